@@ -8,6 +8,7 @@ import type { Interval, SizeHint } from "./interval.ts";
 import { type FunctionDeclaration, type Library, functionsOf } from "./declarations.ts";
 import { CostExceeded, Evaluation, Suspended } from "./evaluation.ts";
 import { type AuthorizerTypes, authorizerLibrary, authorizerTypes } from "./library/authorizer.ts";
+import { formatProblems } from "./format-check.ts";
 import { type HotPath, hotPath } from "./hot-path.ts";
 import { addressTypeNames, addressesLibrary } from "./library/addresses.ts";
 import { listsLibrary } from "./library/lists.ts";
@@ -114,7 +115,13 @@ export function* compileSteps(env: Environment, source: string, options: Compile
   const variables = new Map(Object.entries(options.variables));
   const checked = check(expression, { functions: env.functions, variables, typeNames: env.typeNames });
   yield;
-  if (checked.errors.length > 0) return { error: formatErrors(source, checked.errors), stage: "compile" };
+  const errors =
+    checked.errors.length > 0
+      ? checked.errors
+      : env.functions.has("format")
+        ? formatProblems(expression, checked)
+        : [];
+  if (errors.length > 0) return { error: formatErrors(source, errors), stage: "compile" };
   try {
     const planning = { libraryCosts: options.libraryCosts ?? false };
     const planned = plan(expression, checked, planning);

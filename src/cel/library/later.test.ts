@@ -61,10 +61,29 @@ const failures: [source: string, error: string][] = [
   ["ip('::ffff:1.2.3.4').family() == 4", 'IPv4-mapped IPv6 address "::ffff:1.2.3.4" is not allowed'],
   ["ip('fe80::1%eth0').family() == 6", 'IP address "fe80::1%eth0" with zone value is not allowed'],
   [
-    "'%d'.format(['a']) == ''",
+    "'%d'.format([dyn('a')]) == ''",
     "error during formatting: decimal clause can only be used on integers, was given string",
   ],
-  ["'%s'.format([]) == ''", "index 0 out of range"],
+  ["('%' + 's').format([]) == ''", "index 0 out of range"],
 ];
 for (const [source, error] of failures)
   test(`${source} fails`, () => assert.deepEqual(evaluate(source, 31), { error }));
+
+const refused: [source: string, message: string][] = [
+  [
+    "'%d'.format(['a'])",
+    "1:14: error during formatting: decimal clause can only be used on integers, was given string",
+  ],
+  [
+    "'%x'.format([1.5])",
+    "1:14: error during formatting: only integers, byte buffers, and strings can be formatted as hex, was given double",
+  ],
+  ["'%d %s'.format([1])", "1:15: index 1 out of range"],
+  ["'%d'.format([1, 2])", "1:12: too many arguments supplied to string.format (expected 1, got 2)"],
+  ["'%z'.format([1])", '1:12: could not parse formatting clause: unrecognized formatting clause "z"'],
+];
+for (const [source, message] of refused)
+  test(`${source} is refused before it runs`, () => {
+    const found = evaluate(source, 31) as { error: string };
+    assert.equal(found.error.split("\n")[0], `ERROR: <input>:${message}`);
+  });

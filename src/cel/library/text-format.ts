@@ -24,50 +24,49 @@ const usualPrecision = 6;
 /** As many digits as any double has; more would only make us compute. */
 const mostPrecision = 100;
 
-const failure = (what: string, value: Value) =>
-  evaluationError(`error during formatting: ${what}, was given ${typeNameOf(value)}`);
+const failure = (letter: string, value: Value) =>
+  evaluationError(`error during formatting: ${ruleOf(letter)}, was given ${typeNameOf(value)}`);
 
 type Clause = (value: Value, precision: number) => string;
 
 const clauses: Readonly<Record<string, Clause>> = {
   s: plain,
   d: (value) => {
-    if (!isInt(value) && !(value instanceof Uint))
-      throw failure("decimal clause can only be used on integers", value);
+    if (!isInt(value) && !(value instanceof Uint)) throw failure("d", value);
     return String(value instanceof Uint ? value.value : value);
   },
   f: (value, precision) => {
-    const number = realOf(value, "fixed-point clause can only be used on doubles");
+    const number = realOf(value, "f");
     return special(number) ?? grouped(fixed(number, precision));
   },
   e: (value) => {
-    const number = realOf(value, "scientific clause can only be used on doubles");
+    const number = realOf(value, "e");
     return special(number) ?? scientific(number);
   },
   b: (value) => {
     if (typeof value === "boolean") return value ? "1" : "0";
-    return based(value, 2, "only integers and bools can be formatted as binary");
+    return based(value, 2, "b");
   },
-  o: (value) => based(value, 8, "octal clause can only be used on integers"),
+  o: (value) => based(value, 8, "o"),
   x: hexadecimal,
   X: (value) => hexadecimal(value).toUpperCase(),
 };
 
-function based(value: Value, base: number, rule: string): string {
-  if (!isInt(value) && !(value instanceof Uint)) throw failure(rule, value);
+function based(value: Value, base: number, letter: string): string {
+  if (!isInt(value) && !(value instanceof Uint)) throw failure(letter, value);
   return BigInt(value instanceof Uint ? value.value : value).toString(base);
 }
 
 function hexadecimal(value: Value): string {
   if (typeof value === "string") return Buffer.from(value).toString("hex");
   if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
-  return based(value, 16, "only integers, byte buffers, and strings can be formatted as hex");
+  return based(value, 16, "x");
 }
 
-function realOf(value: Value, rule: string): number {
+function realOf(value: Value, letter: string): number {
   if (value instanceof Double) return value.value;
   if (value === "NaN" || value === "Infinity" || value === "-Infinity") return Number(value);
-  throw failure(rule, value);
+  throw failure(letter, value);
 }
 
 const special = (value: number): string | undefined =>
@@ -103,11 +102,7 @@ function plain(value: Value): string {
     return `[${elements(value)
       .map((item) => literal(adapt(item)))
       .join(", ")}]`;
-  if (value instanceof Opaque)
-    throw failure(
-      "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps",
-      value,
-    );
+  if (value instanceof Opaque) throw failure("s", value);
   if (isMapLike(value)) {
     const entries = mapKeys(value).map((key) => [literal(key), literal(lookUp(value, key)!)] as const);
     entries.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));
@@ -129,28 +124,56 @@ function literal(value: Value): string {
   return plain(value);
 }
 
+/** What each clause takes, and how it says so. */
+export const clauseRules: Readonly<Record<string, { readonly kinds: string; readonly rule: string }>> = {
+  s: {
+    kinds: "list map int uint double bool string timestamp bytes duration type null",
+    rule: "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps",
+  },
+  d: { kinds: "int uint", rule: "decimal clause can only be used on integers" },
+  f: { kinds: "double string", rule: "fixed-point clause can only be used on doubles" },
+  e: { kinds: "double string", rule: "scientific clause can only be used on doubles" },
+  b: { kinds: "int uint bool", rule: "only integers and bools can be formatted as binary" },
+  o: { kinds: "int uint", rule: "octal clause can only be used on integers" },
+  x: {
+    kinds: "int uint string bytes",
+    rule: "only integers, byte buffers, and strings can be formatted as hex",
+  },
+};
+const ruleOf = (letter: string): string => clauseRules[letter.toLowerCase()]!.rule;
+
 /** A clause: a percent sign, a precision if any, and a letter. */
 const clausePattern = /%(?:%|(\.\d*)?(.?))/gsu;
 
-function format(text: Value, list: Value): string {
-  if (typeof text !== "string" || !isList(list)) throw noSuchOverload();
-  const items = elements(list);
+/** The text with what stands for each clause in its place. Throws at the first that is none, or is one too many. */
+export function replaceClauses(
+  text: string,
+  count: number,
+  put: (at: number, letter: string, digits: number) => string,
+): { readonly text: string; readonly clauses: number } {
   let next = 0;
-  return text.replaceAll(
+  const replaced = text.replaceAll(
     clausePattern,
     (found, precision: string | undefined, letter: string | undefined) => {
       if (found === "%%") return "%";
-      if (next >= items.length) throw evaluationError(`index ${next} out of range`);
+      if (next >= count) throw evaluationError(`index ${next} out of range`);
       if (found === "%") throw evaluationError("unexpected end of string");
       const refused = (why: string) => evaluationError(`could not parse formatting clause: ${why}`);
       if (!letter) throw refused("error while parsing precision: could not find end of precision specifier");
       if (precision === "." || Number(precision?.slice(1) ?? 0) > mostPrecision)
         throw refused("error while parsing precision: error while converting precision to integer");
       if (!Object.hasOwn(clauses, letter)) throw refused(`unrecognized formatting clause "${letter}"`);
-      const digits = precision === undefined ? usualPrecision : Number(precision.slice(1));
-      return clauses[letter]!(adapt(items[next++]!), digits);
+      return put(next++, letter, precision === undefined ? usualPrecision : Number(precision.slice(1)));
     },
   );
+  return { text: replaced, clauses: next };
+}
+
+function format(text: Value, list: Value): string {
+  if (typeof text !== "string" || !isList(list)) throw noSuchOverload();
+  const items = elements(list);
+  const put = (at: number, letter: string, digits: number) => clauses[letter]!(adapt(items[at]!), digits);
+  return replaceClauses(text, items.length, put).text;
 }
 
 const escapes: Readonly<Record<string, string>> = {

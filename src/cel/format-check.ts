@@ -1,0 +1,97 @@
+// Texts with clauses that are written out are held against what is put into them before anything runs.
+
+import { type Call, type Expression, someNode } from "./ast.ts";
+import type { Checked } from "./checker.ts";
+import { clauseRules, replaceClauses } from "./library/text-format.ts";
+import type { SourceError } from "./source.ts";
+import { type CelType, formatType, types } from "./types.ts";
+import { EvaluationError } from "./values.ts";
+
+/** What is wrong with the texts that an expression formats, as far as their types tell. */
+export function formatProblems(expression: Expression, checked: Checked): SourceError[] {
+  const problems: SourceError[] = [];
+  someNode(expression, (node) => {
+    const { text, items } = writtenOut(node, checked) ?? {};
+    if (text !== undefined && items) problems.push(...problemsOf(node, text, items, checked));
+    return false;
+  });
+  return problems;
+}
+
+function writtenOut(
+  node: Expression,
+  checked: Checked,
+): { readonly text: string; readonly items: readonly Expression[] } | undefined {
+  if (node.kind !== "call" || !isFormat(node, checked)) return undefined;
+  const { target, args } = node;
+  const [list] = args;
+  const text = target?.kind === "literal" ? target.value : undefined;
+  return typeof text === "string" && list?.kind === "list" ? { text, items: list.elements } : undefined;
+}
+
+function isFormat({ id }: Call, { references }: Checked): boolean {
+  const reference = references[id];
+  return reference?.kind === "function" && reference.overloads.some((each) => each.id === "string_format");
+}
+
+function problemsOf(
+  call: Expression,
+  text: string,
+  items: readonly Expression[],
+  checked: Checked,
+): SourceError[] {
+  const problems: SourceError[] = [];
+  try {
+    const { clauses } = replaceClauses(text, items.length, (at, letter) => {
+      const { kinds, rule } = clauseRules[letter.toLowerCase()]!;
+      const wrong = unfit(items[at]!, kinds.split(" "), letter === "s", checked);
+      if (!wrong) return "";
+      const given = typeName(checked.types[wrong.id] ?? types.dyn);
+      problems.push({
+        offset: wrong.offset,
+        message: `error during formatting: ${rule}, was given ${given}`,
+      });
+      throw new EvaluationError();
+    });
+    const detail = `(expected ${clauses}, got ${items.length})`;
+    if (items.length > clauses)
+      problems.push({
+        offset: call.offset,
+        message: `too many arguments supplied to string.format ${detail}`,
+      });
+  } catch (error) {
+    if (!(error instanceof EvaluationError)) throw error;
+    // The first problem ends the look at a text; one of a type has been told already.
+    if (error.message !== "") problems.push({ offset: call.offset, message: error.message });
+  }
+  return problems;
+}
+
+/** The part of a value that the clause does not take; lists and maps are looked into where they are written out. */
+function unfit(
+  node: Expression,
+  kinds: readonly string[],
+  within: boolean,
+  checked: Checked,
+): Expression | undefined {
+  const { kind } = checked.types[node.id] ?? types.dyn;
+  if (kind !== "dyn" && !kinds.includes(kind)) return node;
+  if (!within) return undefined;
+  const parts =
+    node.kind === "list"
+      ? node.elements
+      : node.kind === "map"
+        ? node.entries.flatMap(({ key, value }) => [key, value])
+        : [];
+  for (const part of parts) {
+    const wrong = unfit(part, kinds, true, checked);
+    if (wrong) return wrong;
+  }
+  return undefined;
+}
+
+/** The name of a type without its parameters. */
+function typeName(type: CelType): string {
+  if (type.kind === "list" || type.kind === "map" || type.kind === "type") return type.kind;
+  return type.kind === "abstract" ? type.name : formatType(type);
+}
