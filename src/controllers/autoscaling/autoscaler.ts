@@ -50,7 +50,8 @@ export function autoscalerController(
   const queue = queueFor(context, "horizontalpodautoscaler", sync);
   const autoscalers = view.follow(kinds.horizontalPodAutoscalers, ({ type, object }) => {
     if (type === "deleted") histories.delete(keyOf(object));
-    else queue.addAfter(keyOf(object), 0);
+    // Whoever makes one and takes it away again does not want it to act in between.
+    else queue.addAfter(keyOf(object), settings.syncMilliseconds);
   });
   const pods = view.follow(kinds.pods);
   return { stopped: queue.stopped };
