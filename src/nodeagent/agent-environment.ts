@@ -10,6 +10,7 @@ import { type AgentDeps, runtimeFrom } from "./agent-parts.ts";
 import type { AgentOptions } from "./agent.ts";
 import { eventMetrics } from "./event-metrics.ts";
 import { type LockFile, lockFile } from "./lock-file.ts";
+import { waitForRuntime } from "./node/runtime-wait.ts";
 import { prepareHost } from "./resources/host.ts";
 import { readMachine } from "./resources/machine.ts";
 import { measuredRuntime } from "./server/agent-metrics.ts";
@@ -43,9 +44,6 @@ export async function prepareEnvironment(
         { settings, dialect, version, clock, log, metrics, nodeName },
         options.signal ?? signal,
       );
-  // An agent that still waits for its first certificate answers nobody.
-  const ports = await portsFrom(settings, { clock, log });
-  lifecycle.part("ports", () => ports.close());
   const client = options.client ?? reach?.client;
   if (reach) lifecycle.run(reach.run(signal));
   const tracing =
@@ -55,6 +53,10 @@ export async function prepareEnvironment(
   const runtime = measuredRuntime(tracing?.runtime(plain) ?? plain, metrics, dialect, clock);
   if (client) lifecycle.resource("API client", () => client.transport.close());
   lifecycle.resource("runtime", () => runtime.close());
+  await waitForRuntime({ runtime: plain, clock, log, signal: options.signal ?? signal });
+  // An agent that still waits for its first certificate, or for the runtime, answers nobody.
+  const ports = await portsFrom(settings, { clock, log });
+  lifecycle.part("ports", () => ports.close());
   const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
   if (lock) lifecycle.resource("lock file", () => lock.release());
   const machine = await readMachine();
