@@ -56,6 +56,7 @@ export {
   TopologySpreadConstraint,
   WeightedPodAffinityTerm,
 } from "./core/affinity.ts";
+export { type ResizeStatus, countedRequests, resizable, resizeStatuses, sameAmounts } from "./core/resize.ts";
 export { type Arithmetic, isSidecar, mostAtOnce, numbers, runningContainers } from "./core/sidecars.ts";
 export { tolerates } from "./core/tolerates.ts";
 export { type NamedNode, wantsNode } from "./core/wants-node.ts";

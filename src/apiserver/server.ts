@@ -192,6 +192,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     allowPrivileged: settings.allowPrivileged,
     eventTtlSeconds: settings.eventTtl / 1000,
     matchConditions: gates.enabled("AdmissionWebhookMatchConditions"),
+    podResize: gates.enabled("InPlacePodVerticalScaling"),
     garbageCollection: settings.enableGarbageCollector,
   };
   const resources = resourceHandles(caches.resources);

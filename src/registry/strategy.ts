@@ -45,6 +45,8 @@ export interface RegistrySettings {
   readonly eventTtlSeconds: number;
   /** Whether webhooks may have match conditions. */
   readonly matchConditions?: boolean;
+  /** Whether the resources of a pod's containers may change while it runs. */
+  readonly podResize?: boolean;
   /** False where nobody collects dependents: then a deletion leaves them alone, whatever it asks for. */
   readonly garbageCollection?: boolean;
 }

@@ -1,5 +1,5 @@
 // What a pod asks of a node, and what a node has to give: numbers by resource, CPU in thousandths.
-import { type Container, type Pod, mostAtOnce, runningContainers } from "#api";
+import { type Container, type Pod, countedRequests, mostAtOnce, runningContainers } from "#api";
 import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
 
 export type Amounts = Readonly<Record<string, number>>;
@@ -48,15 +48,15 @@ export function useOf(pod: Pod): PodUse {
     known.set(
       pod,
       (use = {
-        requests: total(pod, requestsOf),
-        weighed: total(pod, (each) => ({ ...assumed, ...requestsOf(each) })),
+        requests: total(pod, (each) => requestsOf(pod, each)),
+        weighed: total(pod, (each) => ({ ...assumed, ...requestsOf(pod, each) })),
         hostPorts: hostPortsOf(pod),
       }),
     );
   return use;
 }
 
-const requestsOf = ({ resources }: Container): Amounts => amountsOf(resources?.requests);
+const requestsOf = (pod: Pod, container: Container): Amounts => amountsOf(countedRequests(pod, container));
 
 const total = ({ spec }: Pod, of: (container: Container) => Amounts): Amounts =>
   added(mostAtOnce(spec, of, { none: {}, sum: added, larger }), amountsOf(spec.overhead));

@@ -34,6 +34,15 @@ export function largerOf(a: Amounts, b: Amounts): Amounts {
 }
 
 /** What `a` has more than `b`, never less than nothing. */
+/** What the first has more or less than the second. */
+export const changeOf = (a: Amounts, b: Amounts): Amounts =>
+  new Map(
+    [...new Set([...a.keys(), ...b.keys()])].map((name) => [
+      name,
+      subtractQuantity(a.get(name) ?? zero, b.get(name) ?? zero),
+    ]),
+  );
+
 export const excessOf = (a: Amounts, b: Amounts): Amounts =>
   new Map(
     [...a].map(([name, amount]) => {
@@ -54,6 +63,7 @@ export const shown = (amounts: Amounts): string =>
 /** The arithmetic as one thing, for those who do much of it. */
 export const quotaMath = {
   amountsOf,
+  changeOf,
   excessOf,
   isNegative,
   isZero,

@@ -1,8 +1,10 @@
 // What an object counts for in a quota: pods by what they ask for, claims by their size, services by their
 // ports, everything else by being there.
 import type { PodAffinityTerm } from "../core/affinity.ts";
+import type { Container } from "../core/container.ts";
 import type { Pod } from "../core/pod.ts";
 import type { ScopedResourceSelectorRequirement } from "../core/quota.ts";
+import { countedRequests } from "../core/resize.ts";
 import { mostAtOnce } from "../core/sidecars.ts";
 import type { Service } from "../core/service.ts";
 import type { PersistentVolumeClaim } from "../core/volume-claim.ts";
@@ -154,17 +156,17 @@ function isSpent({ metadata, status }: Pod, now: number): boolean {
   );
 }
 
-function totals({ spec }: Pod): [requests: Amounts, limits: Amounts] {
-  const total = (key: "requests" | "limits"): Amounts =>
-    mostAtOnce<Amounts>(spec, ({ resources }) => amountsOf(resources[key]), {
-      none: new Map(),
-      sum: sumOf,
-      larger: largerOf,
-    });
+function totals(pod: Pod): [requests: Amounts, limits: Amounts] {
+  const { spec } = pod;
+  const total = (of: (container: Container) => Amounts): Amounts =>
+    mostAtOnce<Amounts>(spec, of, { none: new Map(), sum: sumOf, larger: largerOf });
   const overhead = amountsOf(spec.overhead);
-  const limits = total("limits");
+  const limits = total(({ resources }) => amountsOf(resources.limits));
   return [
-    sumOf(total("requests"), overhead),
+    sumOf(
+      total((container) => amountsOf(countedRequests(pod, container))),
+      overhead,
+    ),
     sumOf(limits, new Map([...overhead].filter(([name]) => limits.has(name)))),
   ];
 }

@@ -35,6 +35,7 @@ import type { EscalationOptions } from "#authz";
 import { generatedName, type Resource, type ServerObjects } from "#registry";
 import { webhook, webhookConnection } from "#client";
 import { componentName } from "#dialect";
+import { knownGates, resolveGates } from "#options";
 import { chargeQuota } from "./charge-quota.ts";
 import type { PluginConfigs } from "./config-file.ts";
 import {
@@ -62,6 +63,7 @@ export function admissionPlugins(
   configs: PluginConfigs,
 ): readonly AdmissionPlugin[] {
   const { dialect, resources, clock } = server;
+  const gates = resolveGates(knownGates, settings.featureGates);
   const isOn = (name: string): boolean => settings.enableAdmissionPlugins.includes(name);
   const security = configs.read("PodSecurity", securityDefaults(dialect));
   const namespace = (name: string) => resources.namespaces.get(name);
@@ -140,6 +142,7 @@ export function admissionPlugins(
       now: () => server.clock.now(),
       quotasIn: (namespace) => resources.resourceQuotas.list(`${namespace}/`),
       limited: configs.read("ResourceQuota", limitedResources(dialect)),
+      podResize: gates.enabled("InPlacePodVerticalScaling"),
       write: chargeQuota(server),
     }),
     alwaysDeny,

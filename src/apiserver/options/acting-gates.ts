@@ -12,6 +12,7 @@ export const gatesRead = [
   "APIServerTracing",
   "AdmissionWebhookMatchConditions",
   "ComponentSLIs",
+  "InPlacePodVerticalScaling",
   "SecurityContextDeny",
   "ValidatingAdmissionPolicy",
   "WatchList",

@@ -1,14 +1,15 @@
 // Fields whose features are switched off in this release: they are accepted and forgotten, unless the stored
 // object has them.
 import type { ContainerStatus, PodSpec, PodStatus } from "#api";
+import type { RegistrySettings } from "../strategy.ts";
 import { everyContainer } from "./pod-validation/every-container.ts";
 
-export function dropDisabled(spec: PodSpec, old?: PodSpec): void {
+export function dropDisabled(spec: PodSpec, settings: RegistrySettings, old?: PodSpec): void {
   const before = old ? [...everyContainer(old, "")].map(({ container }) => container) : [];
   if (old?.hostUsers === undefined) delete spec.hostUsers;
   const keepsClaims = Boolean(old?.resourceClaims?.length);
   if (!keepsClaims) delete spec.resourceClaims;
-  const keepsResize = resizes(old);
+  const keepsResize = settings.podResize || resizes(old);
   const keepsProcMount = before.some(
     ({ securityContext }) => (securityContext?.procMount ?? "Default") !== "Default",
   );
@@ -26,7 +27,8 @@ const resizes = (spec?: PodSpec): boolean =>
   (spec?.containers ?? []).some(({ resizePolicy }) => resizePolicy?.length);
 
 /** Of the status, wherever the rest of a pod is written: what nodes say of pods that change their size. */
-export function withoutResize(status: PodStatus, old: PodSpec): PodStatus {
+export function withoutResize(status: PodStatus, settings: RegistrySettings, old: PodSpec): PodStatus {
+  if (settings.podResize) return status;
   const told = ({ allocatedResources, resources }: ContainerStatus): boolean =>
     allocatedResources !== undefined || resources !== undefined;
   const lists = statusLists.filter((key) => status[key]?.some(told));

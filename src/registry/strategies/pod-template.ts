@@ -30,18 +30,18 @@ export function templated<T extends ApiObject>(
   templateOf: (obj: T) => PodTemplateSpec | undefined,
   given: Strategy<T>,
 ): Strategy {
-  const drop = (obj: T, old?: T): void => {
+  const drop = (obj: T, { settings }: RequestContext, old?: T): void => {
     const template = templateOf(obj);
-    if (template) dropDisabled(template.spec, old && templateOf(old)?.spec);
+    if (template) dropDisabled(template.spec, settings, old && templateOf(old)?.spec);
   };
   return strategy<T>({
     ...given,
     prepareForCreate: (obj, ctx) => {
-      drop(obj);
+      drop(obj, ctx);
       given.prepareForCreate?.(obj, ctx);
     },
     prepareForUpdate: (obj, old, ctx) => {
-      drop(obj, old);
+      drop(obj, ctx, old);
       given.prepareForUpdate?.(obj, old, ctx);
     },
   });

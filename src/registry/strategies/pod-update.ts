@@ -15,6 +15,9 @@ import { isIPv6 } from "node:net";
 import { formatErrors, qualifiedNameErrors } from "./rules/format.ts";
 import { same } from "./rules/unchanged.ts";
 import { repeats } from "./rules/repeats.ts";
+import type { RegistrySettings } from "../strategy.ts";
+import { qualityOf } from "./pod-qos.ts";
+import { unresized } from "./pod-resize.ts";
 import { toleratedTaint, tolerationErrors } from "./pod-validation/tolerations.ts";
 
 const changeable = [
@@ -24,11 +27,16 @@ const changeable = [
   "`spec.tolerations` (only additions to existing tolerations)",
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 ];
+const changeableResources = "`spec.containers[*].resources` (for CPU/memory only)";
 const longestDeadline = 2 ** 31 - 1;
 const affinityPath =
   "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
 
-export function specUpdateErrors({ spec }: Pod, { spec: old }: Pod): FieldError[] {
+export function specUpdateErrors(
+  { spec }: Pod,
+  { spec: old }: Pod,
+  { podResize = false }: Pick<RegistrySettings, "podResize">,
+): FieldError[] {
   const errors: FieldError[] = [];
   for (const key of ["containers", "initContainers"] as const) {
     const [now, before] = [spec[key] ?? [], old[key] ?? []];
@@ -55,10 +63,12 @@ export function specUpdateErrors({ spec }: Pod, { spec: old }: Pod): FieldError[
   );
   const [now, before] = [canonical(PodSpec, spec), canonical(PodSpec, old)];
   if (same(now, before)) return errors;
+  if (podResize && qualityOf(spec) !== qualityOf(old))
+    errors.push(invalidValue("metadata", qualityOf(spec), "Pod QoS is immutable"));
   const allowed: PodSpec = {
     ...now,
     containers: (now.containers ?? []).map((each, position) => ({
-      ...each,
+      ...(podResize ? unresized(each, before.containers![position]!) : each),
       image: before.containers![position]!.image,
     })),
     ...(now.initContainers && {
@@ -74,10 +84,10 @@ export function specUpdateErrors({ spec }: Pod, { spec: old }: Pod): FieldError[
   if ((before.terminationGracePeriodSeconds ?? 0) < 0 && allowed.terminationGracePeriodSeconds === 1)
     allowed.terminationGracePeriodSeconds = before.terminationGracePeriodSeconds;
   if (before.schedulingGates?.length) errors.push(...narrowingErrors(allowed, before));
-  if (!same(canonical(PodSpec, allowed), before))
-    errors.push(
-      forbiddenField("spec", `pod updates may not change fields other than ${changeable.join(",")}`),
-    );
+  if (!same(canonical(PodSpec, allowed), before)) {
+    const fields = podResize ? [...changeable, changeableResources] : changeable;
+    errors.push(forbiddenField("spec", `pod updates may not change fields other than ${fields.join(",")}`));
+  }
   return errors;
 }
 

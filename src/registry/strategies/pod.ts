@@ -8,6 +8,7 @@ import { type RequestContext, strategy } from "../strategy.ts";
 import { podRowConditions, podTableColumns } from "./pod-columns.ts";
 import { alignServiceAccount, podDefaults } from "./pod-defaults.ts";
 import { dropDisabled, withoutResize } from "./pod-gates.ts";
+import { proposeResize, resizePolicyDefaults } from "./pod-resize.ts";
 import { qualityOf } from "./pod-qos.ts";
 import { ephemeralUpdateErrors, specUpdateErrors, statusUpdateErrors } from "./pod-update.ts";
 import {
@@ -93,13 +94,14 @@ export const pod = strategy<Pod>({
   hub: Pod,
   status: "cleared",
   returnsDeleted: true,
-  defaults: (obj) => {
+  defaults: (obj, { settings }) => {
     podDefaults(obj);
+    if (settings.podResize) resizePolicyDefaults(obj.spec);
     alignAddresses(obj);
   },
-  prepareForCreate: (obj) => {
+  prepareForCreate: (obj, { settings }) => {
     alignServiceAccount(obj.spec);
-    dropDisabled(obj.spec);
+    dropDisabled(obj.spec, settings);
     obj.status = { phase: "Pending", qosClass: qualityOf(obj.spec) };
     if (obj.spec.schedulingGates?.length)
       obj.status.conditions = [
@@ -113,10 +115,11 @@ export const pod = strategy<Pod>({
         },
       ];
   },
-  prepareForUpdate: (obj, old) => {
+  prepareForUpdate: (obj, old, { settings }) => {
     alignServiceAccount(obj.spec);
-    dropDisabled(obj.spec, old.spec);
-    obj.status = withoutResize(obj.status, old.spec);
+    if (settings.podResize) proposeResize(obj, old);
+    dropDisabled(obj.spec, settings, old.spec);
+    obj.status = withoutResize(obj.status, settings, old.spec);
   },
   validate: (obj, ctx) => {
     const errors = podErrors(obj, ctx);
@@ -132,7 +135,7 @@ export const pod = strategy<Pod>({
     ...metaErrors(obj, ctx),
     ...podErrors(obj, ctx, old),
     ...annotationChangeErrors(obj, old, ctx),
-    ...specUpdateErrors(obj, old),
+    ...specUpdateErrors(obj, old, ctx.settings),
   ],
   warnings: (obj, old, { dialect }) => {
     if (old) return [];
@@ -169,15 +172,15 @@ export const pod = strategy<Pod>({
     ephemeralcontainers: {
       untabled: true,
       // Whoever adds containers here does not come to own them.
-      merge: (sent, old) => {
+      merge: (sent, old, { settings }) => {
         const { name, namespace, resourceVersion, uid } = sent.metadata;
         const kept: Pod = {
           ...old,
           metadata: { ...old.metadata, name, namespace, resourceVersion, uid },
           spec: { ...structuredClone(old.spec), ephemeralContainers: sent.spec.ephemeralContainers },
-          status: withoutResize(old.status, old.spec),
+          status: withoutResize(old.status, settings, old.spec),
         };
-        dropDisabled(kept.spec, old.spec);
+        dropDisabled(kept.spec, settings, old.spec);
         return kept;
       },
       validate: (obj, old, ctx) => {

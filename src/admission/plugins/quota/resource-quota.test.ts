@@ -29,12 +29,14 @@ async function charged(
   quotas: ResourceQuota[],
   attributes: AdmissionAttributes,
   refusals = 0,
+  podResize = false,
 ): Promise<Record<string, Record<string, string>> | string> {
   const used: Record<string, Record<string, string>> = {};
   let left = refusals;
   const plugin = resourceQuota({
     dialect,
     now: () => 0,
+    podResize,
     quotasIn: async () => quotas,
     write: async ({ metadata }, amounts) => {
       if (left-- > 0) return false;
@@ -128,4 +130,36 @@ test("requests at the same time do not count from the same number", async () => 
     [1, 2, 3, 4].map(async () => plugin.validate!(request("secrets", {}))),
   );
   assert.deepEqual([outcomes.filter(({ status }) => status === "fulfilled").length, used], [2, "2"]);
+});
+
+const asking = (cpu: string, allocated?: string): Record<string, unknown> => ({
+  metadata: {},
+  ...(pod([container({ cpu })]) as Record<string, unknown>),
+  ...(allocated && {
+    status: { containerStatuses: [{ name: "c", allocatedResources: { cpu: allocated } }] },
+  }),
+});
+const resized: [name: string, from: string, to: string, expected: unknown, off?: boolean][] = [
+  ["is charged for more", "1", "2", { q: { "requests.cpu": "4" } }],
+  [
+    "is refused more than there is",
+    "1",
+    "3",
+    "403 exceeded quota: q, requested: requests.cpu=2, used: requests.cpu=3, limited: requests.cpu=4",
+  ],
+  ["gives back what it asks less", "2", "500m", { q: { "requests.cpu": "1500m" } }],
+  ["costs nothing when it asks for the same", "2", "2", {}],
+  ["is not looked at while pods cannot change", "1", "3", {}, true],
+];
+for (const [name, from, to, expected, off] of resized)
+  test(`a pod that changes what it asks for ${name}`, async () => {
+    const status = { hard: { "requests.cpu": "4" }, used: { "requests.cpu": "3" } };
+    const attributes = request("pods", asking(to), { operation: "UPDATE", oldObject: asking(from) });
+    assert.deepEqual(await charged([quota(status)], attributes, 0, !off), expected);
+  });
+
+test("a pod counts for what its node has given it until it has shrunk", async () => {
+  const status = { hard: { "requests.cpu": "4" }, used: { "requests.cpu": "3" } };
+  const attributes = request("pods", asking("1", "2"), { operation: "UPDATE", oldObject: asking("2", "2") });
+  assert.deepEqual(await charged([quota(status)], attributes, 0, true), {});
 });

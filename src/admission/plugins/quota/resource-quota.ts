@@ -12,7 +12,7 @@ import { compareQuantity, conflict, forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import type { AdmissionPlugin, AdmissionAttributes } from "../../attributes.ts";
 
-const { amountsOf, excessOf, isNegative, isZero, only, shown, sumOf, written } = quotaMath;
+const { amountsOf, changeOf, excessOf, isNegative, isZero, only, shown, sumOf, written } = quotaMath;
 
 export interface LimitedResource {
   readonly group: string;
@@ -28,6 +28,8 @@ export interface QuotaOptions {
   readonly quotasIn: (namespace: string) => Promise<readonly ResourceQuota[]>;
   /** What may be used only where a quota covers it. */
   readonly limited?: readonly LimitedResource[];
+  /** Whether pods may change what they ask for: then a change is charged or given back. */
+  readonly podResize?: boolean;
   /** Writes what is used, against the version that was read; false when somebody else was faster. */
   readonly write: (quota: ResourceQuota, used: Readonly<Record<string, string>>) => Promise<boolean>;
 }
@@ -52,7 +54,7 @@ const uncounted: ReadonlySet<string> = new Set([
 const mostTries = 32;
 
 export function resourceQuota(options: QuotaOptions): AdmissionPlugin {
-  const { dialect, now, quotasIn, write, limited = [] } = options;
+  const { dialect, now, quotasIn, write, limited = [], podResize = false } = options;
   const busy = new Map<string, Promise<void>>();
   return {
     name: "ResourceQuota",
@@ -62,7 +64,8 @@ export function resourceQuota(options: QuotaOptions): AdmissionPlugin {
       const { resource, subresource, namespace, operation } = attributes;
       if (subresource || !namespace) return [];
       const evaluator = quotaEvaluator(resource, dialect, now);
-      if (!evaluator.operations.some((each) => each === operation)) return [];
+      const resized = podResize && resource.group === "" && resource.resource === "pods";
+      if (!resized && !evaluator.operations.some((each) => each === operation)) return [];
       const limits = limited.filter(
         (each) => each.group === resource.group && each.resource === resource.resource,
       );
@@ -176,8 +179,7 @@ function bill(
   const negative = [...whole].filter(([, amount]) => isNegative(amount)).map(([name]) => name);
   if (negative.length > 0)
     throw refused(`quota usage is negative for resource(s): ${negative.toSorted().join(",")}`);
-  const added =
-    attributes.operation === "UPDATE" ? excessOf(whole, evaluator.usage(attributes.oldObject!)) : whole;
+  const added = attributes.operation === "UPDATE" ? changed() : whole;
   const delta = new Map([...added].filter(([, amount]) => !isZero(amount)));
   return concerned.flatMap((quota) => {
     const { hard = {}, used = {} } = quota.status;
@@ -197,4 +199,10 @@ function bill(
     }
     return [[quota, after] as const];
   });
+
+  /** Pods that ask for less give it back at once; of all else only more counts. */
+  function changed(): QuotaAmounts {
+    const before = evaluator.usage(attributes.oldObject!);
+    return attributes.resource.resource === "pods" ? changeOf(whole, before) : excessOf(whole, before);
+  }
 }
