@@ -22,7 +22,7 @@ export interface ContextParts
   extends
     Pick<
       SyncContext,
-      "cache" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services" | "contributors"
+      "cache" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services" | "contributors" | "resize"
     >,
     Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder" | "owner"> {
   readonly tally: ReturnType<typeof podMetrics>;

@@ -3,8 +3,10 @@
 import { hostname } from "node:os";
 import { type Clock, type Metrics, createMetrics, makeFolderAsync } from "#base";
 import { type ApiClient, eventRecorder, loggedEvents } from "#client";
+import { knownGates, resolveGates } from "#options";
 import { apiAccess } from "./agent-certificates.ts";
 import type { AgentLifecycle } from "./agent-lifecycle.ts";
+import { checkManagers } from "./agent-managers.ts";
 import { type AgentTracing, agentTracing } from "./agent-tracing.ts";
 import { type AgentDeps, runtimeFrom } from "./agent-parts.ts";
 import type { AgentOptions } from "./agent.ts";
@@ -53,13 +55,15 @@ export async function prepareEnvironment(
   const runtime = measuredRuntime(tracing?.runtime(plain) ?? plain, metrics, dialect, clock);
   if (client) lifecycle.resource("API client", () => client.transport.close());
   lifecycle.resource("runtime", () => runtime.close());
+  const machine = await readMachine();
+  const gates = resolveGates(knownGates, settings.featureGates);
+  await checkManagers({ settings, clock, log, machine, runtime: plain, dialect }, gates.enabled);
   await waitForRuntime({ runtime: plain, clock, log, signal: options.signal ?? signal });
   // An agent that still waits for its first certificate, or for the runtime, answers nobody.
   const ports = await portsFrom(settings, { clock, log });
   lifecycle.part("ports", () => ports.close());
   const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
   if (lock) lifecycle.resource("lock file", () => lock.release());
-  const machine = await readMachine();
   await prepareHost({
     log,
     failSwapOn: settings.failSwapOn,

@@ -1,9 +1,8 @@
 // The resource managers as the settings ask for them.
-import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
-import type { Metrics } from "#base";
+import { type Metrics, createMetrics, parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import type { Dialect } from "#dialect";
 import type { AgentDeps } from "./agent-parts.ts";
-import type { PodRegistry } from "./interfaces.ts";
+import type { CheckpointStore, PodRegistry } from "./interfaces.ts";
 import { parseCpuSet } from "./managers/cpu-set.ts";
 import { readTopology } from "./managers/cpu-topology.ts";
 import { mostNumaNodes } from "./managers/numa.ts";
@@ -22,13 +21,25 @@ import {
 import type { NodeagentSettings } from "./options/options.ts";
 import { checkpointStore } from "./resources/checkpoint-store.ts";
 
+type ManagerDeps = Pick<AgentDeps, "settings" | "clock" | "log" | "machine" | "runtime" | "dialect">;
+
+/** Rejects what the managers would reject on this machine, and changes nothing. */
+export async function checkManagers(deps: ManagerDeps, enabled: Gates): Promise<void> {
+  const { rootDir } = deps.settings;
+  const store = { ...checkpointStore(rootDir), write: () => Promise.resolve() };
+  const noPods = { pods: () => [] } as unknown as PodRegistry;
+  await managersFrom(deps, { metrics: createMetrics(), enabled, registry: () => noPods, store });
+}
+
 export async function managersFrom(
-  { settings, clock, log, machine, runtime, dialect }: AgentDeps,
+  { settings, clock, log, machine, runtime, dialect }: ManagerDeps,
   parts: {
     readonly metrics: Metrics;
     readonly enabled: Gates;
     readonly registry: () => PodRegistry;
     readonly devices?: DeviceHints;
+    /** Where the state is kept, unless in the agent's own directory. */
+    readonly store?: CheckpointStore;
   },
 ): Promise<ResourceManagers> {
   const topology = await readTopology(machine.memoryBytes);
@@ -45,7 +56,7 @@ export async function managersFrom(
     log,
     runtime,
     registry: parts.registry,
-    store: checkpointStore(settings.rootDir),
+    store: parts.store ?? checkpointStore(settings.rootDir),
     directory: settings.rootDir,
     topology,
     cpu,

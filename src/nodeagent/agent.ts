@@ -21,6 +21,7 @@ import {
   systemGroupsOf,
 } from "./agent-parts.ts";
 import { devicePlugins, followPlugins } from "./agent-plugins.ts";
+import { resizeFrom } from "./agent-resize.ts";
 import { serveAgent } from "./agent-serving.ts";
 import { shutdownFrom } from "./agent-shutdown.ts";
 import { storageFrom } from "./agent-storage.ts";
@@ -256,8 +257,15 @@ async function assemble(
     registry: () => all.registry,
   });
   lifecycle.run(managers.run(signal));
+  const resize = await resizeFrom(environment, gates.enabled, {
+    admission: () => admission,
+    allocatable: () => node.allocatable(),
+    cpu,
+  });
   const context = contextFrom(environment, {
+    resize,
     contributors: [
+      ...(resize ? [resize.contributor] : []),
       managers,
       devices.manager,
       memoryContributor({
@@ -286,21 +294,22 @@ async function assemble(
     onProbe: (uid) => all.wake(uid),
     onProbeResult: probeResults.record,
   });
+  const admission = podAdmission({
+    handlers: [{ admit: (pod, others) => shutdown.admit(pod, others) }, managers],
+    dialect,
+    nodeName,
+    labels: () => node.labels(),
+    allocatable: () => withAllocated(node.allocatable(), devices.manager),
+    confirm: (pod, until) => devices.manager.confirm(pod, until),
+    taints: () => node.node().spec.taints ?? [],
+    pressures: () => pressures(),
+    allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
+    localStorageIsolation: settings.localStorageCapacityIsolation,
+    appArmor: machine.appArmor,
+  });
   const all: PodWorkers = podWorkers({
     context,
-    admission: podAdmission({
-      handlers: [{ admit: (pod, others) => shutdown.admit(pod, others) }, managers],
-      dialect,
-      nodeName,
-      labels: () => node.labels(),
-      allocatable: () => withAllocated(node.allocatable(), devices.manager),
-      confirm: (pod, until) => devices.manager.confirm(pod, until),
-      taints: () => node.node().spec.taints ?? [],
-      pressures: () => pressures(),
-      allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
-      localStorageIsolation: settings.localStorageCapacityIsolation,
-      appArmor: machine.appArmor,
-    }),
+    admission,
     runtimeName: () => health.version()?.runtimeName ?? "",
     writer: client && statusWriter({ client, clock, log, signal, onWritten: tally.written }),
     tally,

@@ -43,6 +43,8 @@ export interface HarnessOptions {
   readonly folder?: string;
   readonly nodeIp?: string;
   readonly settings?: Partial<SyncContext["settings"]>;
+  /** Parts of the agent that are not played. */
+  readonly parts?: Partial<Pick<SyncContext, "resize" | "contributors" | "cgroups">>;
   readonly tally?: PodMetrics;
   /** Told whenever the volumes of a pod are brought up to date. */
   readonly onRefresh?: (uid: string) => void;
@@ -188,6 +190,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       return name === "rc1" ? "runc" : name;
     },
     networkTrouble: () => undefined,
+    ...options.parts,
   };
   const writer: StatusWriter = {
     write: (pod, status) => {

@@ -144,6 +144,11 @@ export interface PodCgroups {
    * again.
    */
   ensure(pod: Pod): Promise<string>;
+  /**
+   * The pod's new limits of one resource where they are larger than those of the kernel, before its containers
+   * grow, or smaller, after they have shrunk.
+   */
+  resize?(pod: Pod, resource: "cpu" | "memory", when: "before" | "after"): Promise<void>;
   /** Ends what still runs in the pod's group and removes it. Safe to call again. */
   release(podUid: string): Promise<void>;
   /** Uids of pods that have a group. */

@@ -1,6 +1,7 @@
 // What the runtime tells of one pod, in our words.
 import {
   type ContainerStatus,
+  type LinuxContainerResources,
   type PodSandboxStatus,
   containerState,
   millisecondsOf,
@@ -27,6 +28,14 @@ export interface ObservedContainer {
   readonly imageId: string;
   readonly logPath: string;
   readonly runtimeLabels: RuntimeLabels;
+  /** What it may use, as far as the runtime tells: CPU in thousandths, memory in bytes. */
+  readonly size?: ObservedSize;
+}
+
+export interface ObservedSize {
+  readonly cpuRequest?: number;
+  readonly cpuLimit?: number;
+  readonly memoryLimit?: number;
 }
 
 export interface ObservedSandbox {
@@ -82,6 +91,7 @@ export function observedContainer(
   dialect: Dialect,
 ): ObservedContainer {
   const exited = status.state === containerState.exited;
+  const size = observedSize(status.resources?.linux);
   const said = [status.message, terminationMessage].filter((text) => text !== "").join(": ");
   return {
     id: status.id,
@@ -98,6 +108,20 @@ export function observedContainer(
     imageId: status.imageRef,
     logPath: status.logPath,
     runtimeLabels: readRuntimeLabels(status.annotations, dialect),
+    ...(size && { size }),
+  };
+}
+
+const leastShares = 2;
+
+function observedSize(linux: LinuxContainerResources | undefined): ObservedSize | undefined {
+  if (!linux) return undefined;
+  const { cpuShares = 0, cpuQuota = 0, cpuPeriod = 0, memoryLimitInBytes = 0 } = linux;
+  const cpuLimit = cpuPeriod > 0 && cpuQuota > 0 ? Math.trunc((cpuQuota * 1000) / cpuPeriod) : 0;
+  return {
+    ...(cpuShares >= leastShares && { cpuRequest: Math.ceil((cpuShares * 1000) / 1024) }),
+    ...(cpuLimit > 0 && { cpuLimit }),
+    ...(memoryLimitInBytes > 0 && { memoryLimit: memoryLimitInBytes }),
   };
 }
 

@@ -13,6 +13,7 @@ export const runtimeLabelNames = ({ data: { runtimeLabelPrefix: prefix } }: Dial
   owner: `${prefix}pod.owner`,
   containerName: `${prefix}container.name`,
   hash: `${prefix}container.hash`,
+  hashWithoutResources: `${prefix}container.hashWithoutResources`,
   restartCount: `${prefix}container.restartCount`,
   terminationMessagePath: `${prefix}container.terminationMessagePath`,
   terminationMessagePolicy: `${prefix}container.terminationMessagePolicy`,
@@ -83,6 +84,8 @@ export function containerAnnotations(
 /** What a container's annotations say, for ending a container whose pod is not known any more. */
 export interface RuntimeLabels {
   readonly hash: string;
+  /** Where resources may change while the container runs. */
+  readonly hashWithoutResources?: string;
   readonly restartCount: number;
   readonly terminationMessagePath: string;
   readonly terminationMessagePolicy: string;
@@ -99,8 +102,10 @@ export function readRuntimeLabels(
   const grace = annotations[names.deletionGrace] ?? annotations[names.terminationGrace];
   const preStop = parsed(annotations[names.preStopHandler]) as LifecycleHandler | undefined;
   const ports = parsed(annotations[names.ports]) as RuntimeLabels["ports"];
+  const reduced = annotations[names.hashWithoutResources];
   return {
     hash: annotations[names.hash] ?? "",
+    ...(reduced !== undefined && { hashWithoutResources: reduced }),
     restartCount: Number(annotations[names.restartCount] ?? 0) || 0,
     terminationMessagePath: annotations[names.terminationMessagePath] ?? "",
     terminationMessagePolicy: annotations[names.terminationMessagePolicy] ?? "",

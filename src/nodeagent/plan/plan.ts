@@ -14,7 +14,8 @@ export type ContainerStopReason =
   | "LivenessProbe"
   | "FailedPostStartHook"
   | "Unknown"
-  | "Changed";
+  | "Changed"
+  | "Resized";
 
 export interface ContainerStop {
   readonly container: ObservedContainer;
@@ -42,9 +43,21 @@ export interface ProbeVerdicts {
   isStarted(containerId: string, hasProbe: boolean): boolean;
 }
 
+/** How containers whose resources may change while they run are told from changed ones. */
+export interface ContainerResizing {
+  hasChanged(container: Container, found: ObservedContainer): boolean;
+  /** Whether its new resources take a restart. */
+  needsRestart(container: Container, found: ObservedContainer): boolean;
+}
+
 const nothing = { stopPod: false, stop: [], startInit: [], start: [], startEphemeral: [] } as const;
 
-export function plan(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts): Plan {
+export function plan(
+  pod: Pod,
+  observed: ObservedPod,
+  probes: ProbeVerdicts,
+  resizing?: ContainerResizing,
+): Plan {
   const init = planInit(pod, observed, probes);
   const change = sandboxChange(pod, observed);
   if (change) return withNewSandbox(pod, observed, init, change.attempt);
@@ -53,7 +66,7 @@ export function plan(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts): Pl
   const startEphemeral = ephemeralContainersOf(pod).filter(({ name }) => !hasBegun(latest(observed, name)));
   const base = { ...nothing, sandboxId, startEphemeral };
   if (!init.done) return { ...base, stop: init.stop, startInit: init.start };
-  const { stop, start, ending } = planContainers(pod, observed, probes);
+  const { stop, start, ending } = planContainers(pod, observed, probes, resizing);
   // Sidecars do not keep a pod running whose containers have ended.
   if (ending) return { ...base, stop, stopPod: true };
   return { ...base, stop: [...init.stop, ...stop], startInit: init.start, start };
@@ -78,11 +91,18 @@ function withNewSandbox(pod: Pod, observed: ObservedPod, init: InitPlan, attempt
   };
 }
 
+/** Any change of a container takes a new one. */
+const fixed: ContainerResizing = {
+  hasChanged: (container, found) => containerHash(container) !== found.runtimeLabels.hash,
+  needsRestart: () => false,
+};
+
 /** `ending` tells that none runs and none will. */
 function planContainers(
   pod: Pod,
   observed: ObservedPod,
   probes: ProbeVerdicts,
+  resizing: ContainerResizing = fixed,
 ): Pick<Plan, "stop" | "start"> & { readonly ending: boolean } {
   const stop: ContainerStop[] = [];
   const start: Container[] = [];
@@ -102,7 +122,7 @@ function planContainers(
     }
     const failure = probes.failed(found.id);
     const mayRestart = pod.spec.restartPolicy !== "Never";
-    if (containerHash(container) !== found.runtimeLabels.hash)
+    if (resizing.hasChanged(container, found))
       stop.push({
         container: found,
         reason: "Changed",
@@ -116,7 +136,13 @@ function planContainers(
         message: `Container ${container.name} failed ${what}${mayRestart ? ", will be restarted" : ""}`,
       });
       if (!mayRestart) continue;
-    } else {
+    } else if (resizing.needsRestart(container, found))
+      stop.push({
+        container: found,
+        reason: "Resized",
+        message: `Container ${container.name} resize requires restart`,
+      });
+    else {
       kept++;
       continue;
     }

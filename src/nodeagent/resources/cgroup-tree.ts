@@ -17,6 +17,7 @@ export interface CgroupLimits {
   /** Microseconds of each period; a negative value is no limit. */
   readonly cpuQuota?: number;
   readonly cpuPeriod?: number;
+  /** A negative value is no limit. */
   readonly memoryBytes?: number;
   readonly pids?: number;
   /** By the kernel's name of the page size, such as 2MB. */
@@ -210,7 +211,8 @@ function unifiedFiles({
   if (cpuShares !== undefined) settings.push(["cpu", "cpu.weight", String(weightOf(cpuShares))]);
   if (cpuQuota !== undefined)
     settings.push(["cpu", "cpu.max", `${cpuQuota > 0 ? cpuQuota : "max"} ${cpuPeriod ?? 100_000}`]);
-  if (memoryBytes !== undefined) settings.push(["memory", "memory.max", String(memoryBytes)]);
+  if (memoryBytes !== undefined)
+    settings.push(["memory", "memory.max", memoryBytes < 0 ? "max" : String(memoryBytes)]);
   if (pids !== undefined) settings.push(["pids", "pids.max", String(pids)]);
   for (const [size, bytes] of Object.entries(hugepages ?? {}))
     settings.push(["hugetlb", `hugetlb.${size}.max`, String(bytes)]);

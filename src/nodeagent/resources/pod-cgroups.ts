@@ -9,6 +9,7 @@ import { containersOf, initContainersOf, uidOf } from "../pod.ts";
 import type { PodCgroups } from "../interfaces.ts";
 import { type CgroupNaming, classCgroup, podCgroup, podsCgroup, uidOfGroup } from "./cgroup-names.ts";
 import type { CgroupLimits, CgroupTree } from "./cgroup-tree.ts";
+import { resizeCgroup } from "./resize-cgroup.ts";
 import type { SystemdSlices } from "./systemd-slices.ts";
 
 export interface PodCgroupsOptions {
@@ -80,6 +81,11 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
       made.set(uidOf(pod), qosClass(pod));
       if (qosClass(pod) !== "BestEffort") await updateQosWeights();
       return name;
+    },
+    resize: async (pod, resource, when) => {
+      if (!options.perPod) return;
+      await resizeCgroup(tree, nameOf(pod), { limits: podLimits(pod, cpu), resource, when });
+      if (when === "after" && resource === "cpu" && qosClass(pod) === "Burstable") await updateQosWeights();
     },
     release: async (uid) => {
       if (!options.perPod) return;

@@ -1,5 +1,5 @@
 // What bringing a pod nearer to its definition needs.
-import type { Service } from "#api";
+import type { PodStatus, Service } from "#api";
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
@@ -21,6 +21,7 @@ import type {
   PodVolumes,
   ReferencedObjects,
 } from "../interfaces.ts";
+import type { PodResize } from "../resize/pod-resize.ts";
 import type { StartError } from "../status/container-statuses.ts";
 import type { Limiter } from "./limiter.ts";
 import type { PodFiles } from "./pod-files.ts";
@@ -54,6 +55,8 @@ export interface SyncContext {
   readonly images: Images;
   /** Resource managers that add to containers, in order. */
   readonly contributors?: readonly ContainerContributor[];
+  /** Absent where containers keep their resources for life. */
+  readonly resize?: PodResize | undefined;
   readonly volumes: PodVolumes;
   readonly cgroups: PodCgroups;
   readonly objects: ReferencedObjects;
@@ -88,6 +91,8 @@ export interface PodMemory {
    * down that still has its address.
    */
   readonly stopUncertain: Set<string>;
+  /** The pod's status as it was last computed. */
+  status?: PodStatus;
 }
 
 export const freshMemory = (): PodMemory => ({

@@ -17,6 +17,7 @@ import {
   uidOf,
 } from "../pod.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
+import { resizePod } from "../resize/resize-pod.ts";
 import { startContainer } from "./start-container.ts";
 import { graceFor, stopContainer, stopPod } from "./stop.ts";
 
@@ -48,8 +49,10 @@ export async function syncPod(
   signal: AbortSignal,
 ): Promise<SyncOutcome> {
   const pruned = await prune(context, observed, signal);
-  const todo = plan(pod, observed, context.probes);
-  if (isIdle(todo)) return { acted: false };
+  const todo = planned(context, pod, observed, memory);
+  const updates =
+    todo.newSandbox || todo.stopPod ? [] : (context.resize?.updates(pod, observed, memory.status) ?? []);
+  if (isIdle(todo) && updates.length === 0) return { acted: false };
   const network = isHostNetwork(pod) ? undefined : context.networkTrouble();
   if (network !== undefined) {
     context.events.event(referenceTo(pod), "Warning", "NetworkNotReady", `network is not ready: ${network}`);
@@ -80,6 +83,13 @@ export async function syncPod(
       );
     }
   }
+  const restarted = todo.stop.some(({ reason }) => reason === "Resized");
+  if (updates.length > 0 || restarted) await resizePod(context, pod, updates, { whole: restarted }, signal);
+  // A container that runs on is not looked at again by itself.
+  if (updates.length > 0) {
+    const containers = updates.map(({ id }) => ({ id, sandboxId: todo.sandboxId ?? "" }));
+    await context.cache.refreshParts(nameParts(pod), { containers }, signal);
+  }
   const wanted = wantedOf(todo);
   if (!todo.newSandbox && wanted.length === 0) return { acted: true };
 
@@ -93,7 +103,10 @@ export async function syncPod(
   noteStarts(context, pod, starts, memory);
   const { due, againMilliseconds } = starts;
   if (!todo.newSandbox && due.length === 0)
-    return { acted: todo.stop.length > 0, ...(againMilliseconds !== undefined && { againMilliseconds }) };
+    return {
+      acted: todo.stop.length + updates.length > 0,
+      ...(againMilliseconds !== undefined && { againMilliseconds }),
+    };
 
   // A container that was stopped just now is numbered by its end as the runtime tells it.
   const seen = todo.stop.length > 0 ? await context.cache.refresh(nameParts(pod), signal) : observed;
@@ -153,7 +166,10 @@ export async function syncPod(
   );
   const waits = [againMilliseconds, outcome.againMilliseconds].filter((wait) => wait !== undefined);
   const isSimple =
-    !pruned && !todo.stopPod && todo.stop.length === 0 && outcome.started.length === due.length;
+    !pruned &&
+    !todo.stopPod &&
+    todo.stop.length + updates.length === 0 &&
+    outcome.started.length === due.length;
   return {
     acted: true,
     started: outcome.started,
@@ -167,16 +183,19 @@ export async function syncPod(
  * would keep it.
  */
 export function hasMore(
-  { probes }: SyncContext,
+  context: SyncContext,
   pod: Pod,
   observed: ObservedPod,
   { started }: SyncOutcome,
-  { trouble }: PodMemory,
+  memory: PodMemory,
 ): boolean {
   if (!started?.every(({ id }) => observed.containers.some((container) => container.id === id))) return false;
-  const todo = plan(pod, observed, probes);
-  return !todo.newSandbox && wantedOf(todo).some(({ name }) => !trouble.has(name));
+  const todo = planned(context, pod, observed, memory);
+  return !todo.newSandbox && wantedOf(todo).some(({ name }) => !memory.trouble.has(name));
 }
+
+const planned = ({ probes, resize }: SyncContext, pod: Pod, observed: ObservedPod, memory: PodMemory): Plan =>
+  plan(pod, observed, probes, resize?.resizing(pod, memory.status));
 
 const wantedOf = ({ startEphemeral, startInit, start }: Plan): Container[] => [
   ...startEphemeral,

@@ -22,7 +22,10 @@ export function admitPod(
 ): Admission {
   const { clock, cache, events, dialect } = context;
   const here = [...entries.values()].filter(({ worker }) => worker.state().at !== "terminated");
-  const others = here.filter((entry) => !isOrphaned(entry)).map(podOf);
+  // What the node has given counts, not what is asked for beyond it.
+  const allocations = context.resize?.allocations;
+  const given = (of: Pod): Pod => allocations?.allocated(of) ?? of;
+  const others = here.filter((entry) => !isOrphaned(entry)).map((entry) => given(podOf(entry)));
   // Orphaned pods take no room from others; their ports are free once they have ended.
   const inTheWay = here
     .filter(isOrphaned)
@@ -31,8 +34,11 @@ export function admitPod(
   const known = cache.cached(uidOf(pod));
   const ran = known ? isRunningPod(known) : cache.has(uidOf(pod));
   // What ran before the agent restarted was admitted then, but may not stay under pressure.
-  const admitted = ran ? (admission.stays?.(pod) ?? { ok: true as const }) : admission.admit(pod, others);
+  const admitted = ran
+    ? (admission.stays?.(given(pod)) ?? { ok: true as const })
+    : admission.admit(given(pod), others);
   if (admitted.ok) {
+    allocations?.allocate(given(pod));
     const preempts = (admitted.preempts ?? []).map((other) => preempt(other, admitted.lacking ?? ""));
     const awaits = [...inTheWay.map(uidOf), ...preempts];
     return { state: { at: "syncing", pod, ...(awaits.length > 0 && { awaits }) }, ran };

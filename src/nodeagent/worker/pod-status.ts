@@ -39,7 +39,7 @@ export function podStatuses({
           ...(old.initContainerStatuses ?? []),
         ]);
       entry.holdMilliseconds = holdOf(observed, clock.now());
-      const status = computeStatus(pod, {
+      const computed = computeStatus(pod, {
         now: clock.now(),
         runtimeName: runtimeName(),
         hostIps: node.hostIps(),
@@ -50,6 +50,8 @@ export function podStatuses({
         isStatic: isStatic(pod, dialect),
         ...how,
       });
+      const status = context.resize?.shown(pod, observed, old, computed) ?? computed;
+      entry.memory.status = status;
       for (const message of memoryKills(pod, status, old))
         events.event(nodeReference, "Warning", memoryKill, message);
       entry.status = status;

@@ -9,6 +9,7 @@ import {
   type PodEntry,
   type PodWorkersOptions,
   isCleared,
+  isOrphaned,
   podName,
   podOf,
 } from "./entry.ts";
@@ -20,6 +21,8 @@ import type { Done } from "./worker.ts";
 /** Pods are looked at somewhat before their time is over, so that not all come at once. */
 const soonest = 0.9;
 const waitMilliseconds = 250;
+/** How often a node that is full is asked again for more. */
+const deferredMilliseconds = 5000;
 
 export async function syncAction(
   { context, admission, syncMilliseconds }: PodWorkersOptions,
@@ -59,6 +62,7 @@ export async function syncAction(
   }
   statuses.publish(entry, pod, status, true);
   if (hasFinished(status)) return { next: { type: "stop", reason: { kind: "finished" } } };
+  const isDeferred = await resized();
   let outcome: SyncOutcome = { acted: true };
   entry.outcome = "unknown";
   try {
@@ -71,6 +75,7 @@ export async function syncAction(
     const waits = [
       outcome.againMilliseconds,
       late,
+      isDeferred ? deferredMilliseconds : undefined,
       syncMilliseconds * (soonest + Math.random() * (1 - soonest)),
     ].filter((wait) => wait !== undefined);
     return { againMilliseconds: Math.max(0, Math.min(...waits)) };
@@ -94,6 +99,18 @@ export async function syncAction(
       // What is found here is found by nobody else: no later look finds it changed.
       if (hasFinished(status) || hasMore(context, pod, observed, outcome, entry.memory)) entry.worker.wake();
     }
+  }
+
+  /** Decides about resources that the pod asks for beyond its own; tells whether it must be asked again. */
+  async function resized(): Promise<boolean> {
+    if (!context.resize) return false;
+    const others = [...entries.values()]
+      .filter((other) => other !== entry && isHere(other) && !isOrphaned(other))
+      .map(podOf);
+    const again = await context.resize.decide(pod, status, others);
+    status = statuses.update(entry, pod, observed, { over: false });
+    statuses.publish(entry, pod, status, true);
+    return again;
   }
 
   function mustWait({ awaits }: Syncing, own: PodEntry, all: PodEntries): boolean {
