@@ -74,7 +74,7 @@ async function resizing(
   const programs = { c: ({ forever }: { forever: () => Promise<number> }) => forever() };
   await on(
     {
-      runtime: { programs } as never,
+      runtime: { programs },
       admission,
       parts: { resize, contributors: [resize.contributor], cgroups },
     },

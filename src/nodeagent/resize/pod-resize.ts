@@ -119,7 +119,8 @@ export function podResize(options: PodResizeOptions): PodResize {
         );
       });
       if (!differs) allocations.decide(uidOf(pod), undefined);
-      const resize = differs ? allocations.status(uidOf(pod)) : undefined;
+      // What is not decided yet stays as it was proposed.
+      const resize = differs ? (allocations.status(uidOf(pod)) ?? pod.status?.resize) : undefined;
       return resize ? { ...next, resize } : next;
     },
   };

@@ -121,6 +121,8 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
       // What others tell in conditions of their own stays theirs.
       write(pod, {
         ...line.written,
+        // The API server proposes, and the pod's next sync answers.
+        ...(pod.status?.resize && { resize: pod.status.resize }),
         conditions: (line.written.conditions ?? []).filter(({ type }) => isOwnCondition(type)),
       });
     },
@@ -158,6 +160,7 @@ const own = [
   "containerStatuses",
   "qosClass",
   "ephemeralContainerStatuses",
+  "resize",
 ] as const;
 
 /**
