@@ -1,5 +1,6 @@
 export { type Identity, type TestAuthority, testAuthority } from "./certificates.ts";
 export { type Answer, type ApiserverOptions, type RunningApiserver, startApiserver } from "./apiserver.ts";
+export { type HollowNodes, type HollowNodesOptions, hollowNodes } from "./hollow-nodes.ts";
 export { freePort } from "./free-port.ts";
 export { golden } from "./golden.ts";
 export { until } from "./until.ts";
