@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type ApiClient, type Draft, apiClient, connectionOf, https, kinds, singleContext } from "#client";
+import { type ApiClient, apiClient, connectionOf, https, kinds, singleContext } from "#client";
 import { type RunningApiserver, hollowNodes, programCommand, startApiserver, until } from "#kit";
 import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 
@@ -87,7 +87,10 @@ async function rollOut(name: string, client: ApiClient, cpu: () => number): Prom
     selector: { matchLabels: labels },
     template: { metadata: { labels }, spec: podSpec },
   };
-  await client.of(kinds.deployments).create({ metadata: { name: "rolled-out" }, spec } as Draft<object> as never, { namespace }); // prettier-ignore
+  await client.request("POST", `/apis/apps/v1/namespaces/${namespace}/deployments`, {
+    metadata: { name: "rolled-out" },
+    spec,
+  });
   await until("all pods are ready", async () => {
     const { status } = await client.of(kinds.deployments).get("rolled-out", { namespace });
     return status?.readyReplicas === 100;
@@ -106,7 +109,10 @@ async function place(name: string, client: ApiClient, cpu: () => number): Promis
   const numbers = Array.from({ length: podCount }, (_, at) => at);
   const create = async (): Promise<void> => {
     for (let at = numbers.pop(); at !== undefined; at = numbers.pop())
-      await pods.create({ metadata: { name: `placed-${at}`, labels: { app: "placed" } }, spec: podSpec } as never, { namespace }); // prettier-ignore
+      await client.request("POST", `/api/v1/namespaces/${namespace}/pods`, {
+        metadata: { name: `placed-${at}`, labels: { app: "placed" } },
+        spec: podSpec,
+      });
   };
   await Promise.all(Array.from({ length: 16 }, create));
   const created = (performance.now() - began) / 1000;

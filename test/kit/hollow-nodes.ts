@@ -83,7 +83,7 @@ export async function hollowNodes({
           pods.patch(
             name!,
             "strategic",
-            { metadata: { uid }, status: runningStatus(pod.spec!.containers ?? [], addressOf(uid!)) },
+            { metadata: { uid }, status: runningStatus(pod.spec.containers ?? [], addressOf(uid!)) },
             { namespace: namespace!, subresource: "status" },
           ),
         );

@@ -173,7 +173,10 @@ const deployment = (name: string) => ({
     selector: { matchLabels: { app: name } },
     template: {
       metadata: { creationTimestamp: null, labels: { app: name } },
-      spec: { terminationGracePeriodSeconds: 0, containers: [{ name: "main", image: "example/app:1", resources: {} }] },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        containers: [{ name: "main", image: "example/app:1", resources: {} }],
+      },
     },
   },
 });
