@@ -197,21 +197,19 @@ export interface Selector {
 }
 
 export function selector(labels: readonly Requirement[], fields: readonly Requirement[]): Selector {
-  const single = (item: Requirement): boolean => item.operator === "in" && item.values.length === 1;
-  const field = fields.find((item) => single(item) && item.key !== "metadata.namespace");
-  const label = labels.find(single);
-  const labelRules = new CompiledRequirements(labels);
-  const fieldRules = new CompiledRequirements(fields);
+  if (labels.length === 0 && fields.length === 0) return selectEverything;
+  const field = fields.find((item) => isEquality(item) && item.key !== "metadata.namespace");
+  const label = labels.find(isEquality);
+  const byLabels = labelMatcher(labels);
+  const byFields = fieldMatcher(fields);
   return {
-    everything: labels.length === 0 && fields.length === 0,
+    everything: false,
     get id() {
-      return labels.length === 0 && fields.length === 0 ? "" : JSON.stringify([labels, fields]);
+      return JSON.stringify([labels, fields]);
     },
     labels,
     fields,
-    matches: (item) =>
-      (labels.length === 0 || labelRules.matchesMap(item.labels)) &&
-      (fields.length === 0 || fieldRules.matches((key) => fieldOf(item, key))),
+    matches: (item) => byLabels(item) && byFields(item),
     exact: field
       ? { of: "field", key: field.key, value: field.values[0]! }
       : label
@@ -220,7 +218,43 @@ export function selector(labels: readonly Requirement[], fields: readonly Requir
   };
 }
 
-export const selectEverything: Selector = selector([], []);
+export const selectEverything: Selector = {
+  everything: true,
+  id: "",
+  labels: [],
+  fields: [],
+  matches: () => true,
+  exact: undefined,
+};
+
+const isEquality = ({ operator, values }: Requirement): boolean => operator === "in" && values.length === 1;
+
+type Matcher = (item: Selectable) => boolean;
+
+const matchesAll: Matcher = () => true;
+
+/** One equality, which is what most selectors are, is compared without being compiled. */
+function labelMatcher(requirements: readonly Requirement[]): Matcher {
+  const [first] = requirements;
+  if (first === undefined) return matchesAll;
+  if (requirements.length === 1 && isEquality(first)) {
+    const [value] = first.values;
+    return (item) => labelOf(item, first.key) === value;
+  }
+  const rules = new CompiledRequirements(requirements);
+  return ({ labels }) => rules.matchesMap(labels);
+}
+
+function fieldMatcher(requirements: readonly Requirement[]): Matcher {
+  const [first] = requirements;
+  if (first === undefined) return matchesAll;
+  if (requirements.length === 1 && isEquality(first)) {
+    const [value] = first.values;
+    return (item) => fieldOf(item, first.key) === value;
+  }
+  const rules = new CompiledRequirements(requirements);
+  return (item) => rules.matches((key) => fieldOf(item, key));
+}
 
 /** The structured form of a label selector, as objects carry it. */
 export interface LabelSelectorLike {
