@@ -1,7 +1,7 @@
 // "Cache off": the same reading interface, straight from the store.
 import type { Batch, Revision, Change as StoreChange, Store } from "#store";
 import { Change, Frame } from "./frame.ts";
-import { type CachedObject, atRevision } from "./cached-object.ts";
+import type { CachedObject } from "./cached-object.ts";
 import { pageFromStore } from "./page.ts";
 import type { Reader } from "./resource-cache.ts";
 import {
@@ -147,7 +147,7 @@ export class DirectSource implements ObjectSource {
     const previous = stored.previous && this.#read(stored.previous);
     if (stored.value !== null)
       return new Change(stored.revision, this.#read({ ...stored, value: stored.value }), previous, false);
-    return previous && new Change(stored.revision, atRevision(previous, stored.revision), previous, true);
+    return previous && new Change(stored.revision, previous, previous, true);
   }
 }
 

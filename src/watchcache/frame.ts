@@ -66,7 +66,7 @@ export function bytesOf(frames: readonly Frame[], encoder: FrameEncoder): Uint8A
 /** A change of one object: what it is now (or was, when deleted), and what it was before. */
 export class Change {
   readonly revision: Revision;
-  /** The new state, or for a deletion the last state under the deletion's revision. */
+  /** The new state, or for a deletion the last one: frames show it under the deletion's revision. */
   readonly item: CachedObject;
   readonly previous: CachedObject | undefined;
   readonly deleted: boolean;
@@ -91,7 +91,7 @@ export class Change {
   #frame(type: FrameType): Frame {
     return (this.#frames[type] ??= new Frame(
       type,
-      type === "DELETED" && !this.deleted ? atRevision(this.previous!, this.revision) : this.item,
+      type === "DELETED" ? atRevision(this.previous!, this.revision) : this.item,
       this.previous,
     ));
   }

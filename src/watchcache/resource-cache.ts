@@ -3,7 +3,7 @@ import { type Selector, SortedMap } from "#base";
 import { Compacted, type Entry, type Revision, type Store, type Change as StoreChange } from "#store";
 import { Demux, type Watching, frameFor } from "./demux.ts";
 import { Change, Frame } from "./frame.ts";
-import { type CachedObject, atRevision } from "./cached-object.ts";
+import type { CachedObject } from "./cached-object.ts";
 import { type CacheStats, cacheStats } from "./cache-stats.ts";
 import { History, type HistoryBounds } from "./history.ts";
 import { IndexesOnDemand } from "./index-on-demand.ts";
@@ -125,7 +125,7 @@ export class ResourceCache implements ObjectSource {
       this.#items.delete(stored.key);
       this.stats.bytes -= previous.line.length;
       this.#indexes.replace(previous, undefined);
-      change = new Change(stored.revision, atRevision(previous, stored.revision), previous, true);
+      change = new Change(stored.revision, previous, previous, true);
     } else {
       const item = this.read({
         key: stored.key,
