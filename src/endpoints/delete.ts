@@ -48,9 +48,9 @@ export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
 
 const detailsOf = ({ target }: ApiCall, endpoint: Endpoint, removal: Removal): Record<string, unknown> => ({
   name: target.name,
-  ...(endpoint.group && { group: endpoint.group }),
+  group: endpoint.group || undefined,
   kind: endpoint.resource.strategy.resource,
-  ...(removal.uid && { uid: removal.uid }),
+  uid: removal.uid || undefined,
 });
 
 export const deleteCollection: EndpointHandler = async (context, call, endpoint) => {
