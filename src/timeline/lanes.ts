@@ -3,6 +3,7 @@ import { objectOf } from "./entry.ts";
 import { type Intervals, intervalsOf } from "./intervals.ts";
 import { isAlive } from "./kinds.ts";
 import type { Lane } from "./lane.ts";
+import { type Reader, lanesByOwner, order, ownerPath } from "./lane-order.ts";
 import type { Question } from "./parameters.ts";
 import type { Facet } from "./record.ts";
 import type { Selection } from "./selection.ts";
@@ -55,11 +56,12 @@ export function lanesFor(selection: Selection): TimelineLane[] {
   return sorted(count(selection), selection).map((each) => shown(each, selection, undefined));
 }
 
-function count({ index, lanes, wanted, since, until }: Selection): Counted[] {
+function count(selection: Selection): Counted[] {
+  const { index, wanted, since, until } = selection;
   const names = [...new Set(Array.from(index.facets.all(), ({ type }) => type))];
   const types = index.facets.map(({ type }) => names.indexOf(type));
   const found: Counted[] = [];
-  for (const lane of lanes ?? index.lanes()) {
+  for (const lane of lanesToCount(selection)) {
     const { times, facets } = lane.points;
     const end = lane.points.from(until);
     let first = -1;
@@ -77,14 +79,30 @@ function count({ index, lanes, wanted, since, until }: Selection): Counted[] {
   return found;
 }
 
-const countsOf = ({ names, tally }: Counted): Record<string, number> =>
-  Object.fromEntries(names.map((name, at) => [name, tally[at]!] as const).filter(([, count]) => count > 0));
+/** All lanes come in the order of their owners where that is asked for. */
+function lanesToCount(selection: Selection): Iterable<Lane> {
+  const { index, graph, lanes, question } = selection;
+  if (lanes) return lanes;
+  if (question.sort !== "owner") return index.lanes();
+  return lanesByOwner(index, graph, readerOf(selection)).map(({ lane }) => lane);
+}
 
-function sorted(counted: Counted[], { question, graph, mayGet, kinds }: Selection): Counted[] {
-  const isReadable = ({ kind, group }: Lane): boolean => {
+function readerOf({ index, mayGet, kinds }: Selection): Reader {
+  const isReadable = ({ kind, group }: Pick<Lane, "kind" | "group">): boolean => {
     const served = kinds.find(kind, group);
     return served !== undefined && mayGet(served.groupResource);
   };
+  const hidden = new Set<string>();
+  for (const facet of index.facets.all()) if (!isReadable(facet)) hidden.add(`${facet.kind}.${facet.group}`);
+  return { rights: [...hidden].sort().join(), mayGet: isReadable };
+}
+
+const countsOf = ({ names, tally }: Counted): Record<string, number> =>
+  Object.fromEntries(names.map((name, at) => [name, tally[at]!] as const).filter(([, count]) => count > 0));
+
+function sorted(counted: Counted[], selection: Selection): Counted[] {
+  const { question, graph, lanes } = selection;
+  if (question.sort === "owner" && !lanes) return counted;
   const byName = (a: Counted, b: Counted): number =>
     order(a.lane.namespace, b.lane.namespace) ||
     order(a.lane.kind, b.lane.kind) ||
@@ -96,20 +114,14 @@ function sorted(counted: Counted[], { question, graph, mayGet, kinds }: Selectio
     owner: (a, b) => order(paths.get(a)!, paths.get(b)!) || byName(a, b),
   };
   const paths = new Map<Counted, string>();
-  if (question.sort === "owner")
-    for (const each of counted) {
-      const { lane } = each;
-      let path = `${lane.kind}/${lane.name}`;
-      // Owners are part of the object: who may not get it is not told.
-      for (const { kind, name } of graph.has(lane.uid) && isReadable(lane) ? graph.chain(lane.uid) : [])
-        path = `${kind}/${name}\0${path}`;
-      paths.set(each, `${lane.namespace}\0${path}`);
-    }
+  if (question.sort === "owner") {
+    const reader = readerOf(selection);
+    for (const each of counted) paths.set(each, ownerPath(each.lane, graph, reader));
+  }
   return counted.sort(orders[question.sort]);
 }
 
 const warnings = ({ names, tally }: Counted): number => tally[names.indexOf("Warning")] ?? 0;
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function shown(counted: Counted, selection: Selection, intervals: MarkedIntervals | undefined): TimelineLane {
   const { kinds, graph, mayGet } = selection;

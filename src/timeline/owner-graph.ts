@@ -17,10 +17,18 @@ export class OwnerGraph {
   /** Names of owners as their references tell them. */
   readonly #owners = new Map<string, OwnerInfo & { readonly namespace: string }>();
 
+  #version = 0;
+
+  /** Another number whenever anything has changed. */
+  get version(): number {
+    return this.#version;
+  }
+
   /** Adds an object, or replaces what was known of its owners. */
   set(object: Owned): void {
     this.delete(object.uid);
     if (object.owners.length === 0) return;
+    this.#version++;
     this.#owned.set(object.uid, object);
     for (const owner of object.owners) {
       this.#below.getOrInsertComputed(owner.uid, () => new Set<string>()).add(object.uid);
@@ -29,7 +37,10 @@ export class OwnerGraph {
   }
 
   delete(uid: string): void {
-    for (const owner of this.#owned.get(uid)?.owners ?? []) {
+    const known = this.#owned.get(uid);
+    if (!known) return;
+    this.#version++;
+    for (const owner of known.owners) {
       const below = this.#below.get(owner.uid);
       below?.delete(uid);
       if (below?.size !== 0) continue;

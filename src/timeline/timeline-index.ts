@@ -20,6 +20,13 @@ export class TimelineIndex {
   /** The points of each change, by its sequence number in the journal. */
   readonly #changes = new Map<number, readonly Point[]>();
 
+  #laneVersion = 0;
+
+  /** Another number whenever a lane has come or gone. */
+  get laneVersion(): number {
+    return this.#laneVersion;
+  }
+
   lanes(): Iterable<Lane> {
     return this.#lanes.values();
   }
@@ -126,16 +133,17 @@ export class TimelineIndex {
       own?.remove(point);
       if (own?.size === 0) this.#byNamespace.delete(facet.namespace);
       lane.points.remove(point);
-      if (lane.points.size === 0) this.#lanes.delete(laneKey(lane));
+      if (lane.points.size === 0 && this.#lanes.delete(laneKey(lane))) this.#laneVersion++;
       this.facets.release(facet);
     }
   }
 
   #laneOf(object: ObjectName): Lane {
     const { group, kind, namespace, name, uid } = object;
-    return this.#lanes.getOrInsertComputed(laneKey(object), () =>
-      newLane({ group, kind, namespace, name, uid }),
-    );
+    return this.#lanes.getOrInsertComputed(laneKey(object), () => {
+      this.#laneVersion++;
+      return newLane({ group, kind, namespace, name, uid });
+    });
   }
 }
 

@@ -1,0 +1,58 @@
+// All lanes in the order of their owners. The last order is kept: what has not changed is not worked out again, and
+// sorting what is nearly in order costs hardly more than looking at it.
+import type { Lane } from "./lane.ts";
+import type { OwnerGraph } from "./owner-graph.ts";
+import type { TimelineIndex } from "./timeline-index.ts";
+
+interface Placed {
+  readonly lane: Lane;
+  readonly key: string;
+}
+
+interface Order {
+  readonly lanes: number;
+  readonly owners: number;
+  readonly placed: readonly Placed[];
+}
+
+/** Orders are kept for so many sets of kinds that somebody may read. */
+const mostOrders = 4;
+
+const orders = new WeakMap<TimelineIndex, Map<string, Order>>();
+
+export interface Reader {
+  /** Which kinds the reader may get, as one text: owners are part of an object. */
+  readonly rights: string;
+  readonly mayGet: (lane: Lane) => boolean;
+}
+
+export function lanesByOwner(index: TimelineIndex, graph: OwnerGraph, reader: Reader): readonly Placed[] {
+  const known = orders.getOrInsertComputed(index, () => new Map<string, Order>());
+  const last = known.get(reader.rights);
+  const current = { lanes: index.laneVersion, owners: graph.version };
+  if (last?.lanes === current.lanes && last.owners === current.owners) return last.placed;
+  const keys = new Map<Lane, string>();
+  if (last?.owners === current.owners) for (const { lane, key } of last.placed) keys.set(lane, key);
+  const place = (lane: Lane): Placed => ({ lane, key: keys.get(lane) ?? ownerPath(lane, graph, reader) });
+  const living = new Set(index.lanes());
+  const placed: Placed[] = [];
+  for (const { lane } of last?.placed ?? []) if (living.delete(lane)) placed.push(place(lane));
+  for (const lane of living) placed.push(place(lane));
+  placed.sort((a, b) => order(a.key, b.key) || (a.lane.points.times[0] ?? 0) - (b.lane.points.times[0] ?? 0));
+  known.delete(reader.rights);
+  const [oldest] = known.keys();
+  if (known.size >= mostOrders && oldest !== undefined) known.delete(oldest);
+  known.set(reader.rights, { ...current, placed });
+  return placed;
+}
+
+/** Namespace, owners from above, and the object itself. */
+export function ownerPath(lane: Lane, graph: OwnerGraph, { mayGet }: Pick<Reader, "mayGet">): string {
+  let path = `${lane.kind}/${lane.name}`;
+  // Who may not get an object is not told its owners.
+  if (graph.has(lane.uid) && mayGet(lane))
+    for (const { kind, name } of graph.chain(lane.uid)) path = `${kind}/${name}\0${path}`;
+  return `${lane.namespace}\0${path}`;
+}
+
+export const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
