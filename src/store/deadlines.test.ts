@@ -6,22 +6,36 @@ import { Deadlines } from "./deadlines.ts";
 function kit(): {
   clock: ReturnType<typeof virtualClock>;
   deadlines: Deadlines;
+  /** Writes a key, with the time it expires at, if any. */
+  set: (key: string, revision: number, at?: number) => void;
   expired: string[];
   fail: (times: number) => void;
 } {
   const clock = virtualClock(1000);
   const expired: string[] = [];
   let failures = 0;
-  const deadlines = new Deadlines(clock, async (due) => {
-    if (failures-- > 0) throw new Error("no space");
-    expired.push(...due.map((one) => `${one.key}@${one.revision}`));
+  const written = new Map<string, number>();
+  const deadlines = new Deadlines({
+    clock,
+    isCurrent: (key, revision) => written.get(key) === revision,
+    expire: async (due) => {
+      if (failures-- > 0) throw new Error("no space");
+      for (const { key, revision } of due) {
+        expired.push(`${key}@${revision}`);
+        written.delete(key);
+      }
+    },
   });
-  return { clock, deadlines, expired, fail: (times) => (failures = times) };
+  const set = (key: string, revision: number, at?: number): void => {
+    written.set(key, revision);
+    if (at !== undefined) deadlines.add(key, revision, at);
+  };
+  return { clock, deadlines, set, expired, fail: (times) => (failures = times) };
 }
 
 test("keys expire in the order of their times, however they were set", async () => {
-  const { clock, deadlines, expired } = kit();
-  for (const [i, at] of [5, 3, 9, 1, 7, 2, 8].entries()) deadlines.set(`k${at}`, i, 1000 + at * 10);
+  const { clock, set, expired } = kit();
+  for (const [i, at] of [5, 3, 9, 1, 7, 2, 8].entries()) set(`k${at}`, i, 1000 + at * 10);
   await clock.advance(55);
   assert.deepEqual(expired, ["k1@3", "k2@5", "k3@1", "k5@0"]);
   await clock.advance(100);
@@ -29,10 +43,10 @@ test("keys expire in the order of their times, however they were set", async () 
 });
 
 test("only the newest time of a key counts, and none when it was taken away", async () => {
-  const { clock, deadlines, expired } = kit();
-  for (let revision = 0; revision < 500; revision++) deadlines.set("renewed", revision, 1000 + revision);
-  deadlines.set("freed", 1, 1010);
-  deadlines.set("freed", 2, undefined);
+  const { clock, deadlines, set, expired } = kit();
+  for (let revision = 0; revision < 500; revision++) set("renewed", revision, 1000 + revision);
+  set("freed", 1, 1010);
+  set("freed", 2);
   await clock.advance(498);
   assert.deepEqual(expired, []);
   await clock.advance(2);
@@ -41,27 +55,56 @@ test("only the newest time of a key counts, and none when it was taken away", as
 });
 
 test("what could not be expired is tried again, and nothing after closing", async () => {
-  const { clock, deadlines, expired, fail } = kit();
+  const { clock, deadlines, set, expired, fail } = kit();
   fail(2);
-  deadlines.set("a", 1, 1010);
+  set("a", 1, 1010);
   await clock.advance(50);
   assert.deepEqual(expired, []);
   await clock.advance(1000);
   assert.deepEqual(expired, []);
   await clock.advance(1000);
   assert.deepEqual(expired, ["a@1"]);
-  deadlines.set("b", 2, clock.now() + 10);
+  set("b", 2, clock.now() + 10);
   deadlines.close();
   await clock.advance(5000);
   assert.deepEqual(expired, ["a@1"]);
 });
 
 test("a time years away is waited for in pieces a timer can hold", async () => {
-  const { clock, deadlines, expired } = kit();
+  const { clock, set, expired } = kit();
   const year = 31_536_000_000;
-  deadlines.set("far", 1, 1000 + year);
+  set("far", 1, 1000 + year);
   await clock.advance(year - 1);
   assert.deepEqual(expired, []);
   await clock.advance(1);
   assert.deepEqual(expired, ["far@1"]);
+});
+
+test("what an earlier process wrote expires once started, the earliest first", async () => {
+  const { clock, deadlines, set, expired } = kit();
+  const times = Array.from({ length: 3000 }, (_, i) => 1001 + ((i * 7919) % 3000));
+  for (const [i, at] of times.entries()) {
+    set(`k${at}`, i);
+    deadlines.restore(`k${at}`, i, at);
+  }
+  await clock.advance(100);
+  assert.deepEqual(expired, []);
+  deadlines.start();
+  await clock.advance(4000);
+  assert.equal(expired.length, 3000);
+  assert.deepEqual(
+    expired.map((one) => Number(/^k(\d+)@/.exec(one)![1])),
+    [...times].sort((a, b) => a - b),
+  );
+});
+
+test("keys renewed over and over do not fill the heap", async () => {
+  const { clock, deadlines, set, expired } = kit();
+  for (let revision = 0; revision < 5000; revision++) set(`k${revision % 10}`, revision, 2000 + revision);
+  assert.equal(deadlines.entries().length, 10);
+  await clock.advance(10_000);
+  assert.deepEqual(
+    expired,
+    Array.from({ length: 10 }, (_, i) => `k${i}@${4990 + i}`),
+  );
 });

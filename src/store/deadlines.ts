@@ -1,54 +1,63 @@
-// When keys expire: one timer for the earliest, a heap for the rest. A renewed key leaves its old place in
-// the heap behind; the heap is rebuilt when more than half of it is such leftovers.
+// When keys expire: one timer for the earliest, a heap for the rest. A renewed or deleted key leaves its old place
+// in the heap behind: it is skipped when its time comes, and left out when the heap has doubled.
 
 import type { Clock } from "#base";
+import { type Deadline, DeadlineHeap } from "./deadline-heap.ts";
 import type { Revision } from "./store.ts";
 
 /** A key whose time has come, and the revision it must still have for that to count. */
-export interface Due {
-  readonly key: string;
-  readonly revision: Revision;
-}
-interface Deadline extends Due {
-  readonly at: number;
+export type Due = Pick<Deadline, "key" | "revision">;
+
+export interface DeadlinesOptions {
+  readonly clock: Clock;
+  /** Whether the key still has this revision. */
+  readonly isCurrent: (key: string, revision: Revision) => boolean;
+  /** Deletes keys that are due; when it fails they are tried again. */
+  readonly expire: (due: readonly Due[]) => Promise<void>;
 }
 
 const longestTimer = 86_400_000;
 const retryMilliseconds = 1000;
 const duePerTurn = 256;
+const fewestFiltered = 1024;
 
 export class Deadlines {
-  readonly #clock: Clock;
-  readonly #expire: (due: readonly Due[]) => Promise<void>;
-  readonly #current = new Map<string, Deadline>();
-  #heap: Deadline[] = [];
+  readonly #options: DeadlinesOptions;
+  readonly #heap = new DeadlineHeap();
+  #filterAt = fewestFiltered;
   #cancel: (() => void) | undefined;
   #timerAt = Infinity;
   #busy = false;
   #closed = false;
 
-  /** `expire` deletes keys that are due; when it fails they are tried again. */
-  constructor(clock: Clock, expire: (due: readonly Due[]) => Promise<void>) {
-    this.#clock = clock;
-    this.#expire = expire;
+  constructor(options: DeadlinesOptions) {
+    this.#options = options;
   }
 
-  /** Notes what a write means for the key's time: `at` in milliseconds, or never. */
-  set(key: string, revision: Revision, at: number | undefined): void {
-    if (at === undefined) {
-      this.#current.delete(key);
-      return;
+  /** Notes that a key was written and expires `at` a time in milliseconds. */
+  add(key: string, revision: Revision, at: number): void {
+    this.#heap.push(key, revision, at);
+    if (this.#heap.size > this.#filterAt) {
+      this.#heap.filter(this.#options.isCurrent);
+      this.#filterAt = Math.max(fewestFiltered, 2 * this.#heap.size);
     }
-    const deadline = { key, revision, at };
-    this.#current.set(key, deadline);
-    if (this.#heap.length > 2 * this.#current.size + 64) this.#rebuild();
-    else push(this.#heap, deadline);
+    this.#arm();
+  }
+
+  /** The same for keys that were written by an earlier process; nothing expires before start(). */
+  restore(key: string, revision: Revision, at: number): void {
+    this.#heap.push(key, revision, at);
+  }
+
+  start(): void {
+    this.#filterAt = Math.max(fewestFiltered, 2 * this.#heap.size);
     this.#arm();
   }
 
   /** Every key that will expire, with its time. */
-  entries(): readonly { readonly key: string; readonly revision: Revision; readonly at: number }[] {
-    return [...this.#current.values()];
+  entries(): readonly Deadline[] {
+    const { isCurrent } = this.#options;
+    return [...this.#heap.entries()].filter(({ key, revision }) => isCurrent(key, revision));
   }
 
   close(): void {
@@ -57,14 +66,15 @@ export class Deadlines {
   }
 
   #arm(delay = 0): void {
-    const first = this.#heap[0];
-    if (!first || this.#busy || this.#closed) return;
-    const wait = Math.max(first.at - this.#clock.now(), delay);
-    const at = this.#clock.now() + wait;
-    if (this.#cancel && this.#timerAt <= at) return;
+    const { earliest } = this.#heap;
+    if (earliest === Infinity || this.#busy || this.#closed) return;
+    const { clock } = this.#options;
+    const now = clock.now();
+    const wait = Math.max(earliest - now, delay);
+    if (this.#cancel && this.#timerAt <= now + wait) return;
     this.#cancel?.();
-    this.#timerAt = at;
-    this.#cancel = this.#clock.after(Math.min(Math.max(wait, 0), longestTimer), () => void this.#fire());
+    this.#timerAt = now + wait;
+    this.#cancel = clock.after(Math.min(Math.max(wait, 0), longestTimer), () => void this.#fire());
   }
 
   async #fire(): Promise<void> {
@@ -73,13 +83,10 @@ export class Deadlines {
     let delay = 0;
     for (let due = this.#due(); due.length && !this.#closed; due = this.#due()) {
       try {
-        await this.#expire(due);
-        for (const deadline of due)
-          if (this.#current.get(deadline.key) === deadline) this.#current.delete(deadline.key);
+        await this.#options.expire(due);
       } catch {
         delay = retryMilliseconds;
-        for (const deadline of due)
-          if (this.#current.get(deadline.key) === deadline) push(this.#heap, deadline);
+        for (const { key, revision, at } of due) this.#heap.push(key, revision, at);
         break;
       }
     }
@@ -89,43 +96,13 @@ export class Deadlines {
 
   /** Takes some of the keys whose time has come off the heap. */
   #due(): Deadline[] {
+    const { clock, isCurrent } = this.#options;
     const due: Deadline[] = [];
-    while (due.length < duePerTurn && this.#heap[0] && this.#heap[0].at <= this.#clock.now()) {
-      const deadline = pop(this.#heap);
-      if (this.#current.get(deadline.key) === deadline) due.push(deadline);
+    const now = clock.now();
+    while (due.length < duePerTurn && this.#heap.earliest <= now) {
+      const deadline = this.#heap.pop()!;
+      if (isCurrent(deadline.key, deadline.revision)) due.push(deadline);
     }
     return due;
   }
-
-  #rebuild(): void {
-    this.#heap = [...this.#current.values()].sort((a, b) => a.at - b.at);
-  }
-}
-
-function push(heap: Deadline[], item: Deadline): void {
-  let at = heap.push(item) - 1;
-  while (at > 0) {
-    const parent = (at - 1) >>> 1;
-    if (heap[parent]!.at <= item.at) break;
-    heap[at] = heap[parent]!;
-    at = parent;
-  }
-  heap[at] = item;
-}
-
-function pop(heap: Deadline[]): Deadline {
-  const top = heap[0]!;
-  const last = heap.pop()!;
-  if (heap.length === 0) return top;
-  let at = 0;
-  for (;;) {
-    let child = 2 * at + 1;
-    if (child >= heap.length) break;
-    if (child + 1 < heap.length && heap[child + 1]!.at < heap[child]!.at) child++;
-    if (heap[child]!.at >= last.at) break;
-    heap[at] = heap[child]!;
-    at = child;
-  }
-  heap[at] = last;
-  return top;
 }

@@ -12,6 +12,7 @@ import {
   Compacted,
   type Entry,
   FutureRevision,
+  type LocalValues,
   type Outcome,
   type Page,
   type Range,
@@ -57,10 +58,38 @@ export class MemoryStore implements Store {
       compacted: () => this.#compacted,
       changes: (range, after) => this.#changes(range, after),
     });
-    this.#deadlines = new Deadlines(this.#clock, async (due) => {
-      for (const { key, revision } of due) await this.write({ key, value: null, expect: revision });
+    this.#deadlines = new Deadlines({
+      clock: this.#clock,
+      isCurrent: (key, revision) => this.#index.find(key)?.revision === revision,
+      expire: async (due) => {
+        for (const { key, revision } of due) await this.write({ key, value: null, expect: revision });
+      },
     });
   }
+
+  readonly #derived = new Map<string, Map<number, Uint8Array>>();
+  readonly local: LocalValues = {
+    versions: (prefix, at) => this.#index.list({ prefix }, at),
+    value: (revision) => this.#kept[revision - this.#base]?.value ?? undefined,
+    values: (revisions) =>
+      new Map(
+        revisions.flatMap((revision) => {
+          const value = this.#kept[revision - this.#base]?.value;
+          return value ? [[revision, value] as const] : [];
+        }),
+      ),
+    derived: {
+      read: (name) =>
+        [...(this.#derived.get(name) ?? [])]
+          .map(([piece, bytes]) => ({ piece, bytes }))
+          .sort((a, b) => a.piece - b.piece),
+      write: async (name, piece, bytes) => {
+        const pieces = this.#derived.getOrInsertComputed(name, () => new Map<number, Uint8Array>());
+        if (bytes) pieces.set(piece, bytes);
+        else pieces.delete(piece);
+      },
+    },
+  };
 
   async read(range: Range, at?: Revision): Promise<Page> {
     this.#check(at);
@@ -88,15 +117,9 @@ export class MemoryStore implements Store {
       return { done: false, ...(current && { current }) };
     const changes = value === null && !version ? [] : [this.#put(key, value, version)];
     const revision = this.#revision();
-    this.#deadlines.set(
-      key,
-      revision,
-      value && ttlSeconds ? this.#clock.now() + ttlSeconds * 1000 : undefined,
-    );
-    for (const reservation of consumed) {
+    if (value && ttlSeconds) this.#deadlines.add(key, revision, this.#clock.now() + ttlSeconds * 1000);
+    for (const reservation of consumed)
       changes.push(this.#put(reservation.key, null, this.#index.find(reservation.key)));
-      this.#deadlines.set(reservation.key, this.#revision(), undefined);
-    }
     if (changes.length > 0) this.#feed.publish(changes);
     return { done: true, revision, ...(current && { previous: current }) };
   }
@@ -176,7 +199,7 @@ export class MemoryStore implements Store {
     copy.#base = this.#base;
     copy.#compacted = this.#compacted;
     copy.#bytes = this.#bytes;
-    for (const { key, revision, at } of this.#deadlines.entries()) copy.#deadlines.set(key, revision, at);
+    for (const { key, revision, at } of this.#deadlines.entries()) copy.#deadlines.add(key, revision, at);
     return copy;
   }
 
