@@ -2,8 +2,10 @@ export {
   type Batch,
   type Change,
   Compacted,
+  type DerivedData,
   type Entry,
   FutureRevision,
+  type LocalValues,
   type Outcome,
   type Page,
   type Reservation,
@@ -11,6 +13,7 @@ export {
   type Revision,
   type Store,
   type StoreStatus,
+  type Versions,
   type Write,
 } from "./store.ts";
 export {

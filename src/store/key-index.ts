@@ -269,6 +269,9 @@ export class KeyIndex {
   #place(key: string, plain: boolean): Place {
     let low = 0;
     let high = this.#leaves.length - 1;
+    // Keys that arrive in order need no search.
+    const last = this.#leaves[high]?.keys[0];
+    if (last !== undefined && !comesBefore(key, last, plain)) low = high;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
       if (comesBefore(key, this.#leaves[middle]!.keys[0]!, plain)) high = middle - 1;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { expiryCases } from "./contract/expiry.contract.ts";
 import type { Case, Kit } from "./contract/harness.contract.ts";
+import { localCases } from "./contract/local.contract.ts";
 import { modelCases } from "./contract/model.contract.ts";
 import { readCases } from "./contract/reads.contract.ts";
 import { watchCases } from "./contract/watches.contract.ts";
@@ -23,7 +24,14 @@ export interface ContractOptions {
   readonly reuse?: boolean;
 }
 
-const cases: readonly Case[] = [...writeCases, ...readCases, ...watchCases, ...expiryCases, ...modelCases];
+const cases: readonly Case[] = [
+  ...writeCases,
+  ...readCases,
+  ...watchCases,
+  ...expiryCases,
+  ...localCases,
+  ...modelCases,
+];
 let runs = 0;
 
 /**

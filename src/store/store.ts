@@ -99,6 +99,35 @@ export interface StoreStatus {
   readonly bytes: number;
 }
 
+/** Keys below a prefix in key order, and at which revision each was written. */
+export interface Versions {
+  readonly keys: readonly string[];
+  readonly revisions: readonly Revision[];
+}
+
+/**
+ * What a store can tell without being waited for, because its keys are in memory and its values on a disk of this
+ * machine: whoever has very many objects need not hold them.
+ */
+export interface LocalValues {
+  versions(prefix: string, at: Revision): Versions;
+  /** The value written at a revision; undefined when it is no longer kept. */
+  value(revision: Revision): Uint8Array | undefined;
+  /** Some values at once, which is much cheaper than one by one; those no longer kept are missing. */
+  values(revisions: readonly Revision[]): ReadonlyMap<Revision, Uint8Array>;
+  readonly derived: DerivedData;
+}
+
+/**
+ * Data that was computed from stored values, in numbered pieces under a name. It has no revisions, and whoever
+ * finds it missing computes it again.
+ */
+export interface DerivedData {
+  read(name: string): readonly { readonly piece: number; readonly bytes: Uint8Array }[];
+  /** Replaces a piece; null removes it. */
+  write(name: string, piece: number, bytes: Uint8Array | null): Promise<void>;
+}
+
 export interface Store {
   /** Reads the newest state, or the state at an uncompacted revision. Throws Compacted or FutureRevision. */
   read(range: Range, at?: Revision): Promise<Page>;
@@ -110,6 +139,8 @@ export interface Store {
   watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch>;
   /** Whether a value should be written again as it is: it was encrypted by a key that is on its way out. */
   isStale?(key: string): Promise<boolean>;
+  /** Set where values can be read at once. */
+  readonly local?: LocalValues;
   /** The newest revision, confirmed with the store; open watches then get a mark at or beyond it soon. */
   progress(): Promise<Revision>;
   /** Forgets history before `through`; live values stay. Compacting backwards is ignored. */

@@ -50,6 +50,7 @@ export function storeMeasuring(prefix: string, metrics: Metrics): (store: Store)
     write: (write) => timed(operationOf(write), write.key, () => store.write(write)),
     watch: (range, after, signal) => store.watch(range, after, signal),
     ...(store.isStale && { isStale: (key: string) => store.isStale!(key) }),
+    ...(store.local && { local: store.local }),
     progress: () => store.progress(),
     compact: (through) => store.compact(through),
     status: () => store.status(),

@@ -3,7 +3,7 @@
 
 import { expectationHolds } from "../key-order.ts";
 import type { Change, Entry, Outcome, Revision, Write } from "../store.ts";
-import type { WriterJob } from "./writer.ts";
+import type { DerivedPiece, WriterJob } from "./writer.ts";
 
 /** A write that waits for its batch. */
 export interface Pending {
@@ -88,6 +88,7 @@ export function jobOf(
     readonly forget?: readonly Revision[];
     readonly compacted?: Revision;
     readonly vacuumPages?: number;
+    readonly derived?: readonly DerivedPiece[];
   },
 ): WriterJob {
   const numbers = new Float64Array(decided.length * 4);
@@ -103,6 +104,7 @@ export function jobOf(
     offset += change.value.length;
   }
   return {
+    derived: chores.derived ?? [],
     first: decided[0]?.change.revision ?? 0,
     keys: decided.map(({ change }) => change.key),
     numbers,

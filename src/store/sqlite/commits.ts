@@ -4,6 +4,7 @@
 import { StoreBusy, StoreClosed } from "../errors.ts";
 import type { Entry, Revision } from "../store.ts";
 import { type Decided, type Pending, decide, jobOf } from "./batch.ts";
+import type { DerivedPiece } from "./writer.ts";
 import { type Pages, type WriterThread, JobFailed } from "./writer-thread.ts";
 
 const writesPerJob = 1024;
@@ -12,6 +13,7 @@ const waitingBytesAllowed = 256 << 20;
 const waitingWritesAllowed = 100_000;
 const forgetBesideWrites = 64;
 const forgetAlone = 512;
+const derivedPerJob = 1;
 const vacuumPagesAlone = 256;
 // Space is given back when more than this many pages, and this share of the file, are free.
 const freePagesKept = 512;
@@ -38,6 +40,7 @@ export class Commits {
   #waitingBytes = 0;
   #forget: Revision[] = [];
   #forgotten: Chore[] = [];
+  #derived: (DerivedPiece & Chore)[] = [];
   #compacted: ({ readonly through: Revision } & Chore) | undefined;
   #pages: Pages = { pages: 0, freePages: 0 };
   #running = false;
@@ -82,6 +85,15 @@ export class Commits {
     });
   }
 
+  /** Replaces a piece of derived data; resolves when it is on disk. */
+  putDerived(piece: DerivedPiece): Promise<void> {
+    if (this.#closing) return Promise.reject(new StoreClosed());
+    return new Promise((resolve, reject) => {
+      this.#derived.push({ ...piece, resolve, reject });
+      this.#schedule();
+    });
+  }
+
   /** Takes no more writes and resolves when those taken are settled. */
   async close(): Promise<void> {
     this.#closing = true;
@@ -90,6 +102,7 @@ export class Commits {
     // Housekeeping can wait: what is left of it is found again when the store is opened.
     for (const chore of this.#forgotten.splice(0)) chore.reject(new StoreClosed());
     this.#compacted?.reject(new StoreClosed());
+    for (const piece of this.#derived.splice(0)) piece.reject(new StoreClosed());
   }
 
   // The next turn of the loop, not now: all writes of this turn, and those that finished writes set off, go
@@ -116,14 +129,22 @@ export class Commits {
     const { thread, revision, find, apply, fault } = this.#seams;
     const { decided, outcomes } = decide(this.#take(), revision(), find);
     const compacted = this.#compacted;
+    const derived = this.#derived.splice(0, derivedPerJob);
     const forget = this.#forget.slice(0, decided.length ? forgetBesideWrites : forgetAlone);
     const vacuumPages =
-      decided.length || forget.length || compacted || !this.#spacious() ? 0 : vacuumPagesAlone;
+      decided.length || forget.length || derived.length || compacted || !this.#spacious()
+        ? 0
+        : vacuumPagesAlone;
     this.#compacted = undefined;
     try {
-      if (decided.length || forget.length || compacted || vacuumPages) {
+      if (decided.length || forget.length || derived.length || compacted || vacuumPages) {
         const pages = await thread.run(
-          jobOf(decided, { forget, vacuumPages, ...(compacted && { compacted: compacted.through }) }),
+          jobOf(decided, {
+            forget,
+            vacuumPages,
+            derived: derived.map(({ name, piece, bytes }) => ({ name, piece, bytes })),
+            ...(compacted && { compacted: compacted.through }),
+          }),
         );
         // Vacuuming that frees nothing must not be tried for ever.
         this.#pages =
@@ -135,11 +156,13 @@ export class Commits {
       this.#forget.splice(0, forget.length);
       for (const { pending, outcome } of outcomes) pending.resolve(outcome);
       compacted?.resolve();
+      for (const piece of derived) piece.resolve();
       if (this.#forget.length === 0) for (const chore of this.#forgotten.splice(0)) chore.resolve();
     } catch (error) {
       const told = error instanceof JobFailed ? fault(error) : error;
       for (const { pending } of outcomes) pending.reject(told);
       compacted?.reject(told);
+      for (const piece of derived) piece.reject(told);
       // The rows stay on the list; whoever waits for them is told, and the next job tries again.
       for (const chore of this.#forgotten.splice(0)) chore.reject(told);
       this.#pages = { pages: 0, freePages: 0 };
@@ -162,7 +185,12 @@ export class Commits {
 
   /** Whether work is left that nobody has to ask for; after a failure it waits for the next write. */
   #hasChores(): boolean {
-    return this.#compacted !== undefined || this.#forgotten.length > 0 || this.#spacious();
+    return (
+      this.#compacted !== undefined ||
+      this.#forgotten.length > 0 ||
+      this.#derived.length > 0 ||
+      this.#spacious()
+    );
   }
 
   #spacious(): boolean {

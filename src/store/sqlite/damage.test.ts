@@ -118,7 +118,12 @@ test("a zeroed page on which no row is keeps a store from opening", async () =>
 test("a large database is checked while it is used; damage ends its writes and its readiness", async () => {
   const dir = await withZeroedFreePage();
   const told = Promise.withResolvers<StoreDamaged>();
-  const store = await openSqlite({ dir, maxBytesCheckedAtOpen: 0, damaged: told.resolve });
+  const store = await openSqlite({
+    dir,
+    maxBytesCheckedAtOpen: 0,
+    checkAfterMilliseconds: 0,
+    damaged: told.resolve,
+  });
   assert.equal((await store.read({ prefix: "" })).entries.length, 1);
   const damage = await told.promise;
   await assert.rejects(put(store, "more"), damage);
@@ -129,10 +134,42 @@ test("a large database is checked while it is used; damage ends its writes and i
 
 test("a large database without damage goes on", async () => {
   const dir = place();
-  let store = await openSqlite({ dir, maxBytesCheckedAtOpen: 0 });
+  let store = await openSqlite({ dir, maxBytesCheckedAtOpen: 0, checkAfterMilliseconds: 0 });
   await put(store, "a");
   await store.close();
-  store = await openSqlite({ dir, maxBytesCheckedAtOpen: 0 });
+  store = await openSqlite({ dir, maxBytesCheckedAtOpen: 0, checkAfterMilliseconds: 0 });
   await put(store, "b");
+  await store.close();
+});
+
+test("an altered log of a large database, loaded unchecked, is found while it is used", async () => {
+  const dir = place();
+  let store = await openSqlite({ dir });
+  for (const key of ["key-1", "key-2"]) await put(store, key);
+  await store.close();
+  const db = new DatabaseSync(join(dir, "store.db"));
+  db.exec("UPDATE log SET key = 'kez-2' WHERE key = 'key-2'");
+  db.close();
+  const told = Promise.withResolvers<StoreDamaged>();
+  const large = { maxBytesCheckedAtOpen: 0, checkAfterMilliseconds: 0 };
+  store = await openSqlite({ dir, ...large, damaged: told.resolve });
+  assert.match((await told.promise).message, /the log is not what was written at revision 3/);
+  await assert.rejects(put(store, "more"), StoreDamaged);
+  await store.close();
+});
+
+test("derived data outlives a restart, and a damaged piece of it is missing", async () => {
+  const dir = place();
+  let store = await openSqlite({ dir });
+  for (const piece of [1, 2]) await store.local!.derived.write("d", piece, Buffer.from(`piece ${piece}`));
+  await store.close();
+  const db = new DatabaseSync(join(dir, "store.db"));
+  db.exec("UPDATE derived SET bytes = x'00' WHERE piece = 1");
+  db.close();
+  store = await openSqlite({ dir });
+  assert.deepEqual(
+    store.local!.derived.read("d").map(({ piece, bytes }) => [piece, Buffer.from(bytes).toString()]),
+    [[2, "piece 2"]],
+  );
   await store.close();
 });

@@ -4,6 +4,7 @@
 //   store.db   log    one row per change, narrow, so that the key index loads without touching values
 //              value  the bytes of each change, looked up by revision
 //              meta   how far history was compacted
+//              derived   what others computed from values and can compute again
 //   acknowledged   the last revision that somebody was told of (see acknowledged.ts)
 //   lock.db    held locked while the store is open      holder   the pid that holds it, for people
 
@@ -33,6 +34,11 @@ export const layout = `
   INSERT INTO meta VALUES ('compacted', 0);
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${formatVersion};
+`;
+
+/** Came later: older programs leave it alone, and what is missing from it is computed again. */
+export const laterLayout = `
+  CREATE TABLE IF NOT EXISTS derived (name TEXT NOT NULL, piece INTEGER NOT NULL, seal INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (name, piece));
 `;
 
 /** SQLite does not check its pages, so every row carries a checksum of what was written. */

@@ -1,6 +1,7 @@
 // The event loop's own read-only connection: short look-ups by revision that never wait for the writer.
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import { StoreDamaged } from "../errors.ts";
 import type { Revision } from "../store.ts";
 import { rowSeal, valueSeal } from "./files.ts";
@@ -22,12 +23,16 @@ type Columns = [
   seal: number,
 ];
 
+export type UncheckedRow = [revision: number, key: string, created: number, expires: number];
+
 export class Reader {
   readonly #file: string;
   readonly #db: DatabaseSync;
   readonly #value: StatementSync;
   readonly #values: StatementSync;
   readonly #log: StatementSync;
+  readonly #rows: StatementSync;
+  readonly #derived: StatementSync;
   readonly #pages: StatementSync;
   readonly #pageBytes: number;
 
@@ -46,6 +51,10 @@ export class Reader {
     this.#log = prepare(
       "SELECT revision, key, created, before, expires, seal FROM log WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?",
     );
+    this.#rows = prepare(
+      "SELECT revision, key, created, expires FROM log WHERE revision > ? ORDER BY revision LIMIT ?",
+    );
+    this.#derived = prepare("SELECT piece, seal, bytes FROM derived WHERE name = ? ORDER BY piece");
     this.#pages = prepare("PRAGMA page_count");
     this.#pageBytes = (prepare("PRAGMA page_size").get() as unknown as [number])[0];
   }
@@ -70,6 +79,20 @@ export class Reader {
   log(after: Revision, through: Revision, limit: number): Row[] {
     return this.#guard(() =>
       (this.#log.all(after, through, limit) as unknown as Columns[]).map((row) => this.#row(row)),
+    );
+  }
+
+  /** The same without a look at the checksums, for a log that is checked elsewhere: a fifth of the time. */
+  uncheckedLog(after: Revision, limit: number): UncheckedRow[] {
+    return this.#guard(() => this.#rows.all(after, limit) as unknown as UncheckedRow[]);
+  }
+
+  /** Pieces of derived data in order; those that are damaged are missing. */
+  derived(name: string): { readonly piece: number; readonly bytes: Uint8Array }[] {
+    return this.#guard(() =>
+      (this.#derived.all(name) as unknown as [number, number, Uint8Array][])
+        .filter(([piece, seal, bytes]) => seal === crc32(bytes, piece))
+        .map(([piece, , bytes]) => ({ piece, bytes })),
     );
   }
 

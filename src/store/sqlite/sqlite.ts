@@ -14,6 +14,7 @@ import {
   Compacted,
   type Entry,
   FutureRevision,
+  type LocalValues,
   type Outcome,
   type Page,
   type Range,
@@ -28,7 +29,7 @@ import { checkInBackground } from "./background-check.ts";
 import { Commits } from "./commits.ts";
 import { checkpointFits, firstRevision, makePrivate, pageBytes, storeFile } from "./files.ts";
 import { lockStore } from "./lock.ts";
-import { damageOf, Reader, type Row } from "./reader.ts";
+import { damageOf, Reader, type UncheckedRow } from "./reader.ts";
 import { Recent } from "./recent.ts";
 import { JobFailed, WriterThread } from "./writer-thread.ts";
 
@@ -42,6 +43,8 @@ export interface SqliteOptions {
   readonly maxBytes?: number;
   /** Databases up to this size are checked for damage before they are opened, larger ones afterwards. */
   readonly maxBytesCheckedAtOpen?: number;
+  /** How long after opening that check begins: a start should not have to share the disk with it. */
+  readonly checkAfterMilliseconds?: number;
   /** Told once when a database in use turns out to be damaged. From then on it takes no writes. */
   readonly damaged?: (error: StoreDamaged) => void;
 }
@@ -92,31 +95,35 @@ class SqliteStore implements Store {
       compacted: () => this.#compacted,
       changes: (range, after) => this.#changes(range, after),
     });
-    this.#deadlines = new Deadlines(this.#clock, async (due) => {
-      await Promise.all(due.map(({ key, revision }) => this.write({ key, value: null, expect: revision })));
+    this.#deadlines = new Deadlines({
+      clock: this.#clock,
+      isCurrent: (key, revision) => this.#index.find(key)?.revision === revision,
+      expire: async (due) =>
+        void (await Promise.all(
+          due.map(({ key, revision }) => this.write({ key, value: null, expect: revision })),
+        )),
     });
   }
 
   /** Reads the log into the index; what a compaction before a crash left behind is forgotten now. */
-  async load(): Promise<void> {
+  async load(checked: boolean): Promise<void> {
     this.#compacted = this.#reader.compacted();
     let newest = Math.max(firstRevision, this.#compacted);
     let behind = 0;
-    const expiring = new Map<string, Row>();
-    for (
-      let rows = this.#reader.log(0, Infinity, loadChunk);
-      rows.length;
-      rows = this.#reader.log(rows.at(-1)!.revision, Infinity, loadChunk)
-    ) {
-      for (const row of rows) {
-        const { key, revision, created, expires } = row;
+    const next = checked
+      ? (after: Revision) =>
+          this.#reader
+            .log(after, Infinity, loadChunk)
+            .map(({ revision, key, created, expires }): UncheckedRow => [revision, key, created, expires])
+      : (after: Revision) => this.#reader.uncheckedLog(after, loadChunk);
+    for (let rows = next(0); rows.length; rows = next(newest)) {
+      for (const [revision, key, created, expires] of rows) {
         if (created > 0) this.#index.put(key, revision, created);
         else if (this.#index.find(key)) this.#index.remove(key, revision);
-        if (created > 0 && expires) expiring.set(key, row);
-        else if (expiring.size) expiring.delete(key);
+        if (created > 0 && expires) this.#deadlines.restore(key, revision, expires);
         if (revision > this.#compacted) behind++;
       }
-      newest = Math.max(newest, rows.at(-1)!.revision);
+      newest = Math.max(newest, rows.at(-1)![0]);
       await turn();
     }
     const expected = newest - Math.max(this.#compacted, firstRevision);
@@ -135,16 +142,30 @@ class SqliteStore implements Store {
     const leftovers: Revision[] = [];
     for (const dropped of this.#index.trim(this.#compacted)) leftovers.push(...dropped);
     this.#commits.forget(leftovers).catch(() => undefined);
-    for (const { key, revision, expires } of expiring.values()) this.#deadlines.set(key, revision, expires);
+    this.#deadlines.start();
   }
 
   /** Looks for damage that reading does not meet, such as in the list of free pages. */
-  startCheck(damaged: (error: StoreDamaged) => void = () => undefined): void {
-    this.#stopCheck = checkInBackground(storeFile(this.#dir), (error) => {
-      this.#damage = error;
-      damaged(error);
+  startCheck({ damaged, checkAfterMilliseconds = 10_000 }: SqliteOptions): void {
+    const cancel = this.#clock.after(checkAfterMilliseconds, () => {
+      this.#stopCheck = checkInBackground(storeFile(this.#dir), (error) => {
+        this.#damage = error;
+        damaged?.(error);
+      });
     });
+    this.#stopCheck = async () => cancel();
   }
+
+  /** Keys and values for those who read without waiting. */
+  readonly local: LocalValues = {
+    versions: (prefix, at) => this.#index.list({ prefix }, at),
+    value: (revision) => this.#value(revision),
+    values: (revisions) => this.#values(revisions),
+    derived: {
+      read: (name) => this.#reader.derived(name),
+      write: (name, piece, bytes) => this.#commits.putDerived({ name, piece, bytes }),
+    },
+  };
 
   async read(range: Range, at?: Revision): Promise<Page> {
     this.#check(at);
@@ -244,7 +265,7 @@ class SqliteStore implements Store {
       if (value) this.#index.put(key, revision, created);
       else this.#index.remove(key, revision);
       this.#recent.push(change);
-      this.#deadlines.set(key, revision, expires || undefined);
+      if (expires) this.#deadlines.add(key, revision, expires);
       this.#revision = revision;
       changes.push(change);
     }
@@ -376,8 +397,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     flushDirectory(dir);
     reader = new Reader(file);
     const store = new SqliteStore(options, reader, thread, unlock);
-    await store.load();
-    if (reader.bytes() > checkedBytes) store.startCheck(options.damaged);
+    const checked = reader.bytes() <= checkedBytes;
+    await store.load(checked);
+    if (!checked) store.startCheck(options);
     return store;
   } catch (error) {
     reader?.close();

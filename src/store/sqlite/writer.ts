@@ -2,6 +2,7 @@
 // so the event loop never waits for the disk; a job is answered only when its commit is on disk.
 
 import { DatabaseSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Revision } from "../store.ts";
@@ -11,6 +12,7 @@ import {
   faultOf,
   type Fault,
   formatVersion,
+  laterLayout,
   layout,
   pageBytes,
   rowSeal,
@@ -21,6 +23,8 @@ import { acknowledgedFile, openAcknowledged } from "./acknowledged.ts";
 
 /** Changes for consecutive revisions from `first` on, and housekeeping that goes with them. */
 export interface WriterJob {
+  /** Pieces of derived data to replace, or to remove where there are no bytes. */
+  readonly derived: readonly DerivedPiece[];
   readonly first: Revision;
   readonly keys: readonly string[];
   /** Four per change: created, before, expires, length of the value (-1 for a deletion). */
@@ -33,6 +37,11 @@ export interface WriterJob {
   readonly compacted: Revision;
   /** How many free pages to give back to the file system. */
   readonly vacuumPages: number;
+}
+export interface DerivedPiece {
+  readonly name: string;
+  readonly piece: number;
+  readonly bytes: Uint8Array | null;
 }
 export type Order = { readonly do: "job"; readonly job: WriterJob } | { readonly do: "close" };
 export type WriterAnswer =
@@ -65,6 +74,7 @@ function openDatabase({ file, maxPages, maxPagesChecked }: WriterData): Database
       throw Object.assign(new Error("it is some other program's database"), { errcode: 26 });
     else if (numberOf("user_version") !== formatVersion)
       throw new Error(`it has format ${numberOf("user_version")}, this program knows ${formatVersion}`);
+    db.exec(laterLayout);
     if (maxPages) db.exec(`PRAGMA max_page_count = ${maxPages}`);
     const damage = numberOf("page_count") <= maxPagesChecked ? structuralDamage(db) : undefined;
     if (damage !== undefined) throw Object.assign(new Error(damage), { errcode: 11 });
@@ -81,13 +91,18 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
   const dropRow = db.prepare("DELETE FROM log WHERE revision = ?");
   const dropValue = db.prepare("DELETE FROM value WHERE revision = ?");
   const setCompacted = db.prepare("UPDATE meta SET number = ? WHERE name = 'compacted'");
+  const putDerived = db.prepare("INSERT OR REPLACE INTO derived VALUES (?, ?, ?, ?)");
+  const dropDerived = db.prepare("DELETE FROM derived WHERE name = ? AND piece = ?");
   const newest = db.prepare("SELECT max(revision) AS revision FROM log");
   const pages = db.prepare("PRAGMA page_count");
   const freePages = db.prepare("PRAGMA freelist_count");
   const acknowledged = openAcknowledged(acknowledgedFile(dirname(file)));
   let sinceCheckpoint = 0;
 
-  const apply = ({ first, keys, numbers, bytes, forget, compacted }: WriterJob): void => {
+  const apply = ({ first, keys, numbers, bytes, forget, compacted, derived }: WriterJob): void => {
+    for (const { name, piece, bytes: made } of derived)
+      if (made) putDerived.run(name, piece, crc32(made, piece), made);
+      else dropDerived.run(name, piece);
     let offset = 0;
     for (const [i, key] of keys.entries()) {
       const revision = first + i;
@@ -109,7 +124,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
 
   const commit = (job: WriterJob): WriterAnswer => {
     try {
-      if (job.keys.length || job.forget.length || job.compacted) {
+      if (job.keys.length || job.forget.length || job.compacted || job.derived.length) {
         db.exec("BEGIN IMMEDIATE");
         apply(job);
         db.exec("COMMIT");
@@ -154,9 +169,10 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
       answer = { is: "failed", fault: faultOf(error) };
     }
     port.postMessage(answer);
-    const { keys, bytes, forget, vacuumPages } = order.job;
+    const { keys, bytes, forget, vacuumPages, derived } = order.job;
     sinceCheckpoint +=
-      bytes.length + pageBytes * (2 + Math.ceil(keys.length / 64) + forget.length / 4 + vacuumPages);
+      derived.reduce((sum, piece) => sum + (piece.bytes?.length ?? 0), bytes.length) +
+      pageBytes * (2 + Math.ceil(keys.length / 64) + forget.length / 4 + vacuumPages);
     if (sinceCheckpoint > checkpointBytes) tolerate(() => checkpoint("PASSIVE"));
   });
 }
