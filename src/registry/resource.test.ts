@@ -48,3 +48,60 @@ for (const dialect of Object.values(dialects)) {
     });
   }
 }
+
+const stored = (name: string, more: object = {}): Uint8Array =>
+  Buffer.from(
+    JSON.stringify({
+      kind: "Event",
+      apiVersion: "events.orch.io/v1",
+      metadata: { name, namespace: "default", uid: "u-1", labels: { app: "a" } },
+      eventTime: null,
+      reason: "Pulled",
+      regarding: { kind: "Pod", name: "p" },
+      deprecatedSource: {},
+      ...more,
+    }),
+  );
+
+async function eventsAsJson(): Promise<Resource> {
+  const dialect = dialects.orch;
+  return new Resource(event, {
+    dialect,
+    store: await openMemory({}),
+    storePrefix: "/registry",
+    media: "json",
+  });
+}
+
+const entryOf = (name: string, value: Uint8Array, revision = 7) => ({
+  key: `/registry/events/default/${name}`,
+  value,
+  revision,
+  created: revision,
+});
+
+test("bytes stored in the form that is held are held as they are, and say the same as when decoded", async () => {
+  const resource = await eventsAsJson();
+  const canonicalValue = (name: string): Uint8Array =>
+    resource.encode(resource.decodeStored(stored(name))).value.slice();
+  const read = ["a", "b", "c", "d", "e"].map((name) => resource.reader(entryOf(name, canonicalValue(name))));
+  for (const [at, cached] of read.entries()) {
+    const name = ["a", "b", "c", "d", "e"][at]!;
+    assert.deepEqual([cached.name, cached.namespace, cached.revision], [name, "default", 7]);
+    assert.deepEqual({ ...cached.labels }, { app: "a" });
+    assert.deepEqual(cached.fields, read[0]!.fields);
+    assert.equal(cached.line.toString(), read[0]!.line.toString().replace('"name":"a"', `"name":"${name}"`));
+    assert.equal(cached.typeHeaderBytes, read[0]!.typeHeaderBytes);
+    assert.equal(cached.line.toString("utf8", cached.revisionStart, cached.revisionEnd), "7");
+  }
+});
+
+test("bytes of an earlier release that are encoded otherwise are decoded, all of them", async () => {
+  const resource = await eventsAsJson();
+  const old = (name: string): Uint8Array => stored(name, { unknown: true });
+  for (const name of ["a", "b", "c", "d", "e"]) {
+    const cached = resource.reader(entryOf(name, old(name)));
+    assert.equal(cached.json.includes("unknown"), false, name);
+    assert.equal(cached.fields["reason"], "Pulled");
+  }
+});

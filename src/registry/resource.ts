@@ -7,7 +7,15 @@ import { canonical } from "#schema";
 import { decodeJson, encodeHeld, encodeStoredProtobuf, ownMemory, storedForm } from "./encoding.ts";
 import type { ConvertBetween } from "./conversions.ts";
 import type { Entry, Outcome, Revision, Store, Write } from "#store";
-import { type CachedObject, type Selected, type ObjectSource, type Reader, withRevision } from "#watchcache";
+import {
+  type CachedObject,
+  type ObjectSource,
+  type Reader,
+  type Selected,
+  fromStored,
+  withRevision,
+} from "#watchcache";
+import { StoredHeader } from "./stored-header.ts";
 import type { ApiObject, KindSchema, Served, Strategy } from "./strategy.ts";
 
 /** A version under which a resource is reached, with the dialect's names filled in. */
@@ -60,6 +68,7 @@ export class Resource {
    */
   readonly #known = new WeakMap<Uint8Array, (revision: Revision) => CachedObject>();
   #selectable: ReadonlySet<string> | undefined;
+  readonly #canonical: StoredHeader;
   source!: ObjectSource;
   /** Set where objects are stored in another version. */
   conversion?: StorageConversion;
@@ -75,6 +84,12 @@ export class Resource {
     this.prefix = `${options.storePrefix}/${strategy.storagePath ?? strategy.resource}/`;
     this.hub = inDialect(options.dialect, strategy.hub);
     this.hubVersion = apiVersionOf(options.dialect, strategy.hub.kind);
+    // What custom resources are depends on their definition, and what is restored is not in the bytes.
+    this.#canonical = new StoredHeader(
+      strategy.custom || strategy.restore
+        ? undefined
+        : { kind: this.hub.kind.kind, apiVersion: this.hubVersion },
+    );
     this.endpoints = (strategy.served ?? [{ schema: strategy.hub }]).map((served) => this.#endpoint(served));
   }
 
@@ -117,8 +132,8 @@ export class Resource {
   }
 
   /**
-   * How a stored value becomes what is held: from memory when this process wrote it, else by decoding it
-   * once.
+   * How a stored value becomes what is held: from memory when this process wrote it, as it is when it is stored
+   * in the form that is held, else by decoding it once.
    */
   readonly reader: Reader = (entry: Entry): CachedObject => {
     const mine = this.#known.get(entry.value);
@@ -126,9 +141,34 @@ export class Resource {
       this.#known.delete(entry.value);
       return mine(entry.revision);
     }
-    const object = this.decodeStored(entry.value);
-    const { known, json } = this.#describe(object);
-    return withRevision(entry.key, entry.revision, json, known);
+    return this.#canonical.matches(entry.value) ? this.#asStored(entry) : this.#decoded(entry);
+  };
+
+  #decoded({ key, revision, value }: Entry): CachedObject {
+    const { known, json } = this.#describe(this.decodeStored(value));
+    return withRevision(key, revision, json, known);
+  }
+
+  #asStored(entry: Entry): CachedObject {
+    const { key, revision, value } = entry;
+    const at = this.namespaced ? key.indexOf("/", this.prefix.length) : -1;
+    const stored = fromStored(key, revision, value, {
+      namespace: at < 0 ? "" : key.slice(this.prefix.length, at),
+      name: key.slice(at < 0 ? this.prefix.length : at + 1),
+      select: this.#select,
+    });
+    if (this.#canonical.proven) return stored;
+    const decoded = this.#decoded(entry);
+    this.#canonical.prove(stored.line.equals(decoded.line));
+    return decoded;
+  }
+
+  readonly #select = (json: Buffer): Pick<Selected, "labels" | "fields"> => {
+    const object = JSON.parse(json.toString()) as ApiObject;
+    return {
+      labels: object.metadata.labels ?? nothing,
+      fields: this.strategy.fields?.(object) ?? nothing,
+    };
   };
 
   /** A stored value in the stored shape. Values that were stored in another served version are converted. */

@@ -31,6 +31,13 @@ export interface Selected extends Selectable {
   readonly name: string;
 }
 
+/** What is known of stored bytes without decoding them, and how the rest is found. */
+export interface NamedSelection {
+  readonly namespace: string;
+  readonly name: string;
+  select(json: Buffer): Pick<Selectable, "labels" | "fields">;
+}
+
 const uidKey = Buffer.from('"uid":"');
 const metadataKey = Buffer.from('"metadata":{');
 const quote = 0x22;
@@ -43,6 +50,29 @@ export function withRevision(
   encoded: Uint8Array,
   known: Selected,
 ): CachedObject {
+  const { line, metadata, revisionEnd } = spliced(key, revision, encoded);
+  return new CachedBytes(key, revision, known, line, known.typedItems ? 1 : metadata, revisionEnd);
+}
+
+/** The same for bytes that nobody has decoded: labels and fields are read from them when they are asked for. */
+export function fromStored(
+  key: string,
+  revision: Revision,
+  encoded: Uint8Array,
+  known: NamedSelection,
+): CachedObject {
+  const { line, metadata, revisionEnd } = spliced(key, revision, encoded);
+  return new StoredBytes(key, revision, known, line, metadata, revisionEnd);
+}
+
+interface Spliced {
+  readonly line: Buffer;
+  /** Where the metadata begins. */
+  readonly metadata: number;
+  readonly revisionEnd: number;
+}
+
+function spliced(key: string, revision: Revision, encoded: Uint8Array): Spliced {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
   const metadata = bytes.indexOf(metadataKey);
   const uid = bytes.indexOf(uidKey, metadata);
@@ -55,8 +85,7 @@ export function withRevision(
   line.write(mark, at, "latin1");
   bytes.copy(line, at + mark.length, at);
   line[line.length - 1] = newline;
-  const header = known.typedItems ? 1 : metadata;
-  return new CachedBytes(key, revision, known, line, header, at + mark.length - 1);
+  return { line, metadata, revisionEnd: at + mark.length - 1 };
 }
 
 /** The uid stands right before the revision. */
@@ -84,7 +113,10 @@ export function sameContent(cached: CachedObject, encoded: Uint8Array): boolean 
 export function withoutRevision(cached: CachedObject): CachedObject {
   const at = revisionKeyStart(cached);
   const line = Buffer.concat([cached.line.subarray(0, at), cached.line.subarray(cached.revisionEnd + 1)]);
-  return { ...cached, line, json: line.subarray(0, -1), revisionStart: at, revisionEnd: at };
+  const { key, namespace, name, labels, fields, revision, typeHeaderBytes } = cached;
+  const json = line.subarray(0, -1);
+  const known = { key, namespace, name, labels, fields, revision };
+  return { ...known, line, json, typeHeaderBytes, revisionStart: at, revisionEnd: at };
 }
 
 /** The bytes once, and beside them only numbers and words: there may be a million of these. */
@@ -121,6 +153,50 @@ class CachedBytes implements CachedObject {
   }
   get revisionStart(): number {
     return this.revisionEnd - String(this.revision).length;
+  }
+}
+
+/** Labels and fields are decoded once they are asked for: most of many objects are only sent. */
+class StoredBytes implements CachedObject {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly namespace: string;
+  readonly name: string;
+  readonly line: Buffer;
+  readonly typeHeaderBytes: number;
+  readonly revisionEnd: number;
+  #known: NamedSelection["select"] | Pick<Selectable, "labels" | "fields">;
+  constructor(
+    key: string,
+    revision: Revision,
+    known: NamedSelection,
+    line: Buffer,
+    typeHeaderBytes: number,
+    revisionEnd: number,
+  ) {
+    this.key = key;
+    this.revision = revision;
+    this.namespace = known.namespace;
+    this.name = known.name;
+    this.#known = known.select;
+    this.line = line;
+    this.typeHeaderBytes = typeHeaderBytes;
+    this.revisionEnd = revisionEnd;
+  }
+  get labels(): Selectable["labels"] {
+    return this.#selected().labels;
+  }
+  get fields(): Selectable["fields"] {
+    return this.#selected().fields;
+  }
+  get json(): Buffer {
+    return this.line.subarray(0, -1);
+  }
+  get revisionStart(): number {
+    return this.revisionEnd - String(this.revision).length;
+  }
+  #selected(): Pick<Selectable, "labels" | "fields"> {
+    return typeof this.#known === "function" ? (this.#known = this.#known(this.json)) : this.#known;
   }
 }
 
