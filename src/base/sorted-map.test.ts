@@ -50,3 +50,25 @@ test("a scan stops when told to", () => {
   assert.deepEqual(seen, [2000, 2001, 2002]);
   assert.equal(map.count("k/0", "k/01999"), 3000);
 });
+
+test("a map of values in any order is the same as one made key by key", () => {
+  const orders = [
+    Array.from({ length: 3000 }, (_, i) => i),
+    Array.from({ length: 3000 }, (_, i) => (i * 7919) % 3000),
+    [
+      ...Array.from({ length: 1500 }, (_, i) => i),
+      700,
+      3,
+      ...Array.from({ length: 900 }, (_, i) => 1500 + i),
+    ],
+    [],
+  ];
+  for (const order of orders) {
+    const keyOf = (value: number): string => `k${String(value).padStart(5, "0")}`;
+    const map = SortedMap.of(order, keyOf);
+    const expected = new SortedMap<number>();
+    for (const value of order) expected.set(keyOf(value), value);
+    assert.deepEqual([...map.values()], [...expected.values()]);
+    assert.deepEqual([map.size, map.count("k0", "k00700")], [expected.size, expected.count("k0", "k00700")]);
+  }
+});

@@ -188,6 +188,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   fields?(obj: T): Record<string, string>;
   /** Those of them by which clients ask for few of many: where there are many, they are indexed from the start. */
   readonly indexedFields?: readonly string[];
+  /** There may be a million: they are not held in memory where the store can be read at once. */
+  readonly veryMany?: boolean;
   /**
    * kube-apiserver serves the kind without a watch cache: its watches send no bookmarks, and `limit` holds
    * even at resourceVersion=0.

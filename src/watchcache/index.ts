@@ -2,6 +2,7 @@ export {
   type CachedObject,
   type Selected,
   atRevision,
+  fromStored,
   withRevision,
   sameContent,
   uidOf,
@@ -21,4 +22,5 @@ export type { HistoryBounds } from "./history.ts";
 export type { CacheStats } from "./cache-stats.ts";
 export { type Reader, ResourceCache } from "./resource-cache.ts";
 export { StoreReflector, type StoreReflectorOptions } from "./store-reflector.ts";
+export type { InStoreOptions } from "./holding.ts";
 export { DirectSource } from "./direct.ts";

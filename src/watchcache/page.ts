@@ -42,9 +42,9 @@ export async function pageOf(
 }
 
 /** Under a selector kube-apiserver continues behind the last match it returned, whether or not more match. */
-async function picked(
+export async function picked(
   items: readonly CachedObject[],
-  { selector, caller }: Place,
+  { selector, caller }: Pick<ListQuery, "selector" | "caller">,
   limit: number,
 ): Promise<{ readonly page: readonly CachedObject[]; readonly more: boolean }> {
   const page: CachedObject[] = [];

@@ -6,9 +6,10 @@ import { Change, Frame } from "./frame.ts";
 import type { CachedObject } from "./cached-object.ts";
 import { type CacheStats, cacheStats } from "./cache-stats.ts";
 import { History, type HistoryBounds } from "./history.ts";
-import { IndexesOnDemand } from "./index-on-demand.ts";
-import { pageFromStore, pageOf } from "./page.ts";
+import { HeldInMemory, HeldInStore, type Holding, type InStoreOptions } from "./holding.ts";
+import { pageFromStore, pageOf, picked } from "./page.ts";
 import { SnapshotView } from "./snapshot-view.ts";
+import { loaded } from "./stored-object.ts";
 import { UnreadableObjects } from "./unreadable.ts";
 import {
   type Freshness,
@@ -40,9 +41,6 @@ interface Answer {
 
 const mostAnswers = 64;
 
-/** From this many objects on, looking at all of them takes longer than a client should wait. */
-const indexedFrom = 10_000;
-
 /** How much a watcher that catches up is given before it must have taken it. */
 const partFrames = 256;
 const partBytes = 256 * 1024;
@@ -51,6 +49,8 @@ export interface ResourceCacheOptions {
   /** How much of the recent past is kept. */
   readonly bounds?: HistoryBounds | undefined;
   readonly indexedFields?: readonly string[] | undefined;
+  /** Objects stay in the store. */
+  readonly inStore?: InStoreOptions | undefined;
 }
 
 export class ResourceCache implements ObjectSource {
@@ -58,7 +58,6 @@ export class ResourceCache implements ObjectSource {
   readonly read: Reader;
   readonly #feed: Reflector;
   readonly #bounds: HistoryBounds | undefined;
-  readonly #indexedFields: readonly string[];
   #items = new SortedMap<CachedObject>();
   #history: History;
   /** Everything below a prefix, shared by watchers that start at the same moment. */
@@ -66,27 +65,38 @@ export class ResourceCache implements ObjectSource {
   #changes = 0;
   /** Lists given since the last change, by question. They last as long as somebody else uses them. */
   readonly #answers = new Map<string, Answer>();
-  readonly #indexes = new IndexesOnDemand();
+  readonly #holding: Holding;
   readonly #watching: Demux;
   readonly #unreadable: UnreadableObjects;
   /** Counted for whoever asks; never read here. */
   readonly stats: CacheStats = cacheStats();
 
-  /** Once it is large, the cache has indexes by `indexedFields` before anybody asks for one. */
   constructor(
     prefix: string,
     read: Reader,
     feed: Reflector,
-    { bounds, indexedFields = [] }: ResourceCacheOptions = {},
+    { bounds, indexedFields = [], inStore }: ResourceCacheOptions = {},
   ) {
     this.prefix = prefix;
     this.read = read;
     this.#feed = feed;
     this.#bounds = bounds;
-    this.#indexedFields = indexedFields;
     this.#history = new History(0, bounds);
     this.#watching = new Demux(prefix);
     this.#unreadable = new UnreadableObjects(feed.store);
+    this.#holding = inStore
+      ? new HeldInStore(prefix, read, inStore)
+      : new HeldInMemory(indexedFields, () => this.listCached(""));
+  }
+
+  /** What is stored at a revision, where it need not be read for that. */
+  stored(at: Revision): readonly CachedObject[] | undefined {
+    return this.#holding instanceof HeldInStore ? this.#holding.stored(at) : undefined;
+  }
+
+  /** Whether objects stay in the store: then stored() gives them. */
+  get isInStore(): boolean {
+    return this.#holding instanceof HeldInStore;
   }
 
   /**
@@ -95,20 +105,14 @@ export class ResourceCache implements ObjectSource {
    */
   reset(items: readonly CachedObject[], revision: Revision, unreadable: readonly Entry[] = []): void {
     this.#unreadable.reset(unreadable);
-    this.#items = new SortedMap();
-    this.#indexes.clear();
+    this.#items = SortedMap.of(items, ({ key }) => key);
     this.#forgetAnswers();
     this.#history = new History(revision, this.#bounds);
-    let bytes = 0;
-    for (const item of items) {
-      this.#items.set(item.key, item);
-      bytes += item.line.length;
-    }
-    this.stats.bytes = bytes;
+    this.#holding.load(items);
+    this.stats.bytes = this.#holding.bytes;
     this.stats.initializations++;
     this.stats.storeLists++;
     this.stats.storeFetched += items.length;
-    if (items.length >= indexedFrom) this.#index();
     this.#watching.end();
   }
 
@@ -122,10 +126,8 @@ export class ResourceCache implements ObjectSource {
     let change: Change;
     if (stored.value === null) {
       if (!previous) return;
-      this.#items.delete(stored.key);
-      this.stats.bytes -= previous.line.length;
-      this.#indexes.replace(previous, undefined);
-      change = new Change(stored.revision, previous, previous, true);
+      const before = this.#replace(previous, undefined, stored)!;
+      change = new Change(stored.revision, before, before, true);
     } else {
       const item = this.read({
         key: stored.key,
@@ -133,11 +135,7 @@ export class ResourceCache implements ObjectSource {
         revision: stored.revision,
         created: stored.created,
       });
-      this.#items.set(stored.key, item);
-      this.stats.bytes += item.line.length - (previous?.line.length ?? 0);
-      this.#indexes.replace(previous, item);
-      if (this.#items.size === indexedFrom && !previous) this.#index();
-      change = new Change(stored.revision, item, previous, false);
+      change = new Change(stored.revision, item, this.#replace(previous, item, stored), false);
     }
     this.stats.events++;
     this.#forgetAnswers();
@@ -145,15 +143,27 @@ export class ResourceCache implements ObjectSource {
     this.#watching.apply(change);
   }
 
-  #index(): void {
-    void this.#indexes.warm(this.#indexedFields, () => this.listCached(""));
+  /** Puts an object in the place of another, as they are held, and gives that other one with its bytes. */
+  #replace(
+    previous: CachedObject | undefined,
+    item: CachedObject | undefined,
+    stored: StoreChange,
+  ): CachedObject | undefined {
+    const holding = this.#holding;
+    const before = previous && holding.before(previous, stored);
+    const held = item && holding.hold(item);
+    if (held) this.#items.set(stored.key, held);
+    else this.#items.delete(stored.key);
+    holding.replace(previous, held);
+    this.stats.bytes = holding.bytes;
+    return before;
   }
 
   /** A change that cannot be read cannot be told: watchers end. */
   #lose({ key, revision }: StoreChange, previous: CachedObject | undefined): void {
     this.#unreadable.add(key, revision);
     this.#items.delete(key);
-    if (previous) this.#indexes.replace(previous, undefined);
+    if (previous) this.#holding.replace(previous, undefined);
     this.#forgetAnswers();
     this.#history = new History(revision, this.#bounds);
     this.#watching.end();
@@ -168,9 +178,9 @@ export class ResourceCache implements ObjectSource {
   /** Throws while something is stored below the prefix, or under that key, that cannot be read. */
   async #readable(prefix: string): Promise<void> {
     await this.#unreadable.retry(prefix, (entry) => {
-      const item = this.read(entry);
+      const item = this.#holding.hold(this.read(entry));
       this.#items.set(entry.key, item);
-      this.#indexes.replace(undefined, item);
+      this.#holding.replace(undefined, item);
       this.#forgetAnswers();
     });
   }
@@ -219,11 +229,15 @@ export class ResourceCache implements ObjectSource {
     if (this.#unreadable.has(this.prefix + key)) await this.#readable(this.prefix + key);
     if (freshness.at !== "exactly") {
       await this.#fresh(freshness);
-      return this.#items.get(this.prefix + key);
+      const item = this.#items.get(this.prefix + key);
+      return item && loaded(item);
     }
     await this.#kept(freshness.revision);
     const later = this.#since(freshness.revision);
-    if (later) return new SnapshotView(this.#items, later).get(this.prefix + key);
+    if (later) {
+      const item = new SnapshotView(this.#items, later).get(this.prefix + key);
+      return item && loaded(item);
+    }
     const [entry] = (await this.#feed.store.read({ key: this.prefix + key }, freshness.revision)).entries;
     return entry && this.read(entry);
   }
@@ -262,12 +276,13 @@ export class ResourceCache implements ObjectSource {
         this.stats.storeFetched += page.items.length;
         return page;
       }
-      return await pageOf(
+      const page = await pageOf(
         later.length === 0 ? this.#items : new SnapshotView(this.#items, later),
         this.prefix,
         query,
         freshness.revision,
       );
+      return { ...page, items: await this.#holding.give(page.items, query.caller) };
     }
     await this.#indexed(query);
     await this.#fresh(freshness);
@@ -281,7 +296,8 @@ export class ResourceCache implements ObjectSource {
       return { revision, items, ...known.rest };
     }
     const changes = this.#changes;
-    const { items: made, revision: _, ...rest } = await this.#listed(query, revision);
+    const { items: found, revision: _, ...rest } = await this.#listed(query, revision);
+    const made = await this.#holding.give(found, query.caller);
     this.stats.returned += made.length;
     if (changes !== this.#changes) return { revision, items: made, ...rest };
     if (this.#answers.size >= mostAnswers) this.#answers.delete(this.#answers.keys().next().value!);
@@ -290,19 +306,20 @@ export class ResourceCache implements ObjectSource {
   }
 
   async #listed(query: ListQuery, revision: Revision): Promise<ListResult> {
-    const found = this.#matching(query);
-    if (!found) {
+    const candidates = this.#candidates(query);
+    if (!candidates) {
       this.stats.fetched += query.selector.everything
         ? Math.min(query.limit ?? Infinity, this.#items.size)
         : this.#items.size;
       return await pageOf(this.#items, this.prefix, query, revision);
     }
     this.stats.indexLists++;
-    this.stats.fetched += found.length;
+    this.stats.fetched += candidates.length;
+    const { page: found } = await picked(candidates, query, query.limit ?? Infinity);
     const last = query.limit === undefined ? undefined : found[query.limit - 1];
     if (!last || this.#items.count(this.prefix + query.below, last.key) === 0)
       return { revision, items: found };
-    return { revision, items: found.slice(0, query.limit), next: last.key.slice(this.prefix.length) };
+    return { revision, items: found, next: last.key.slice(this.prefix.length) };
   }
 
   #forgetAnswers(): void {
@@ -345,9 +362,12 @@ export class ResourceCache implements ObjectSource {
 
   /** Objects that are there, some at a time, in key order. */
   async #tellState({ prefix, selector, watcher }: Watching, query: WatchQuery): Promise<void> {
+    const candidates = this.#candidates(query);
     const items = selector.everything
       ? this.#everythingBelow(prefix)
-      : (this.#matching(query) ?? (await pageOf(this.#items, this.prefix, query, 0)).items);
+      : candidates
+        ? (await picked(candidates, query, Infinity)).page
+        : (await pageOf(this.#items, this.prefix, query, 0)).items;
     this.stats.initialEvents += items.length;
     let part: Frame[] = [];
     let bytes = 0;
@@ -400,28 +420,28 @@ export class ResourceCache implements ObjectSource {
 
   /** Before the moment that an answer shows: to build an index takes a while. */
   async #indexed({ selector, below }: Pick<ListQuery, "selector" | "below">): Promise<void> {
-    if (selector.exact && !asksForName(selector, below))
-      await this.#indexes.ready(selector, () => this.#everythingBelow(this.prefix));
+    if (!selector.exact || asksForName(selector, below)) return;
+    await this.#holding.ready(selector, () => this.#everythingBelow(this.prefix));
   }
 
-  /** All matches in key order, where the selector names a value to look them up by. */
-  #matching(query: Pick<ListQuery, "selector" | "below" | "after">): CachedObject[] | undefined {
+  /** All that may match as of now, in key order, where the selector names a value to look it up by. */
+  #candidates(query: Pick<ListQuery, "selector" | "below" | "after">): CachedObject[] | undefined {
     const { selector } = query;
     if (selector.everything) return undefined;
     const prefix = this.prefix + query.below;
     const after = query.after === undefined ? undefined : this.prefix + query.after;
-    const fits = (item: CachedObject): boolean =>
-      item.key.startsWith(prefix) && (after === undefined || item.key > after) && selector.matches(item);
+    const within = ({ key }: CachedObject): boolean =>
+      key.startsWith(prefix) && (after === undefined || key > after);
     const { exact } = selector;
     if (asksForName(selector, query.below)) {
       const item = this.#items.get(prefix + exact!.value);
-      return item && fits(item) ? [item] : [];
+      return item && within(item) ? [item] : [];
     }
-    const candidates = exact && this.#indexes.candidates(selector);
+    const candidates = exact && this.#holding.candidates(selector);
     if (!candidates) return undefined;
-    const found: CachedObject[] = [];
-    for (const item of candidates) if (fits(item)) found.push(item);
-    return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+    const near: CachedObject[] = [];
+    for (const item of candidates) if (within(item)) near.push(item);
+    return near.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
   /** Whoever waited asks for the revision when it goes on: on the way back from here more may have come. */

@@ -97,7 +97,13 @@ export async function openDirect(): Promise<Bench> {
 }
 
 export async function openCached(
-  options: { readonly bounds?: HistoryBounds; readonly store?: MemoryStore; readonly clock?: Clock } = {},
+  options: {
+    readonly bounds?: HistoryBounds;
+    readonly store?: MemoryStore;
+    readonly clock?: Clock;
+    /** Objects stay in the store. */
+    readonly inStore?: boolean;
+  } = {},
 ): Promise<CachedBench> {
   const store = options.store ?? (await openMemory());
   const clock = virtualClock();
@@ -111,7 +117,8 @@ export async function openCached(
     onRestart: (error) => restarts.push((error as Error).name),
     ...(options.bounds && { bounds: options.bounds }),
   });
-  const source = feed.cache(prefix, readThing);
+  const inStore = options.inStore ? { values: store.local, fields: ["metadata.name", "color"] } : undefined;
+  const source = feed.cache(prefix, readThing, { inStore });
   await feed.start();
   return {
     store,

@@ -83,7 +83,7 @@ test("a source that hangs behind shows a state that the store has, and knows wha
   const clock = virtualClock();
   const stop = new AbortController();
   const silent: Store = new Proxy(store, {
-    get: (_, name: Exclude<keyof Store, "isStale">) =>
+    get: (_, name: Exclude<keyof Store, "isStale" | "local">) =>
       name === "watch"
         ? () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) })
         : (store[name] as (...given: unknown[]) => unknown).bind(store),

@@ -9,13 +9,16 @@ import {
   type Revision,
   type Store,
 } from "#store";
-import { type Reflector, type Reader, ResourceCache } from "./resource-cache.ts";
+import { type Reflector, type Reader, ResourceCache, type ResourceCacheOptions } from "./resource-cache.ts";
 import type { CachedObject } from "./cached-object.ts";
 import type { HistoryBounds } from "./history.ts";
 import { RevisionTimeout } from "./source.ts";
 
 const entriesPerRead = 1000;
 const retryMilliseconds = 10_000;
+
+/** Behind every key below a prefix. */
+const lastCharacter = "\u{10ffff}";
 
 /** What a snapshot of the store holds of one resource. */
 interface Loaded {
@@ -61,8 +64,12 @@ export class StoreReflector implements Reflector {
   }
 
   /** Makes the cache of one resource; `prefix` ends in a slash. Add all before start(). */
-  cache(prefix: string, read: Reader, indexedFields?: readonly string[]): ResourceCache {
-    const cache = new ResourceCache(prefix, read, this, { bounds: this.#options.bounds, indexedFields });
+  cache(
+    prefix: string,
+    read: Reader,
+    options: Pick<ResourceCacheOptions, "indexedFields" | "inStore"> = {},
+  ): ResourceCache {
+    const cache = new ResourceCache(prefix, read, this, { bounds: this.#options.bounds, ...options });
     this.#caches.set(prefix, cache);
     return cache;
   }
@@ -217,14 +224,19 @@ export class StoreReflector implements Reflector {
         at,
       );
       at ??= page.revision;
+      after = page.entries.at(-1)?.key;
       for (const entry of page.entries) {
         const prefix = this.#prefixOf(entry.key);
+        // Objects that stay in the store need not be read: the next page begins behind them.
+        if (prefix !== undefined && this.#caches.get(prefix)!.isInStore) {
+          if (entry.key === after) after = prefix + lastCharacter;
+          continue;
+        }
         // A cache that is added meanwhile loads itself.
         const found = prefix === undefined ? undefined : loaded.get(prefix);
         if (entry.unreadable) found?.unreadable.push(entry);
         else found?.items.push(this.#caches.get(prefix!)!.read(entry));
       }
-      after = page.entries.at(-1)?.key;
       if (page.remaining === 0 || after === undefined || this.#options.signal.aborted) break;
     }
     for (const [prefix, found] of loaded) {
@@ -237,7 +249,7 @@ export class StoreReflector implements Reflector {
   }
 
   #reset(cache: ResourceCache, { items, unreadable }: Loaded, at: Revision): void {
-    cache.reset(items, at, unreadable);
+    cache.reset(cache.stored(at) ?? items, at, unreadable);
     const [first] = unreadable;
     if (first?.unreadable) this.#options.onUnreadable?.(cache.prefix, unreadable.length, first.unreadable);
   }

@@ -3,7 +3,7 @@ import type { Clock } from "#base";
 import type { Dialect } from "#dialect";
 import { Resource, type StorageMedia, type Strategy } from "#registry";
 import type { Store } from "#store";
-import { DirectSource, StoreReflector } from "#watchcache";
+import { DirectSource, type InStoreOptions, StoreReflector } from "#watchcache";
 
 export interface CacheOptions {
   readonly dialect: Dialect;
@@ -63,7 +63,10 @@ export function cachedResources(options: CacheOptions): Caches {
     const direct = !alwaysCached(strategy) && uncached?.(strategy);
     resource.source = direct
       ? new DirectSource(own, resource.prefix, resource.reader)
-      : reflectorFor(own).cache(resource.prefix, resource.reader, strategy.indexedFields);
+      : reflectorFor(own).cache(resource.prefix, resource.reader, {
+          indexedFields: strategy.indexedFields,
+          inStore: inStore(resource),
+        });
     return resource;
   });
   const reflector = reflectorFor(store);
@@ -80,6 +83,14 @@ export function cachedResources(options: CacheOptions): Caches {
       await Promise.all(all.map((each) => each.stopped()));
     },
   };
+}
+
+/** Kinds with very many objects leave them in the store, where it can be read at once. */
+function inStore({ strategy, store, selectable }: Resource): InStoreOptions | undefined {
+  if (!strategy.veryMany || !store.local) return undefined;
+  // Everything is in a namespace, and keys begin with it.
+  const fields = [...selectable].filter((field) => field !== "metadata.namespace");
+  return { values: store.local, fields };
 }
 
 /** Authorization reads roles and bindings at every request, allocation reads services: these are always cached. */

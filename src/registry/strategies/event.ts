@@ -242,6 +242,7 @@ export const event = strategy<Event>({
     type: type ?? "",
   }),
   indexedFields: ["involvedObject.uid", "involvedObject.name", "involvedObject.kind", "reason"],
+  veryMany: true,
   fieldAliases: {
     events: selectableIn("regarding", "reportingController"),
     "": { ...selectableIn("involvedObject", "reportingComponent"), source: "source" },

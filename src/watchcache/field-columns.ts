@@ -1,0 +1,245 @@
+// An index of very many objects by all their fields: for each field a column of hashes, in the order of revisions. A
+// lookup reads a column from end to end, a million values in about a millisecond; whoever asks compares the few
+// objects that it finds. Full chunks are saved beside the store, so that a start need not read the objects.
+//
+//   chunk   revision   object   reason     involvedObject.uid
+//           17         a        8f01aa2c   11d0e07b
+//           18         (gone)   8f01aa2c   5ac0f3d1
+//           21         c        03b1d6ee   11d0e07b
+import { type Selector, TimeSlice, fieldOf } from "#base";
+import type { DerivedData } from "#store";
+import type { CachedObject } from "./cached-object.ts";
+import {
+  type ColumnChunk,
+  chunkRows,
+  decodeChunk,
+  emptyChunk,
+  encodeChunk,
+  mergedChunk,
+} from "./column-chunk.ts";
+
+/** Among fewer objects than this, everything can be looked at. */
+const fewRows = 1000;
+/** A value that more than this share of the objects have tells nothing. */
+const mostShare = 1 / 4;
+
+export interface FieldColumnsOptions {
+  readonly fields: readonly string[];
+  /** Where full chunks are kept, and under which name. */
+  readonly derived: DerivedData;
+  readonly name: string;
+}
+
+export class FieldColumns {
+  readonly #options: FieldColumnsOptions;
+  readonly #columnOf: ReadonlyMap<string, number>;
+  /** In the order of revisions; only the last is not full. */
+  #chunks: ColumnChunk[] = [];
+  #size = 0;
+  /** Set while objects are being read that were not saved. */
+  #filling: Promise<void> | undefined;
+  #generation = 0;
+
+  constructor(options: FieldColumnsOptions) {
+    this.#options = options;
+    this.#columnOf = new Map(options.fields.map((field, column) => [field, column]));
+  }
+
+  /** Begins with these objects, in the order of revisions; what was saved of them need not be read. */
+  load(items: readonly CachedObject[]): void {
+    this.clear();
+    const saved = this.#saved();
+    const chunks: ColumnChunk[] = [];
+    const missing: ColumnChunk[] = [];
+    const unsaved = (): ColumnChunk => {
+      let last = chunks.at(-1);
+      if (!last || last.saved || last.length === chunkRows) {
+        chunks.push((last = emptyChunk(this.#options.fields.length)));
+        missing.push(last);
+      }
+      return last;
+    };
+    let next = saved.shift();
+    let row = 0;
+    const finish = (): void => {
+      if (next && next.live > 0) chunks.push(next);
+      else if (next) this.#save(next.first, null);
+      next = saved.shift();
+      row = 0;
+    };
+    for (const item of items) {
+      while (next && next.last < item.revision) finish();
+      if (next) while (row < next.length && next.revisions[row]! < item.revision) row++;
+      const known = next && next.revisions[row] === item.revision;
+      // An object between those of a saved chunk that is not in it: the chunk is of no use.
+      if (!known && next && item.revision > next.first) {
+        this.#rebuild(items);
+        return;
+      }
+      if (known) {
+        next!.rows[row] = item;
+        next!.live++;
+      } else unsaved().append(item);
+    }
+    while (next) finish();
+    this.#chunks = chunks;
+    this.#size = chunks.reduce((sum, { live }) => sum + live, 0);
+    this.#fill(missing);
+  }
+
+  /** Resolves when every object is in the index. */
+  async ready(): Promise<void> {
+    await this.#filling;
+  }
+
+  replace(old: CachedObject | undefined, item: CachedObject | undefined): void {
+    if (old) this.#remove(old);
+    if (item) this.#add(item);
+  }
+
+  /**
+   * A few objects among which all matches are. Undefined when the selector asks for no field's exact value, or
+   * too many have it.
+   */
+  candidates({ fields }: Selector): CachedObject[] | undefined {
+    const asked: { readonly column: number; readonly hash: number }[] = [];
+    for (const { key, operator, values } of fields) {
+      const column = this.#columnOf.get(key);
+      if (column !== undefined && operator === "in" && values.length === 1)
+        asked.push({ column, hash: hashOf(values[0]!) });
+    }
+    const [first, ...others] = asked;
+    if (!first || this.#filling) return undefined;
+    const most = Math.max(fewRows, this.#size * mostShare);
+    const found: CachedObject[] = [];
+    for (const { columns, rows, length } of this.#chunks) {
+      const column = columns[first.column]!;
+      for (let row = 0; row < length; row++) {
+        if (column[row] !== first.hash) continue;
+        const item = rows[row];
+        if (item && others.every((other) => columns[other.column]![row] === other.hash)) found.push(item);
+      }
+      if (found.length > most) return undefined;
+    }
+    return found;
+  }
+
+  clear(): void {
+    this.#generation++;
+    this.#chunks = [];
+    this.#size = 0;
+    this.#filling = undefined;
+  }
+
+  #add(item: CachedObject): void {
+    let last = this.#chunks.at(-1);
+    if (!last || last.saved || last.length === chunkRows)
+      this.#chunks.push((last = emptyChunk(this.#options.fields.length)));
+    last.append(item);
+    this.#size++;
+    this.#hash(last, last.length - 1, item);
+    if (last.length === chunkRows && last.filled) this.#seal(last);
+  }
+
+  #remove({ revision }: CachedObject): void {
+    let low = 0;
+    let high = this.#chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.#chunks[middle]!.first <= revision) low = middle;
+      else high = middle - 1;
+    }
+    const chunk = this.#chunks[low];
+    if (!chunk?.drop(revision)) return;
+    this.#size--;
+    if (chunk.live < chunkRows / 4) this.#shrink(low);
+  }
+
+  /** Chunks of which little is left are joined, so that a few old objects do not hold the space of many. */
+  #shrink(at: number): void {
+    const chunk = this.#chunks[at]!;
+    if (!chunk.saved) return;
+    if (chunk.live === 0) {
+      this.#chunks.splice(at, 1);
+      this.#save(chunk.first, null);
+      return;
+    }
+    for (const first of [at - 1, at]) {
+      const before = this.#chunks[first];
+      const after = this.#chunks[first + 1];
+      if (!before?.saved || !after?.saved || before.live + after.live > chunkRows / 2) continue;
+      const merged = mergedChunk(before, after);
+      this.#chunks.splice(first, 2, merged);
+      for (const gone of [before, after]) if (gone.first !== merged.first) this.#save(gone.first, null);
+      this.#seal(merged);
+      return;
+    }
+  }
+
+  #hash(chunk: ColumnChunk, row: number, item: CachedObject): void {
+    for (const [column, field] of this.#options.fields.entries())
+      chunk.columns[column]![row] = hashOf(fieldOf(item, field));
+  }
+
+  /** Reads the objects of chunks that were not saved, the newest last, some at a time. */
+  #fill(chunks: readonly ColumnChunk[]): void {
+    const generation = this.#generation;
+    for (const chunk of chunks) chunk.filled = false;
+    const fill = async (): Promise<void> => {
+      const work = new TimeSlice();
+      for (const chunk of chunks) {
+        for (let row = 0; row < chunk.length; row++) {
+          const item = chunk.rows[row];
+          if (item) this.#hash(chunk, row, item);
+          if (work.tick()) await work.yield();
+          if (generation !== this.#generation) return;
+        }
+        chunk.filled = true;
+        if (chunk.length === chunkRows) this.#seal(chunk);
+      }
+      this.#filling = undefined;
+    };
+    if (chunks.length > 0) this.#filling = Promise.resolve().then(fill);
+  }
+
+  #rebuild(items: readonly CachedObject[]): void {
+    for (const { piece } of this.#options.derived.read(this.#options.name)) this.#save(piece, null);
+    const chunks: ColumnChunk[] = [];
+    for (const item of items) {
+      let last = chunks.at(-1);
+      if (!last || last.length === chunkRows) chunks.push((last = emptyChunk(this.#options.fields.length)));
+      last.append(item);
+      this.#size++;
+    }
+    this.#chunks = chunks;
+    this.#fill(chunks);
+  }
+
+  #saved(): ColumnChunk[] {
+    const { derived, name, fields } = this.#options;
+    const chunks: ColumnChunk[] = [];
+    for (const { piece, bytes } of derived.read(name)) {
+      const chunk = decodeChunk(bytes, fields);
+      if (chunk && chunk.first === piece && chunk.first > (chunks.at(-1)?.last ?? 0)) chunks.push(chunk);
+      else this.#save(piece, null);
+    }
+    return chunks;
+  }
+
+  #seal(chunk: ColumnChunk): void {
+    chunk.saved = true;
+    this.#save(chunk.first, encodeChunk(chunk, this.#options.fields));
+  }
+
+  /** What could not be saved is computed again after the next start. */
+  #save(piece: number, bytes: Uint8Array | null): void {
+    this.#options.derived.write(this.#options.name, piece, bytes).catch(() => undefined);
+  }
+}
+
+/** FNV-1a, of 32 bits. */
+export function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}

@@ -1,0 +1,157 @@
+// Where the objects of a cache are and how they are found by a value: in memory, or in the store with no more than
+// their keys, revisions and hashes of their fields in memory.
+import { type Caller, type Selector, TimeSlice } from "#base";
+import type { LocalValues, Change as StoreChange, Versions } from "#store";
+import type { CachedObject } from "./cached-object.ts";
+import { FieldColumns } from "./field-columns.ts";
+import { IndexesOnDemand } from "./index-on-demand.ts";
+import type { Reader } from "./resource-cache.ts";
+import { StoredObject, StoredObjects, inOrderOf, loaded } from "./stored-object.ts";
+
+export interface Holding {
+  /** Bytes of objects in memory. */
+  readonly bytes: number;
+  /** Begins anew with these. */
+  load(items: readonly CachedObject[]): void;
+  /** How a new object is held. */
+  hold(item: CachedObject): CachedObject;
+  /** Follows a change; both are as they are held. */
+  replace(previous: CachedObject | undefined, item: CachedObject | undefined): void;
+  /** What a changed object was, with its bytes. */
+  before(previous: CachedObject, change: StoreChange): CachedObject;
+  /** The same objects with their bytes, for an answer. */
+  give(items: readonly CachedObject[], caller?: Caller): Promise<readonly CachedObject[]>;
+  /** Resolves when candidates() can answer; `all` is asked at once where an index must be built. */
+  ready(selector: Selector, all: () => readonly CachedObject[]): Promise<void>;
+  /** A few objects among which all matches are; undefined when no index helps. */
+  candidates(selector: Selector): Iterable<CachedObject> | undefined;
+}
+
+/** From this many objects on, looking at all of them takes longer than a client should wait. */
+const indexedFrom = 10_000;
+/** Answers of at most this many objects are read before they are given. */
+const mostGiven = 10_000;
+const givenAtOnce = 128;
+
+export class HeldInMemory implements Holding {
+  readonly #indexes = new IndexesOnDemand();
+  readonly #indexedFields: readonly string[];
+  readonly #all: () => readonly CachedObject[];
+  #size = 0;
+  bytes = 0;
+
+  /** Once there are many objects, there are indexes by `indexedFields` before anybody asks for one. */
+  constructor(indexedFields: readonly string[], all: () => readonly CachedObject[]) {
+    this.#indexedFields = indexedFields;
+    this.#all = all;
+  }
+
+  load(items: readonly CachedObject[]): void {
+    this.#indexes.clear();
+    this.#size = items.length;
+    this.bytes = items.reduce((sum, { line }) => sum + line.length, 0);
+    if (items.length >= indexedFrom) this.#warm();
+  }
+
+  hold(item: CachedObject): CachedObject {
+    return item;
+  }
+
+  replace(previous: CachedObject | undefined, item: CachedObject | undefined): void {
+    this.bytes += (item?.line.length ?? 0) - (previous?.line.length ?? 0);
+    this.#indexes.replace(previous, item);
+    this.#size += (item ? 1 : 0) - (previous ? 1 : 0);
+    if (item && !previous && this.#size === indexedFrom) this.#warm();
+  }
+
+  before(previous: CachedObject): CachedObject {
+    return previous;
+  }
+
+  async give(items: readonly CachedObject[]): Promise<readonly CachedObject[]> {
+    return items;
+  }
+
+  async ready(selector: Selector, all: () => readonly CachedObject[]): Promise<void> {
+    await this.#indexes.ready(selector, all);
+  }
+
+  candidates(selector: Selector): Iterable<CachedObject> | undefined {
+    return this.#indexes.candidates(selector);
+  }
+
+  #warm(): void {
+    void this.#indexes.warm(this.#indexedFields, this.#all);
+  }
+}
+
+export interface InStoreOptions {
+  readonly values: LocalValues;
+  /** By which objects can be found. */
+  readonly fields: readonly string[];
+}
+
+export class HeldInStore implements Holding {
+  readonly #values: LocalValues;
+  readonly #objects: StoredObjects;
+  readonly #columns: FieldColumns;
+  readonly #prefix: string;
+  readonly #read: Reader;
+
+  constructor(prefix: string, read: Reader, { values, fields }: InStoreOptions) {
+    this.#prefix = prefix;
+    this.#values = values;
+    this.#read = read;
+    this.#objects = new StoredObjects(values, read);
+    const name = `columns of ${prefix}`;
+    this.#columns = new FieldColumns({ fields, derived: values.derived, name });
+  }
+
+  get bytes(): number {
+    return this.#objects.bytes;
+  }
+
+  /** All that is stored at a revision, in key order. */
+  stored(at: number): readonly CachedObject[] {
+    const { keys, revisions }: Versions = this.#values.versions(this.#prefix, at);
+    return keys.map((key, place) => this.#objects.at(key, revisions[place]!));
+  }
+
+  load(items: readonly CachedObject[]): void {
+    this.#columns.load(inOrderOf(items));
+  }
+
+  hold(item: CachedObject): CachedObject {
+    return this.#objects.hold(item);
+  }
+
+  replace(previous: CachedObject | undefined, item: CachedObject | undefined): void {
+    this.#columns.replace(previous, item);
+  }
+
+  /** The store tells with the change what was there before it. */
+  before(item: CachedObject, { previous }: StoreChange): CachedObject {
+    const held = item instanceof StoredObject ? item.loaded : item;
+    return held ?? (previous ? this.#read(previous) : loaded(item));
+  }
+
+  /** Longer answers read theirs as they are written. */
+  async give(items: readonly CachedObject[], caller?: Caller): Promise<readonly CachedObject[]> {
+    if (items.length > mostGiven) return items;
+    const given: CachedObject[] = [];
+    const work = new TimeSlice(caller);
+    for (let from = 0; from < items.length; from += givenAtOnce) {
+      if (work.expired) await work.yield();
+      given.push(...this.#objects.loadAll(items.slice(from, from + givenAtOnce)));
+    }
+    return given;
+  }
+
+  async ready(): Promise<void> {
+    await this.#columns.ready();
+  }
+
+  candidates(selector: Selector): Iterable<CachedObject> | undefined {
+    return this.#columns.candidates(selector);
+  }
+}

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openMemory } from "#store";
+import { encodedThing, prefix, readThing } from "./source.fixture.ts";
+import { StoredObjects, inOrderOf } from "./stored-object.ts";
+
+async function stored(budgetBytes?: number) {
+  const store = await openMemory();
+  const objects = new StoredObjects(store.local, readThing, budgetBytes);
+  const put = async (key: string) => {
+    const value = encodedThing(key, { color: "red", labels: { app: "a" } });
+    const outcome = await store.write({ key: prefix + key, value, expect: "any" });
+    assert.ok(outcome.done);
+    return objects.at(prefix + key, outcome.revision);
+  };
+  return { store, objects, put };
+}
+
+test("an object is read when somebody asks for more than its key", async () => {
+  const { put, objects } = await stored();
+  const object = await put("n/a");
+  assert.deepEqual([object.key, object.loaded], [`${prefix}n/a`, undefined]);
+  assert.deepEqual([object.namespace, object.name, object.fields["color"]], ["n", "a", "red"]);
+  assert.deepEqual({ ...object.labels }, { app: "a" });
+  assert.equal(object.loaded, object.load());
+  assert.equal(objects.bytes, object.line.length);
+  assert.equal(JSON.parse(object.json.toString()).metadata.resourceVersion, String(object.revision));
+});
+
+test("bytes beyond the budget are let go, the oldest first, and read again", async () => {
+  const { put, objects } = await stored(350);
+  const all = [await put("n/a"), await put("n/b"), await put("n/c"), await put("n/d")];
+  for (const object of all) object.load();
+  assert.deepEqual(
+    all.map(({ loaded }) => loaded !== undefined),
+    [false, false, true, true],
+  );
+  assert.ok(objects.bytes <= 350);
+  assert.equal(all[0]!.name, "a");
+  assert.deepEqual(
+    all.map(({ loaded }) => loaded !== undefined),
+    [true, false, false, true],
+  );
+});
+
+test("some are read at once, whether or not they are in memory", async () => {
+  const { put, objects } = await stored();
+  const all = [await put("n/a"), await put("n/b"), await put("n/c")];
+  all[1]!.load();
+  const items = objects.loadAll([...all, all[0]!.load()]);
+  assert.deepEqual(
+    items.map(({ name }) => name),
+    ["a", "b", "c", "a"],
+  );
+  assert.deepEqual(
+    all.map(({ loaded }) => loaded),
+    items.slice(0, 3),
+  );
+});
+
+test("what was compacted away is an error, not another object", async () => {
+  const { store, put, objects } = await stored();
+  const old = await put("n/a");
+  const { revision } = await put("n/a");
+  await store.compact(revision);
+  assert.throws(() => objects.loadAll([old]), /no longer stored/);
+  assert.throws(() => old.load(), /n\/a at revision 2 is no longer stored/);
+});
+
+for (const [name, scale] of [
+  ["small", 1],
+  ["very large", 2 ** 50],
+] as const) {
+  test(`objects are put in the order of revisions that are ${name}`, async () => {
+    const { objects } = await stored();
+    const items = [5, 3, 9, 1].map((revision) => objects.at(String(revision), revision * scale));
+    assert.deepEqual(
+      inOrderOf(items).map(({ key }) => key),
+      ["1", "3", "5", "9"],
+    );
+  });
+}

@@ -1,0 +1,138 @@
+// Objects of a kind of which there may be very many: a key and a revision each. Their bytes are in the store and are
+// read when somebody asks; those asked for last, and the newest, stay in memory within a budget.
+import type { LocalValues, Revision } from "#store";
+import type { CachedObject } from "./cached-object.ts";
+import type { Reader } from "./resource-cache.ts";
+
+const usualBudgetBytes = 32 * 1024 * 1024;
+
+export class StoredObjects {
+  readonly #values: LocalValues;
+  readonly #read: Reader;
+  readonly #budgetBytes: number;
+  /** Objects that have their bytes, the oldest first; those before `#first` have been let go. */
+  #loaded: (StoredObject | undefined)[] = [];
+  #first = 0;
+  /** Bytes that are in memory. */
+  bytes = 0;
+
+  constructor(values: LocalValues, read: Reader, budgetBytes = usualBudgetBytes) {
+    this.#values = values;
+    this.#read = read;
+    this.#budgetBytes = budgetBytes;
+  }
+
+  /** An object that is known by its key and revision. */
+  at(key: string, revision: Revision): StoredObject {
+    return new StoredObject(this, key, revision);
+  }
+
+  /** One that has just been read or written. */
+  hold(item: CachedObject): StoredObject {
+    const stored = new StoredObject(this, item.key, item.revision);
+    stored.loaded = item;
+    this.#keep(stored, item);
+    return stored;
+  }
+
+  /** Reads the bytes and keeps them for a while. */
+  load(stored: StoredObject): CachedObject {
+    return this.#take(stored, this.#values.value(stored.revision));
+  }
+
+  /** Some at once, in their order. */
+  loadAll(items: readonly CachedObject[]): CachedObject[] {
+    const absent = items.filter((item) => item instanceof StoredObject && !item.loaded);
+    const values = this.#values.values(absent.map(({ revision }) => revision));
+    return items.map((item) =>
+      item instanceof StoredObject ? (item.loaded ?? this.#take(item, values.get(item.revision))) : item,
+    );
+  }
+
+  #take(stored: StoredObject, value: Uint8Array | undefined): CachedObject {
+    const { key, revision } = stored;
+    if (!value) throw new Error(`the value of ${key} at revision ${revision} is no longer stored`);
+    const item = this.#read({ key, revision, value, created: revision });
+    stored.loaded = item;
+    this.#keep(stored, item);
+    return item;
+  }
+
+  #keep(stored: StoredObject, { line }: CachedObject): void {
+    this.#loaded.push(stored);
+    this.bytes += line.length;
+    while (this.bytes > this.#budgetBytes && this.#first < this.#loaded.length - 1) {
+      const oldest = this.#loaded[this.#first]!;
+      this.bytes -= oldest.loaded!.line.length;
+      oldest.loaded = undefined;
+      this.#loaded[this.#first++] = undefined;
+    }
+    if (this.#first > 1024 && this.#first > this.#loaded.length / 2) {
+      this.#loaded = this.#loaded.slice(this.#first);
+      this.#first = 0;
+    }
+  }
+}
+
+/** There may be a million of these. */
+export class StoredObject implements CachedObject {
+  readonly #objects: StoredObjects;
+  readonly key: string;
+  readonly revision: Revision;
+  /** Set while the bytes are in memory. */
+  loaded: CachedObject | undefined;
+
+  constructor(objects: StoredObjects, key: string, revision: Revision) {
+    this.#objects = objects;
+    this.key = key;
+    this.revision = revision;
+    this.loaded = undefined;
+  }
+
+  /** The object with its bytes, which the caller may keep. */
+  load(): CachedObject {
+    return this.loaded ?? this.#objects.load(this);
+  }
+
+  get namespace(): string {
+    return this.load().namespace;
+  }
+  get name(): string {
+    return this.load().name;
+  }
+  get labels(): CachedObject["labels"] {
+    return this.load().labels;
+  }
+  get fields(): CachedObject["fields"] {
+    return this.load().fields;
+  }
+  get json(): Buffer {
+    return this.load().json;
+  }
+  get line(): Buffer {
+    return this.load().line;
+  }
+  get typeHeaderBytes(): number {
+    return this.load().typeHeaderBytes;
+  }
+  get revisionStart(): number {
+    return this.load().revisionStart;
+  }
+  get revisionEnd(): number {
+    return this.load().revisionEnd;
+  }
+}
+
+/** The object itself, wherever its bytes are. */
+export const loaded = (item: CachedObject): CachedObject =>
+  item instanceof StoredObject ? item.load() : item;
+
+/** Objects in the order of their revisions. Numbers alone sort much faster than by a function. */
+export function inOrderOf(items: readonly CachedObject[]): CachedObject[] {
+  const count = items.length;
+  const largest = items.reduce((most, { revision }) => Math.max(most, revision), 0);
+  if (largest * count > Number.MAX_SAFE_INTEGER / 2) return items.toSorted((a, b) => a.revision - b.revision);
+  const order = new Float64Array(count);
+  for (let at = 0; at < count; at++) order[at] = items[at]!.revision * count + at;
+  return Array.from(order.sort(), (place) => items[place % count]!);
+}
