@@ -130,11 +130,11 @@ export class SortedMap<V> {
 
   /** The number of keys before `key`. */
   #rank(key: string): number {
-    let rank = 0;
-    for (const { keys } of this.#chunks) {
-      if (keys.at(-1)! < key) rank += keys.length;
-      else return rank + lowerBound(keys, key);
-    }
+    const index = this.#chunkFor(key);
+    const chunk = this.#chunks[index];
+    if (!chunk) return 0;
+    let rank = lowerBound(chunk.keys, key);
+    for (let before = 0; before < index; before++) rank += this.#chunks[before]!.keys.length;
     return rank;
   }
 
