@@ -6,10 +6,18 @@ type Annotations = Readonly<Record<string, string>>;
 
 const longestHistory = 2000;
 
-export const revisionOf = ({ metadata }: SeenReplicaSet, { names }: Dialect): number => {
+/** Revisions are 64 bits wide: sets that are adopted may bring any number. */
+export const revisionOf = ({ metadata }: SeenReplicaSet, { names }: Dialect): bigint => {
   const text = metadata.annotations?.[names.annotations.deploymentRevision];
-  return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : 0;
+  return text !== undefined && /^-?\d+$/.test(text) ? BigInt(text) : 0n;
 };
+
+/** The revision that follows those of the given sets. */
+export const revisionAfter = (sets: readonly SeenReplicaSet[], dialect: Dialect): bigint =>
+  sets.reduce((most, set) => {
+    const revision = revisionOf(set, dialect);
+    return revision > most ? revision : most;
+  }, 0n) + 1n;
 
 export const annotatedNumber = ({ metadata }: SeenReplicaSet, annotation: string): number | undefined => {
   const text = metadata.annotations?.[annotation];
@@ -25,7 +33,7 @@ export const sizeAnnotations = (deployment: SeenDeployment, { names }: Dialect):
 export function newSetAnnotations(
   deployment: SeenDeployment,
   before: Annotations,
-  revision: number,
+  revision: bigint,
   dialect: Dialect,
 ): Annotations {
   const {
@@ -48,7 +56,7 @@ export function newSetAnnotations(
     if (!skipped.has(key)) after[key] = value;
   const old = before[deploymentRevision];
   if (old !== undefined && old !== "" && !/^-?\d+$/.test(old)) return after;
-  if (Number(old || 0) >= revision) return after;
+  if (BigInt(old || 0) >= revision) return after;
   after[deploymentRevision] = String(revision);
   if (old !== undefined) {
     const history = [...(before[deploymentRevisionHistory] || "").split(",").filter(Boolean), old];

@@ -25,7 +25,13 @@ import {
   rolloutStatus,
   withCondition,
 } from "./conditions.ts";
-import { annotatedNumber, newSetAnnotations, revisionOf, sizeAnnotations } from "./revisions.ts";
+import {
+  annotatedNumber,
+  newSetAnnotations,
+  revisionAfter,
+  revisionOf,
+  sizeAnnotations,
+} from "./revisions.ts";
 import {
   type SeenDeployment,
   type SeenReplicaSet,
@@ -128,8 +134,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     await write(state, withCondition(deployment.status, next));
   }
 
-  const nextRevision = ({ oldSets }: State): number =>
-    Math.max(0, ...oldSets.map((set) => revisionOf(set, dialect))) + 1;
+  const nextRevision = ({ oldSets }: State): bigint => revisionAfter(oldSets, dialect);
 
   /** Brings annotations of the set that is there up to date, and the deployment's revision. */
   async function syncExistingSet(state: State): Promise<void> {
@@ -290,7 +295,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     if (limit === null || limit === undefined || limit === 2 ** 31 - 1) return;
     const alive = oldSets
       .filter(({ metadata }) => !metadata.deletionTimestamp)
-      .toSorted((a, b) => revisionOf(a, dialect) - revisionOf(b, dialect) || byAge(a, b));
+      .toSorted((a, b) => Number(revisionOf(a, dialect) - revisionOf(b, dialect)) || byAge(a, b));
     for (const { metadata, spec, status } of alive.slice(0, Math.max(0, alive.length - limit))) {
       const isBusy =
         status.replicas !== 0 ||
