@@ -339,6 +339,19 @@ test("discovery and the API description follow definitions", async () => {
   await until(async () => (await ask("GET", `/openapi/v3/apis/${group}/v1`)).status === 404);
 });
 
+test("an applied field that the schema does not know is refused by its path", async () => {
+  const defined = await define([version(spec({ a: { type: "string" } }))]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets/a?fieldManager=test`;
+  const answer = await must(400, "PATCH", path, {
+    body: widget(defined, "a", { unheard: 1, spec: { a: "x" } }),
+    type: "application/apply-patch+yaml",
+  });
+  assert.match(
+    String(answer.at("message")),
+    /typed patch object \(.*\): \.unheard: field not declared in schema$/,
+  );
+});
+
 test("quotas count objects of defined kinds", async () => {
   const defined = await define([version(spec({ a: { type: "string" } }))]);
   const namespace = await place();
