@@ -68,7 +68,11 @@ export const ObjectMeta = message("ObjectMeta", "Identity, labels and life-cycle
     "Opaque version of the stored object, for comparing and for watching.",
   ),
   generation: optional(7, int64, "Counts changes of the desired state."),
-  creationTimestamp: embedded(8, time, "CreationTimestamp is a timestamp of when the server stored the object first."),
+  creationTimestamp: embedded(
+    8,
+    time,
+    "CreationTimestamp is a timestamp of when the server stored the object first.",
+  ),
   deletionTimestamp: pointer(
     9,
     time,
