@@ -1,6 +1,7 @@
 // What a credential provider program answers, and under which key it may be kept.
 import type { AuthConfig } from "#cri";
 import { parseDuration } from "#base";
+import { parseJson } from "#schema";
 import type { RegistryAuths } from "./keyring.ts";
 
 export interface ProviderResponse {
@@ -14,9 +15,12 @@ export interface ProviderResponse {
 export function parseResponse(stdout: string, apiVersion: string): ProviderResponse {
   let found: Record<string, unknown>;
   try {
-    found = JSON.parse(stdout) as typeof found;
+    found = parseJson(stdout).value as typeof found;
   } catch (error) {
-    throw new Error(`error reading GVK from response: ${(error as Error).message}`, { cause: error });
+    const why = (error as Error).message;
+    throw new Error(`error reading GVK from response: couldn't get version/kind; json parse error: ${why}`, {
+      cause: error,
+    });
   }
   if (found?.["apiVersion"] !== apiVersion)
     throw new Error(
