@@ -70,6 +70,22 @@ test("a static pod gets a mirror, a changed one a new mirror, a removed one none
   await end();
 });
 
+test("the mirror of a changed pod stays until the old pod has ended", async () => {
+  let pods = [staticPod("h1")];
+  const { log, mirror, end } = setUp(() => pods);
+  await settled();
+  pods = [staticPod("h1"), staticPod("h2")];
+  mirror.wake();
+  await settled();
+  assert.deepEqual(log.slice(1), []);
+  assert.equal(mirror.of(pods[0]!)?.metadata.uid, "m1");
+  pods = [staticPod("h2")];
+  mirror.wake();
+  await settled();
+  assert.deepEqual(log.slice(1), ["delete m1", "create m2 h2 owned by node-uid"]);
+  await end();
+});
+
 test("a mirror that a user deletes comes back", async () => {
   const pod = staticPod("h1");
   const { log, mirror, end } = setUp(() => [pod]);

@@ -44,11 +44,10 @@ export function mirrors({ client, clock, log, nodeName, pods, ready, onMirror }:
 
   async function round(): Promise<void> {
     if (!ready()) return;
-    const wanted = new Map(
-      pods()
-        .filter((pod) => isStatic(pod, dialect))
-        .map((pod) => [keyOf(pod), pod]),
-    );
+    // Of a pod that was changed the old one comes first: its mirror stays until it has ended.
+    const wanted = new Map<string, Pod>();
+    for (const pod of pods())
+      if (isStatic(pod, dialect) && !wanted.has(keyOf(pod))) wanted.set(keyOf(pod), pod);
     for (const [key, mirror] of held) {
       const pod = wanted.get(key);
       const fits =
