@@ -189,6 +189,7 @@ export function wellKnownNames({
       scheduler: `system:${component}scheduler`,
       proxy: `system:${component}proxy`,
       admin: `${product}-admin`,
+      aggregator: `system:${component}aggregator`,
     },
     /** Roles whose names carry the product's or the agent's name. */
     roles: {

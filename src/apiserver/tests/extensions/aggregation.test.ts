@@ -102,6 +102,16 @@ test("requests for another server's version are passed on with the name of whoev
   assert.equal(sent.authorization, undefined);
 });
 
+test("the discovery of another server is asked for as an administrator", async () => {
+  const before = backend.headers.length;
+  await register();
+  const asked = backend.headers.slice(before).map((headers) => [headers["x-remote-user"], headers["x-remote-group"]]); // prettier-ignore
+  assert.ok(
+    asked.some(([user, group]) => user === "system:orch-aggregator" && group === "system:masters"),
+    String(asked),
+  );
+});
+
 test("redirects of another server are refused", async () => {
   const group = await register();
   assert.equal((await ask("GET", `/apis/${group}/v1/redirect`)).status, 502);
