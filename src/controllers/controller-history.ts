@@ -13,7 +13,7 @@ import {
   withoutUndefined,
 } from "#controllerkit";
 import { createdAt } from "./pods.ts";
-import { revisionHashOf } from "./template-hash.ts";
+import { canonicalText, revisionHashOf } from "./template-hash.ts";
 
 export type SeenRevision = ControllerRevision & AnyObject;
 
@@ -38,10 +38,12 @@ export interface ControllerHistory {
   delete(revision: SeenRevision): Promise<void>;
 }
 
-/** The part of a workload that its revisions keep: a patch that puts the template back. */
-export const templateData = ({ spec }: Owner): unknown => ({
-  spec: { template: { ...(withoutUndefined(spec.template) as object), $patch: "replace" } },
-});
+/**
+ * The part of a workload that its revisions keep: a patch that puts the template back. Keys are in order, since
+ * clients compare it with what they make of the template byte by byte.
+ */
+export const templateData = ({ spec }: Owner): unknown =>
+  JSON.parse(canonicalText({ spec: { template: { ...spec.template, $patch: "replace" } } }));
 
 export const hasData = (revision: SeenRevision, data: unknown): boolean =>
   isDeepStrictEqual(withoutUndefined(revision.data), withoutUndefined(data));
