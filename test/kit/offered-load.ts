@@ -1,0 +1,103 @@
+// Offers a server requests at a rate, whether or not it keeps up, and tells how each was answered. Run as a process of
+// its own, so that what it costs is not the server's.
+//
+//   node offered-load.ts URL TOKEN PATH RATE SECONDS CONNECTIONS      prints Offered as JSON
+import { connect, type ClientHttp2Session } from "node:http2";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface Offered {
+  readonly offered: number;
+  /** Answers by status; "none" for requests that ended without one. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Answers of 429 that did not say when to come back. */
+  readonly withoutRetryAfter: number;
+  readonly seconds: number;
+}
+
+const tickMilliseconds = 10;
+
+export async function offer(
+  url: string,
+  token: string,
+  path: string,
+  { rate, seconds, connections }: { rate: number; seconds: number; connections: number },
+): Promise<Offered> {
+  const sessions = Array.from({ length: connections }, () => connect(url, { rejectUnauthorized: false }));
+  for (const session of sessions) session.on("error", () => undefined);
+  const answers: Record<string, number> = {};
+  let withoutRetryAfter = 0;
+  let waiting = 0;
+  let offered = 0;
+  const ask = async (session: ClientHttp2Session): Promise<void> => {
+    waiting++;
+    const { status, retryAfter } = await answerOf(session, token, path);
+    answers[status] = (answers[status] ?? 0) + 1;
+    if (status === "429" && !retryAfter) withoutRetryAfter++;
+    waiting--;
+  };
+  const began = performance.now();
+  for (let due = 0; performance.now() - began < seconds * 1000; await sleep(tickMilliseconds)) {
+    // What a late timer missed is offered now: the rate holds.
+    due = Math.floor(((performance.now() - began) / 1000) * rate);
+    for (; offered < due; offered++) void ask(sessions[offered % sessions.length]!);
+  }
+  while (waiting > 0) await sleep(tickMilliseconds);
+  const took = (performance.now() - began) / 1000;
+  for (const session of sessions) session.destroy();
+  return { offered, answers, withoutRetryAfter, seconds: took };
+}
+
+/** As fast as the server answers, `inFlight` at a time; answers a second. */
+export async function capacity(
+  url: string,
+  token: string,
+  path: string,
+  { seconds, inFlight }: { seconds: number; inFlight: number },
+): Promise<number> {
+  const session = connect(url, { rejectUnauthorized: false });
+  const end = performance.now() + seconds * 1000;
+  let answered = 0;
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (performance.now() < end) if ((await answerOf(session, token, path)).status === "200") answered++;
+    }),
+  );
+  session.destroy();
+  return answered / seconds;
+}
+
+function answerOf(
+  session: ClientHttp2Session,
+  token: string,
+  path: string,
+): Promise<{ readonly status: string; readonly retryAfter: boolean }> {
+  return new Promise((resolve) => {
+    let status = "none";
+    let retryAfter = false;
+    const stream = session.request({
+      ":path": path,
+      authorization: `Bearer ${token}`,
+      accept: "application/json",
+    });
+    stream.on("response", (headers) => {
+      status = String(headers[":status"]);
+      retryAfter = headers["retry-after"] !== undefined;
+    });
+    stream.on("data", () => undefined);
+    stream.on("error", () => undefined);
+    stream.on("close", () => resolve({ status, retryAfter }));
+  });
+}
+
+if (import.meta.main) {
+  const [url = "", token = "", path = "", rate, seconds, connections] = process.argv.slice(2);
+  const figures =
+    Number(rate) > 0
+      ? await offer(url, token, path, {
+          rate: Number(rate),
+          seconds: Number(seconds),
+          connections: Number(connections),
+        })
+      : await capacity(url, token, path, { seconds: Number(seconds), inFlight: Number(connections) });
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
+}
