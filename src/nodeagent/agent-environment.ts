@@ -31,6 +31,7 @@ export interface AgentEnvironment extends AgentDeps {
 }
 
 export const podLogs = "/var/log/pods";
+export const containerLogs = "/var/log/containers";
 
 export async function prepareEnvironment(
   options: AgentOptions & { readonly clock: Clock },

@@ -9,7 +9,7 @@ import { contextFrom } from "./agent-context.ts";
 import { credentialProvidersOf } from "./agent-credentials.ts";
 import { devicesFrom } from "./agent-devices.ts";
 import { evictionFrom } from "./agent-eviction.ts";
-import { podLogs, prepareEnvironment } from "./agent-environment.ts";
+import { containerLogs, podLogs, prepareEnvironment } from "./agent-environment.ts";
 import { type AgentLifecycle, agentLifecycle, waitAtMost } from "./agent-lifecycle.ts";
 import { managersFrom } from "./agent-managers.ts";
 import {
@@ -53,6 +53,7 @@ import { volumeMetrics } from "./server/volume-metrics.ts";
 import { type Mirrors, mirrors } from "./sources/mirrors.ts";
 import { wantedPods } from "./sources/wanted-pods.ts";
 import { statusWriter } from "./status/writer.ts";
+import { logLinks } from "./sync/log-links.ts";
 import { podFiles } from "./sync/pod-files.ts";
 import { podTokens } from "./volumes/tokens.ts";
 
@@ -171,7 +172,7 @@ async function assemble(
   );
   lifecycle.run(cgroups.reconcile(() => wanted.ready(), signal));
   await placeOthers(environment, tree, limits);
-  const files = podFiles(settings.rootDir, podLogs);
+  const files = podFiles(settings.rootDir, podLogs, logLinks(containerLogs));
   const owner = ownerOf(settings.rootDir, dialect);
   const volumeTally = volumeMetrics(metrics, dialect);
   const mounter = await mounterFrom(environment, lifecycle);

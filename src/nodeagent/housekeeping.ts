@@ -34,6 +34,7 @@ export async function housekeeping(options: HousekeepingOptions, signal: AbortSi
       if (!options.isKnown(uid))
         cleared[(await attempt(uid, () => clearFolder(options, uid))) ? "well" : "badly"]++;
     options.onCleared?.(cleared.well, cleared.badly);
+    await options.files.logLinks?.sweep();
     if (options.sharesCgroups) continue;
     for (const uid of await options.cgroups.podUids().catch(() => new Set<string>()))
       if (!options.isKnown(uid)) await attempt(uid, () => options.cgroups.release(uid));

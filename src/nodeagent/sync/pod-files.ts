@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, readdir, rmdir, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LeftoverError } from "../interfaces.ts";
+import type { LogLinks } from "./log-links.ts";
 import { mountPointsBelow } from "../volumes/mounter.ts";
 
 export interface PodFiles {
@@ -26,13 +27,19 @@ export interface PodFiles {
   removeLogs(folder: string): Promise<void>;
   /** Removes the folders of logs of a pod of which only the uid is known. */
   removeLogsOf(podUid: string): Promise<void>;
+  /** Where log collectors look for the logs of all containers. */
+  readonly logLinks?: LogLinks;
 }
 
 /** Uids of pods that have a directory below an agent's root. */
 export const podUidsBelow = (rootFolder: string): Promise<string[]> =>
   readdir(join(rootFolder, "pods")).catch(() => []);
 
-export function podFiles(rootFolder: string, logsFolder: string): PodFiles {
+export function podFiles(rootFolder: string, logsFolder: string, links?: LogLinks): PodFiles {
+  const removeLogs = async (folder: string): Promise<void> => {
+    await removeAll(folder);
+    await links?.unlinkBelow(folder);
+  };
   const podsFolder = join(rootFolder, "pods");
   const folderOf = (podUid: string): string => join(podsFolder, podUid);
   return {
@@ -85,10 +92,11 @@ export function podFiles(rootFolder: string, logsFolder: string): PodFiles {
         ...names.map((name) => /^(\d+)\.log/.exec(name)).map((found) => (found ? Number(found[1]) : -1)),
       );
     },
-    removeLogs: (folder) => removeAll(folder),
+    ...(links && { logLinks: links }),
+    removeLogs,
     removeLogsOf: async (podUid) => {
       for (const name of await readdir(logsFolder).catch(() => []))
-        if (name.endsWith(`_${podUid}`)) await removeAll(join(logsFolder, name));
+        if (name.endsWith(`_${podUid}`)) await removeLogs(join(logsFolder, name));
     },
   };
 }

@@ -9,13 +9,14 @@ import { hostsFile } from "../plan/hosts-file.ts";
 import { logFolderOf } from "../plan/sandbox-config.ts";
 import { imageUserOf, rootProblem } from "../plan/security.ts";
 import { servicesEnvironment, servicesFor } from "../plan/services-env.ts";
-import { initContainersOf, isHostNetwork, namespaceOf, referenceTo, uidOf } from "../pod.ts";
+import { initContainersOf, isHostNetwork, nameOf, namespaceOf, referenceTo, uidOf } from "../pod.ts";
 import type { ContainerContribution, ContainerType, MountedVolume } from "../interfaces.ts";
 import type { StartError } from "../status/container-statuses.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
 import { ConfigError, environment } from "./environment.ts";
 import { containerDevices, containerMounts } from "./mounts.ts";
 import { nodeHostsText } from "./node-files.ts";
+import { logLinkName } from "./log-links.ts";
 import { graceFor, stopContainer } from "./stop.ts";
 
 export interface ContainerStart {
@@ -153,6 +154,11 @@ export async function startContainer(
   }
   tell("Normal", "Started", `Started container ${container.name}`);
   context.tally?.started(type);
+  const linked = { pod: nameOf(pod), namespace: namespaceOf(pod), container: container.name, containerId };
+  const logPath = join(facts.sandbox.logDirectory ?? "", config.logPath ?? "");
+  await context.files.logLinks
+    ?.link(logLinkName(linked), logPath)
+    .catch((error: Error) => context.log.warn("failed to link container log", { error: error.message }));
 
   const postStart = container.lifecycle?.postStart;
   if (postStart) {

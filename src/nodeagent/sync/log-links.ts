@@ -1,0 +1,65 @@
+// Links from one folder to the logs of all containers, as log collectors look for them:
+// /var/log/containers/<pod>_<namespace>_<container>-<id>.log
+import { readdir, readlink, stat, symlink, unlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { makeFolderAsync } from "#base";
+
+export interface LogLinks {
+  /** Makes the link to a log that is there. */
+  link(name: string, log: string): Promise<void>;
+  /** Removes the links into a folder of logs that is gone. */
+  unlinkBelow(logFolder: string): Promise<void>;
+  /** Removes the links whose logs are gone. */
+  sweep(): Promise<void>;
+}
+
+export interface LinkedLog {
+  readonly pod: string;
+  readonly namespace: string;
+  readonly container: string;
+  readonly containerId: string;
+}
+
+const suffix = ".log";
+/** The longest name of a file. */
+const mostLetters = 255;
+
+export const logLinkName = ({ pod, namespace, container, containerId }: LinkedLog): string =>
+  `${pod}_${namespace}_${container}-${containerId}`.slice(0, mostLetters - suffix.length) + suffix;
+
+export function logLinks(folder: string): LogLinks {
+  const names = (): Promise<string[]> => readdir(folder).catch(() => []);
+  const remove = (name: string): Promise<void> => unlink(join(folder, name)).catch(() => undefined);
+  return {
+    link: async (name, log) => {
+      const isThere = await stat(log).then(
+        () => true,
+        () => false,
+      );
+      if (!isThere) return;
+      await makeFolderAsync(folder, 0o755);
+      await symlink(log, join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST") throw error;
+      });
+    },
+    unlinkBelow: async (logFolder) => {
+      // Folders are named <namespace>_<pod>_<uid>.
+      const [namespace = "", pod = ""] = basename(logFolder).split("_");
+      for (const name of await names()) {
+        if (!name.startsWith(`${pod}_${namespace}_`)) continue;
+        const target = await readlink(join(folder, name)).catch(() => "");
+        if (target.startsWith(`${logFolder}/`)) await remove(name);
+      }
+    },
+    sweep: async () => {
+      for (const name of await names()) {
+        if (!name.endsWith(suffix)) continue;
+        const target = await readlink(join(folder, name)).catch(() => undefined);
+        if (target === undefined) continue;
+        await stat(target).catch((error: NodeJS.ErrnoException) =>
+          error.code === "ENOENT" ? remove(name) : undefined,
+        );
+      }
+    },
+  };
+}
