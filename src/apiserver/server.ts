@@ -67,6 +67,7 @@ import { readTracingConfiguration, serverTracing, slowTraceLog } from "./serving
 import { auditSettings } from "./serving/audit-settings.ts";
 import type { ApiserverSettings } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
+import { builtFrom } from "./built-from.ts";
 import { cachedResources } from "./storage/caches.ts";
 import { openEncryption } from "./storage/encryption.ts";
 import { uncachedResources } from "./storage/uncached.ts";
@@ -182,6 +183,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     storageMedia: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
     strategies,
     clock,
+    program: Object.values(builtFrom()).join(" "),
     uncached: uncachedResources(settings, strategies, dialect, log),
     onError,
   });

@@ -71,7 +71,7 @@ async function objectsIn(
     storageMedia: "json",
     strategies: builtInStrategies,
   } as const;
-  const caches = cachedResources({ ...common, ...storage });
+  const caches = cachedResources({ ...common, ...storage, program: "test" });
   await caches.start();
   const settings = { allowPrivileged: false, eventTtlSeconds: 1 };
   const writer = serverWriter({ ...common, settings });

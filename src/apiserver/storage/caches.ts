@@ -4,6 +4,7 @@ import type { Dialect } from "#dialect";
 import { Resource, type StorageMedia, type Strategy } from "#registry";
 import type { Store } from "#store";
 import { DirectSource, type InStoreOptions, StoreReflector } from "#watchcache";
+import { encodedSince } from "./stored-encoding.ts";
 
 export interface CacheOptions {
   readonly dialect: Dialect;
@@ -14,6 +15,8 @@ export interface CacheOptions {
   readonly storageMedia: StorageMedia;
   readonly strategies: readonly Strategy[];
   readonly clock: Clock;
+  /** Which build of the program this is: what others have stored is decoded before it is served. */
+  readonly program: string;
   /** Which resources are read straight from the store. */
   readonly uncached?: ((strategy: Strategy) => boolean) | undefined;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
@@ -77,7 +80,13 @@ export function cachedResources(options: CacheOptions): Caches {
     reflectorOf: (resource) => reflectorFor(resource.store),
     ready: () => all.every((each) => each.ready()),
     current: async () => void (await Promise.all(all.map((each) => each.current()))),
-    start: async () => void (await Promise.all(all.map((each) => each.start()))),
+    start: async () => {
+      for (const of of reflectors.keys()) {
+        const since = await encodedSince(of, options.program);
+        for (const resource of resources) if (resource.store === of) resource.encodedSince(since);
+      }
+      await Promise.all(all.map((each) => each.start()));
+    },
     stop: async () => {
       stopping.abort();
       await Promise.all(all.map((each) => each.stopped()));

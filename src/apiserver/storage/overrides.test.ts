@@ -57,6 +57,7 @@ test("stores that were opened are closed when a later one cannot be", async () =
 test("each resource is read from its own store, and everything is current when all stores are", async () => {
   const [main, other] = [await openMemory(), await openMemory()];
   const caches = cachedResources({
+    program: "test",
     dialect,
     store: main,
     storeOf: ({ resource }) => (resource === "events" ? other : undefined),
