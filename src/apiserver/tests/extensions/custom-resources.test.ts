@@ -225,6 +225,12 @@ test("server-side apply merges lists as the schema says", async () => {
   const both = await apply("two", { name: "b", port: 2 });
   assert.deepEqual(each(both.at("spec.ports"), "name"), ["a", "b"]);
   assert.equal((await apply("two", { name: "a", port: 3 })).status, 409);
+  const unknown = await apply("two", { name: "a", extra: 3 });
+  assert.equal(unknown.status, 400);
+  assert.equal(
+    unknown.at("message"),
+    `failed to create typed patch object (/a; ${defined.group}/v1, Kind=Widget): .spec.ports[name="a"].extra: field not declared in schema`,
+  );
 });
 
 test("a definition that is deleted takes its instances along", async () => {
