@@ -18,7 +18,7 @@ export interface DeadlinesOptions {
 
 const longestTimer = 86_400_000;
 const retryMilliseconds = 1000;
-const duePerTurn = 256;
+const duePerTurn = 512;
 const fewestFiltered = 1024;
 
 export class Deadlines {
