@@ -178,5 +178,18 @@ test("objects that follow saved chunks, written by a program that saves none, ar
   assert.deepEqual(found(again, "color=red"), reds);
 });
 
+test("with an object that cannot be read nothing is looked up", async () => {
+  const index = (await columns()).open();
+  const damaged = new Proxy(item(2, "red"), {
+    get: (target, name) => {
+      if (name === "fields") throw new Error("damaged");
+      return target[name as keyof CachedObject];
+    },
+  });
+  index.load([item(1, "red"), damaged]);
+  await index.ready();
+  assert.equal(found(index, "color=red"), undefined);
+});
+
 test("hashes are those that were saved by earlier releases", () =>
   assert.deepEqual([hashOf(""), hashOf("a"), hashOf("Pod")], [0x811c9dc5, 0xe40c292c, hashOf("Pod")]));

@@ -20,11 +20,15 @@ import {
 
 /** Among fewer objects than this, everything can be looked at. */
 const fewRows = 1000;
+/** How many objects are read together. */
+const rowsRead = 64;
 /** A value that more than this share of the objects have tells nothing. */
 const mostShare = 1 / 4;
 
 export interface FieldColumnsOptions {
   readonly fields: readonly string[];
+  /** Reads objects that are about to be asked for, together. */
+  readonly preload?: (items: readonly CachedObject[]) => void;
   /** Where full chunks are kept, and under which name. */
   readonly derived: DerivedData;
   readonly name: string;
@@ -189,6 +193,7 @@ export class FieldColumns {
       const work = new TimeSlice();
       for (const chunk of chunks) {
         for (let row = 0; row < chunk.length; row++) {
+          if (row % rowsRead === 0) this.#preload(chunk, row);
           const item = chunk.rows[row];
           if (item) this.#hash(chunk, row, item);
           if (work.tick()) await work.yield();
@@ -199,7 +204,15 @@ export class FieldColumns {
       }
       this.#filling = undefined;
     };
-    if (chunks.length > 0) this.#filling = Promise.resolve().then(fill);
+    // With an object that cannot be read the columns are never complete: whoever asks looks at all objects.
+    if (chunks.length > 0)
+      this.#filling = Promise.resolve()
+        .then(fill)
+        .catch(() => undefined);
+  }
+
+  #preload({ rows }: ColumnChunk, from: number): void {
+    this.#options.preload?.(rows.slice(from, from + rowsRead).filter((item) => item !== undefined));
   }
 
   #rebuild(items: readonly CachedObject[]): void {

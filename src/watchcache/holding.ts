@@ -104,7 +104,8 @@ export class HeldInStore implements Holding {
     this.#read = read;
     this.#objects = new StoredObjects(values, read);
     const name = `columns of ${prefix}`;
-    this.#columns = new FieldColumns({ fields, derived: values.derived, name });
+    const preload = (items: readonly CachedObject[]): void => void this.#objects.loadAll(items);
+    this.#columns = new FieldColumns({ fields, derived: values.derived, name, preload });
   }
 
   get bytes(): number {
