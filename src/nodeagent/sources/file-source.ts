@@ -1,7 +1,7 @@
 // Pods from a file or the files of a folder: watched, and looked at again by period.
 import { type FSWatcher, watch } from "node:fs";
 import { readFile, readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Pod } from "#api";
 import type { Clock, Log } from "#base";
 import { type ManifestOptions, ManifestError, readManifest } from "./static-pod.ts";
@@ -26,12 +26,17 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
   const { clock, log, path, read = (file: string) => readFile(file, "utf8") } = options;
   const told = new Map<string, string>();
   const last = new Map<string, readonly Pod[]>();
+  /** How often a name came or went since the files were last read. */
+  const moved = new Map<string, number>();
   let wake = (): void => undefined;
   let watcher: FSWatcher | undefined;
   const follow = (): void => {
     if (watcher) return;
     try {
-      watcher = watch(path, { persistent: false }, () => wake());
+      watcher = watch(path, { persistent: false }, (event, name) => {
+        if (event === "rename" && name !== null) moved.set(name, (moved.get(name) ?? 0) + 1);
+        wake();
+      });
       watcher.on("error", () => {
         watcher?.close();
         watcher = undefined;
@@ -46,9 +51,14 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
     follow();
     const woken = new Promise<void>((resolve) => (wake = resolve));
     try {
-      const found: Pod[] = [];
-      for (const file of await filesAt(path)) found.push(...(await podsOf(file)));
-      options.onPods(found);
+      const putBack = new Set([...moved].flatMap(([name, times]) => (times > 1 ? [name] : [])));
+      moved.clear();
+      const found: { readonly name: string; readonly pods: readonly Pod[] }[] = [];
+      for (const file of await filesAt(path)) found.push({ name: basename(file), pods: await podsOf(file) });
+      // A file that went and came back meanwhile was gone: its pods end, and begin anew.
+      if (found.some(({ name }) => putBack.has(name)))
+        options.onPods(found.flatMap(({ name, pods }) => (putBack.has(name) ? [] : pods)));
+      options.onPods(found.flatMap(({ pods }) => pods));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") options.onPods([]);
       else log.error("failed to read static pods", { path, error: (error as Error).message });

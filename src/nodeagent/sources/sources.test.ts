@@ -215,6 +215,40 @@ test("a folder is followed: new, changed, broken, hidden and removed files", asy
   }
 });
 
+test("a manifest that is removed and put back at once was gone in between", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "orch-static-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "a.yaml");
+  writeFileSync(file, manifest("a"));
+  const stop = new AbortController();
+  const told: string[][] = [];
+  let heard = Promise.withResolvers<void>();
+  const following = fileSource(
+    {
+      dialect,
+      nodeName: "n1",
+      path: folder,
+      periodMilliseconds: 3600_000,
+      clock: systemClock,
+      log: silentLog,
+      onPods: (pods) => {
+        told.push(pods.map(({ metadata }) => metadata.name!));
+        heard.resolve();
+      },
+    },
+    stop.signal,
+  );
+  await heard.promise;
+  assert.deepEqual(told, [["a-n1"]]);
+  heard = Promise.withResolvers();
+  rmSync(file);
+  writeFileSync(file, manifest("a"));
+  await heard.promise;
+  assert.deepEqual(told, [["a-n1"], [], ["a-n1"]]);
+  stop.abort();
+  await following;
+});
+
 test("a URL is asked with its headers, and a failure keeps what was", async () => {
   let answer: [number, string] = [200, manifest("u")];
   const asked: (string | undefined)[] = [];
