@@ -8,8 +8,9 @@ import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dialects, groupName } from "#dialect";
-import { openStore, storeSpace } from "#store";
+import { storeSpace } from "#store";
 import { type RunningApiserver, startApiserver } from "../test/kit/apiserver.ts";
+import { fillStore } from "./kit/fill-store.ts";
 import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 
 const given = new Map<string, string>(
@@ -19,7 +20,6 @@ const given = new Map<string, string>(
 );
 const sizes = (given.get("events") ?? "1000,10000,100000").split(",").map(Number);
 const eventsPerPod = 10;
-const writesInFlight = 512;
 const pageSize = 500;
 
 interface Figures {
@@ -124,52 +124,20 @@ async function createTemplate(server: RunningApiserver): Promise<string> {
 }
 
 /** Writes copies of the template straight into the store. */
-async function fill(
-  dir: string,
-  count: number,
-  templateUid: string,
-  ttl?: (at: number) => number,
-): Promise<void> {
-  const store = await openStore({ dir });
-  const { entries } = await store.read({ prefix: "/registry/events/default/", limit: 10 });
-  const { key, value } = entries.find((entry) => entry.key.endsWith(template))!;
-  const bytes = Buffer.from(value);
-  const places = (word: string): number[] => {
-    const found: number[] = [];
-    for (let at = bytes.indexOf(word); at >= 0; at = bytes.indexOf(word, at + 1)) found.push(at);
-    return found;
-  };
-  const names = places(template);
-  const pods = places(podOf(0));
-  const podUids = places(uidOf(0));
-  const uids = places(templateUid);
-  const reasons = places("Frequent");
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: writesInFlight }, async () => {
-      while (next < count) {
-        const at = ++next;
-        const copy = Buffer.from(bytes);
-        const put = (where: readonly number[], word: string): void => {
-          for (const place of where) copy.write(word, place, "latin1");
-        };
-        put(names, nameOf(at));
-        put(pods, podOf(Math.ceil(at / eventsPerPod)));
-        put(podUids, uidOf(Math.ceil(at / eventsPerPod)));
-        put(uids, `11111111-1111-4111-8111-${String(at).padStart(12, "0")}`);
-        if (at === 7) put(reasons, "Uncommon");
-        const name = key.replace(template, nameOf(at));
-        await store.write({
-          key: name,
-          value: copy,
-          expect: "absent",
-          ttlSeconds: ttl?.(at) ?? 86_400,
-        });
-      }
-    }),
-  );
-  await store.close();
-}
+const fill = (dir: string, count: number, templateUid: string, ttl?: (at: number) => number): Promise<void> =>
+  fillStore({
+    dir,
+    key: `/registry/events/default/${template}`,
+    count,
+    ttlSeconds: ttl ?? (() => 86_400),
+    replacements: [
+      { word: template, with: nameOf },
+      { word: podOf(0), with: (at) => podOf(Math.ceil(at / eventsPerPod)) },
+      { word: uidOf(0), with: (at) => uidOf(Math.ceil(at / eventsPerPod)) },
+      { word: templateUid, with: (at) => `11111111-1111-4111-8111-${String(at).padStart(12, "0")}` },
+      { word: "Frequent", with: (at) => (at === 7 ? "Uncommon" : "Frequent") },
+    ],
+  });
 
 /** Milliseconds until a started server is ready, and the processor time it took for that. */
 async function restarted(server: RunningApiserver): Promise<{ readonly wall: number; readonly cpu: number }> {

@@ -1,0 +1,242 @@
+// Claim: one server carries a large cluster. Pods are spread over nodes; half of the watches are of one node's pods
+// each, the others of one ConfigMap each, as agents have them. What a status update costs with its delivery,
+// what the nodes' heartbeats cost, and whether all agents can list their pods again at once. The server is a
+// process of its own on the embedded store; pods, nodes and leases are copies of some that it stored itself.
+//
+//   npm run bench -- large-cluster [--pods=150000] [--nodes=5000] [--watches=10000]
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { dialects, groupName } from "#dialect";
+import { type RunningApiserver, startApiserver } from "../test/kit/apiserver.ts";
+import { fillStore } from "./kit/fill-store.ts";
+import { pod } from "./kit/pod.ts";
+import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
+
+const given = new Map<string, string>(
+  process.argv
+    .slice(2)
+    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
+);
+const pods = Number(given.get("pods") ?? 150_000);
+const nodes = Number(given.get("nodes") ?? 5_000);
+const watches = Number(given.get("watches") ?? 10_000);
+const updates = 5_000;
+const streamsPerConnection = 50;
+const renewalSeconds = 10;
+
+const digits = (at: number): string => String(at).padStart(6, "0");
+const podName = (at: number): string => `pod-${digits(at)}`;
+const nodeName = (at: number): string => `node-${digits(at)}`;
+const nodeOf = (at: number): string => nodeName(((at - 1) % nodes) + 1);
+const uidOf = (at: number): string => `22222222-2222-4222-8222-${String(at).padStart(12, "0")}`;
+const podsPath = "/api/v1/namespaces/default/pods";
+const leasesPath = `/apis/${groupName(dialects.orch, { group: "coordination", branded: true })}/v1/namespaces/default/leases`;
+
+const statusOf = (at: number): object => ({
+  status: { phase: "Running", podIP: `10.0.0.${at % 250}`, message: `update ${at}` },
+});
+
+await using server = await startApiserver({
+  readyWithinSeconds: 600,
+  flags: ["--authorization-mode=AlwaysAllow"],
+});
+await fillCluster(server);
+const [wall, cpu] = await restarted(server);
+const ready = residentMegabytes(server.pid);
+const sessions = Array.from({ length: Math.ceil(watches / streamsPerConnection) }, () => session(server));
+const extra = session(server);
+const seen = { events: 0 };
+await openWatches();
+const watching = residentMegabytes(server.pid);
+
+const update = await measured(updates, 32, (at) =>
+  send(extra, "PATCH", `${podsPath}/${podName((at % pods) + 1)}/status`, statusOf(at)),
+);
+await until(() => seen.events >= updates);
+const renewals = await renewLeases();
+const relist = await relistAll();
+const figures: [string, string][] = [
+  ["pods, nodes, watches", [pods, nodes, watches].map((each) => each.toLocaleString("en")).join(", ")],
+  ["ready after a restart, ms (processor)", `${wall.toFixed(0)} (${cpu.toFixed(0)})`],
+  [
+    "resident when ready, with the watches, in the end, MB",
+    [ready, watching, residentMegabytes(server.pid)].map((each) => each.toFixed(0)).join(", "),
+  ],
+  ["status update with its delivery, µs of processor time", update.toFixed(0)],
+  [
+    `${nodes.toLocaleString("en")} lease renewals in ${renewalSeconds} s, share of a core`,
+    `${(renewals * 100).toFixed(0)} %`,
+  ],
+  ["relist by all nodes at once, s", relist.seconds.toFixed(1)],
+  ["longest /livez meanwhile, ms", relist.longest.toFixed(0)],
+  ["resident at most meanwhile, MB", relist.most.toFixed(0)],
+];
+for (const [name, value] of figures) console.log(name.padEnd(56), value);
+for (const one of [...sessions, extra]) one.destroy();
+
+async function fillCluster(of: RunningApiserver): Promise<void> {
+  const made = async (path: string, body: object): Promise<string> => {
+    const { status, body: text } = await of.call("POST", path, body);
+    if (status !== 201) throw new Error(`${path} was answered with ${status}: ${text}`);
+    return (JSON.parse(text) as { metadata: { uid: string } }).metadata.uid;
+  };
+  await of.call("POST", "/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "default" } });
+  const { containers, volumes, tolerations } = pod.spec;
+  const podUid = await made(podsPath, {
+    metadata: { name: podName(0), labels: pod.metadata.labels, annotations: pod.metadata.annotations },
+    spec: { containers, volumes, tolerations, nodeName: nodeName(0), automountServiceAccountToken: false },
+  });
+  const nodeUid = await made("/api/v1/nodes", { metadata: { name: nodeName(0) } });
+  const leaseUid = await made(leasesPath, {
+    metadata: { name: nodeName(0) },
+    spec: { holderIdentity: nodeName(0), leaseDurationSeconds: 40 },
+  });
+  await of.stop();
+  const dir = join(of.folder, "data", "store");
+  const uid = (word: string) => ({ word, with: uidOf });
+  const node = { word: nodeName(0), with: nodeName };
+  await fillStore({
+    dir,
+    key: `/registry/pods/default/${podName(0)}`,
+    count: pods,
+    replacements: [{ word: podName(0), with: podName }, { word: nodeName(0), with: nodeOf }, uid(podUid)],
+  });
+  await fillStore({
+    dir,
+    key: `/registry/minions/${nodeName(0)}`,
+    count: nodes,
+    replacements: [node, uid(nodeUid)],
+  });
+  const key = `/registry/leases/default/${nodeName(0)}`;
+  await fillStore({ dir, key, count: nodes, replacements: [node, uid(leaseUid)] });
+}
+
+async function restarted(of: RunningApiserver): Promise<readonly [wall: number, cpu: number]> {
+  const began = performance.now();
+  await of.restart();
+  return [performance.now() - began, cpuMicros(of.pid) / 1000];
+}
+
+function session(of: RunningApiserver): ClientHttp2Session {
+  return connect(of.url, { ca: of.ca, settings: { initialWindowSize: 1024 * 1024 } });
+}
+
+function ask(over: ClientHttp2Session, method: string, path: string): ClientHttp2Stream {
+  return over.request(
+    {
+      ":method": method,
+      ":path": path,
+      authorization: `Bearer ${server.token}`,
+      "content-type": "application/merge-patch+json",
+    },
+    { endStream: method === "GET" },
+  );
+}
+
+function send(over: ClientHttp2Session, method: string, path: string, body?: object): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stream = ask(over, method, path);
+    stream.on("response", (headers) => {
+      if (headers[":status"] !== 200) reject(new Error(`${method} ${path}: ${headers[":status"]}`));
+    });
+    stream.on("data", () => undefined).on("end", resolve);
+    stream.on("error", reject);
+    if (body) stream.end(JSON.stringify(body));
+  });
+}
+
+async function openWatches(): Promise<void> {
+  let open = 0;
+  for (let at = 0; at < watches; at++) {
+    const path =
+      at % 2 === 0
+        ? `/api/v1/pods?fieldSelector=spec.nodeName%3D${nodeName(((at >> 1) % nodes) + 1)}`
+        : `/api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3Dsettings-${at}`;
+    const stream = ask(
+      sessions[Math.floor(at / streamsPerConnection)]!,
+      "GET",
+      `${path}&watch=1&resourceVersion=0`,
+    );
+    stream.on("response", () => open++);
+    stream.on("data", (chunk: Buffer) => {
+      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, end + 1)) seen.events++;
+    });
+    stream.on("error", () => undefined);
+    if (at % 500 === 499) await sleep(20);
+  }
+  await until(() => open === watches);
+  // What was there when a watch began.
+  let before = -1;
+  while (before !== seen.events) {
+    before = seen.events;
+    await sleep(2000);
+  }
+  seen.events = 0;
+}
+
+/** The server's processor time for one of so many, in microseconds. */
+async function measured(
+  times: number,
+  inFlight: number,
+  one: (at: number) => Promise<void>,
+): Promise<number> {
+  const before = cpuMicros(server.pid);
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < times) await one(next++);
+  };
+  await Promise.all(Array.from({ length: inFlight }, lane));
+  return (cpuMicros(server.pid) - before) / times;
+}
+
+/** Every node renews its lease once, evenly spread. Gives the share of a core that it takes. */
+async function renewLeases(): Promise<number> {
+  const before = cpuMicros(server.pid);
+  const began = performance.now();
+  const sent: Promise<void>[] = [];
+  for (let at = 1; at <= nodes; at++) {
+    const due = began + (at / nodes) * renewalSeconds * 1000;
+    if (performance.now() < due) await sleep(due - performance.now());
+    const renewTime = new Date().toISOString().replace("Z", "000Z");
+    sent.push(send(extra, "PATCH", `${leasesPath}/${nodeName(at)}`, { spec: { renewTime } }));
+  }
+  await Promise.all(sent);
+  return (cpuMicros(server.pid) - before) / 1000 / (performance.now() - began);
+}
+
+async function relistAll(): Promise<{ seconds: number; longest: number; most: number }> {
+  let [longest, most, over] = [0, 0, false];
+  const look = async (): Promise<void> => {
+    while (!over) {
+      const asked = performance.now();
+      await send(extra, "GET", "/livez");
+      longest = Math.max(longest, performance.now() - asked);
+      most = Math.max(most, residentMegabytes(server.pid));
+      await sleep(50);
+    }
+  };
+  const looking = look();
+  const began = performance.now();
+  await Promise.all(
+    Array.from({ length: nodes }, (_, at) =>
+      send(
+        sessions[at % sessions.length]!,
+        "GET",
+        `/api/v1/pods?fieldSelector=spec.nodeName%3D${nodeName(at + 1)}&resourceVersion=0`,
+      ),
+    ),
+  );
+  const seconds = (performance.now() - began) / 1000;
+  over = true;
+  await looking;
+  return { seconds, longest, most };
+}
+
+async function until(reached: () => boolean): Promise<void> {
+  const end = performance.now() + 120_000;
+  while (!reached()) {
+    if (performance.now() > end) throw new Error("it did not happen within two minutes");
+    await sleep(20);
+  }
+}
