@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { type ContainerRuntime, containerState, sandboxState } from "#cri";
 import type { Cluster } from "#kit";
 
-/** What is left of pods that none of `kept` accounts for, one line for each. */
+/**
+ * What is left of pods that none of `kept` accounts for, one line for each. A runtime that is killed while it makes a
+ * sandbox forgets it and leaves its address taken, of which no agent can know: those do not count.
+ */
 export async function tracesOf(
   cluster: Cluster,
   runtime: ContainerRuntime,
@@ -23,9 +26,10 @@ export async function tracesOf(
     return uid !== undefined && isStray(uid);
   };
   const lines = await readFile("/proc/self/mountinfo", "utf8");
-  const addresses = (await readdir(join(containerd.folder, "ipam"), { recursive: true }).catch(() => []))
-    .map((path) => path.split("/").at(-1)!)
-    .filter((name) => /^\d+(\.\d+){3}$/.test(name));
+  const listed = new Set(sandboxes.map(({ id }) => id));
+  const addresses = (await addressesIn(join(containerd.folder, "ipam"))).filter(
+    ({ sandbox }) => containerd.kills() === 0 || listed.has(sandbox),
+  );
   const holders = sandboxes.filter(
     ({ state, metadata }) => state === sandboxState.ready && kept.has(metadata?.uid ?? ""),
   );
@@ -48,6 +52,19 @@ export async function tracesOf(
       ? [`${addresses.length} addresses for ${holders.length} sandboxes`]
       : []),
   ];
+}
+
+/** The addresses that are taken, and by which sandbox: the first line of a file that has the address as its name. */
+async function addressesIn(folder: string): Promise<{ address: string; sandbox: string }[]> {
+  const paths = await readdir(folder, { recursive: true }).catch(() => []);
+  const files = paths.filter((path) => /(^|\/)\d+(\.\d+){3}$/.test(path));
+  return await Promise.all(
+    files.map(async (path) => ({
+      address: path.split("/").at(-1)!,
+      // One that is given back meanwhile belongs to nobody.
+      sandbox: (await readFile(join(folder, path), "utf8").catch(() => "")).split(/\r?\n/)[0]!,
+    })),
+  );
 }
 
 /** Containers of the same name that run side by side in one pod. */
