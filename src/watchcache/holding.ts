@@ -95,6 +95,8 @@ export class HeldInStore implements Holding {
   readonly #values: LocalValues;
   readonly #objects: StoredObjects;
   readonly #columns: FieldColumns;
+  /** By labels that somebody has asked for. */
+  readonly #labels = new IndexesOnDemand();
   readonly #prefix: string;
   readonly #read: Reader;
 
@@ -119,6 +121,7 @@ export class HeldInStore implements Holding {
   }
 
   load(items: readonly CachedObject[]): void {
+    this.#labels.clear();
     this.#columns.load(inOrderOf(items));
   }
 
@@ -128,10 +131,13 @@ export class HeldInStore implements Holding {
 
   replace(previous: CachedObject | undefined, item: CachedObject | undefined): void {
     this.#columns.replace(previous, item);
+    if (this.#labels.size > 0) this.#labels.replace(previous, item);
   }
 
   /** The store tells with the change what was there before it. */
   before(item: CachedObject, { previous }: StoreChange): CachedObject {
+    // An index by a label has to know under which value it stands.
+    if (this.#labels.size > 0) return loaded(item);
     const held = item instanceof StoredObject ? item.loaded : item;
     return held ?? (previous ? this.#read(previous) : loaded(item));
   }
@@ -148,11 +154,15 @@ export class HeldInStore implements Holding {
     return given;
   }
 
-  async ready(): Promise<void> {
+  /** Columns answer for fields; where only labels are asked for exactly, an index of those is built. */
+  async ready(selector: Selector, all: () => readonly CachedObject[]): Promise<void> {
     await this.#columns.ready();
+    if (selector.exact?.of === "label") await this.#labels.ready(selector, all);
   }
 
   candidates(selector: Selector): Iterable<CachedObject> | undefined {
-    return this.#columns.candidates(selector);
+    return selector.exact?.of === "label"
+      ? this.#labels.candidates(selector)
+      : this.#columns.candidates(selector);
   }
 }

@@ -23,6 +23,11 @@ export class IndexesOnDemand {
   readonly #indexes = new Map<string, Known>();
   #generation = 0;
 
+  /** How many there are. */
+  get size(): number {
+    return this.#indexes.size;
+  }
+
   /** Builds indexes by these fields one after the other, before anybody asks; `all` is asked for each. */
   async warm(fields: readonly string[], all: () => readonly CachedObject[]): Promise<void> {
     const generation = this.#generation;
