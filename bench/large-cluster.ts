@@ -48,12 +48,14 @@ const sessions = Array.from({ length: Math.ceil(watches / streamsPerConnection) 
 const extra = session(server);
 const seen = { events: 0 };
 await openWatches();
+await calm();
 const watching = residentMegabytes(server.pid);
 
 const update = await measured(updates, 32, (at) =>
   send(extra, "PATCH", `${podsPath}/${podName((at % pods) + 1)}/status`, statusOf(at)),
 );
 await until(() => seen.events >= updates);
+await calm();
 const renewals = await renewLeases();
 const relist = await relistAll();
 const figures: [string, string][] = [
@@ -148,6 +150,10 @@ function send(over: ClientHttp2Session, method: string, path: string, body?: obj
 
 async function openWatches(): Promise<void> {
   let open = 0;
+  // As agents do, from what they have listed.
+  const { body } = await server.call("GET", "/api/v1/pods?limit=1");
+  const { resourceVersion: version } = (JSON.parse(body) as { metadata: { resourceVersion: string } })
+    .metadata;
   for (let at = 0; at < watches; at++) {
     const path =
       at % 2 === 0
@@ -156,7 +162,7 @@ async function openWatches(): Promise<void> {
     const stream = ask(
       sessions[Math.floor(at / streamsPerConnection)]!,
       "GET",
-      `${path}&watch=1&resourceVersion=0`,
+      `${path}&watch=1&resourceVersion=${version}`,
     );
     stream.on("response", () => open++);
     stream.on("data", (chunk: Buffer) => {
@@ -166,13 +172,6 @@ async function openWatches(): Promise<void> {
     if (at % 500 === 499) await sleep(20);
   }
   await until(() => open === watches);
-  // What was there when a watch began.
-  let before = -1;
-  while (before !== seen.events) {
-    before = seen.events;
-    await sleep(2000);
-  }
-  seen.events = 0;
 }
 
 /** The server's processor time for one of so many, in microseconds. */
@@ -231,6 +230,14 @@ async function relistAll(): Promise<{ seconds: number; longest: number; most: nu
   over = true;
   await looking;
   return { seconds, longest, most };
+}
+
+/** Until the server does nothing more for what was asked before, such as building indexes. */
+async function calm(): Promise<void> {
+  for (let before = 0, now = cpuMicros(server.pid); now - before > 50_000; now = cpuMicros(server.pid)) {
+    before = now;
+    await sleep(1000);
+  }
 }
 
 async function until(reached: () => boolean): Promise<void> {

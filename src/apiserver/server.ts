@@ -1,7 +1,7 @@
 // Starts a whole server from settled flags: store, caches, credentials, pipeline, listener; and stops it again.
 import { admissionChain } from "#admission";
 import { openAudit } from "#audit";
-import { type Clock, type Log, createLog, systemClock } from "#base";
+import { AbortListeners, type Clock, type Log, createLog, systemClock } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
 import { type Gates, knownGates, resolveGates } from "#options";
@@ -386,7 +386,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         mayCreate: (call) => authorizeOrThrow(authorizer, { ...attributesOf(call), verb: "create" }),
         minRequestTimeoutSeconds: settings.minRequestTimeout,
         deleteCollectionWorkers: settings.deleteCollectionWorkers,
-        closing: closing.signal,
+        closing: new AbortListeners(closing.signal),
         watchEvents: (group, version, kind) => serving.requests.watchEvents(group, version, kind),
         slow: slowTraceLog(log),
       },

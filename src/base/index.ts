@@ -1,3 +1,4 @@
+export { AbortListeners } from "./abort-listeners.ts";
 export { type Clock, type VirtualClock, systemClock, virtualClock } from "./clock.ts";
 export {
   ApiError,

@@ -1,6 +1,6 @@
 // What endpoints share: how a call becomes a registry request, and how what is held becomes a reply.
 import type { AdmissionChain } from "#admission";
-import { type Clock, badRequest, notAcceptable } from "#base";
+import { type AbortListeners, type Clock, badRequest, notAcceptable } from "#base";
 import type { Reply } from "#http";
 import { YieldBudget, type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
 import type { Span } from "#tracing";
@@ -21,7 +21,7 @@ export interface EndpointContext {
   readonly minRequestTimeoutSeconds: number;
   readonly deleteCollectionWorkers: number;
   /** Aborted when the server is about to close its watches. */
-  readonly closing: AbortSignal;
+  readonly closing: AbortListeners;
   /** Counts the events that watches of a kind deliver, and their bytes. */
   readonly watchEvents?: (
     group: string,

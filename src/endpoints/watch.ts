@@ -115,7 +115,7 @@ async function follow(
     ended: end,
   };
   sink.closed.addEventListener("abort", end, { once: true });
-  context.closing.addEventListener("abort", end, { once: true });
+  context.closing.add(end);
   const cancelEnd = context.clock.after(lifeMilliseconds, end);
   if (sink.closed.aborted || context.closing.aborted) end();
   try {
@@ -146,7 +146,7 @@ async function follow(
       sink.write(as.error(statusObject(known)));
   } finally {
     stop.abort();
-    context.closing.removeEventListener("abort", end);
+    context.closing.delete(end);
     cancelEnd();
     marks?.stop();
   }

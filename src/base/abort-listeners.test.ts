@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AbortListeners } from "./abort-listeners.ts";
+
+test("whoever still waits is told once, and whoever comes late is not", () => {
+  const stop = new AbortController();
+  const listeners = new AbortListeners(stop.signal);
+  const told: string[] = [];
+  const stays = (): void => void told.push("stays");
+  const goes = (): void => void told.push("goes");
+  const leavesWhenTold = (): void => {
+    told.push("leaves");
+    listeners.delete(leavesWhenTold);
+  };
+  for (const listener of [stays, goes, leavesWhenTold, stays]) listeners.add(listener);
+  listeners.delete(goes);
+  assert.equal(listeners.aborted, false);
+  stop.abort();
+  assert.equal(listeners.aborted, true);
+  listeners.add(goes);
+  assert.deepEqual(told, ["stays", "leaves"]);
+});
