@@ -200,8 +200,12 @@ export function selector(labels: readonly Requirement[], fields: readonly Requir
   if (labels.length === 0 && fields.length === 0) return selectEverything;
   const field = fields.find((item) => isEquality(item) && item.key !== "metadata.namespace");
   const label = labels.find(isEquality);
-  const byLabels = labelMatcher(labels);
-  const byFields = fieldMatcher(fields);
+  const byLabels = matcherOf(labels, labelOf, (rules) => (item) => rules.matchesMap(item.labels));
+  const byFields = matcherOf(
+    fields,
+    fieldOf,
+    (rules) => (item) => rules.matches((key) => fieldOf(item, key)),
+  );
   return {
     everything: false,
     get id() {
@@ -234,26 +238,16 @@ type Matcher = (item: Selectable) => boolean;
 const matchesAll: Matcher = () => true;
 
 /** One equality, which is what most selectors are, is compared without being compiled. */
-function labelMatcher(requirements: readonly Requirement[]): Matcher {
+function matcherOf(
+  requirements: readonly Requirement[],
+  valueOf: (item: Selectable, key: string) => string | undefined,
+  compiled: (rules: CompiledRequirements) => Matcher,
+): Matcher {
   const [first] = requirements;
   if (first === undefined) return matchesAll;
-  if (requirements.length === 1 && isEquality(first)) {
-    const [value] = first.values;
-    return (item) => labelOf(item, first.key) === value;
-  }
-  const rules = new CompiledRequirements(requirements);
-  return ({ labels }) => rules.matchesMap(labels);
-}
-
-function fieldMatcher(requirements: readonly Requirement[]): Matcher {
-  const [first] = requirements;
-  if (first === undefined) return matchesAll;
-  if (requirements.length === 1 && isEquality(first)) {
-    const [value] = first.values;
-    return (item) => fieldOf(item, first.key) === value;
-  }
-  const rules = new CompiledRequirements(requirements);
-  return (item) => rules.matches((key) => fieldOf(item, key));
+  if (requirements.length > 1 || !isEquality(first)) return compiled(new CompiledRequirements(requirements));
+  const [value] = first.values;
+  return (item) => valueOf(item, first.key) === value;
 }
 
 /** The structured form of a label selector, as objects carry it. */
