@@ -28,8 +28,6 @@ export interface Containerd {
   pid(): number | undefined;
   /** Ends the daemon as a crash would; containers go on. */
   kill(): Promise<void>;
-  /** How often that was done. */
-  kills(): number;
   /** Starts it again on what it left. */
   start(): Promise<void>;
   /** What the daemon said last. */
@@ -98,7 +96,6 @@ export async function startContainerd(): Promise<Containerd> {
       podCidr,
       pid: () => daemon.pid(),
       kill: () => daemon.kill(),
-      kills: () => daemon.kills,
       start: () => daemon.start(),
       log: () => daemon.log(),
       stop,
@@ -121,7 +118,6 @@ class Daemon {
   readonly socket: string;
   readonly #folder: string;
   #child: ChildProcess | undefined;
-  kills = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -170,7 +166,6 @@ class Daemon {
     const child = this.#child;
     if (!child || child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once("exit", resolve));
-    this.kills++;
     child.kill("SIGKILL");
     await gone;
   }

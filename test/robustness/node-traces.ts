@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { type ContainerRuntime, containerState, sandboxState } from "#cri";
 import type { Cluster } from "#kit";
 
-/**
- * What is left of pods that none of `kept` accounts for, one line for each. A runtime that is killed while it makes a
- * sandbox forgets it and leaves its address taken, of which no agent can know: those do not count.
- */
+/** What is left of pods that none of `kept` accounts for, one line for each. */
 export async function tracesOf(
   cluster: Cluster,
   runtime: ContainerRuntime,
@@ -26,10 +23,7 @@ export async function tracesOf(
     return uid !== undefined && isStray(uid);
   };
   const lines = await readFile("/proc/self/mountinfo", "utf8");
-  const listed = new Set(sandboxes.map(({ id }) => id));
-  const addresses = (await addressesIn(join(containerd.folder, "ipam"))).filter(
-    ({ sandbox }) => containerd.kills() === 0 || listed.has(sandbox),
-  );
+  const addresses = await addressesIn(join(containerd.folder, "ipam"));
   const holders = sandboxes.filter(
     ({ state, metadata }) => state === sandboxState.ready && kept.has(metadata?.uid ?? ""),
   );
@@ -49,10 +43,22 @@ export async function tracesOf(
     ...(await readdir("/var/log/pods")).filter(strayIn).map((name) => `log folder ${name}`),
     ...(await groupsBelow(containerd.cgroupRoot)).filter(strayIn).map((path) => `control group ${path}`),
     ...(addresses.length > holders.length
-      ? [`${addresses.length} addresses for ${holders.length} sandboxes`]
+      ? [`${addresses.length} addresses for ${holders.length} sandboxes: ${told(addresses, sandboxes)}`]
       : []),
   ];
 }
+
+/** Whose each address is: that of a sandbox which the runtime does not list is of nobody that an agent can know. */
+const told = (
+  addresses: readonly { readonly address: string; readonly sandbox: string }[],
+  sandboxes: readonly { readonly id: string; readonly state: number }[],
+): string =>
+  addresses
+    .map(({ address, sandbox }) => {
+      const holder = sandboxes.find(({ id }) => id === sandbox);
+      return `${address} of ${sandbox || "nobody"} ${holder ? `state ${holder.state}` : "not listed"}`;
+    })
+    .join(", ");
 
 /** The addresses that are taken, and by which sandbox: the first line of a file that has the address as its name. */
 async function addressesIn(folder: string): Promise<{ address: string; sandbox: string }[]> {
