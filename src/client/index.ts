@@ -6,6 +6,7 @@ export {
   Unreachable,
   inProcess,
   textOf,
+  withUserAgent,
 } from "./transport.ts";
 export { type ConnectionSecrets, type HttpsOptions, type HttpsTransport, https } from "./https.ts";
 export {

@@ -36,6 +36,12 @@ export interface Transport {
   close(): void;
 }
 
+/** The same transport under another user agent; its first word is the manager of the fields that are written. */
+export const withUserAgent = (transport: Transport, agent: string): Transport => ({
+  send: (request) => transport.send({ ...request, headers: { ...request.headers, "user-agent": agent } }),
+  close: () => transport.close(),
+});
+
 /** The connection could not be made, or broke before the answer was complete. */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";

@@ -3,7 +3,7 @@ import { kinds } from "#client";
 import {
   type Controller,
   type ControllerContext,
-  ignoreReasons,
+  isNotFound,
   patchObject,
   queueFor,
   recorderFor,
@@ -73,19 +73,24 @@ export function nodeIpamController(context: ControllerContext, settings: NodeIpa
   const { client, view } = context;
   const events = recorderFor(context, "cidrAllocator");
   const pool = new CidrPool(settings);
+  /** Ranges that were written, by the node's uid, until the node is seen with them. */
+  const assigned = new Map<string, string>();
   const queue = queueFor(context, "node_ipam", sync, { workers: 1 });
   const nodes = view.follow(kinds.nodes, ({ type, object }) => {
     const { podCIDR } = object.spec;
+    const { name, uid } = object.metadata;
+    const given = assigned.get(uid!);
+    if (type === "deleted" || podCIDR) assigned.delete(uid!);
     if (type === "deleted") {
-      if (podCIDR) pool.release(podCIDR);
+      if (podCIDR ?? given) pool.release((podCIDR ?? given)!);
     } else if (podCIDR) pool.occupy(podCIDR);
-    else queue.add(object.metadata.name!);
+    else if (given === undefined) queue.add(name!);
   });
   return { stopped: queue.stopped };
 
   async function sync(name: string): Promise<void> {
     const node = nodes.get(undefined, name);
-    if (!node || node.spec.podCIDR) return;
+    if (!node || node.spec.podCIDR || assigned.has(node.metadata.uid!)) return;
     const podCIDR = pool.take();
     if (podCIDR === undefined) {
       const text = `Node ${name} status is now: CIDRNotAvailable`;
@@ -94,10 +99,11 @@ export function nodeIpamController(context: ControllerContext, settings: NodeIpa
     }
     try {
       const patch = { spec: { podCIDR, podCIDRs: [podCIDR] } };
-      const resource = client.of(kinds.nodes);
-      await ignoreReasons(["NotFound"], patchObject(resource, node, patch, { type: "strategic" }));
+      assigned.set(node.metadata.uid!, podCIDR);
+      await patchObject(client.of(kinds.nodes), node, patch, { type: "strategic" });
     } catch (error) {
-      pool.release(podCIDR);
+      if (assigned.delete(node.metadata.uid!)) pool.release(podCIDR);
+      if (isNotFound(error)) return;
       throw error;
     }
   }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CidrPool } from "./node-ipam.ts";
+import { kinds } from "#client";
+import { until, withController } from "./cluster.fixture.ts";
+import { CidrPool, nodeIpamController } from "./node-ipam.ts";
 import { stepFor } from "./node-ttl.ts";
 
 test("ranges are handed out in order, given back, and run out", () => {
@@ -23,3 +25,23 @@ const steps: [nodes: number, from: number, to: number][] = [
 ];
 for (const [nodes, from, to] of steps)
   test(`${nodes} nodes lead from step ${from} to step ${to}`, () => assert.equal(stepFor(nodes, from), to));
+
+test("every node gets one range, however often it changes before that is seen", { timeout: 30_000 }, () =>
+  withController(
+    (context) => nodeIpamController(context, { clusterCidr: "10.0.0.0/23", nodeMaskSize: 24 }),
+    async ({ client }) => {
+      const nodes = client.of(kinds.nodes);
+      const rangeOf = async (name: string): Promise<string | undefined> =>
+        (await nodes.get(name)).spec.podCIDR ?? undefined;
+      for (const name of ["a", "b"]) {
+        await nodes.create({ metadata: { name } });
+        await Promise.all(
+          ["1", "2", "3"].map((value) => nodes.patch(name, "merge", { metadata: { labels: { value } } })),
+        );
+      }
+      // There are two ranges: none may have been lost on the way.
+      assert.equal(await until(() => rangeOf("a")), "10.0.0.0/24");
+      assert.equal(await until(() => rangeOf("b")), "10.0.1.0/24");
+    },
+  ),
+);

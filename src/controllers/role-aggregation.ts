@@ -1,11 +1,15 @@
 // Cluster roles that gather others have the rules of those they gather.
 import { isDeepStrictEqual } from "node:util";
+import type { PolicyRule } from "#api";
 import { aggregatedRules } from "#authz";
 import { kinds } from "#client";
+import { apiVersionOf } from "#dialect";
 import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
 
+const fieldManager = "clusterrole-aggregation-controller";
+
 export function roleAggregationController(context: ControllerContext): Controller {
-  const { client, view } = context;
+  const { client, view, dialect } = context;
   const queue = queueFor(context, "role aggregation", work);
   const gathering = new Set<string>();
   const roles = view.follow(kinds.clusterRoles, ({ type, object }) => {
@@ -21,10 +25,20 @@ export function roleAggregationController(context: ControllerContext): Controlle
     const role = roles.get(undefined, name);
     const rules = role && aggregatedRules(role, roles.items());
     if (!rules || isDeepStrictEqual(rules, role.rules ?? [])) return;
-    const { resourceVersion } = role.metadata;
-    await ignoreReasons(
-      ["NotFound"],
-      client.of(kinds.clusterRoles).patch(name, "merge", { metadata: { resourceVersion }, rules }),
-    );
+    await applyRules(name, rules);
+  }
+
+  /** The rules are taken over from whoever wrote them before. */
+  async function applyRules(name: string, rules: readonly PolicyRule[]): Promise<void> {
+    const applied = {
+      apiVersion: apiVersionOf(dialect, kinds.clusterRoles.schema.kind),
+      kind: "ClusterRole",
+      metadata: { name },
+      ...(rules.length > 0 && { rules }),
+    };
+    const written = client
+      .of(kinds.clusterRoles)
+      .patch(name, "apply", applied, { fieldManager, force: true });
+    await ignoreReasons(["NotFound"], written);
   }
 }

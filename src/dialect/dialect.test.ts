@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   apiVersionOf,
+  componentAgent,
   componentName,
   chosenDialect,
   dialectArgument,
@@ -99,6 +100,12 @@ const names: [what: string, get: (d: typeof orch) => string, orch: string, kuber
     (d) => d.names.signers.agentServing,
     "orch.io/nodeagent-serving",
     "kubernetes.io/kubelet-serving",
+  ],
+  [
+    "a component's user agent",
+    (d) => componentAgent(d, "proxy"),
+    "orch-proxy/v1.27.16",
+    "kube-proxy/v1.27.16",
   ],
   ["a component", (d) => componentName(d, "scheduler"), "orch-scheduler", "kube-scheduler"],
   ["the agent's root", (d) => d.paths.agentRoot, "/var/lib/nodeagent", "/var/lib/kubelet"],

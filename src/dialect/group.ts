@@ -1,5 +1,6 @@
 // API group names: declared without the product's suffix, written with it.
 
+import { releaseVersion } from "#base";
 import type { Dialect } from "./dialect.ts";
 
 export interface GroupName {
@@ -37,3 +38,7 @@ export const labelName = (dialect: Dialect, prefix: string, name: string): strin
 /** `scheduler` → the component's name, also the user agent's first word. */
 export const componentName = (dialect: Dialect, component: string): string =>
   `${dialect.data.componentPrefix}${component}`;
+
+/** `scheduler` → the component's user agent; the server takes its first word as the manager of written fields. */
+export const componentAgent = (dialect: Dialect, component: string): string =>
+  `${componentName(dialect, component)}/${releaseVersion}`;

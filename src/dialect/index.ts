@@ -12,6 +12,7 @@ export {
   type GroupName,
   type GroupVersionName,
   apiVersionOf,
+  componentAgent,
   componentName,
   groupFrom,
   groupName,

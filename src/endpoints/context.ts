@@ -1,6 +1,6 @@
 // What endpoints share: how a call becomes a registry request, and how what is held becomes a reply.
 import type { AdmissionChain } from "#admission";
-import { type AbortListeners, type Clock, badRequest, notAcceptable } from "#base";
+import { type AbortListeners, type Clock, badRequest } from "#base";
 import type { Reply } from "#http";
 import { YieldBudget, type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
 import type { Span } from "#tracing";
@@ -88,10 +88,9 @@ export function represented(
 ): { readonly choice: Choice; readonly as: Representation } {
   const { dialect, strategy } = endpoint.resource;
   const { untabled } = strategy.subresources?.[call.target.subresource] ?? {};
-  const offered = untabled ? untabledOffers.getOrInsertComputed(offer, withoutTable) : offer;
+  const shown = strategy.custom ? textOffers.getOrInsertComputed(offer, objectsAsText) : offer;
+  const offered = untabled ? untabledOffers.getOrInsertComputed(shown, withoutTable) : shown;
   const choice = negotiate(call.call, call.query, dialect, offered);
-  if (strategy.custom && choice.media === "protobuf" && choice.form === "object")
-    throw notAcceptable("objects of kinds that are defined at run time have no binary form");
   const known = representations.getOrInsertComputed(endpoint, noRepresentations);
   const make = (include: IncludeObject): Representation =>
     representation(endpoint, choice, include, () => new Date(context.clock.now()));
@@ -105,6 +104,8 @@ export function represented(
 
 const noRepresentations = (): Representations => ({ plain: new WeakMap(), tables: new Map() });
 
+const textOffers = new WeakMap<Offer, Offer>();
+const objectsAsText = (offer: Offer): Offer => ({ ...offer, objectsAsText: true });
 const untabledOffers = new WeakMap<Offer, Offer>();
 const withoutTable = (offer: Offer): Offer => ({ ...offer, without: ["Table"] });
 

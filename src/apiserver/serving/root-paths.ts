@@ -1,11 +1,11 @@
 // Paths that belong to no resource: the list of all paths, the version.
 import { type Reply, header, parseAccept } from "#http";
 import type { ApiCall, Catalog, PathHandler } from "#endpoints";
-import { ApiError, methodNotAllowed } from "#base";
+import { ApiError, methodNotAllowed, releaseVersion } from "#base";
 import { builtFrom } from "../built-from.ts";
 import type { HealthPaths } from "../health/health.ts";
 
-const release = { major: "1", minor: "27", gitVersion: "v1.27.16" };
+const release = { major: "1", minor: "27", gitVersion: releaseVersion };
 
 export function versionInfo(): Record<string, string> {
   const { commit, tree, date } = builtFrom();

@@ -69,13 +69,21 @@ export async function clientProgram<O extends AnyOption>(
   const log = createLog({ verbosity: settings.v, sink: logSink({ descriptor: 2 }) });
   try {
     const work = workFor(settings);
-    return await runProgram(dialect, settings, log, async (run) => {
-      const clock = systemClock;
-      const view = clusterView({ client: run.client, clock, signal: run.signal, log });
-      await work({ ...run, dialect, clock, log, view });
-    });
+    return await runProgram(
+      { component: componentOf(options.program), dialect },
+      settings,
+      log,
+      async (run) => {
+        const clock = systemClock;
+        const view = clusterView({ client: run.client, clock, signal: run.signal, log });
+        await work({ ...run, dialect, clock, log, view });
+      },
+    );
   } catch (error) {
     err(`error: ${(error as Error).message}\n`);
     return 1;
   }
 }
+
+/** `orch-scheduler` → `scheduler` */
+const componentOf = (program: string): string => program.slice(program.indexOf("-") + 1);

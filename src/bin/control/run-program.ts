@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import { type Metrics, type RootLog, createMetrics, systemClock } from "#base";
 import { type ApiClient, type HttpsOptions, apiClient, connectionOf, https, readClientConfig } from "#client";
 import { accountClients, runAsLeader } from "#controllerkit";
-import type { Dialect } from "#dialect";
+import { type Dialect, componentAgent } from "#dialect";
 import { reasonToStop, tellSupervisor } from "../up/channel.ts";
 
 export interface ControlSettings {
@@ -30,18 +30,25 @@ export interface ControlRun {
   readonly signal: AbortSignal;
 }
 
+/** What a program is called among the components of a cluster, and whose names it speaks. */
+export interface ProgramName {
+  readonly component: string;
+  readonly dialect: Dialect;
+}
+
 /** Gives the exit code. */
 export async function runProgram(
-  dialect: Dialect,
+  { component, dialect }: ProgramName,
   settings: ControlSettings,
   log: RootLog,
   run: (parts: ControlRun) => Promise<void>,
 ): Promise<number> {
   const metrics = createMetrics();
+  const userAgent = componentAgent(dialect, component);
   const connection = connectionOf(readClientConfig(settings.orchconfig));
-  const transport = https(connection);
+  const transport = https({ ...connection, userAgent });
   const client = apiClient(transport, dialect);
-  const anonymous = https(withoutCredentials(connection));
+  const anonymous = https({ ...withoutCredentials(connection), userAgent });
   const namespace = dialect.data.systemNamespace;
   const asAccount = accountClients({ client, transport: anonymous, clock: systemClock, namespace });
   const stopping = new AbortController();

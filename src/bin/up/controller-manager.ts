@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { closeSync, readFileSync } from "node:fs";
 import { signingKey } from "#authn";
 import { createLog, logSink, systemClock } from "#base";
-import { apiClient, connectionOf, https, readClientConfig } from "#client";
+import { apiClient, connectionOf, https, readClientConfig, withUserAgent } from "#client";
 import { clusterView, contextFor } from "#controllerkit";
 import {
   type ControllerSettings,
@@ -13,7 +13,7 @@ import {
   runControllerManager,
   servingApprovalController,
 } from "#controllers";
-import type { Dialect } from "#dialect";
+import { type Dialect, componentAgent } from "#dialect";
 import { type MetricsServerOptions, runMetricsServer, unregisterMetricsApi } from "#metricsapi";
 import { runScheduler } from "#scheduler";
 import { LogFile } from "./log-file.ts";
@@ -47,9 +47,13 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
   const descriptor = file.open();
   const leaveLog = file.keepSmall(systemClock);
   const log = createLog({ sink: logSink({ descriptor }) });
-  const transport = https(connectionOf(readClientConfig(options.config)));
+  const transport = https({
+    ...connectionOf(readClientConfig(options.config)),
+    userAgent: componentAgent(dialect, "controller-manager"),
+  });
   const stopping = new AbortController();
   const client = apiClient(transport, dialect);
+  const schedulerClient = apiClient(withUserAgent(transport, componentAgent(dialect, "scheduler")), dialect);
   const base = { client, clock: systemClock, signal: stopping.signal, dialect };
   const view = clusterView({ ...base, log });
   const running = Promise.allSettled([
@@ -60,7 +64,7 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
       enabled: ["*", "bootstrapsigner", "tokencleaner"],
       settings: settingsFrom(options),
     }),
-    runScheduler({ ...base, view, log: log.with({ part: "scheduler" }) }),
+    runScheduler({ ...base, client: schedulerClient, view, log: log.with({ part: "scheduler" }) }),
     servingApprovalController(contextFor({ ...base, view, log: log.with({ part: "serving approval" }) }))
       .stopped,
     options.localPath &&

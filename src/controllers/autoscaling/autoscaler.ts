@@ -142,22 +142,17 @@ export function autoscalerController(
       state.set("ScalingLimited", limited.isLimited ? "True" : "False", limited.reason, limited.message);
     }
     state.desiredReplicas = desired;
-    if (desired !== current) await rescale(key, autoscaler, { path, current, desired, reason }, state);
+    if (desired !== current) await rescale(key, autoscaler, { path, scale, current, desired, reason }, state);
   }
 
   async function rescale(
     key: string,
     autoscaler: SeenAutoscaler,
-    { path, current, desired, reason }: { path: string; current: number; desired: number; reason: string },
+    { path, scale, current, desired, reason }: Rescaling,
     state: AutoscalerStatus,
   ): Promise<void> {
     try {
-      await client.request(
-        "PATCH",
-        path,
-        { spec: { replicas: desired } },
-        { "content-type": "application/merge-patch+json" },
-      );
+      await client.request("PUT", path, { ...scale, spec: { ...scale.spec, replicas: desired } });
     } catch (error) {
       const text = `New size: ${desired}; reason: ${reason}; error: ${(error as Error).message}`;
       events.event(autoscaler, "Warning", "FailedRescale", text);
@@ -314,6 +309,14 @@ class AutoscalerStatus {
       ...(this.#conditions.length > 0 && { conditions: this.#conditions }),
     };
   }
+}
+
+interface Rescaling {
+  readonly path: string;
+  readonly scale: Scale;
+  readonly current: number;
+  readonly desired: number;
+  readonly reason: string;
 }
 
 /** The scale of what is to be scaled, and where it is written. */

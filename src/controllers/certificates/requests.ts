@@ -25,13 +25,12 @@ export function nodeClientProblem(
   usages: readonly string[],
 ): string | undefined {
   if (request.organizations.length !== 1 || request.organizations[0] !== nodesGroup)
-    return `organization in CSR is not ${nodesGroup}`;
+    return `subject organization is not ${nodesGroup}`;
   if (request.dnsNames.length > 0) return "DNS subjectAltNames are not allowed";
   if (request.emails.length > 0) return "Email subjectAltNames are not allowed";
   if (request.ipAddresses.length > 0) return "IP subjectAltNames are not allowed";
   if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
-  if (!request.commonName.startsWith(nodeUserPrefix)) return `CN does not start with ${nodeUserPrefix}`;
-  return nodeUsages(usages, "client auth");
+  return nodeNameProblem(request) ?? nodeUsages(usages, "client auth");
 }
 
 /** The same for a node's serving certificate. */
@@ -40,22 +39,28 @@ export function nodeServingProblem(
   usages: readonly string[],
 ): string | undefined {
   if (request.organizations.length !== 1 || request.organizations[0] !== nodesGroup)
-    return `organization in CSR is not ${nodesGroup}`;
+    return `subject organization is not ${nodesGroup}`;
   if (request.dnsNames.length + request.ipAddresses.length === 0)
     return "DNS or IP subjectAltName is required";
   if (request.emails.length > 0) return "Email subjectAltNames are not allowed";
   if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
-  if (!request.commonName.startsWith(nodeUserPrefix)) return `CN does not start with ${nodeUserPrefix}`;
-  return nodeUsages(usages, "server auth");
+  return nodeUsages(usages, "server auth") ?? nodeNameProblem(request);
 }
+
+const nodeNameProblem = ({ commonName }: CertificateRequest): string | undefined =>
+  commonName.startsWith(nodeUserPrefix)
+    ? undefined
+    : `subject common name does not begin with ${nodeUserPrefix}`;
 
 function nodeUsages(usages: readonly string[], purpose: string): string | undefined {
   const isRight =
     usages.includes(purpose) &&
     usages.includes("digital signature") &&
     isSubset(usages, [purpose, "digital signature", "key encipherment"]);
-  return isRight ? undefined : "usages did not match";
+  return isRight ? undefined : `usages did not match [digital signature key encipherment ${purpose}]`;
 }
+
+const clientUsages: readonly string[] = ["client auth", "digital signature", "key encipherment"];
 
 /** Why a signer refuses a request; undefined when it signs. */
 export function signerProblem(
@@ -68,10 +73,11 @@ export function signerProblem(
   if (signer === agentClient) return nodeClientProblem(request, usages);
   if (signer === agentServing) return nodeServingProblem(request, usages);
   if (signer === apiClient) {
-    if (!usages.includes("client auth")) return `usages did not include client auth`;
-    return isSubset(usages, ["client auth", "digital signature", "key encipherment"])
+    const wrong = usages.find((usage) => !clientUsages.includes(usage));
+    if (wrong !== undefined) return `invalid usage for client certificate: ${wrong}`;
+    return usages.includes("client auth")
       ? undefined
-      : "usages did not match";
+      : "missing required usage for client certificate: client auth";
   }
   return signer === legacyUnknown ? undefined : `unknown signer ${signer}`;
 }

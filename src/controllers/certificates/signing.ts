@@ -1,4 +1,5 @@
 // Signs approved requests with the cluster's authority.
+import { X509Certificate } from "node:crypto";
 import { type CertificatePair, signRequest } from "#authn";
 import { timeOfMillis } from "#base";
 import { kinds } from "#client";
@@ -15,6 +16,7 @@ export interface SigningSettings {
 }
 
 const earlyMilliseconds = 5 * 60_000;
+const shortMilliseconds = 8 * 3_600_000;
 const shortestSeconds = 600;
 
 export function csrSigningController(context: ControllerContext, settings: SigningSettings): Controller {
@@ -47,7 +49,10 @@ export function csrSigningController(context: ControllerContext, settings: Signi
       return await fail(request, problem);
     }
     const now = clock.now();
-    const notAfter = Math.min(settings.authorityEnds, now + secondsFor(request) * 1000);
+    const life = secondsFor(request) * 1000;
+    // Those that live long are dated back as a whole.
+    const ends = now + life - (life < shortMilliseconds ? 0 : earlyMilliseconds);
+    const notAfter = Math.min(settings.authorityEnds, ends);
     const certificate = signRequest(settings.authority, wanted, {
       usages,
       notBefore: now - earlyMilliseconds,
@@ -85,17 +90,27 @@ export function csrSigningController(context: ControllerContext, settings: Signi
 const hour = 3_600_000;
 
 /** Whether a request has been there long enough: decided ones an hour, others a day, expired ones not at all. */
-export function isStale(request: SeenRequest, now: number): boolean {
-  const { conditions = [], certificate } = request.status;
-  const since = (type: string): number => {
-    const found = conditions.find((each) => each.type === type);
-    return found
-      ? timeOf(found.lastUpdateTime ?? found.lastTransitionTime) || timeOf(request.metadata.creationTimestamp)
-      : 0;
+export function isStale({ metadata, status }: SeenRequest, now: number): boolean {
+  const { conditions = [], certificate } = status;
+  const isOld = (time: string | null | undefined, longest: number): boolean => {
+    const at = timeOf(time ?? undefined);
+    return at > 0 && now - at > longest;
   };
-  for (const type of ["Denied", "Failed"]) if (since(type) && now - since(type) > hour) return true;
-  if (since("Approved") && certificate && now - since("Approved") > hour) return true;
-  return now - timeOf(request.metadata.creationTimestamp) > 24 * hour;
+  if (conditions.length === 0) return isOld(metadata.creationTimestamp, 24 * hour);
+  return conditions.some(({ type, lastUpdateTime }) => {
+    if (type === "Denied" || type === "Failed") return isOld(lastUpdateTime, hour);
+    return (
+      type === "Approved" && !!certificate && (isOld(lastUpdateTime, hour) || isExpired(certificate, now))
+    );
+  });
+}
+
+function isExpired(certificate: string, now: number): boolean {
+  try {
+    return new X509Certificate(Buffer.from(certificate, "base64")).validToDate.getTime() < now;
+  } catch {
+    return false;
+  }
 }
 
 export function csrCleaningController(context: ControllerContext): Controller {

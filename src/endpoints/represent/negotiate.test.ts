@@ -74,6 +74,24 @@ const cases: [name: string, accept: string | undefined, expected: string, offer?
     { ...everything, media: ["json", "protobuf"] },
   ],
   [
+    "the binary form or anything, of what has none",
+    "application/vnd.orch.protobuf, */*",
+    "json object",
+    { ...everything, objectsAsText: true },
+  ],
+  [
+    "the binary form of what has none",
+    "application/vnd.orch.protobuf",
+    "406",
+    { ...everything, objectsAsText: true },
+  ],
+  [
+    "the binary form of the metadata of what has none itself",
+    `application/vnd.orch.protobuf;as=PartialObjectMetadata;g=meta.orch.io;v=v1`,
+    "protobuf PartialObjectMetadata",
+    { ...everything, objectsAsText: true },
+  ],
+  [
     "YAML where only frames can be",
     "application/yaml",
     "406",

@@ -29,6 +29,8 @@ export interface Offer {
   /** Forms that are not there to be asked for: clauses about them are passed over. */
   readonly without?: readonly Form[];
   readonly media?: readonly Media[];
+  /** The object itself has no binary form: clauses that ask for it are passed over. */
+  readonly objectsAsText?: boolean;
   /** Whether clients may leave open which sort of application they are. */
   readonly anySort?: boolean;
 }
@@ -90,8 +92,10 @@ function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer)
     const { as, g, v, stream, sv, pretty: pretties } = clause.parameters;
     if (stream !== undefined && stream !== "" && stream !== "watch") continue;
     if (sv !== undefined && sv !== "" && sv !== "v1") continue;
-    if (as === undefined && g === undefined && v === undefined)
+    if (as === undefined && g === undefined && v === undefined) {
+      if (found === "protobuf" && offer.objectsAsText) continue;
       return { media: found, form: "object", formVersion: "", pretty: pretty || pretties === "1" };
+    }
     const form = forms.find((item) => item === as);
     const ours =
       g === groupName(dialect, { group: "meta", branded: true }) || g === dialect.wire.clientMetaGroup;
