@@ -356,13 +356,13 @@ async function assemble(
     onChange: () => nodeSoon(),
   });
   shutdownTrouble = () => [shutdown.trouble() ?? []].flat();
-  lifecycle.run(shutdown.run(signal));
+  lifecycle.run(shutdown.run(signal), images.run(signal));
   await eviction
     .prime(signal)
     .catch((error: unknown) =>
       log.warn("failed to read eviction signals", { error: (error as Error).message }),
     );
-  lifecycle.run(eviction.run(signal), images.run(signal));
+  lifecycle.run(eviction.run(signal));
 
   lifecycle.part("pod workers", () => waitAtMost(clock, patienceMilliseconds, all.close()));
   // What is still asked would open the way to the runtime again.

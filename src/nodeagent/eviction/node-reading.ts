@@ -4,7 +4,8 @@ import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { CgroupTree } from "../resources/cgroup-tree.ts";
 import { cgroupUsage } from "../resources/cgroup-usage.ts";
-import { type Filesystem, type Machine, filesystemOf, momentOf } from "../resources/machine.ts";
+import { type Filesystem, type Machine, filesystemOf, runningProcesses } from "../resources/machine.ts";
+import { nodeMemory } from "../resources/node-memory.ts";
 import { type Observations, observationsOf } from "./observations.ts";
 
 export interface NodeReaderOptions {
@@ -20,19 +21,34 @@ export interface NodeReader {
   observe(signal: AbortSignal): Promise<Observations>;
   /** Whether images have a disk of their own; undefined while the runtime does not say where they are. */
   dedicatedImageFs(): boolean | undefined;
+  /** Without capacity until the node was observed once, as the kubelet has it at its start. */
   imageDisk(signal: AbortSignal): Promise<Filesystem>;
 }
 
+const unknownDisk: Filesystem = {
+  capacityBytes: 0,
+  availableBytes: 0,
+  freeBytes: 0,
+  inodes: 0,
+  inodesFree: 0,
+};
+
 export function nodeReader(options: NodeReaderOptions): NodeReader {
   const { clock, runtime, machine, tree } = options;
+  let hasObserved = false;
   let images: { readonly path: string; readonly isDedicated: boolean } | undefined;
 
   return {
     dedicatedImageFs: () => images?.isDedicated,
-    imageDisk: async (signal) => await filesystemOf((await findImages(signal)).path),
+    imageDisk: async (signal) => {
+      const isKnown = hasObserved;
+      const { path } = await findImages(signal);
+      return isKnown ? await filesystemOf(path) : unknownDisk;
+    },
     observe: async (signal) => {
-      const [moment, nodefs, imagefs, pods] = await Promise.all([
-        momentOf(),
+      const [memory, running, nodefs, imagefs, pods] = await Promise.all([
+        nodeMemory(tree, machine.memoryBytes),
+        runningProcesses(),
         filesystemOf(options.rootDirectory),
         findImages(signal).then(
           ({ path }) => filesystemOf(path),
@@ -40,16 +56,17 @@ export function nodeReader(options: NodeReaderOptions): NodeReader {
         ),
         cgroupUsage(tree, options.podsGroup),
       ]);
+      hasObserved = true;
       return observationsOf({
         at: clock.now(),
-        memory: { availableBytes: moment.availableMemoryBytes, capacityBytes: machine.memoryBytes },
+        memory: { availableBytes: memory.availableBytes, capacityBytes: machine.memoryBytes },
         pods: pods && {
           workingSetBytes: pods.workingSetBytes,
           limitBytes: Math.min(pods.memoryLimitBytes ?? Infinity, machine.memoryBytes),
         },
         nodefs,
         imagefs,
-        processes: { running: moment.processes, most: machine.maxPids },
+        processes: { running, most: machine.maxPids },
       });
     },
   };

@@ -159,14 +159,8 @@ export async function filesystemOf(path: string): Promise<Filesystem> {
   };
 }
 
-/** Bytes that could be had without swapping, and processes that run. */
-export async function momentOf(
-  root = "/",
-): Promise<{ readonly availableMemoryBytes: number; readonly processes: number }> {
-  const memory = await readFile(join(root, "proc/meminfo"), "utf8");
+/** Processes and threads that there are. */
+export async function runningProcesses(root = "/"): Promise<number> {
   const load = await readFile(join(root, "proc/loadavg"), "utf8");
-  return {
-    availableMemoryBytes: Number(/^MemAvailable:\s+(\d+) kB$/m.exec(memory)?.[1] ?? 0) * 1024,
-    processes: Number(/\/(\d+) /.exec(load)?.[1] ?? 0),
-  };
+  return Number(/\/(\d+) /.exec(load)?.[1] ?? 0);
 }

@@ -10,7 +10,8 @@ import { type CgroupUsage, type InterfaceUsage, cgroupUsage, networkUsage } from
 import type { CgroupTree } from "./cgroup-tree.ts";
 import type { DiskUsage } from "./disk-usage.ts";
 import { type AllGroups, groupFigures } from "./group-figures.ts";
-import { type Filesystem, type Machine, filesystemOf } from "./machine.ts";
+import { type Filesystem, type Machine, filesystemOf, runningProcesses } from "./machine.ts";
+import { type NodeMemory, nodeMemory } from "./node-memory.ts";
 import { type VolumeMeasure, type VolumeMeterOptions, volumeMeter } from "./volume-meter.ts";
 
 export interface CpuFigures {
@@ -55,14 +56,7 @@ export interface NodeFigures {
   readonly at: number;
   readonly startedAt: number;
   readonly cpu: CpuFigures;
-  readonly memory: {
-    readonly availableBytes: number;
-    readonly usageBytes: number;
-    readonly workingSetBytes: number;
-    readonly rssBytes: number;
-    readonly pageFaults: number;
-    readonly majorPageFaults: number;
-  };
+  readonly memory: NodeMemory;
   readonly network: readonly InterfaceUsage[];
   readonly disk: Filesystem;
   readonly images: { readonly filesystem: Filesystem; readonly used: DiskUsage };
@@ -149,26 +143,15 @@ export function stats(options: StatsOptions): Stats {
       const figures = await ofGroup(group);
       if (figures) systemGroups[name] = figures;
     }
-    const memory = fields(await readFile("/proc/meminfo", "utf8"));
-    const faults = fields(await readFile("/proc/vmstat", "utf8").catch(() => ""));
-    const processes = Number(/\/(\d+) /.exec(await readFile("/proc/loadavg", "utf8"))?.[1] ?? 0);
-    const kilobytes = (key: string): number => (memory.get(key) ?? 0) * 1024;
     last = {
       at: clock.now(),
       startedAt,
       cpu: cpu("node", nodeNanoseconds(await readFile("/proc/stat", "utf8"))),
-      memory: {
-        availableBytes: kilobytes("MemAvailable"),
-        usageBytes: kilobytes("MemTotal") - kilobytes("MemFree"),
-        workingSetBytes: kilobytes("MemTotal") - kilobytes("MemAvailable"),
-        rssBytes: kilobytes("AnonPages"),
-        pageFaults: faults.get("pgfault") ?? 0,
-        majorPageFaults: faults.get("pgmajfault") ?? 0,
-      },
+      memory: await nodeMemory(tree, options.machine.memoryBytes),
       network: await networkUsage("self"),
       disk,
       images: await ofImages(disk),
-      processes,
+      processes: await runningProcesses(),
       podsGroup: await ofGroup(options.podsGroup),
       systemGroups,
       pods,
@@ -293,14 +276,6 @@ export function stats(options: StatsOptions): Stats {
     };
   }
 }
-
-const fields = (text: string): Map<string, number> =>
-  new Map(
-    text.split("\n").flatMap((line) => {
-      const found = /^([^\s:]+):?\s+(\d+)/.exec(line);
-      return found ? [[found[1]!, Number(found[2])] as const] : [];
-    }),
-  );
 
 /** User, nice, system, and interrupts; not idle, not waiting. */
 function nodeNanoseconds(text: string): number {
