@@ -1,5 +1,6 @@
 // A change in a watch cache as the journal records it: whose it is, who made it, and what differs.
 import { type CachedObject, uidOf } from "#watchcache";
+import { differingJson, memberOf } from "./differing-json.ts";
 import { fieldChanges } from "./field-changes.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import type { ServedKind } from "./kinds.ts";
@@ -31,18 +32,18 @@ interface ManagedFields {
   readonly fieldsV1?: unknown;
 }
 
-type Stored = Readonly<Record<string, unknown>> & { readonly metadata: StoredMeta };
+type Stored = Readonly<Record<string, unknown>> & { readonly metadata?: StoredMeta };
 
 /** Two revisions that are larger together are not compared: reading them would hold up others for too long. */
 const mostComparedBytes = 512 * 1024;
 
-const read = (item: CachedObject): Stored => JSON.parse(item.json.toString()) as Stored;
 const ownersKey = Buffer.from('"ownerReferences":[');
 
 /** The owners of an object; most have none, which their bytes tell. */
 export function ownersOf(item: CachedObject): readonly OwnerInfo[] {
   if (!item.json.includes(ownersKey)) return [];
-  return (read(item).metadata.ownerReferences ?? []).map(ownerInfo);
+  const owners = memberOf(item.json, ["metadata", "ownerReferences"]) as StoredMeta["ownerReferences"];
+  return (owners ?? []).map(ownerInfo);
 }
 
 /** Undefined where nothing has changed that is worth telling. Without `details` nothing is compared. */
@@ -72,14 +73,13 @@ export function changeRecord(
     };
   }
   if (!previous || !details || item.json.length + previous.json.length > mostComparedBytes) return base;
-  const before = read(previous);
-  const after = read(item);
+  const [before, after] = differingJson(previous.json, item.json) as readonly [Stored, Stored];
   const isSecret = kind.kind === "Secret" && kind.group === "";
   const { fields, more } = fieldChanges(before, after, !isSecret);
   if (fields.length === 0) return undefined;
-  const managers = changedManagers(before.metadata.managedFields ?? [], after.metadata.managedFields ?? []);
+  const managers = changedManagers(managedFieldsOf(before, previous), managedFieldsOf(after, item));
   const owners = fields.some(({ path }) => path.startsWith("metadata.ownerReferences"))
-    ? (after.metadata.ownerReferences ?? []).map(ownerInfo)
+    ? (after.metadata?.ownerReferences ?? []).map(ownerInfo)
     : undefined;
   return {
     ...base,
@@ -97,6 +97,12 @@ function firstManager({ json }: CachedObject): string | undefined {
   const found = /"manager":("(?:[^"\\]|\\.)*")/.exec(json.toString("utf8", at, at + 1024));
   return found ? (JSON.parse(found[1]!) as string) : undefined;
 }
+
+/** Where they are the same on both sides they are not among what differs. */
+const managedFieldsOf = ({ metadata }: Stored, item: CachedObject): readonly ManagedFields[] =>
+  metadata?.managedFields ??
+  (memberOf(item.json, ["metadata", "managedFields"]) as readonly ManagedFields[] | undefined) ??
+  [];
 
 const idOf = ({ manager, operation, subresource = "" }: ManagedFields): string =>
   JSON.stringify([manager, operation, subresource]);
@@ -119,8 +125,8 @@ function changedManagers(before: readonly ManagedFields[], after: readonly Manag
 /** Whether a tree of fields has one that another has not. */
 function hasMore(tree: unknown, other: unknown): boolean {
   if (typeof tree !== "object" || tree === null) return false;
-  const known = (other ?? {}) as Record<string, unknown>;
-  return Object.entries(tree).some(
-    ([key, below]) => !Object.hasOwn(known, key) || hasMore(below, known[key]),
-  );
+  const known = (other ?? {}) as Readonly<Record<string, unknown>>;
+  for (const key in tree)
+    if (!Object.hasOwn(known, key) || hasMore((tree as typeof known)[key], known[key])) return true;
+  return false;
 }

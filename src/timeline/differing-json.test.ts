@@ -1,0 +1,77 @@
+// Two encoded objects are reduced to what differs, and nothing that differs is lost.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { differingJson, memberOf } from "./differing-json.ts";
+
+const bytes = (value: unknown): Buffer =>
+  Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
+
+const cases: [name: string, before: unknown, after: unknown, left: [unknown, unknown]][] = [
+  ["nothing of two that are the same", { a: 1, b: [{ c: "x" }] }, { a: 1, b: [{ c: "x" }] }, [{}, {}]],
+  ["a value", { a: 1, b: 2 }, { a: 1, b: 3 }, [{ b: 2 }, { b: 3 }]],
+  [
+    "a value of an inner object",
+    { m: { name: "a", x: "1" }, s: { y: 1 } },
+    { m: { name: "a", x: "2" }, s: { y: 1 } },
+    [{ m: { x: "1" } }, { m: { x: "2" } }],
+  ],
+  ["a member that came and one that went", { a: 1, b: 2 }, { b: 2, c: 3 }, [{ a: 1 }, { c: 3 }]],
+  ["members in another order", { a: 1, b: 2, c: 3 }, { c: 3, a: 1, b: 4 }, [{ b: 2 }, { b: 4 }]],
+  [
+    "lists as a whole",
+    { l: [1, { a: 2 }, 3] },
+    { l: [1, { a: 4 }, 3] },
+    [{ l: [1, { a: 2 }, 3] }, { l: [1, { a: 4 }, 3] }],
+  ],
+  [
+    "quotes, brackets and backslashes in texts",
+    { a: 'x"}],\\', b: "{" },
+    { a: 'x"}],\\', b: "[" },
+    [{ b: "{" }, { b: "[" }],
+  ],
+  [
+    "letters beyond ASCII",
+    { größe: "ä", "\u2028": 1 },
+    { größe: "ö", "\u2028": 1 },
+    [{ größe: "ä" }, { größe: "ö" }],
+  ],
+  ["another type", { a: { b: 1 } }, { a: [1] }, [{ a: { b: 1 } }, { a: [1] }]],
+  [
+    "empty objects and lists",
+    { a: {}, b: [] },
+    { a: { c: null }, b: [false] },
+    [
+      { a: {}, b: [] },
+      { a: { c: null }, b: [false] },
+    ],
+  ],
+  [
+    "long texts",
+    { a: "x".repeat(200), b: 1 },
+    { a: `${"x".repeat(199)}y`, b: 1 },
+    [{ a: "x".repeat(200) }, { a: `${"x".repeat(199)}y` }],
+  ],
+];
+
+for (const [name, before, after, left] of cases)
+  test(`leaves ${name}`, () => assert.deepEqual(differingJson(bytes(before), bytes(after)), left));
+
+test("keys that every object inherits stay members", () => {
+  const [from, to] = differingJson(bytes('{"__proto__":1}'), bytes('{"__proto__":2}'));
+  assert.deepEqual([Object.keys(from as object), JSON.stringify(to)], [["__proto__"], '{"__proto__":2}']);
+});
+
+test("bytes that are cut off are not compared", () => {
+  const whole = bytes({ a: { b: "te\\xt" }, c: [1] });
+  for (let end = 0; end < whole.length; end++)
+    assert.throws(() => differingJson(whole.subarray(0, end), whole), SyntaxError, String(end));
+});
+
+const members: [name: string, json: unknown, path: string[], value: unknown][] = [
+  ["a member of a member", { a: 1, m: { x: "{", l: [{ b: 1 }] } }, ["m", "l"], [{ b: 1 }]],
+  ["nothing where it is not", { m: { x: 1 } }, ["m", "l"], undefined],
+  ["nothing below what is no object", { m: [1] }, ["m", "l"], undefined],
+];
+
+for (const [name, json, path, value] of members)
+  test(`reads ${name}`, () => assert.deepEqual(memberOf(bytes(json), path), value));
