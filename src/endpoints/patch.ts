@@ -232,7 +232,8 @@ function decodedPatch(
   invalid: (why: string) => ApiError,
 ): DecodedBody {
   try {
-    const decoded = fromJsonValue(endpoint.schema, tree) as unknown as DecodedBody;
+    const truncates = type === "application/strategic-merge-patch+json";
+    const decoded = fromJsonValue(endpoint.schema, tree, { truncates }) as unknown as DecodedBody;
     const { value } = decoded;
     if (type !== "application/strategic-merge-patch+json") {
       if (!value.apiVersion)
@@ -324,7 +325,7 @@ function parsedConfiguration(
     const parsed = parseYaml(body);
     duplicate = parsed.duplicate;
     // Values of the wrong type are refused here; fields that nobody knows, by their names, when it is applied.
-    fromJsonValue(endpoint.schema, parsed.value ?? {});
+    fromJsonValue(endpoint.schema, parsed.value ?? {}, { truncates: true });
     sent = parseJson(stringifyJson(parsed.value)).value as ApiObject;
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);

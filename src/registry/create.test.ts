@@ -43,6 +43,17 @@ test("a new object gets what only the server can say", async (t) => {
   assert.deepEqual(await get("a"), made);
 });
 
+for (const [name, resourceVersion] of [
+  ["zero", "0"],
+  ["no number", "x"],
+  ["negative", "-1"],
+] as const)
+  test(`a version that is ${name} counts as none`, async (t) => {
+    const { create } = await shelf(t, configMap);
+    const made = await create(map({ name: "a", resourceVersion }));
+    assert.match(made.metadata.resourceVersion!, /^[1-9]/);
+  });
+
 const refusals: [name: string, sent: Sent, kind: Strategy, code: number, message: RegExp][] = [
   [
     "with a version",

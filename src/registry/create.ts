@@ -94,7 +94,8 @@ async function stored(
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);
   const present = request.dryRun ? await resource.source.get(key, { at: "latest" }) : undefined;
   if (present) throw exists(request, meta, present);
-  if (meta.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
+  if (!request.dryRun && isVersion(meta.resourceVersion ?? ""))
+    throw badRequest("resourceVersion should not be set on objects to be created");
   if (request.yieldBudget?.expired) await request.yieldBudget.yield();
   const encoded = resource.encode(object, { anySize: request.dryRun });
   if (request.yieldBudget?.expired) await request.yieldBudget.yield();
@@ -114,6 +115,10 @@ async function stored(
   if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));
   return written!;
 }
+
+/** Zero and what is no number at all count as none, as in kube-apiserver. */
+const isVersion = (text: string): boolean =>
+  /^\d{1,20}$/.test(text) && BigInt.asUintN(64, BigInt(text)) !== 0n;
 
 function nameIt(meta: ApiObject["metadata"]): void {
   if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);

@@ -85,7 +85,8 @@ export async function applyObject(
   }
   // The outcome shares parts with the live object and with what stands for nothing; what follows changes it
   // in place.
-  const merged = deepCopy(fromJsonValue(endpoint.schema, outcome.object).value) as unknown as ApiObject;
+  const { value } = fromJsonValue(endpoint.schema, outcome.object, { truncates: true });
+  const merged = deepCopy(value) as unknown as ApiObject;
   merged.apiVersion = endpoint.apiVersion;
   merged.kind = endpoint.kind;
   if (!merged.metadata.name)

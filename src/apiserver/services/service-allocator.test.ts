@@ -130,6 +130,16 @@ const refused: [name: string, spec: Spec, text: RegExp][] = [
     { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 30_001 },
     /^spec\.healthCheckNodePort: .*already allocated/,
   ],
+  [
+    "of several things that cannot be had the first is told",
+    {
+      type: "LoadBalancer",
+      externalTrafficPolicy: "Local",
+      ports: [{ port: 1, nodePort: 80 }],
+      healthCheckNodePort: 30_001,
+    },
+    /^spec\.ports\[0\]\.nodePort: .*30000-30002/,
+  ],
 ];
 for (const [name, spec, text] of refused) {
   test(name, async () => {

@@ -98,11 +98,12 @@ export function serviceAllocator({
           state.get(lostClaims)?.has(claim) === true,
         rounds,
       );
-      return [
-        ...addressesFor(service.spec, old?.spec, ranges, share),
-        ...nodePortsFor(service.spec, old?.spec, portTexts, ports, share),
-        ...healthPortFor(service.spec, old?.spec, portTexts, ports, share),
-      ];
+      // The first thing that cannot be had ends the search, as in kube-apiserver.
+      const addresses = addressesFor(service.spec, old?.spec, ranges, share);
+      if (addresses.length > 0) return addresses;
+      const nodePorts = nodePortsFor(service.spec, old?.spec, portTexts, ports, share);
+      if (nodePorts.length > 0) return nodePorts;
+      return healthPortFor(service.spec, old?.spec, portTexts, ports, share);
     },
     secure: async (service, old, state) => {
       const owner = keyOf(service);

@@ -9,10 +9,14 @@ import { dns1035LabelProblems, dns1123SubdomainProblems } from "#schema";
 function errorsOf({ metadata, spec }: APIService): FieldError[] {
   const errors: FieldError[] = [];
   const { group = "", version = "", service } = spec;
-  const name = metadata.name ?? "";
   const wanted = `${version}.${group}`;
-  if (name !== "" && name !== wanted)
-    errors.push(invalidValue("metadata.name", name, `must be \`spec.version+"."+spec.group\`: "${wanted}"`));
+  const mismatch = `must be \`spec.version+"."+spec.group\`: "${wanted}"`;
+  for (const key of ["generateName", "name"] as const) {
+    const given = metadata[key] ?? "";
+    // What cannot stand in a path is told of already.
+    if (given !== "" && given !== wanted && pathSegment(given, key === "generateName").length === 0)
+      errors.push(invalidValue(`metadata.${key}`, given, mismatch));
+  }
   // The core group is the server's own.
   const core = group === "" && version === "v1";
   if (!core) {
@@ -84,6 +88,7 @@ export const apiServiceStrategy = (dialect: Dialect): Strategy =>
     hub: APIService,
     storagePath: `${groupName(dialect, APIService.kind)}/apiservices`,
     status: "cleared",
+    conditionalUpdate: true,
     validateName: pathSegment,
     metaChecks: { anyFinalizer: true },
     prepareForCreate: (obj, { now }) => {

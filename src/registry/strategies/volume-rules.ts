@@ -60,11 +60,14 @@ export function volumeSpecErrors(
   dialect: Dialect,
   place: Place,
 ): FieldError[] {
-  const errors = [
+  const inline = place === "inline";
+  return [
+    ...(inline ? inlineErrors(spec, path) : []),
     ...accessModeErrors(spec.accessModes ?? [], `${path}.accessModes`),
-    ...(place === "inline" ? inlineErrors(spec, path) : standingErrors(spec, path)),
+    ...(inline ? inlinePolicyErrors(spec, path) : standingErrors(spec, path)),
+    ...sourceErrors(spec, path, dialect, inline ? "" : (place.name ?? "")),
+    ...(inline ? inlineClassErrors(spec, path) : standingClassErrors(spec, path)),
   ];
-  return [...errors, ...sourceErrors(spec, path, dialect, place === "inline" ? "" : (place.name ?? ""))];
 }
 
 export function accessModeErrors(modes: readonly string[], field: string): FieldError[] {
@@ -76,12 +79,18 @@ export function accessModeErrors(modes: readonly string[], field: string): Field
   return errors;
 }
 
+const notInline = "may not be specified in the context of inline volumes";
+
 function inlineErrors(spec: PersistentVolumeSpec, path: string): FieldError[] {
-  const errors = (["claimRef", "capacity", "nodeAffinity", "storageClassName"] as const)
-    .filter((key) => spec[key] && (typeof spec[key] === "string" || Object.keys(spec[key]).length > 0))
-    .map((key) => forbiddenField(`${path}.${key}`, "may not be specified in the context of inline volumes"));
+  const errors = spec.claimRef ? [forbiddenField(`${path}.claimRef`, notInline)] : [];
+  if (Object.keys(spec.capacity ?? {}).length > 0) errors.push(forbiddenField(`${path}.capacity`, notInline));
   if (!spec.csi) errors.push(required(`${path}.csi`, "has to be specified in the context of inline volumes"));
-  const { persistentVolumeReclaimPolicy: policy, volumeMode } = spec;
+  return errors;
+}
+
+function inlinePolicyErrors(spec: PersistentVolumeSpec, path: string): FieldError[] {
+  const { persistentVolumeReclaimPolicy: policy, nodeAffinity } = spec;
+  const errors: FieldError[] = [];
   if (policy && policy !== "Retain")
     errors.push(
       forbiddenField(
@@ -89,21 +98,27 @@ function inlineErrors(spec: PersistentVolumeSpec, path: string): FieldError[] {
         "may only be Retain in the context of inline volumes",
       ),
     );
+  if (nodeAffinity) errors.push(forbiddenField(`${path}.nodeAffinity`, notInline));
+  return errors;
+}
+
+function inlineClassErrors(
+  { storageClassName, volumeMode }: PersistentVolumeSpec,
+  path: string,
+): FieldError[] {
+  const errors = storageClassName ? [forbiddenField(`${path}.storageClassName`, notInline)] : [];
   if (volumeMode !== undefined && volumeMode !== "Filesystem")
     errors.push(
-      forbiddenField(`${path}.volumeMode`, "may only be Filesystem in the context of inline volumes"),
+      forbiddenField(
+        `${path}.volumeMode`,
+        "may not specify volumeMode other than Filesystem in the context of inline volumes",
+      ),
     );
   return errors;
 }
 
 function standingErrors(spec: PersistentVolumeSpec, path: string): FieldError[] {
-  const {
-    capacity = {},
-    persistentVolumeReclaimPolicy: policy,
-    storageClassName,
-    volumeMode,
-    nodeAffinity,
-  } = spec;
+  const { capacity = {}, persistentVolumeReclaimPolicy: policy, nodeAffinity } = spec;
   const sizes = Object.entries(capacity);
   const errors = sizes.length > 0 ? [] : [required(`${path}.capacity`)];
   if (!Object.hasOwn(capacity, "storage") || sizes.length > 1)
@@ -124,8 +139,16 @@ function standingErrors(spec: PersistentVolumeSpec, path: string): FieldError[] 
         ? nodeSelectorErrors(nodeAffinity.required, `${path}.nodeAffinity.required`)
         : [required(`${path}.nodeAffinity.required`, "must specify required node constraints")]),
     );
-  if (storageClassName)
-    errors.push(...formatErrors(storageClassName, `${path}.storageClassName`, dns1123SubdomainProblems));
+  return errors;
+}
+
+function standingClassErrors(
+  { storageClassName, volumeMode }: PersistentVolumeSpec,
+  path: string,
+): FieldError[] {
+  const errors = storageClassName
+    ? formatErrors(storageClassName, `${path}.storageClassName`, dns1123SubdomainProblems)
+    : [];
   if (volumeMode !== undefined) errors.push(...supported(volumeMode, `${path}.volumeMode`, volumeModes));
   return errors;
 }

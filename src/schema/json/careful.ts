@@ -38,6 +38,8 @@ export interface CarefulState {
   /** The text the nodes point into; undefined when they come from data. */
   readonly text: string | undefined;
   readonly findings: Finding[];
+  /** Whether an integer of 64 bits given for one of 32 keeps its low bits, instead of being refused. */
+  readonly truncates: boolean;
 }
 
 /** Where we are: with indexes for people, and by field names alone, as in type errors of kube-apiserver. */
@@ -208,7 +210,7 @@ function unionOf(
 ): unknown {
   if (node === null) return null;
   // kube-apiserver reads these apart from the rest, so nothing inside is reported as unknown.
-  const quiet: CarefulState = { text: state.text, findings: [] };
+  const quiet: CarefulState = { text: state.text, findings: [], truncates: false };
   if (node instanceof ObjectNode) return messageOf(message, [node], place, quiet);
   if (or === "bool") {
     if (typeof node === "boolean") return node;
@@ -230,6 +232,9 @@ const ranges: Partial<Record<ScalarName, readonly [bigint, bigint]>> = {
   uint64: [0n, (1n << 64n) - 1n],
 };
 
+const isInt64 = (value: number | bigint): boolean =>
+  BigInt(value) >= ranges.int64![0] && BigInt(value) <= ranges.int64![1];
+
 function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulState): unknown {
   const wrong = () => wrongType(node, { shape: "scalar", scalar }, place);
   switch (scalar) {
@@ -246,6 +251,8 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
       if (!(node instanceof NumberNode)) throw wrong();
       const value = integerOf(node.literal);
       const [least, most] = ranges[scalar]!;
+      if (state.truncates && scalar === "int32" && value !== undefined && isInt64(value))
+        return Number(BigInt.asIntN(32, BigInt(value)));
       if (value === undefined || BigInt(value) < least || BigInt(value) > most) throw wrong();
       return value;
     }
@@ -272,7 +279,7 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
         ),
       );
     case "intOrString":
-      return typeof node === "string" ? node : scalarOf("int32", node, place, state);
+      return typeof node === "string" ? node : scalarOf("int32", node, place, { ...state, truncates: false });
     case "fieldsV1":
       return plainValue(node);
     case "rawExtension":

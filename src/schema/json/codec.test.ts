@@ -227,6 +227,15 @@ test("parsed data is decoded the same way and left as it is", () => {
   assert.throws(() => fromJsonValue(Thing, "x"), { name: "DecodeError" });
 });
 
+test("data converted as Go converts it keeps the low bits of large integers", () => {
+  const given = { spec: { count: 2147483648, ports: [{ number: -4294967297 }], reference: { number: 1 } } };
+  const { value } = fromJsonValue(Thing, given, { truncates: true });
+  assert.deepEqual([value.spec!.count, value.spec!.ports![0]!.number], [-2147483648, -1]);
+  assert.throws(() => fromJsonValue(Thing, given), { path: "spec.count" });
+  const wide = { spec: { ports: [{ target: 2147483648 }] } };
+  assert.throws(() => fromJsonValue(Thing, wide, { truncates: true }), { path: "spec.ports[0].target" });
+});
+
 test("an object in canonical form stays itself, down to its parts", () => {
   const value = decodeJson(Thing, doc('"path":"p","limits":{"cpu":"1"},')).value;
   assert.equal(canonical(Thing, value), value);

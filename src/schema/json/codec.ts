@@ -85,8 +85,13 @@ function quickly(message: Message, text: string, keys: number, maxDepth: number)
   }
 }
 
-function reported(message: Message, node: Node, text: string | undefined): Decoded<object> {
-  const state: CarefulState = { text, findings: [] };
+function reported(
+  message: Message,
+  node: Node,
+  text: string | undefined,
+  truncates = false,
+): Decoded<object> {
+  const state: CarefulState = { text, findings: [], truncates };
   const value = carefully(message, node, state);
   const found = new Map<string, Finding>();
   const allowance = reportAllowance();
@@ -100,11 +105,14 @@ function reported(message: Message, node: Node, text: string | undefined): Decod
   return { value, unknown: paths("unknown"), duplicate: paths("duplicate"), strict: [...found.keys()] };
 }
 
-/** The same for data that is already parsed, which is not changed. */
+/**
+ * The same for data that is already parsed, which is not changed. Go's converter from data, unlike its JSON
+ * decoder, truncates integers to the size of their field: `truncates` asks for that.
+ */
 export function fromJsonValue<M extends Message>(
   message: M,
   value: unknown,
-  { maxDepth = defaultMaxDepth }: DecodeOptions = {},
+  { maxDepth = defaultMaxDepth, truncates = false }: DecodeOptions & { readonly truncates?: boolean } = {},
 ): Decoded<TypeOf<M>> {
   const state = newState(false, true, defaultMaxDepth);
   try {
@@ -115,7 +123,9 @@ export function fromJsonValue<M extends Message>(
   } catch (error) {
     if (error !== irregular) throw error;
   }
-  return reported(message, nodeOf(value, maxDepth, { offset: 0 }), undefined) as Decoded<TypeOf<M>>;
+  return reported(message, nodeOf(value, maxDepth, { offset: 0 }), undefined, truncates) as Decoded<
+    TypeOf<M>
+  >;
 }
 
 function nodeOf(value: unknown, depthLeft: number, position: { offset: number }): Node {

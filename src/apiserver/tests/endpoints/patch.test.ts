@@ -430,6 +430,28 @@ test("a scale that is not there is named as the kind does", async () => {
   });
 });
 
+for (const [name, type, field] of [
+  [
+    "a strategic patch keeps the low bits of an integer too large for its field",
+    strategic,
+    "spec.minReadySeconds",
+  ],
+  ["so does apply", apply, "spec.minReadySeconds"],
+  ["a merge patch refuses it", merge, "patch"],
+] as const)
+  test(name, async () => {
+    const path = `/apis/apps/v1/namespaces/${await place()}/deployments`;
+    await must(201, "POST", path, { body: { metadata: { name: "d" }, spec: workload } });
+    const body = {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "d" },
+      spec: { minReadySeconds: 2147483648 },
+    };
+    const refused = await must(422, "PATCH", `${path}/d?fieldManager=m`, { type, body });
+    assert.equal(refused.at("details.causes.0.field"), field);
+  });
+
 test("scale shows and sets the replicas of a workload", async () => {
   const path = `/apis/apps/v1/namespaces/${await place()}/deployments`;
   await must(201, "POST", path, { body: { metadata: { name: "d" }, spec: { replicas: 2, ...workload } } });

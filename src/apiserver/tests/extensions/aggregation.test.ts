@@ -112,6 +112,19 @@ test("the discovery of another server is asked for as an administrator", async (
   );
 });
 
+test("an update of an API service says which version it changes, and its name is its version", async () => {
+  const spec = { group: "named.example.com", version: "v1", groupPriorityMinimum: 1, versionPriority: 1 };
+  const name = "v1.named.example.com";
+  const refused = await must(422, "POST", services, {
+    body: { metadata: { name, generateName: "x" }, spec },
+  });
+  assert.equal(refused.at("details.causes.0.field"), "metadata.generateName");
+  await must(201, "POST", services, { body: { metadata: { name }, spec } });
+  const blind = await must(422, "PUT", `${services}/${name}`, { body: { metadata: { name }, spec } });
+  assert.equal(blind.at("details.causes.0.field"), "metadata.resourceVersion");
+  await must(200, "DELETE", `${services}/${name}`);
+});
+
 test("redirects of another server are refused", async () => {
   const group = await register();
   assert.equal((await ask("GET", `/apis/${group}/v1/redirect`)).status, 502);

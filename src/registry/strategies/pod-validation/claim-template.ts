@@ -39,7 +39,7 @@ export function claimTemplateErrors(
       ? value.length > 0
       : value !== undefined && value !== null && value !== "";
     if (set && key !== "annotations" && key !== "labels")
-      errors.push(forbiddenField(`${path}.metadata.${key}`, "cannot be set"));
+      errors.push(forbiddenField(`${path}.metadata.${key === "uid" ? "uID" : key}`, "cannot be set"));
   }
   return [...errors, ...claimSpecErrors(spec, dialect, `${path}.spec`)];
 }
