@@ -131,6 +131,18 @@ const refused: [name: string, spec: Spec, text: RegExp][] = [
     /^spec\.healthCheckNodePort: .*already allocated/,
   ],
   [
+    "a new service asks for a node port for one of its ports only",
+    {
+      type: "NodePort",
+      ports: [
+        { port: 1, nodePort: 30_000, protocol: "UDP" },
+        { port: 1, nodePort: 30_000, protocol: "TCP" },
+        { port: 2, nodePort: 30_000, protocol: "TCP" },
+      ],
+    },
+    /^spec\.ports\[2\]\.nodePort: .*already allocated/,
+  ],
+  [
     "of several things that cannot be had the first is told",
     {
       type: "LoadBalancer",

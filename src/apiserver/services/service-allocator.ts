@@ -271,7 +271,9 @@ function nodePortsFor(
       : (byPort.get(port.port) ??
         (spec.ports ?? []).find((each) => each.port === port.port && each.nodePort)?.nodePort);
     const wanted = port.nodePort || shared;
-    if (wanted && !had.has(wanted)) {
+    // A new service gets a node port once per service port; a changed one, once per node port.
+    const known = old ? had.has(wanted ?? 0) : byPort.get(port.port) === wanted;
+    if (wanted && !known) {
       const errors = before.has(wanted)
         ? []
         : portErrors(wanted, range, share, `spec.ports[${position}].nodePort`);

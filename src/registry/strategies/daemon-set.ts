@@ -75,6 +75,7 @@ const counters = [
   "numberMisscheduled",
   "desiredNumberScheduled",
   "numberReady",
+  "observedGeneration",
   "updatedNumberScheduled",
   "numberAvailable",
   "numberUnavailable",
@@ -140,7 +141,7 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
   subresources: {
     status: keepingCount(
       statusPart<DaemonSet>(({ status }, { status: old }) => [
-        ...counterErrors(status, [...counters, "observedGeneration", "collisionCount"]),
+        ...counterErrors(status, [...counters, "collisionCount"]),
         ...notDecremented(status.collisionCount, old.collisionCount, "status.collisionCount"),
       ]),
     ),

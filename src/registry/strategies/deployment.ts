@@ -88,7 +88,8 @@ function rolloutErrors(rollout: DeploymentStrategy, path: string): FieldError[] 
   }
 }
 
-const replicas = ["replicas", "readyReplicas", "availableReplicas"];
+/** What the pods of a replica set are counted by. */
+const parts = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
 
 export const deployment = templated<Deployment>((obj) => obj.spec.template, {
   resource: "deployments",
@@ -130,10 +131,12 @@ export const deployment = templated<Deployment>((obj) => obj.spec.template, {
       ...statusPart<Deployment>(({ status }, { status: old }) => [
         ...counterErrors(status, [
           "observedGeneration",
+          "replicas",
           "updatedReplicas",
+          "readyReplicas",
+          "availableReplicas",
           "unavailableReplicas",
           "collisionCount",
-          ...replicas,
         ]),
         ...shareErrors(status, ["updatedReplicas", "readyReplicas", "availableReplicas"]),
         ...notDecremented(status.collisionCount, old.collisionCount, "status.collisionCount"),
@@ -222,8 +225,8 @@ export const replicaSet = templated<ReplicaSet>((obj) => obj.spec.template, {
   ],
   subresources: {
     status: statusPart(({ status }) => [
-      ...counterErrors(status, ["observedGeneration", "fullyLabeledReplicas", ...replicas]),
-      ...shareErrors(status, ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"]),
+      ...counterErrors(status, ["replicas", ...parts, "observedGeneration"]),
+      ...shareErrors(status, parts),
     ]),
   },
   columns: [

@@ -169,7 +169,7 @@ export const statefulSet = templated<StatefulSet>((obj) => obj.spec.template, {
       const parts = ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"];
       return [
         ...counterErrors(status, ["replicas", ...parts, "observedGeneration", "collisionCount"]),
-        ...shareErrors(status, parts),
+        ...shareErrors(status, parts, "status.readyReplicas"),
         ...notDecremented(status.collisionCount, old.collisionCount, "status.collisionCount"),
       ];
     }),

@@ -177,29 +177,6 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ["Forbidden spec.source.inlineVolumeSpec.capacity", "Required spec.source.inlineVolumeSpec.csi"],
   ],
   [
-    "volumes inside attachments name no claim, node or class, not even an empty one",
-    volumeAttachment,
-    {
-      spec: {
-        attacher: "d.example.com",
-        nodeName: "n",
-        source: {
-          inlineVolumeSpec: {
-            claimRef: {},
-            nodeAffinity: {},
-            storageClassName: "s",
-            volumeMode: "Block",
-            accessModes: ["ReadWriteOnce"],
-            csi,
-          },
-        },
-      },
-    },
-    ["claimRef", "nodeAffinity", "storageClassName", "volumeMode"].map(
-      (field) => `Forbidden spec.source.inlineVolumeSpec.${field}`,
-    ),
-  ],
-  [
     "a driver's volume fits into an attachment",
     volumeAttachment,
     {

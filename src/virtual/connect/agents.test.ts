@@ -43,7 +43,7 @@ const orders: [name: string, types: string[], host: string | undefined][] = [
 ];
 for (const [name, addressTypes, host] of orders) {
   test(name, async () => {
-    const found = agentsOf(options({ addressTypes })).locate("n1");
+    const found = agentsOf(options({ addressTypes })).locate("n1", "nodes");
     if (host === undefined) await assert.rejects(found, /no preferred addresses found/);
     else assert.deepEqual(await found, { host, port: 1234 });
   });

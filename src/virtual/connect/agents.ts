@@ -29,8 +29,11 @@ export interface AgentAddress {
 }
 
 export interface Agents {
-  /** The address of a node's agent. Refuses when there is no such node, or it says no address. */
-  locate(nodeName: string): Promise<AgentAddress>;
+  /**
+   * The address of a node's agent. Refuses when there is no such node, or it says no address. A node that is
+   * missing is told as an object of the resource that was asked for, as kube-apiserver does.
+   */
+  locate(nodeName: string, asked: "nodes" | "pods"): Promise<AgentAddress>;
   /** What a connection to an agent is made with. `unchecked` takes any certificate. */
   tls(unchecked?: boolean): ConnectionOptions;
   readonly timeoutMilliseconds: number;
@@ -47,9 +50,9 @@ export function agentsOf(options: AgentOptions): Agents {
   return {
     timeoutMilliseconds: options.timeoutMilliseconds,
     dial: options.dial,
-    locate: async (nodeName) => {
+    locate: async (nodeName, asked) => {
       const node = await options.nodes.get(nodeName);
-      if (!node) throw notFound({ group: "", resource: "nodes" }, nodeName);
+      if (!node) throw notFound({ group: "", resource: asked }, nodeName);
       const addresses = node.status.addresses ?? [];
       const host = options.addressTypes
         .map((wanted) => addresses.find(({ type }) => type === wanted)?.address)

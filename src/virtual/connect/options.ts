@@ -53,7 +53,7 @@ export function logOptionErrors({
   if (limitBytes !== undefined && limitBytes < 1)
     errors.push(invalidValue("limitBytes", limitBytes, "must be greater than 0"));
   if (sinceSeconds !== undefined && sinceTime !== undefined)
-    errors.push(forbiddenField("", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+    errors.push(forbiddenField("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   else if (sinceSeconds !== undefined && sinceSeconds < 1)
     errors.push(invalidValue("sinceSeconds", sinceSeconds, "must be greater than 0"));
   return errors;

@@ -36,7 +36,10 @@ export function podConnections(context: ConnectContext): readonly VirtualResourc
       await admitConnect(call, context, kind, wanted);
       const pod = await podOf(context, call);
       const { agents, stopping } = context;
-      const there = { path: route(pod, wanted as never), ...(await agents.locate(assignedNode(pod))) };
+      const there = {
+        path: route(pod, wanted as never),
+        ...(await agents.locate(assignedNode(pod), "pods")),
+      };
       if (!call.call.upgradable) throw badRequest("Upgrade request required");
       const target = { ...there, tls: agents.tls(), timeoutMilliseconds: agents.timeoutMilliseconds };
       const newer = toTranslate(call.call, context.dialect, path === "portforward" ? "ports" : "commands");
@@ -125,7 +128,7 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
   const container = containerOf(pod, options.container);
   if (!pod.spec.nodeName) return { status: 204, headers: {} };
   const { agents } = context;
-  const address = await agents.locate(pod.spec.nodeName);
+  const address = await agents.locate(pod.spec.nodeName, "pods");
   const {
     kind: _kind,
     apiVersion: _apiVersion,

@@ -79,7 +79,7 @@ async function podPlace({ resources }: ConnectContext, { target }: ApiCall): Pro
 
 async function nodePlace({ agents }: ConnectContext, { target }: ApiCall): Promise<Place> {
   const { scheme, name, port } = partsOf(target.name, "node");
-  const agent = await agents.locate(name);
+  const agent = await agents.locate(name, "nodes");
   const address = await proxyableHost(agent.host);
   const wanted = portOf(port, `node ${name}`);
   return wanted === 0 || wanted === agent.port
@@ -98,7 +98,8 @@ async function servicePlace({ resources }: ConnectContext, { target }: ApiCall):
     throw serviceUnavailable(`no service port ${port} found for service "${name}"`);
   const portName = numbered ? (numbered.name ?? "") : port;
   const endpoints = await resources.endpoints.get(`${target.namespace}/${name}`);
-  if (!endpoints) throw notFound({ group: "", resource: "endpoints" }, name);
+  // Told as the service that was asked for, as kube-apiserver does.
+  if (!endpoints) throw notFound({ group: "", resource: "services" }, name);
   const found: Place[] = [];
   for (const { addresses, ports } of endpoints.subsets ?? []) {
     const match = ports?.find((each) => (each.name ?? "") === portName);

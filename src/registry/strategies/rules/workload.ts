@@ -67,13 +67,20 @@ export const counterErrors = (status: object, keys: readonly string[]): FieldErr
   keys.flatMap((key) => notNegative(count(status as Counters, key), `status.${key}`));
 
 /** No part counts more than the whole, nor more available pods than ready ones. */
-export function shareErrors(status: object, keys: readonly string[]): FieldError[] {
+export function shareErrors(
+  status: object,
+  keys: readonly string[],
+  readyField = "readyReplicas",
+): FieldError[] {
   const counters = status as Counters;
-  const over = (key: string, limit: string): FieldError[] =>
+  const over = (key: string, limit: string, field = `status.${limit}`): FieldError[] =>
     count(counters, key) > count(counters, limit)
-      ? [invalidValue(`status.${key}`, count(counters, key), `cannot be greater than status.${limit}`)]
+      ? [invalidValue(`status.${key}`, count(counters, key), `cannot be greater than ${field}`)]
       : [];
-  return [...keys.flatMap((key) => over(key, "replicas")), ...over("availableReplicas", "readyReplicas")];
+  return [
+    ...keys.flatMap((key) => over(key, "replicas")),
+    ...over("availableReplicas", "readyReplicas", readyField),
+  ];
 }
 
 /** A counter that only goes up. */

@@ -52,7 +52,13 @@ const logs: [
   ["numbers must be numbers", "web/log?tailLines=many", [200, ""], [400, undefined, /tailLines/]],
   ["times must be times", "web/log?sinceTime=yesterday", [200, ""], [400, undefined, /sinceTime/]],
   ["a pod on no node has no log yet", "waits/log", [200, ""], [204, undefined, /^$/]],
-  ["a node that is not there is said", "lost/log", [200, ""], [404, undefined, /nodes \\"gone\\" not found/]],
+  ["a node that is not there is said", "lost/log", [200, ""], [404, undefined, /pods \\"gone\\" not found/]],
+  [
+    "one time or one age",
+    "web/log?sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z",
+    [200, ""],
+    [422, undefined, /"field":"\[\]"/],
+  ],
   ["a pod that is not there is said", "none/log", [200, ""], [404, undefined, /pods \\"none\\" not found/]],
   [
     "what the agent finds wrong is passed on",
