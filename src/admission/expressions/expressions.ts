@@ -174,7 +174,10 @@ const compileError = ({ stage, error }: Extract<Compilation, { error: string }>)
 const wrongResult = (results: readonly CelType[]): string =>
   results.length === 1
     ? `must evaluate to ${formatType(results[0]!)}`
-    : `must evaluate to one of [${results.map(formatType).join(" ")}]`;
+    : `must evaluate to one of [${results.map(typeWord).join(" ")}]`;
+
+/** A type by the name that expressions know it by. */
+const typeWord = (type: CelType): string => (type.kind === "null" ? "null_type" : formatType(type));
 
 export interface RequestView {
   readonly attributes: AdmissionAttributes;

@@ -38,6 +38,7 @@ async function judge(
     policies: () => [{ metadata: { name: "policy", creationTimestamp: null }, spec, status: {} } as never],
     bindings: () => [{ metadata: { name: "binding", creationTimestamp: null }, spec: bound } as never],
     findParams,
+    knowsKind: ({ kind }) => kind === paramKind.kind,
     expressions: admissionExpressions("orch"),
     namespaceLabels: () => Promise.resolve({ team: "a" }),
     decide: () => (query) => Promise.resolve({ allowed: query.verb === "get", reason: "because" }),
@@ -194,6 +195,17 @@ test("parameters that are not there refuse, unless failures are ignored", async 
   const { refused } = await judge(policy, { paramRef: { name: "x" } });
   assert.match(refused?.message ?? "", /failed to configure binding: no parameters here/);
   const ignored = await judge({ ...policy, failurePolicy: "Ignore" }, { paramRef: { name: "x" } });
+  assert.equal(ignored.refused, undefined);
+});
+
+test("a kind of parameters that nobody serves refuses whatever the policy matches, bound or not", async () => {
+  const policy = { ...check("true"), paramKind: { apiVersion: "a.example/v1", kind: "Unknown" } };
+  const { refused } = await judge(policy, { policyName: "another" });
+  assert.match(
+    refused?.message ?? "",
+    /'policy' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'a\.example\/v1, Kind=Unknown'/,
+  );
+  const ignored = await judge({ ...policy, failurePolicy: "Ignore" });
   assert.equal(ignored.refused, undefined);
 });
 

@@ -35,6 +35,8 @@ export interface PolicyOptions {
   readonly policies: () => readonly ValidatingAdmissionPolicy[];
   readonly bindings: () => readonly ValidatingAdmissionPolicyBinding[];
   readonly findParams: FindParams;
+  /** Whether a kind of parameters is served. */
+  readonly knowsKind: (kind: ParamKind) => boolean;
   readonly expressions: Expressions;
   readonly namespaceLabels: NamespaceLabels;
   readonly decide: (user: UserInfo) => Decide;
@@ -139,6 +141,11 @@ class PolicyJudge {
   async run(bindings: readonly ValidatingAdmissionPolicyBinding[]): Promise<void> {
     const matched = await this.#matches(this.#policy.spec.matchConstraints ?? {}, undefined);
     if (!matched) return;
+    const { paramKind } = this.#policy.spec;
+    if (paramKind && !this.#options.knowsKind(paramKind)) {
+      const shown = `${paramKind.apiVersion ?? ""}, Kind=${paramKind.kind ?? ""}`;
+      return this.#misconfigured(`failed to find resource referenced by paramKind: '${shown}'`, undefined);
+    }
     for (const binding of bindings) await this.#bound(binding, matched);
     for (const [key, values] of this.#notes)
       this.#attributes.annotate(`${this.#name}/${key}`, values.join(", "));

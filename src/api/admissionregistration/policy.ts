@@ -37,28 +37,43 @@ function declare<S extends Fields, R extends Fields>({ message, kind }: Package,
     expression: required(2, string, "The condition, in CEL."),
   });
 
-  const NamedRuleWithOperations = message("NamedRuleWithOperations", "Requests that a policy looks at.", {
-    resourceNames: optional(1, list(string), "Only objects of these names.", whole),
-    ruleWithOperations: inline(2, RuleWithOperations),
-  });
+  const NamedRuleWithOperations = message(
+    "NamedRuleWithOperations",
+    "Requests that a policy looks at.",
+    {
+      resourceNames: optional(1, list(string), "Only objects of these names.", whole),
+      ruleWithOperations: inline(2, RuleWithOperations),
+    },
+    { atomic: true },
+  );
 
-  const MatchResources = message("MatchResources", "Which requests are looked at.", {
-    namespaceSelector: optional(1, LabelSelector, "Only objects in these namespaces.", assumed({})),
-    objectSelector: optional(2, LabelSelector, "Only objects with these labels.", assumed({})),
-    resourceRules: optional(3, list(NamedRuleWithOperations), "Requests that are looked at.", whole),
-    excludeResourceRules: optional(4, list(NamedRuleWithOperations), "Requests that are not.", whole),
-    matchPolicy: pointer(
-      7,
-      string,
-      "Whether rules also match other versions of a resource: Exact or Equivalent.",
-      { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
-    ),
-  });
+  const MatchResources = message(
+    "MatchResources",
+    "Which requests are looked at.",
+    {
+      namespaceSelector: optional(1, LabelSelector, "Only objects in these namespaces.", assumed({})),
+      objectSelector: optional(2, LabelSelector, "Only objects with these labels.", assumed({})),
+      resourceRules: optional(3, list(NamedRuleWithOperations), "Requests that are looked at.", whole),
+      excludeResourceRules: optional(4, list(NamedRuleWithOperations), "Requests that are not.", whole),
+      matchPolicy: pointer(
+        7,
+        string,
+        "Whether rules also match other versions of a resource: Exact or Equivalent.",
+        { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
+      ),
+    },
+    { atomic: true },
+  );
 
-  const ParamKind = message("ParamKind", "The kind of a policy's parameters.", {
-    apiVersion: optional(1, string, "Group and version of the kind."),
-    kind: optional(2, string, "The kind."),
-  });
+  const ParamKind = message(
+    "ParamKind",
+    "The kind of a policy's parameters.",
+    {
+      apiVersion: optional(1, string, "Group and version of the kind."),
+      kind: optional(2, string, "The kind."),
+    },
+    { atomic: true },
+  );
 
   const PolicyValidation = message("Validation", "A rule that requests must keep.", {
     expression: required(1, string, "What must hold, in CEL."),
@@ -113,11 +128,16 @@ function declare<S extends Fields, R extends Fields>({ message, kind }: Package,
     status: embedded(3, ValidatingAdmissionPolicyStatus, "What is known of it."),
   });
 
-  const ParamRef = message("ParamRef", "The parameters of a binding.", {
-    name: optional(1, string, "Name of the object."),
-    namespace: optional(2, string, "Its namespace, if it has one."),
-    ...later.paramRef,
-  });
+  const ParamRef = message(
+    "ParamRef",
+    "The parameters of a binding.",
+    {
+      name: optional(1, string, "Name of the object."),
+      namespace: optional(2, string, "Its namespace, if it has one."),
+      ...later.paramRef,
+    },
+    { atomic: true },
+  );
 
   const ValidatingAdmissionPolicyBindingSpec = message(
     "ValidatingAdmissionPolicyBindingSpec",

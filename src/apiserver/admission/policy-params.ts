@@ -21,6 +21,12 @@ function endpointFor(catalog: Catalog, { apiVersion = "", kind }: ParamKind): En
   return [...endpoints].find((endpoint) => endpoint.kind === kind);
 }
 
+/** Tells whether objects of a kind can be parameters at all. */
+export const paramKinds =
+  (catalog: () => Catalog) =>
+  (kind: ParamKind): boolean =>
+    endpointFor(catalog(), kind) !== undefined;
+
 type Found = Awaited<ReturnType<FindParams>>;
 
 /** Finds parameters. Those of later releases may be selected by labels, and say what it means that there are none. */
@@ -49,7 +55,7 @@ export function paramsFinder(catalog: () => Catalog): FindParams {
     return {
       error: absent
         ? "no params found for policy binding with `Deny` parameterNotFoundAction"
-        : `${resource.strategy.resource} "${name}" not found`,
+        : `${name} not found`,
     };
   };
 }

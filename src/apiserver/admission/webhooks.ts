@@ -22,7 +22,7 @@ import type { Catalog } from "#endpoints";
 import type { Dial } from "#http";
 import type { ServerObjects } from "#registry";
 import { podSecurityMetrics } from "../metrics/extension-metrics.ts";
-import { paramsFinder, policyParamsGuard } from "./policy-params.ts";
+import { paramKinds, paramsFinder, policyParamsGuard } from "./policy-params.ts";
 import type { PluginConfigs } from "./config-file.ts";
 import { webhookCredentials } from "./plugin-settings.ts";
 import { webhookCredentialsFrom } from "./webhook-credentials.ts";
@@ -108,6 +108,7 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
             policies: () => resources.validatingAdmissionPolicies.listCached(""),
             bindings: () => resources.validatingAdmissionPolicyBindings.listCached(""),
             findParams: paramsFinder(options.catalog),
+            knowsKind: paramKinds(options.catalog),
             namespace: hasLaterPolicies(resources) ? namespace : undefined,
             failureAnnotation: `validation.policy.admission.${suffix}/validation_failure`,
           }),
