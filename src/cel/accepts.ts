@@ -39,5 +39,7 @@ export function accepts(type: CelType, value: Value): boolean {
     case "param":
     case "error":
       return true;
+    case "absent":
+      return false;
   }
 }

@@ -189,7 +189,10 @@ class Checker {
       args.unshift(this.check(node.target));
     }
     const found = this.#function(node.name);
-    if (!found) return this.#undeclared(node.offset, node.name);
+    if (!found) {
+      const unknown = this.#undeclared(node.offset, node.name);
+      return node.target ? types.absent : unknown;
+    }
     return this.#overloads(node, found, args, node.target !== undefined);
   }
 

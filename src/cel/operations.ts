@@ -306,7 +306,7 @@ export function multiply(left: Value, right: Value): Value {
 
 export function divide(left: Value, right: Value): Value {
   if (left instanceof Double && right instanceof Double) return new Double(left.value / right.value);
-  return whole(left, right, "divide by zero", (a, b) => a / b);
+  return whole(left, right, "division by zero", (a, b) => a / b);
 }
 
 export function modulo(left: Value, right: Value): Value {

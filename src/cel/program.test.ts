@@ -96,7 +96,7 @@ for (const [source, value] of cases) {
 const failures: [source: string, error: string | RegExp][] = [
   ["9223372036854775807 + 1", "integer overflow"],
   ["1u - 2u", "unsigned integer overflow"],
-  ["x / 0", "divide by zero"],
+  ["x / 0", "division by zero"],
   ["x % 0", "modulus by zero"],
   ["data.absent", "no such key: absent"],
   ["data.list[7]", "index out of bounds: 7"],
@@ -109,6 +109,7 @@ const failures: [source: string, error: string | RegExp][] = [
   ["y + 1", "ERROR: <input>:1:1: undeclared reference to 'y' (in container '')\n | y + 1\n | ^"],
   ["x + 'a'", /found no matching overload for '_\+_' applied to '\(int, string\)'\n \| x \+ 'a'\n \| \.\.\^/],
   ["words.foo()", /1:10: undeclared reference to 'foo' \(in container ''\)/],
+  ["words.foo() == 1", /undeclared reference to 'foo'[^]*'_==_' applied to '\(<nil>, int\)'/],
   ["x.y", /type 'primitive:INT64' does not support field selection/],
   [
     "x.all(i, true)",

@@ -12,6 +12,7 @@ export type CelType =
 export type SimpleKind =
   | "dyn"
   | "error"
+  | "absent"
   | "null"
   | "bool"
   | "int"
@@ -34,6 +35,8 @@ const simple = (kind: SimpleKind): CelType => ({ kind });
 export const types = {
   dyn: simple("dyn"),
   error: simple("error"),
+  /** What a call of a member that nobody declared has: no type, so that it fits nowhere. */
+  absent: simple("absent"),
   null: simple("null"),
   bool: simple("bool"),
   int: simple("int"),
@@ -84,6 +87,8 @@ export function formatType(type: CelType): string {
       return type.params.length === 0 ? type.name : `${type.name}(${type.params.map(formatType).join(", ")})`;
     case "error":
       return "!error!";
+    case "absent":
+      return "<nil>";
     default:
       return type.kind;
   }

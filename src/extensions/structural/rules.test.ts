@@ -106,7 +106,7 @@ const cases: [name: string, schema: SchemaProps, value: unknown, old: unknown, s
     object({ a: number }, rules({ rule: "1 / self.a > 0" })),
     { a: 0 },
     undefined,
-    ["<nil>: divide by zero evaluating rule: 1 / self.a > 0"],
+    ["<nil>: division by zero evaluating rule: 1 / self.a > 0"],
   ],
 ];
 for (const [name, schema, value, old, says] of cases)
