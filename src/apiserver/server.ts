@@ -282,6 +282,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         counting: () => started,
         leaseCollector: () => started,
         ...(settings.encryptionProviderConfigAutomaticReload && { encryptionReload: () => started }),
+        ...(settings.proxyClientCertFile && { proxyCertificate: () => aggregation.registered() }),
       }),
     ],
     caughtUp: () => caches.ready(),

@@ -27,8 +27,14 @@ test("checks fail until the part they stand for has begun", async () => {
   assert.deepEqual(failing(), []);
 });
 
-test("following the encryption configuration is a check only where it is followed", () => {
-  const names = (encryptionReload?: () => boolean): number =>
-    startedChecks(dialects.orch, { ...parts, encryptionReload }).length;
-  assert.equal(names(yes), names() + 1);
+test("what is followed only where it is configured is a check only there", () => {
+  const plain = startedChecks(dialects.orch, parts).map(({ name }) => name);
+  const added = (more: object): string[] =>
+    startedChecks(dialects.orch, { ...parts, ...more })
+      .map(({ name }) => name)
+      .filter((name) => !plain.includes(name));
+  assert.deepEqual(added({ encryptionReload: yes }), [
+    "poststarthook/start-encryption-provider-config-automatic-reload",
+  ]);
+  assert.deepEqual(added({ proxyCertificate: yes }), ["poststarthook/aggregator-reload-proxy-client-cert"]);
 });

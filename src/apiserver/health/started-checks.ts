@@ -16,6 +16,8 @@ export interface StartedParts {
   readonly leaseCollector: () => boolean;
   /** The encryption configuration is followed; absent where it is not to be. */
   readonly encryptionReload?: (() => boolean) | undefined;
+  /** The certificate shown to other API servers is followed; absent where there is none. */
+  readonly proxyCertificate?: (() => boolean) | undefined;
 }
 
 export function startedChecks({ cli, data }: Dialect, parts: StartedParts): readonly HealthCheck[] {
@@ -25,7 +27,8 @@ export function startedChecks({ cli, data }: Dialect, parts: StartedParts): read
       if (!started()) throw new Error("not finished");
     },
   });
-  const { aggregation, definitions, admission, counting, leaseCollector, encryptionReload } = parts;
+  const { aggregation, definitions, admission, counting, leaseCollector } = parts;
+  const { encryptionReload, proxyCertificate } = parts;
   return [
     hook(`start-${cli.apiServer}-admission-initializer`, admission),
     hook("storage-object-count-tracker-hook", counting),
@@ -33,6 +36,7 @@ export function startedChecks({ cli, data }: Dialect, parts: StartedParts): read
     hook("start-apiextensions-controllers", definitions),
     hook("crd-informer-synced", definitions),
     hook(`start-deprecated-${cli.apiServer}-identity-lease-garbage-collector`, leaseCollector),
+    ...(proxyCertificate ? [hook("aggregator-reload-proxy-client-cert", proxyCertificate)] : []),
     hook(`start-${data.componentPrefix}aggregator-informers`, aggregation),
     hook("apiservice-registration-controller", aggregation),
     hook("apiservice-status-available-controller", aggregation),
