@@ -179,7 +179,10 @@ test("issuers and their discovery documents are told apart, and there are at mos
     () => parse({ jwt: [other, other] }),
     /\[jwt\[1\]\.issuer\.url: Duplicate value: "https:\/\/one\.example", jwt\[1\]\.issuer\.discoveryURL: Duplicate value: "https:\/\/d\.example"\]$/,
   );
-  assert.throws(() => parse({ jwt: Array(65).fill(other) }), /jwt: Too many: must have at most 64 items$/);
+  assert.throws(
+    () => parse({ jwt: Array(65).fill(other) }),
+    /jwt: Too many: 65: must have at most 64 items$/,
+  );
 });
 
 test("who may come without a credential may be limited to paths", () => {

@@ -185,7 +185,6 @@ const valueless = new Set<FieldErrorType>([
   "FieldValueRequired",
   "FieldValueForbidden",
   "FieldValueTooLong",
-  "FieldValueTooMany",
   "InternalError",
 ]);
 
@@ -212,9 +211,14 @@ function valueText(value: unknown): string {
     : String(value);
 }
 
+/** Of too many entries only their number is shown. */
+const shownValue = ({ type, value }: FieldError): unknown =>
+  type === "FieldValueTooMany" && typeof value === "object" && value !== null
+    ? Object.keys(value).length
+    : value;
+
 function fieldErrorBody(error: FieldError): string {
-  const { value } = error;
-  const shown = valueless.has(error.type) ? "" : `: ${valueText(value)}`;
+  const shown = valueless.has(error.type) ? "" : `: ${valueText(shownValue(error))}`;
   return `${words[error.type]}${shown}${error.detail && `: ${error.detail}`}`;
 }
 

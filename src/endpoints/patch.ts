@@ -1,5 +1,13 @@
 // patch: four ways to say a change, one way to store it.
-import { ApiError, badRequest, deepCopy, unsupportedMediaType } from "#base";
+import {
+  ApiError,
+  type FieldError,
+  badRequest,
+  deepCopy,
+  invalid as invalidObject,
+  invalidValue,
+  unsupportedMediaType,
+} from "#base";
 import { header, parseMediaType } from "#http";
 import {
   type ApiObject,
@@ -235,7 +243,8 @@ function decodedPatch(
     const truncates = type === "application/strategic-merge-patch+json";
     const decoded = fromJsonValue(endpoint.schema, tree, { truncates }) as unknown as DecodedBody;
     const { value } = decoded;
-    if (type !== "application/strategic-merge-patch+json") {
+    if (endpoint.resource.strategy.custom) checkCustomPatch(endpoint, value, name, invalid);
+    else if (type !== "application/strategic-merge-patch+json") {
       if (!value.apiVersion)
         throw badRequest(
           `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
@@ -252,6 +261,23 @@ function decodedPatch(
       type === "application/strategic-merge-patch+json" ? converterWords(error.message) : error.message,
     );
   }
+}
+
+/** A defined kind and its version are content like any other: who changes them is told what they must be. */
+function checkCustomPatch(
+  endpoint: Endpoint,
+  { kind, apiVersion }: DecodedBody["value"],
+  name: string,
+  invalidPatch: (why: string) => ApiError,
+): void {
+  if (!kind) throw invalidPatch("Object 'Kind' is missing");
+  if (!apiVersion) throw badRequest("Object 'apiVersion' is missing");
+  const errors: FieldError[] = [];
+  if (kind !== endpoint.kind) errors.push(invalidValue("kind", kind, `must be ${endpoint.kind}`));
+  if (apiVersion !== endpoint.apiVersion)
+    errors.push(invalidValue("apiVersion", apiVersion, `must be ${endpoint.apiVersion}`));
+  const group = apiVersion.slice(0, Math.max(apiVersion.indexOf("/"), 0));
+  if (errors.length > 0) throw invalidObject({ group, kind }, name, errors);
 }
 
 /** The patch as a refusal shows it. */

@@ -1,5 +1,5 @@
 // From a call to the one handler that answers it.
-import { ApiError, methodNotAllowed, notFound } from "#base";
+import { ApiError, badRequest, methodNotAllowed, notFound } from "#base";
 import type { Reply } from "#http";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
@@ -142,11 +142,17 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): EndpointHandler {
     if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw methodNotAllowed();
     return item[target.verb]!;
   }
-  const handler = (target.named ? item : collection)[target.verb];
-  if (method === "HEAD" || !handler || !verbsOf(endpoint).includes(target.verb as never))
+  const { custom = false } = endpoint.resource.strategy;
+  // Of defined kinds only the verb counts: HEAD reads, and a POST creates what its body names.
+  const named = target.named && !(custom && target.verb === "create");
+  const handler = (named ? item : collection)[target.verb];
+  if ((method === "HEAD" && !custom) || !handler || !verbsOf(endpoint).includes(target.verb as never))
     throw methodNotAllowed();
   return handler;
 }
+
+/** Verbs of the parts of a defined kind. */
+const partVerbs = { get: true, update: true, patch: true };
 
 /** Paths of a defined kind in another scope than its own belong to nobody. */
 function fitsScope({ namespace, verb }: Target, { resource: { namespaced } }: Endpoint): boolean {
@@ -161,6 +167,16 @@ function checkCustom({ target }: ApiCall, { group, resource: { strategy } }: End
     (subresource === "scale" && strategy.scale !== undefined) ||
     Object.hasOwn(strategy.subresources ?? {}, subresource);
   if (!served) throw notFound({ group, resource }, name);
+  const allowed = subresource === "" ? methodsOf : partVerbs;
+  if (!Object.hasOwn(allowed, target.verb))
+    throw new ApiError(
+      405,
+      "MethodNotAllowed",
+      `${target.verb} is not supported on resources of kind "${resource}.${group}"`,
+      { group, kind: resource },
+    );
+  if (!target.named && (target.verb === "update" || target.verb === "patch"))
+    throw badRequest("name must be provided");
   if (strategy.terminating?.() && target.verb === "create" && subresource === "")
     throw new ApiError(
       405,

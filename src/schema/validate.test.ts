@@ -68,7 +68,7 @@ const complaints: [name: string, change: Partial<Thing>, texts: string[]][] = [
   ["an empty list that must be filled", { ports: [] }, ["ports: Required value"]],
   ["a list that is absent but must be filled", { ports: null }, ["ports: Required value"]],
   ["a text that is absent but must be filled", { title: undefined }, ["title: Required value"]],
-  ["too many", { ports: [80, 81, 82, 83].map((number) => ({ number })) }, ["ports: Too many: must have at most 3 items"]],
+  ["too many", { ports: [80, 81, 82, 83].map((number) => ({ number })) }, ["ports: Too many: 4: must have at most 3 items"]],
   ["too long, in bytes", { title: "ééé" }, ["title: Too long: must have at most 5 bytes"]],
   ["rules of items, with their index", { ports: [{ number: 80 }, { number: 0, name: "A" }] }, ["ports[1].name: Invalid value: \"A\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')", "ports[1].number: Invalid value: 0: must be between 1 and 65535, inclusive"]],
   ["a value outside a closed enumeration", { ports: [{ number: 1, protocol: "ICMP" }] }, ['ports[0].protocol: Unsupported value: "ICMP": supported values: "TCP", "UDP"']],

@@ -48,11 +48,45 @@ export function customScale(paths: CustomResourceSubresourceScale): ScaleView<Ap
 
 const largest = 2 ** 31 - 1;
 
+/** What stands in the way of reading a value of a type at a path. */
+function accessError(object: unknown, path: string, type: string): string | undefined {
+  const steps = stepsOf(path);
+  let value: unknown = object;
+  for (const [i, step] of steps.entries()) {
+    if (value === null || value === undefined) return undefined;
+    if (!isObject(value))
+      return `.${steps.slice(0, i + 1).join(".")} accessor error: ${mismatch(value, "map[string]interface{}")}`;
+    if (!Object.hasOwn(value, step)) return undefined;
+    value = value[step];
+  }
+  return typeName(value) === type ? undefined : `${path} accessor error: ${mismatch(value, type)}`;
+}
+
+const mismatch = (value: unknown, wanted: string): string =>
+  `${typeof value === "object" ? JSON.stringify(value) : String(value)} is of the type ${typeName(value)}, expected ${wanted}`;
+
+/** The type of a value, as the reference's decoder holds it. */
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return "[]interface {}";
+  switch (typeof value) {
+    case "number":
+      return Number.isSafeInteger(value) ? "int64" : "float64";
+    case "bigint":
+      return "int64";
+    case "boolean":
+      return "bool";
+    case "object":
+      return value === null ? "<nil>" : "map[string]interface {}";
+    default:
+      return typeof value;
+  }
+}
+
 function countErrors(object: unknown, path: string): FieldError[] {
-  const value = at(object, path);
+  const wrong = accessError(object, path, "int64");
+  if (wrong !== undefined) return [invalidValue(path, 0, wrong)];
+  const value = at(object, path) as number | bigint | undefined;
   if (value === undefined) return [];
-  if (typeof value !== "number" || !Number.isInteger(value))
-    return [invalidValue(path, 0, `${path} accessor error: ${String(value)} is not an integer`)];
   if (value < 0) return [invalidValue(path, value, "should be a non-negative integer")];
   return value > largest ? [invalidValue(path, value, `should be less than or equal to ${largest}`)] : [];
 }
@@ -69,8 +103,7 @@ export function scaleStatusErrors(
   if (!scale) return [];
   const errors = countErrors(object, scale.statusReplicasPath);
   const path = scale.labelSelectorPath;
-  const selector = path ? at(object, path) : undefined;
-  if (path && selector !== undefined && typeof selector !== "string")
-    errors.push(invalidValue(path, "", `${path} accessor error: it is not a string`));
+  const wrong = path ? accessError(object, path, "string") : undefined;
+  if (path && wrong !== undefined) errors.push(invalidValue(path, "", wrong));
   return errors;
 }

@@ -6,7 +6,7 @@ import { embeddedErrors } from "../structural/embedded.ts";
 import { pruneValue } from "../structural/prune.ts";
 import { ruleSet } from "../structural/rules.ts";
 import { type Structural, metaFields } from "../structural/structural.ts";
-import { compileValues, valueErrors } from "../structural/values.ts";
+import { compileValues, nowhere, valueErrors } from "../structural/values.ts";
 
 const deepest = 1000;
 
@@ -37,12 +37,18 @@ function* walk(schema: Structural, path: string, place: Place, errors: FieldErro
 function* ownErrors(
   schema: Structural,
   path: string,
-  { dialect }: Place,
+  { dialect, root }: Place,
   inMetadata: boolean,
 ): Steps<readonly FieldError[]> {
   const { default: value } = schema;
   const check = compileValues(schema.props, dialect);
-  if (inMetadata) return valueErrors(check, value, path);
+  // Values are looked at on their own; where they stand is put before what is found.
+  const found = (): FieldError[] =>
+    valueErrors(check, value, "").map((error) => ({
+      ...error,
+      field: error.field === "" || error.field === nowhere ? path : `${path}.${error.field}`,
+    }));
+  if (inMetadata) return found();
   const errors: FieldError[] = [];
   const walked: OpenWalk = { own: false, keys: 0, depthLeft: deepest, unknown: false, numbers: false };
   try {
@@ -52,9 +58,9 @@ function* ownErrors(
     return [invalidValue(path, value, error.message)];
   }
   if (walked.unknown) errors.push(invalidValue(path, value, "must not have unknown fields"));
-  const embedded = embeddedErrors(value, schema, path);
+  const embedded = embeddedErrors(value, schema, path, root);
   if (embedded.length > 0) return [...errors, ...embedded];
-  const wrong = valueErrors(check, value, path);
+  const wrong = found();
   const rules = wrong.length === 0 ? yield* ruleSet(schema, false, dialect) : undefined;
   return [...errors, ...wrong, ...(rules ? yield* rules.errors(value, value, path) : [])];
 }

@@ -4,7 +4,7 @@ import { type FieldError, type Steps, forbiddenField, invalidValue, notSupported
 import type { Dialect } from "#dialect";
 import { type SchemaProps, isObject, metaFields } from "../structural/structural.ts";
 
-const types = ["array", "boolean", "integer", "null", "number", "object", "string"];
+const types = ["array", "boolean", "integer", "number", "object", "string"];
 
 interface Place {
   readonly dialect: Dialect;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Steps } from "#base";
+import { type Steps, fieldErrorText } from "#base";
 import { dialects } from "#dialect";
 import type { SchemaProps } from "../structural/structural.ts";
 import { schemaErrors } from "./validate-schema.ts";
@@ -60,5 +60,55 @@ test("rules of a schema with something wrong in it or below are not looked at", 
   });
   assert.deepEqual(details, [
     "spec.validation.openAPIV3Schema.properties[spec].properties[p0].x-orch-validations[0].rule: rule is not specified",
+  ]);
+});
+
+const values: readonly [name: string, property: SchemaProps, details: string[]][] = [
+  [
+    "a type that may only be said as nullable",
+    { type: "null" },
+    [
+      ".type: Unsupported value",
+      ".type: Forbidden: type cannot be set to null, use nullable as an alternative",
+    ],
+  ],
+  [
+    "a default of another type",
+    { type: "string", default: 1 },
+    ['.default: Invalid value: "integer":  in body must be of type string: "integer"'],
+  ],
+  [
+    "an item of a default of another type",
+    { type: "array", items: { type: "string" }, default: [1] },
+    ['.default.[0]: Invalid value: "integer": [0] in body must be of type string: "integer"'],
+  ],
+  [
+    "a default that fits none of its alternatives",
+    { type: "string", default: "a", allOf: [{ pattern: "^b" }] },
+    [
+      ".default: Invalid value: \"a\":  in body should match '^b'",
+      '.default: Invalid value: "": "" must validate all the schemas (allOf). None validated',
+    ],
+  ],
+];
+for (const [name, property, details] of values)
+  test(`what a schema may not say: ${name}`, () => {
+    const schema = { type: "object", properties: { spec: { type: "object", properties: { a: property } } } };
+    const { result } = counted(schemaErrors(schema, false, "spec", dialects.orch));
+    const found = result.map((error) => fieldErrorText(error));
+    assert.equal(found.length, details.length, found.join("\n"));
+    details.forEach((detail, i) => {
+      const start = `spec.openAPIV3Schema.properties[spec].properties[a]${detail}`;
+      assert.equal(found[i]!.slice(0, start.length), start);
+    });
+  });
+
+test("a default of the whole object says what kind it is of", () => {
+  const schema = { type: "object", default: {} };
+  const { result } = counted(schemaErrors(schema, false, "spec", dialects.orch));
+  const found = result.map(({ field, type }) => `${type} ${field}`);
+  assert.deepEqual(found, [
+    "FieldValueRequired spec.openAPIV3Schema.default.apiVersion",
+    "FieldValueRequired spec.openAPIV3Schema.default.kind",
   ]);
 });

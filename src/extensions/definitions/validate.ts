@@ -89,7 +89,9 @@ function storedErrors({ spec, status }: CustomResourceDefinition): FieldError[] 
   const field = "status.storedVersions";
   if (stored.length === 0) return [invalidValue(field, [], "must have at least one stored version")];
   const names = new Set((spec.versions ?? []).map(({ name }) => name));
-  const missing = (spec.versions ?? []).filter(({ name, storage }) => storage && !stored.includes(name));
+  // Each name counts once: of two versions of one name the second is not stored.
+  const left = new Set(stored);
+  const missing = (spec.versions ?? []).filter(({ name, storage }) => !left.delete(name) && storage);
   return [
     ...missing.map((version) =>
       invalidValue(field, version, `must have the storage version ${version.name}`),
@@ -220,8 +222,13 @@ function warningProblems({
   const problems: string[] = [];
   if (Buffer.byteLength(text) > 256) problems.push("must be <= 256 characters long");
   if (text === "") problems.push("must not be an empty string");
-  if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(text))
-    problems.push("must only contain printable UTF-8 characters");
+  const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(text);
+  if (unprintable) {
+    const at = Buffer.byteLength(text.slice(0, unprintable.index));
+    problems.push(
+      `must only contain printable UTF-8 characters; non-printable character found at index ${at}`,
+    );
+  }
   return problems;
 }
 
@@ -251,8 +258,11 @@ function pathErrors(path: string, field: string, below: readonly string[]): Fiel
   if (!path.startsWith(".")) return [invalidValue(field, path, "must be a simple json path starting with .")];
   return below.length === 0 || below.some((prefix) => path.startsWith(prefix))
     ? []
-    : [invalidValue(field, path, `should be a json path under ${below.join(" or ")}`)];
+    : [invalidValue(field, path, `should be a json path under ${under(below)}`)];
 }
+
+const under = (prefixes: readonly string[]): string =>
+  `${prefixes.length > 1 ? "either " : ""}${prefixes.map((prefix) => prefix.slice(0, -1)).join(" or ")}`;
 
 function subresourceErrors(parts: CustomResourceSubresources | undefined, at: string): FieldError[] {
   const scale = parts?.scale;

@@ -5,8 +5,15 @@ import { pathSegment, validateMeta } from "#registry";
 import { dns1035LabelProblems } from "#schema";
 import { type Structural, isObject, under } from "./structural.ts";
 
-export function embeddedErrors(value: unknown, schema: Structural | undefined, path = ""): FieldError[] {
+/** `root` says that the value is a whole object, whatever its schema says. */
+export function embeddedErrors(
+  value: unknown,
+  schema: Structural | undefined,
+  path = "",
+  root = false,
+): FieldError[] {
   const errors: FieldError[] = [];
+  if (root && isObject(value)) errors.push(...typeErrors(value, path));
   walk(value, schema, path, errors);
   return errors;
 }

@@ -98,7 +98,10 @@ function pruneObject(
     const given = value[key];
     let kept: unknown;
     if (schema?.embedded && metaFields.has(key))
-      kept = key === "metadata" ? coerceMetadata(given, below(path, key), walk) : given;
+      kept =
+        key === "metadata"
+          ? coerceMetadata(given, below(path, key), walk)
+          : typeText(given, below(path, key));
     else {
       const inner = schema?.properties.get(key);
       if (inner !== undefined || schema?.additional !== undefined) {
@@ -134,6 +137,12 @@ function sorted(value: Record<string, unknown>): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const key of Object.keys(value).sort()) setOwn(result, key, value[key]);
   return result;
+}
+
+/** The type of an embedded object is said in texts, or it is not an object at all. */
+function typeText(value: unknown, path: string): string {
+  if (typeof value === "string") return value;
+  throw new DecodeError(`${path}: Invalid value: ${JSON.stringify(value)}: must be a string`, path);
 }
 
 /** Metadata of an embedded object keeps only what metadata has. */

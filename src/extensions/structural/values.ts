@@ -15,7 +15,7 @@ export interface Findings {
 export type ValueCheck = (value: unknown, path: string, found: Findings) => void;
 
 /** Path of errors that the reference gives none. */
-const nowhere = "<nil>";
+export const nowhere = "<nil>";
 
 const typeInvalid = (field: string, value: unknown, detail: string): FieldError => ({
   type: "FieldValueTypeInvalid",
@@ -65,7 +65,8 @@ function typeOf(value: unknown): string {
   if (Array.isArray(value)) return "array";
   switch (typeof value) {
     case "number":
-      return Number.isInteger(value) ? "integer" : "number";
+      // Integers that no double holds exactly came as large numbers, not as doubles.
+      return Number.isSafeInteger(value) ? "integer" : "number";
     case "bigint":
       return "integer";
     default:
@@ -84,18 +85,19 @@ function checkType(props: SchemaProps, dialect: Dialect): ValueCheck | undefined
   return (value, path, found) => {
     const given = typeOf(value);
     if (given === "null") {
-      if (!nullable) found.errors.push(mustBe(path, types, given, value));
+      if (!nullable) found.errors.push(mustBe(path, types, given));
       return;
     }
     // A format says enough about a text or a list.
     if (format && !numeric && (given === "string" || given === "array")) return;
     if (types.includes(given) || (given === "integer" && types.includes("number"))) return;
-    found.errors.push(mustBe(path, types, given, value));
+    found.errors.push(mustBe(path, types, given));
   };
 }
 
-const mustBe = (path: string, types: readonly string[], given: string, value: unknown): FieldError =>
-  typeInvalid(path, value ?? "", `${path} in body must be of type ${types.join(",")}: "${given}"`);
+/** The value that such an error shows is its type. */
+const mustBe = (path: string, types: readonly string[], given: string): FieldError =>
+  typeInvalid(path, given, `${path} in body must be of type ${types.join(",")}: "${given}"`);
 
 function combined(props: SchemaProps, dialect: Dialect): ValueCheck | undefined {
   const compiled = (key: string): readonly ValueCheck[] =>
@@ -124,7 +126,8 @@ function combined(props: SchemaProps, dialect: Dialect): ValueCheck | undefined 
     if (allOf.length > 0) {
       const results = tried(allOf, value, path, false);
       for (const result of results) merge(found, result);
-      if (!results.every(isValid)) say(path, found, "must validate all the schemas (allOf)");
+      const how = results.some(isValid) ? "" : ". None validated";
+      if (!results.every(isValid)) say(path, found, `must validate all the schemas (allOf)${how}`);
     }
     if (not && isValid(tried([not], value, path, true)[0]!))
       say(path, found, "must not validate the schema (not)");
@@ -221,7 +224,10 @@ function checkNumber(props: SchemaProps): ValueCheck | undefined {
       void found.errors.push(invalidValue(path, value, `${path} in body should be ${text}`));
     if (multipleOf !== undefined) {
       const factor = bound(multipleOf);
-      if (factor <= 0) say("a multiple of a positive number");
+      if (factor <= 0)
+        found.errors.push(
+          invalidValue(path, factor, `factor MultipleOf declared for ${path} must be positive: ${factor}`),
+        );
       else if (!isMultiple(number, factor)) say(`a multiple of ${multipleOf}`);
     }
     if (maximum !== undefined && (under ? number >= bound(maximum) : number > bound(maximum)))

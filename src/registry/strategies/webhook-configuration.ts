@@ -171,10 +171,12 @@ export function clientErrors({ url, service }: WebhookClientConfig, at: string):
     return [required(at, "exactly one of url or service is required")];
   if (url !== undefined) return urlErrors(url, `${at}.url`);
   // The two names are looked at the wrong way round; clients know it no other way.
-  const errors = service!.namespace ? [] : [required(`${at}.service.name`)];
-  if (!service!.name) errors.push(required(`${at}.service.namespace`));
-  if (portNumberProblems(service!.port ?? 0).length > 0)
-    errors.push(invalidValue(`${at}.service.port`, service!.port ?? 0, "port is not valid"));
+  const errors = service!.namespace ? [] : [required(`${at}.service.name`, "service name is required")];
+  if (!service!.name) errors.push(required(`${at}.service.namespace`, "service namespace is required"));
+  const port = service!.port ?? 0;
+  const problems = portNumberProblems(port);
+  if (problems.length > 0)
+    errors.push(invalidValue(`${at}.service.port`, port, `port is not valid: ${problems.join(",")}`));
   return [...errors, ...pathErrors(service!.path, `${at}.service.path`)];
 }
 
@@ -202,8 +204,8 @@ function pathErrors(path: string | undefined, field: string): FieldError[] {
   return [
     ...errors,
     ...steps.flatMap((step, position) =>
-      (step === "" ? ["may not be empty"] : dns1123SubdomainProblems(step)).map((detail) =>
-        invalidValue(field, path, `segment[${position}]: ${detail}`),
+      (step === "" ? [" may not be empty"] : dns1123SubdomainProblems(step).map((text) => `: ${text}`)).map(
+        (detail) => invalidValue(field, path, `segment[${position}]${detail}`),
       ),
     ),
   ];
