@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { dialects } from "#dialect";
 import type { Snapshot } from "./framework.ts";
 import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
+import { admits } from "./node-admission.ts";
 import { failureText, findNode, nodesToFind } from "./placement.ts";
 import { preempt } from "./preemption.ts";
 import { defaultPlugins, profileFrom } from "./profile.ts";
@@ -52,6 +53,15 @@ const anti = {
     ],
   },
 };
+const named = (...fields: string[][]) => ({
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [
+        { matchFields: fields.map((values) => ({ key: "metadata.name", operator: "In", values })) },
+      ],
+    },
+  },
+});
 const near = {
   podAffinity: {
     requiredDuringSchedulingIgnoredDuringExecution: [
@@ -103,6 +113,36 @@ const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], ex
     [
       [node("x"), []],
       [node("y", { labels: { zone: "z" } }), []],
+    ],
+    "y",
+  ],
+  [
+    "of nodes that a pod does not name nothing is told",
+    pod("p", { cpu: "9", spec: { affinity: named(["x"]) } }),
+    [
+      [node("x"), []],
+      [node("y"), []],
+    ],
+    "0/2 nodes are available: 1 Insufficient cpu.",
+  ],
+  [
+    "a pod may name a node that is not there",
+    pod("p", { spec: { affinity: named(["gone"]) } }),
+    [[node("x"), []]],
+    "0/1 nodes are available:",
+  ],
+  [
+    "names that exclude each other are a conflict",
+    pod("p", { spec: { affinity: named(["x"], ["y"]) } }),
+    [[node("x"), []]],
+    "0/1 nodes are available: pod affinity terms conflict.",
+  ],
+  [
+    "the node where room was made comes first",
+    { ...pod("p"), status: { nominatedNodeName: "y" } } as SeenPod,
+    [
+      [node("x"), []],
+      [node("y"), [pod("q"), pod("r")]],
     ],
     "y",
   ],
@@ -199,4 +239,15 @@ test("of many nodes only a share is looked at", () => {
 test("a profile leaves plug-ins out, and an unknown one is an error", () => {
   assert.equal(profileFrom({ disabled: ["ImageLocality"] }).plugins.length, defaultPlugins.length - 1);
   assert.throws(() => profileFrom({ disabled: ["Nothing"] }), /no scheduler plug-in Nothing/);
+});
+
+test("a node wakes only pods that it could take", () => {
+  const empty = snapshotOf([]);
+  const tainted = new NodeInfo(node("x", { taints: [{ key: "new", effect: "NoSchedule" }] }), []);
+  const open = new NodeInfo(node("x"), [pod("q", { cpu: "3" })]);
+  assert.equal(admits(tainted, pod("p"), empty), false);
+  assert.equal(admits(open, pod("p"), empty), true);
+  assert.equal(admits(open, pod("p", { cpu: "2" }), empty), false);
+  assert.equal(admits(open, pod("p", { spec: { nodeSelector: { zone: "z" } } }), empty), false);
+  assert.equal(admits(undefined, pod("p"), empty), false);
 });

@@ -86,6 +86,9 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
   if (forAll) return { node: undefined, failures: { total, forAll, byNode } };
   const only = views.flatMap(({ onlyNodes }) => (onlyNodes ? [onlyNodes] : []));
   const all = [...snapshot.nodes.values()].filter(({ name }) => only.every((names) => names.has(name)));
+  // Where room was made for the pod, it most likely fits.
+  const hoped = all.find(({ name }) => name === pod.status.nominatedNodeName);
+  if (hoped && !filterWithNominated(pod, snapshot, views, hoped, options)) return { node: hoped };
   const feasible: NodeInfo[] = [];
   const wanted = nodesToFind(all.length, options.percentageOfNodesToScore);
   for (let index = 0; index < all.length && feasible.length < wanted; index++) {
@@ -94,17 +97,7 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
     if (rejection) byNode.set(node.name, rejection);
     else feasible.push(node);
   }
-  if (feasible.length === 0) {
-    if (only.length > 0)
-      for (const { name } of snapshot.nodes.values())
-        if (!byNode.has(name))
-          byNode.set(name, {
-            plugin: "NodeAffinity",
-            reasons: ["node(s) didn't match Pod's node affinity/selector"],
-            isFinal: true,
-          });
-    return { node: undefined, failures: { total, byNode } };
-  }
+  if (feasible.length === 0) return { node: undefined, failures: { total, byNode } };
   return { node: feasible.length === 1 ? feasible[0]! : best(pod, snapshot, feasible, options) };
 }
 
@@ -135,5 +128,6 @@ export function failureText({ total, forAll, byNode }: FilterFailures, preemptio
   for (const { reasons } of byNode.values())
     for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const list = [...counts].map(([reason, count]) => `${count} ${reason}`).toSorted();
-  return `0/${total} nodes are available: ${list.join(", ")}.${after}`;
+  const reasons = list.length > 0 ? ` ${list.join(", ")}.` : "";
+  return `0/${total} nodes are available:${reasons}${after}`;
 }

@@ -166,6 +166,31 @@ test("a binding that the server fails is tried again", { timeout: 20_000 }, asyn
   });
   assert.equal(node, "n1");
   assert.equal(faults.met.length, 2);
+  const failed = await until(async () =>
+    (await server.client.of(kinds.events).list({ namespace: "default" })).items.find(
+      ({ reason }) => reason === "FailedScheduling",
+    ),
+  );
+  assert.match(failed.note ?? "", /^running Bind plugin "DefaultBinder": /);
   stopping.abort();
   await running;
 });
+
+test("a pod that is being deleted is not placed, and an event says so", { timeout: 20_000 }, () =>
+  withScheduler(async (_server, client) => {
+    const pods = client.of(kinds.pods);
+    await pods.create({
+      metadata: { name: "held", namespace: "default", finalizers: ["example.com/hold"] },
+      spec: { containers: [{ name: "c", image: "i", resources: {} }] },
+    });
+    const noted = (text: string) => async (): Promise<boolean> =>
+      (await client.of(kinds.events).list({ namespace: "default" })).items.some(({ note }) => note === text);
+    await until(noted("no nodes available to schedule pods"));
+    await pods.delete("held", { namespace: "default" });
+    await until(noted("skip schedule deleting pod: default/held"));
+    await addNode(client, "n1");
+    await addPod(client, "other");
+    await until(() => nodeOf(client, "other"));
+    assert.equal(await nodeOf(client, "held"), undefined);
+  }),
+);

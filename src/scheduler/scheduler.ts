@@ -7,6 +7,7 @@ import type { Dialect } from "#dialect";
 import { ClusterCache, isOver } from "./cluster-cache.ts";
 import type { ClusterEvent, Snapshot } from "./framework.ts";
 import type { NodeInfo, SeenNode, SeenPod } from "./node-info.ts";
+import { admits } from "./node-admission.ts";
 import { type FilterFailures, failureText, findNode } from "./placement.ts";
 import { type Candidate, preempt } from "./preemption.ts";
 import { type Profile, profileFrom } from "./profile.ts";
@@ -65,10 +66,9 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   const nominations = new Map<string, { readonly pod: SeenPod; readonly node: string }>();
   let start = 0;
 
-  const isWaiting = ({ spec, metadata, status }: SeenPod): boolean =>
+  const isWaiting = ({ spec, status }: SeenPod): boolean =>
     !spec.nodeName &&
     profiles.has(spec.schedulerName ?? "default-scheduler") &&
-    !metadata.deletionTimestamp &&
     status.phase !== "Failed" &&
     status.phase !== "Succeeded";
   const isGated = ({ spec }: SeenPod): boolean => Boolean(spec.schedulingGates?.length);
@@ -103,9 +103,16 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   view.follow(kinds.nodes, (event) => {
     const { object: node } = event;
     if (event.type === "deleted") return cache.removeNode(node.metadata.name!);
+    const before = cache.nodes.get(node.metadata.name!);
     cache.setNode(node);
-    if (event.type === "added") return queue.onEvent("node added");
-    for (const change of nodeChanges(event.old, node)) queue.onEvent(change);
+    const now = cache.nodes.get(node.metadata.name!);
+    const takes = (pod: SeenPod): boolean => admits(now, pod, takeSnapshot());
+    if (event.type === "added") return queue.onEvent("node added", takes);
+    const changes = nodeChanges(event.old, node);
+    for (const change of changes) queue.onEvent(change, takes);
+    // To a pod that the node could not take until now, it is a new one.
+    if (changes.length > 0)
+      queue.onEvent("node added", (pod) => takes(pod) && !admits(before, pod, takeSnapshot()));
   });
   const budgets = view.follow(kinds.podDisruptionBudgets);
   const volumes = volumeView(view, (event) => queue.onEvent(event));
@@ -133,6 +140,11 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
 
   async function schedule(entry: QueuedPod): Promise<void> {
     const { pod } = entry;
+    if (pod.metadata.deletionTimestamp) {
+      const text = `skip schedule deleting pod: ${keyOf(pod)}`;
+      recorderOf(pod).event(pod, "Warning", "FailedScheduling", text, "Scheduling");
+      return;
+    }
     const current = seen.get(pod.metadata.namespace, pod.metadata.name!);
     if (current?.metadata.uid !== pod.metadata.uid || !isWaiting(current!) || cache.has(pod.metadata.uid!))
       return;
@@ -164,6 +176,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       measure?.attempt("error", clock.now() - began);
       log.error("scheduling attempt failed", { pod: keyOf(pod), error: (error as Error).message });
       queue.retry(entry);
+      report(pod, "SchedulerError", (error as Error).message);
     }
   }
 
@@ -215,8 +228,9 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         victim,
         "Normal",
         "Preempted",
-        `Preempted by pod ${pod.metadata.uid} on node ${node}`,
+        `Preempted by a pod on node ${node}`,
         "Preempting",
+        { related: pod },
       );
       log.verbose(2, "pod preempted", { pod: keyOf(victim), by: keyOf(pod), node });
     }
@@ -233,17 +247,25 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     message: string,
     nominatedNode?: string,
   ): void {
-    const { pod } = entry;
     queue.putBack(entry, plugins);
+    report(entry.pod, "Unschedulable", message, nominatedNode);
+  }
+
+  /** Says by event and condition why a pod has no node. */
+  function report(
+    pod: SeenPod,
+    reason: "Unschedulable" | "SchedulerError",
+    message: string,
+    nominatedNode?: string,
+  ): void {
     recorderOf(pod).event(pod, "Warning", "FailedScheduling", message, "Scheduling");
     const before = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
-    const isSame =
-      before?.status === "False" && before.reason === "Unschedulable" && before.message === message;
+    const isSame = before?.status === "False" && before.reason === reason && before.message === message;
     if (isSame && nominatedNode === undefined) return;
     const condition = {
       type: "PodScheduled",
       status: "False",
-      reason: "Unschedulable",
+      reason,
       message,
       lastProbeTime: null,
       lastTransitionTime: before?.status === "False" ? before.lastTransitionTime : timeOfMillis(clock.now()),
@@ -294,8 +316,10 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   async function bind(entry: QueuedPod, node: string, decision: VolumeDecision | undefined): Promise<void> {
     const { pod } = entry;
     const { namespace, name, uid } = pod.metadata;
+    let hasVolumes = false;
     try {
       if (decision) await bindVolumes({ client, clock, signal, volumes }, pod, node, decision);
+      hasVolumes = true;
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace!)}/pods/${encodeURIComponent(name!)}/binding`;
       await client.request("POST", path, {
         apiVersion: "v1",
@@ -318,6 +342,10 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         error: (error as Error).message,
       });
       queue.retry(entry);
+      const step = hasVolumes
+        ? `Bind plugin "DefaultBinder": `
+        : `PreBind plugin "VolumeBinding": binding volumes: `;
+      report(pod, "SchedulerError", `running ${step}${(error as Error).message}`);
       return;
     }
     recorderOf(pod).event(
@@ -333,9 +361,11 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
 const haveLabelsChanged = (old: SeenPod, pod: SeenPod): boolean =>
   JSON.stringify(old.metadata.labels) !== JSON.stringify(pod.metadata.labels);
 
-/** Whether a change of a waiting pod may make it fit; its own status does not. */
+/** Whether a change of a waiting pod matters to the scheduler; its own status does not. */
 const mayFit = (old: SeenPod, pod: SeenPod): boolean =>
-  haveLabelsChanged(old, pod) || JSON.stringify(old.spec) !== JSON.stringify(pod.spec);
+  haveLabelsChanged(old, pod) ||
+  old.metadata.deletionTimestamp !== pod.metadata.deletionTimestamp ||
+  JSON.stringify(old.spec) !== JSON.stringify(pod.spec);
 
 /** What of a node has changed that may make pods fit; heartbeats do not. */
 function nodeChanges(old: SeenNode, node: SeenNode): ClusterEvent[] {

@@ -72,3 +72,20 @@ test("of pods whose back-off ends together the more important one goes first", a
   await clock.advance(1000);
   assert.equal((await next).pod.metadata.name, "high");
 });
+
+test("an event does not wake a pod that it rules out", async () => {
+  const { queue } = setUp();
+  for (const each of [pod("a"), pod("b")]) queue.add(each);
+  for (const entry of [await queue.take(), await queue.take()]) queue.putBack(entry, new Set(["Fit"]));
+  queue.onEvent("node added", ({ metadata }) => metadata.name === "b");
+  assert.deepEqual(queue.sizes, { active: 0, backoff: 1, unschedulable: 1 });
+});
+
+test("a pod that changed during its attempt is not queued twice", async () => {
+  const { queue } = setUp();
+  queue.add(pod("a"));
+  const entry = await queue.take();
+  queue.update(pod("a"), false);
+  queue.putBack(entry, new Set(["Fit"]));
+  assert.deepEqual(queue.sizes, { active: 1, backoff: 0, unschedulable: 0 });
+});

@@ -129,6 +129,8 @@ export class SchedulingQueue {
   putBack(entry: QueuedPod, rejectedBy: ReadonlySet<string>): void {
     entry.failedAt = this.#options.clock.now();
     entry.rejectedBy = rejectedBy;
+    // It came again, changed, in the meantime.
+    if (this.#find(entry.pod.metadata.uid!)) return;
     if (entry.cycle !== this.#moves) return this.#requeue(entry);
     this.#unschedulable.set(entry.pod.metadata.uid!, entry);
   }
@@ -139,14 +141,14 @@ export class SchedulingQueue {
     this.#requeue(entry);
   }
 
-  /** Something changed: pods that it may help are tried again. */
-  onEvent(event: ClusterEvent): void {
+  /** Something changed: pods that it may help, and that are not ruled out, are tried again. */
+  onEvent(event: ClusterEvent, mayFit: (pod: SeenPod) => boolean = () => true): void {
     const helped = this.#options.helpedBy(event);
     this.#moves++;
     for (const [uid, entry] of this.#unschedulable) {
       const mayHelp =
         entry.rejectedBy.size === 0 || [...entry.rejectedBy].some((plugin) => helped.has(plugin));
-      if (!mayHelp) continue;
+      if (!mayHelp || !mayFit(entry.pod)) continue;
       this.#unschedulable.delete(uid);
       this.#requeue(entry);
     }

@@ -10,6 +10,7 @@ export interface Happening {
   readonly message: string;
   readonly action?: string | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly related?: ObjectReference | undefined;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }

@@ -9,6 +9,12 @@ import { type Happening, type KnownEvent, correlator } from "./correlator.ts";
 
 export type EventType = "Normal" | "Warning";
 
+export interface EventExtras {
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  /** Another object that took part; only events of the newer group tell it. */
+  readonly related?: AnyObject | undefined;
+}
+
 export interface EventRecorder {
   event(
     regarding: ObjectReference | AnyObject,
@@ -16,7 +22,7 @@ export interface EventRecorder {
     reason: string,
     message: string,
     action?: string,
-    annotations?: Readonly<Record<string, string>>,
+    more?: EventExtras,
   ): void;
 }
 
@@ -72,7 +78,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
   let running: Promise<void> | undefined;
 
   return {
-    event: (regarding, type, reason, message, action, annotations) =>
+    event: (regarding, type, reason, message, action, { annotations, related } = {}) =>
       record({
         regarding: referenceTo(regarding),
         type,
@@ -80,6 +86,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
         message,
         action,
         annotations,
+        related: related && referenceTo(related),
         at: clock.now(),
       }),
     sent: async () => {
@@ -239,7 +246,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
   }
 
   function newerForm({ first, name, namespace, message, lastAt, count }: KnownEvent): object {
-    const { regarding, type, reason, action, annotations, at } = first;
+    const { regarding, related, type, reason, action, annotations, at } = first;
     return {
       metadata: { name, namespace, ...(annotations && { annotations }) },
       eventTime: microTimeOfMillis(at),
@@ -249,6 +256,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
       action: action ?? reason,
       reason,
       regarding,
+      ...(related && { related }),
       note: message.slice(0, longestNote),
       type,
     };

@@ -36,7 +36,7 @@ function node(
     localStorage: true,
     disruptionConditions: true,
     events: {
-      event: (_, type, reason, message, _action, annotations) =>
+      event: (_, type, reason, message, _action, { annotations } = {}) =>
         events.push([type, reason, message, ...(annotations ? [JSON.stringify(annotations)] : [])].join("|")),
     },
     observe: async () =>

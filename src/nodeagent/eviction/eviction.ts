@@ -173,7 +173,7 @@ export function eviction(options: EvictionOptions): Eviction {
     signal: AbortSignal,
   ): Promise<void> {
     const { message, graceSeconds, annotations, disruption } = how;
-    events.event(referenceTo(pod), "Warning", reason, message, undefined, annotations);
+    events.event(referenceTo(pod), "Warning", reason, message, undefined, { annotations });
     log.info("evicting pod", { pod: keyOf(pod), message });
     const limit = new AbortController();
     const cancel = clock.after(graceSeconds * 1000 + cleanupMilliseconds, () => limit.abort());

@@ -78,6 +78,8 @@ export const nodeAffinity: Plugin = {
   helpedBy: ["node added", "node labels"],
   view: ({ spec }): PodView => {
     const only = namedNodes(spec);
+    if (only?.size === 0)
+      return { rejectsPod: rejection("NodeAffinity", "pod affinity terms conflict", true) };
     return {
       ...(only && { onlyNodes: only }),
       filter: ({ name, labels }) =>
@@ -111,7 +113,8 @@ function namedNodes({ affinity }: SeenPod["spec"]): ReadonlySet<string> | undefi
       ({ key, operator }) => key === "metadata.name" && operator === "In",
     );
     if (named.length === 0) return undefined;
-    for (const { values } of named) for (const name of values ?? []) names.add(name);
+    const [first, ...others] = named.map(({ values }) => new Set(values ?? []));
+    for (const name of first!) if (others.every((each) => each.has(name))) names.add(name);
   }
   return names;
 }
