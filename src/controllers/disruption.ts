@@ -14,6 +14,7 @@ import {
 } from "#controllerkit";
 import { scaledValue } from "./deployment/rollout.ts";
 import { type SeenPod, isDeleting, isFinished, isReady, keyOf, splitKey, timeOf } from "./pods.ts";
+import { selectorText } from "./selector-text.ts";
 
 type SeenBudget = PodDisruptionBudget & AnyObject;
 
@@ -64,7 +65,7 @@ export function disruptionController(context: ControllerContext): Controller {
     if (guarded.length === 0) events.event(budget, "Normal", "NoPods", "No matching pods found");
     const { expected, desired, unmanaged } = expectationOf(budget, guarded);
     if (unmanaged.length > 0) {
-      const text = `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(budget.spec.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
+      const text = `Pods selected by this PodDisruptionBudget (selector: ${selectorText(budget.spec.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
       events.event(budget, "Warning", "UnmanagedPods", text);
     }
     const now = clock.now();

@@ -5,7 +5,7 @@ import { timeOfMillis, virtualClock } from "#base";
 import { kinds } from "#client";
 import { dialects } from "#dialect";
 import { until, withController } from "./cluster.fixture.ts";
-import { nodeLifecycleController, silentConditions, taintsFor } from "./node-lifecycle.ts";
+import { nodeLifecycleController, oldLabelsFor, silentConditions, taintsFor } from "./node-lifecycle.ts";
 
 const conditions = (is: Record<string, string>) =>
   Object.entries(is).map(([type, status]) => ({ type, status }));
@@ -173,3 +173,13 @@ test(
     );
   },
 );
+
+const { os, arch, betaOs, betaArch } = dialects.orch.names.labels;
+const labelled: [name: string, labels: Record<string, string>, missing: Record<string, string>][] = [
+  ["labels under old names follow the new ones", { [os]: "linux", [arch]: "arm64" }, { [betaOs]: "linux", [betaArch]: "arm64" }],
+  ["those that agree stay", { [os]: "linux", [betaOs]: "linux" }, {}],
+  ["those that differ are set", { [os]: "linux", [betaOs]: "plan9" }, { [betaOs]: "linux" }],
+  ["where there is nothing to follow nothing is set", { [betaArch]: "arm64" }, {}],
+]; // prettier-ignore
+for (const [name, labels, missing] of labelled)
+  test(name, () => assert.deepEqual(oldLabelsFor(labels, dialects.orch), missing));

@@ -121,6 +121,22 @@ export function taintsFor(
   ];
 }
 
+/** Labels under old names that do not yet have the values of the new ones. */
+export function oldLabelsFor(
+  labels: Readonly<Record<string, string>>,
+  { names: { labels: known } }: Dialect,
+): Record<string, string> {
+  const pairs = [
+    [known.os, known.betaOs],
+    [known.arch, known.betaArch],
+  ] as const;
+  return Object.fromEntries(
+    pairs.flatMap(([now, before]) =>
+      labels[now] === undefined || labels[before] === labels[now] ? [] : [[before, labels[now]]],
+    ),
+  );
+}
+
 /** What was last heard of a node, and when by our own clock: theirs may be wrong. */
 interface Heard {
   readonly lease: string;
@@ -147,7 +163,7 @@ export function nodeLifecycleController(
   let excuse = 0;
   const queue = queueFor(context, "node lifecycle", async (key) => {
     if (key === everything) return await lookAtAll();
-    if (key !== everyTaint) return await mendTaints(key);
+    if (key !== everyTaint) return await mend(key);
     for (const { metadata } of nodes.items()) queue.add(metadata.name!);
   });
   const nodes = view.follow(kinds.nodes, ({ type, object }) => {
@@ -252,7 +268,7 @@ export function nodeLifecycleController(
       const ready = conditionOf(pod.status.conditions, "Ready");
       if (ready?.status !== "True") continue;
       const now = timeOfMillis(clock.now());
-      const condition = { ...ready, status: "False", reason: "NodeNotReady", lastTransitionTime: now };
+      const condition = { ...ready, status: "False", lastTransitionTime: now };
       await ignoreReasons(
         ["NotFound", "Conflict"],
         patchObject(
@@ -266,12 +282,19 @@ export function nodeLifecycleController(
     }
   }
 
-  async function mendTaints(name: string): Promise<{ againInMilliseconds: number } | void> {
+  /** The taints and labels of a node that follow from its conditions and other labels. */
+  async function mend(name: string): Promise<{ againInMilliseconds: number } | void> {
     const node = nodes.get(undefined, name);
     if (!node) return;
     const wait = waitFor(node);
     const taints = taintsFor(node, dialect, timeOfMillis(clock.now()), wait === 0);
     if (!isDeepStrictEqual(taints, node.spec.taints ?? [])) await setTaints(node, taints);
+    const labels = oldLabelsFor(node.metadata.labels ?? {}, dialect);
+    if (Object.keys(labels).length > 0)
+      await ignoreReasons(
+        ["NotFound"],
+        client.of(kinds.nodes).patch(name, "strategic", { metadata: { labels } }),
+      );
     // Where nothing is expelled, a change of that wakes us.
     if (wait > 0 && wait < Infinity) return { againInMilliseconds: wait };
   }

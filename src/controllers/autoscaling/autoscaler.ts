@@ -35,7 +35,22 @@ interface Computed {
   readonly replicas: number;
   readonly statuses: readonly MetricStatus[];
   readonly metric: string;
-  readonly failure: MetricError | undefined;
+  readonly failures: readonly MetricFailure[];
+}
+
+interface MetricFailure {
+  readonly reason: string;
+  readonly message: string;
+  /** What could not be had. */
+  readonly of: string;
+}
+
+/** `cpu resource`, `pods` */
+function sourceName({ type, resource, containerResource, external }: MetricSpec): string {
+  if (resource) return `${resource.name} resource`;
+  if (containerResource) return `${containerResource.container} container`;
+  if (external) return `${external.metric.name} external`;
+  return type.toLowerCase();
 }
 
 export function autoscalerController(
@@ -197,10 +212,11 @@ export function autoscalerController(
     }
     const computed = await computeAll(autoscaler, text, current);
     state.metrics = computed.statuses;
-    if (computed.failure) {
-      const { reason, message } = computed.failure;
-      events.event(autoscaler, "Warning", reason, message);
-      const invalid = `invalid metrics (1 invalid out of ${autoscaler.spec.metrics?.length ?? 0}), first error is: ${message}`;
+    for (const { reason, message } of computed.failures) events.event(autoscaler, "Warning", reason, message);
+    const [failure] = computed.failures;
+    if (failure) {
+      const { reason, message, of } = failure;
+      const invalid = `invalid metrics (${computed.failures.length} invalid out of ${autoscaler.spec.metrics?.length ?? 0}), first error is: failed to get ${of} metric value: ${message}`;
       if (computed.replicas < 0 || computed.replicas < current) {
         state.set(
           "ScalingActive",
@@ -233,20 +249,19 @@ export function autoscalerController(
       .filter(({ metadata }) => matcher.matches({ labels: metadata.labels ?? {}, fields: {} }));
     const statuses: MetricStatus[] = [];
     let best: { replicas: number; metric: string } = { replicas: -1, metric: "" };
-    let failure: MetricError | undefined;
+    const failures: MetricFailure[] = [];
     for (const spec of autoscaler.spec.metrics ?? []) {
       try {
         const { replicas, status, metric } = await one(autoscaler, spec, selector, mine, current);
         statuses.push(status);
         if (replicas > best.replicas) best = { replicas, metric };
       } catch (error) {
-        failure ??=
-          error instanceof MetricError
-            ? error
-            : new MetricError("FailedGetResourceMetric", (error as Error).message);
+        const { message } = error as Error;
+        const reason = error instanceof MetricError ? error.reason : "FailedGetResourceMetric";
+        failures.push({ reason, message, of: sourceName(spec) });
       }
     }
-    return { ...best, statuses, failure };
+    return { ...best, statuses, failures };
   }
 
   async function one(

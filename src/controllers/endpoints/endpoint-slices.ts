@@ -3,7 +3,7 @@ import type { Endpoint } from "#api";
 import { kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor, recorderFor } from "#controllerkit";
 import { type SeenPod, isDeleting, isReady, keyOf, splitKey } from "../pods.ts";
-import { triggerTime } from "./endpoints.ts";
+import { TriggerTimes } from "./trigger-times.ts";
 import {
   type ResolvedPort,
   type SeenService,
@@ -28,6 +28,7 @@ export function endpointSliceController(context: ControllerContext): Controller 
   const events = recorderFor(context, "endpoint-slice-controller");
   const queue = queueFor(context, "endpoint_slice", sync);
   /** By service and address type: how many endpoints each zone has by hints. */
+  const triggers = new TriggerTimes();
   const hinted = new Map<string, Map<string, ReadonlyMap<string, number>>>();
   const { services, podsOf } = followServices(context, () => queue);
   const nodes = view.follow(kinds.nodes, (event) => {
@@ -61,7 +62,10 @@ export function endpointSliceController(context: ControllerContext): Controller 
   async function sync(key: string): Promise<void> {
     const [namespace, name] = splitKey(key);
     const service = services.get(namespace, name);
-    if (!service) hinted.delete(key);
+    if (!service) {
+      hinted.delete(key);
+      triggers.forget(key);
+    }
     if (!service || !hasSelector(service)) return;
     const existing = byService(key).filter((slice) => isOurs(slice) && !slice.metadata.deletionTimestamp);
     const all = podsOf(service).filter((pod) => isCandidate(pod, true));
@@ -78,7 +82,7 @@ export function endpointSliceController(context: ControllerContext): Controller 
         [labelNames.serviceName]: name,
         [labelNames.endpointSliceManagedBy]: managers.endpointSlices,
       },
-      annotations: { [annotationNames.endpointsTriggerTime]: triggerTime(service, pods) },
+      annotations: { [annotationNames.endpointsTriggerTime]: triggers.next(key, service, all) },
     };
     const plan = hintedPlan(service, planSlices(desired, existing, mostPerSlice), existing);
     await writeSlices(client, owner, plan, existing);

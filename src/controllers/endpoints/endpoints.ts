@@ -1,7 +1,6 @@
 // Endpoints: the addresses of each service's pods, in one object of the service's name.
 import { isDeepStrictEqual } from "node:util";
 import type { EndpointSubset, Endpoints } from "#api";
-import { timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
 import {
   type Controller,
@@ -12,7 +11,7 @@ import {
   recorderFor,
   withoutUndefined,
 } from "#controllerkit";
-import { type SeenPod, createdAt, isReady, keyOf, readySince, splitKey } from "../pods.ts";
+import { type SeenPod, isReady, keyOf, splitKey } from "../pods.ts";
 import {
   type ResolvedPort,
   type SeenService,
@@ -25,6 +24,7 @@ import {
   portsOn,
   targetOf,
 } from "./service-pods.ts";
+import { TriggerTimes } from "./trigger-times.ts";
 
 type Address = NonNullable<EndpointSubset["addresses"]>[number];
 
@@ -94,17 +94,13 @@ export function truncated(subsets: readonly EndpointSubset[]): {
   };
 }
 
-/** When the newest of what endpoints depend on changed. */
-export function triggerTime(service: SeenService, pods: readonly SeenPod[]): string {
-  return timeOfMillis(Math.max(createdAt(service), ...pods.map((pod) => readySince(pod) || createdAt(pod))));
-}
-
 export function endpointsController(context: ControllerContext): Controller {
   const { client, view, dialect } = context;
   const { headlessService } = dialect.names.labels;
   const { endpointsTriggerTime, endpointsOverCapacity } = dialect.names.annotations;
   const events = recorderFor(context, "endpoint-controller");
   const resource = client.of(kinds.endpoints);
+  const triggers = new TriggerTimes();
   const queue = queueFor(context, "endpoint", sync);
   const { services, podsOf } = followServices(context, () => queue);
   const endpoints = view.follow(kinds.endpoints, ({ type, object }) => {
@@ -117,6 +113,7 @@ export function endpointsController(context: ControllerContext): Controller {
     const service = services.get(namespace, name);
     const present = endpoints.get(namespace, name);
     if (!service) {
+      triggers.forget(key);
       // What a service without selector has was made by somebody else.
       if (present && !present.metadata.annotations?.[dialect.names.annotations.leader])
         await ignoreReasons(["NotFound"], resource.delete(name, { namespace }));
@@ -124,6 +121,7 @@ export function endpointsController(context: ControllerContext): Controller {
     }
     if (!hasSelector(service)) return;
     const pods = podsOf(service);
+    const triggered = triggers.next(key, service, pods);
     const { subsets, isCut } = truncated(subsetsFor(service, pods));
     const labels = { ...service.metadata.labels };
     delete labels[headlessService];
@@ -135,7 +133,7 @@ export function endpointsController(context: ControllerContext): Controller {
       isDeepStrictEqual(present.metadata.labels ?? {}, labels) &&
       (before[endpointsOverCapacity] === "truncated") === isCut;
     if (isSame) return;
-    const { [endpointsOverCapacity]: _, ...rest } = before;
+    const { [endpointsOverCapacity]: _, [endpointsTriggerTime]: __, ...rest } = before;
     const draft = {
       metadata: {
         ...present?.metadata,
@@ -144,7 +142,7 @@ export function endpointsController(context: ControllerContext): Controller {
         labels,
         annotations: {
           ...rest,
-          [endpointsTriggerTime]: triggerTime(service, pods),
+          ...(triggered !== undefined && { [endpointsTriggerTime]: triggered }),
           ...(isCut && { [endpointsOverCapacity]: "truncated" }),
         },
       },

@@ -8,7 +8,8 @@ import type { SeenSlice, SlicePlan } from "./slices.ts";
 export interface SliceOwner {
   readonly owner: AnyObject;
   readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
+  /** Those without a value are removed. */
+  readonly annotations: Readonly<Record<string, string | undefined>>;
 }
 
 export async function writeSlices(
@@ -27,11 +28,11 @@ export async function writeSlices(
           generateName: generateNameFor(owner.metadata.name!),
           namespace,
           labels: { ...labels },
-          ...(Object.keys(annotations).length > 0 && { annotations: { ...annotations } }),
+          ...merged({}, annotations),
           ownerReferences: [controllerReference(owner)],
         },
         addressType,
-        endpoints: [...endpoints],
+        endpoints: orNull(endpoints),
         ports: (ports.length > 0 ? ports : null) as never,
       }),
     );
@@ -45,11 +46,23 @@ export async function writeSlices(
       metadata: {
         ...slice.metadata,
         labels: { ...labels },
-        annotations: { ...slice.metadata.annotations, ...annotations },
+        annotations: undefined,
+        ...merged(slice.metadata.annotations ?? {}, annotations),
       },
-      endpoints: [...(endpoints ?? slice.endpoints ?? [])],
+      endpoints: orNull(endpoints ?? slice.endpoints ?? []),
     });
   }
   for (const { metadata } of plan.remove)
     await ignoreReasons(["NotFound"], resource.delete(metadata.name!, { namespace }));
+}
+
+/** A slice without endpoints has none, rather than an empty list of them. */
+const orNull = <T>(endpoints: readonly T[]): T[] => (endpoints.length > 0 ? [...endpoints] : (null as never));
+
+function merged(
+  before: Readonly<Record<string, string>>,
+  annotations: SliceOwner["annotations"],
+): { annotations?: Record<string, string> } {
+  const all = Object.entries({ ...before, ...annotations }).filter(([, value]) => value !== undefined);
+  return all.length > 0 ? { annotations: Object.fromEntries(all) as Record<string, string> } : {};
 }

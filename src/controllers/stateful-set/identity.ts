@@ -75,7 +75,7 @@ export function newPod(
 ): Draft<Pod> & { spec: Pod["spec"] } {
   const pod = podFromTemplate(template, set);
   const name = `${set.metadata.name}-${ordinal}`;
-  const { generateName: _, ...metadata } = pod.metadata;
+  const { metadata } = pod;
   const volumes = withClaims(set, ordinal, pod.spec.volumes);
   return {
     metadata: {

@@ -3,13 +3,17 @@ import { kinds } from "#client";
 import {
   type Controller,
   type ControllerContext,
+  controllerOf,
   controllerReference,
   isAlreadyExists,
   isNamespaceTerminating,
   queueFor,
   recorderFor,
 } from "#controllerkit";
+import type { Volume } from "#api";
 import { type SeenPod, isDeleting, isFinished, keyOf, splitKey } from "../pods.ts";
+
+type ClaimTemplate = NonNullable<NonNullable<Volume["ephemeral"]>["volumeClaimTemplate"]>;
 
 export function ephemeralVolumeController(context: ControllerContext): Controller {
   const { client, view } = context;
@@ -33,33 +37,42 @@ export function ephemeralVolumeController(context: ControllerContext): Controlle
     const [namespace, name] = splitKey(key);
     const pod = pods.get(namespace, name);
     if (!pod || isDeleting(pod) || isFinished(pod)) return;
-    for (const volume of pod.spec.volumes ?? []) {
-      const template = volume.ephemeral?.volumeClaimTemplate;
+    for (const { name: volume, ephemeral } of pod.spec.volumes ?? []) {
+      const template = ephemeral?.volumeClaimTemplate;
       if (!template) continue;
-      const claimName = `${name}-${volume.name}`;
-      const present = claims.get(namespace, claimName);
-      if (present) {
-        if (present.metadata.ownerReferences?.some(({ uid }) => uid === pod.metadata.uid)) continue;
-        throw new Error(`PVC ${namespace}/${claimName} was not created for pod ${key} (pod is not owner)`);
-      }
-      const { labels, annotations } = template.metadata ?? {};
       try {
-        await resource.create({
-          metadata: {
-            name: claimName,
-            namespace,
-            ...(labels && { labels }),
-            ...(annotations && { annotations }),
-            ownerReferences: [controllerReference(pod)],
-          },
-          spec: template.spec,
-        });
+        await ensureClaim(pod, `${name}-${volume}`, template);
       } catch (error) {
-        if (isAlreadyExists(error) || isNamespaceTerminating(error)) continue;
-        const text = `ephemeral volume ${volume.name}: create PVC: ${(error as Error).message}`;
-        events.event(pod, "Warning", "EphemeralVolumeCreateFailed", text);
+        const text = `ephemeral volume ${volume}: ${(error as Error).message}`;
+        events.event(pod, "Warning", "FailedBinding", text);
         throw error;
       }
+    }
+  }
+
+  async function ensureClaim(pod: SeenPod, name: string, template: ClaimTemplate): Promise<void> {
+    const namespace = pod.metadata.namespace!;
+    const present = claims.get(namespace, name);
+    if (present) {
+      if (controllerOf(present)?.uid === pod.metadata.uid) return;
+      throw new Error(`PVC ${namespace}/${name} was not created for pod ${keyOf(pod)} (pod is not owner)`);
+    }
+    const { labels, annotations } = template.metadata ?? {};
+    try {
+      await resource.create({
+        metadata: {
+          name,
+          namespace,
+          ...(labels && { labels }),
+          ...(annotations && { annotations }),
+          ownerReferences: [controllerReference(pod)],
+        },
+        spec: template.spec,
+      });
+    } catch (error) {
+      // The view is behind, or the pod goes with its namespace.
+      if (isAlreadyExists(error) || isNamespaceTerminating(error)) return;
+      throw new Error(`create PVC ${name}: ${(error as Error).message}`, { cause: error });
     }
   }
 }

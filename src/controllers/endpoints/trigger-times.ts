@@ -1,0 +1,38 @@
+// When the change happened that endpoints are written for: the delay until they are programmed is measured from
+// this time.
+import { timeOfMillis } from "#base";
+import { type SeenPod, conditionOf, createdAt, timeOf } from "../pods.ts";
+import type { SeenService } from "./service-pods.ts";
+
+interface Seen {
+  readonly service: number;
+  /** By the pod's name. */
+  readonly pods: ReadonlyMap<string, number>;
+}
+
+export class TriggerTimes {
+  readonly #seen = new Map<string, Seen>();
+
+  /** The earliest change since the last call; undefined when neither the service nor a pod has changed. */
+  next(key: string, service: SeenService, pods: readonly SeenPod[]): string | undefined {
+    const before = this.#seen.get(key);
+    const created = createdAt(service);
+    const ready = new Map(
+      pods.map(({ metadata, status }) => [
+        metadata.name!,
+        timeOf(conditionOf(status.conditions, "Ready")?.lastTransitionTime ?? undefined),
+      ]),
+    );
+    this.#seen.set(key, { service: created, pods: ready });
+    if (!before) return timeOfMillis(created);
+    const changed = [...ready].flatMap(([name, at]) => (at > (before.pods.get(name) ?? 0) ? [at] : []));
+    if (created > before.service) changed.push(created);
+    return changed.length > 0
+      ? timeOfMillis(changed.reduce((least, each) => Math.min(least, each)))
+      : undefined;
+  }
+
+  forget(key: string): void {
+    this.#seen.delete(key);
+  }
+}
