@@ -63,9 +63,9 @@ test("a silent node's conditions become unknown, those of others stay, and what 
   const given = node({ Ready: "True", MemoryPressure: "Unknown", Mine: "True" });
   const found = silentConditions(given, dialects.orch, "now");
   assert.deepEqual(found.map(({ type, status, reason }) => [type, status, reason]), [
-    ["Mine", "True", undefined],
     ["Ready", "Unknown", "NodeStatusUnknown"],
     ["MemoryPressure", "Unknown", undefined],
+    ["Mine", "True", undefined],
     ["DiskPressure", "Unknown", "NodeStatusNeverUpdated"],
     ["PIDPressure", "Unknown", "NodeStatusNeverUpdated"],
   ]); // prettier-ignore

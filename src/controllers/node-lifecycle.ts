@@ -40,19 +40,8 @@ export function silentConditions(
 ): Condition[] {
   const before = status.conditions ?? [];
   const { agent } = dialect.cli;
-  const next = reported.map((type): Condition => {
-    const old = before.find((each) => each.type === type);
-    if (!old) {
-      return {
-        type,
-        status: "Unknown",
-        reason: "NodeStatusNeverUpdated",
-        message: `${title(agent)} never posted node status.`,
-        lastHeartbeatTime: metadata.creationTimestamp,
-        lastTransitionTime: now,
-      };
-    }
-    if (old.status === "Unknown") return old;
+  const known = before.map((old): Condition => {
+    if (!reported.includes(old.type) || old.status === "Unknown") return old;
     return {
       ...old,
       status: "Unknown",
@@ -61,7 +50,17 @@ export function silentConditions(
       lastTransitionTime: now,
     };
   });
-  return [...before.filter(({ type }) => !reported.includes(type)), ...next];
+  const missing = reported
+    .filter((type) => !before.some((each) => each.type === type))
+    .map((type): Condition => ({
+      type,
+      status: "Unknown",
+      reason: "NodeStatusNeverUpdated",
+      message: `${title(agent)} never posted node status.`,
+      lastHeartbeatTime: metadata.creationTimestamp,
+      lastTransitionTime: now,
+    }));
+  return [...known, ...missing];
 }
 
 const title = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);

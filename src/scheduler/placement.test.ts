@@ -139,7 +139,7 @@ const cases: [name: string, given: SeenPod, entries: [SeenNode, SeenPod[]][], ex
   ],
   [
     "the node where room was made comes first",
-    { ...pod("p"), status: { nominatedNodeName: "y" } } as SeenPod,
+    { ...pod("p"), status: { nominatedNodeName: "y" } },
     [
       [node("x"), []],
       [node("y"), [pod("q"), pod("r")]],

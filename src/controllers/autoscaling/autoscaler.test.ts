@@ -27,3 +27,55 @@ test("a new autoscaler is looked at after one period, not at once", async () => 
     clock,
   );
 });
+
+test(
+  "metrics that nobody serves are told, and what was known before stays",
+  { timeout: 30_000 },
+  async () => {
+    const clock = virtualClock(Date.UTC(2030, 0, 1));
+    const namespace = "default";
+    await withController(
+      (context) => autoscalerController(context),
+      async ({ client }) => {
+        const labels = { app: "web" };
+        await client.of(kinds.deployments).create({
+          metadata: { name: "web", namespace },
+          spec: {
+            replicas: 2,
+            selector: { matchLabels: labels },
+            template: {
+              metadata: { labels },
+              spec: { containers: [{ name: "c", image: "i", resources: {} }] },
+            },
+          },
+        } as never);
+        const resource = client.of(kinds.horizontalPodAutoscalers);
+        const known = { type: "Pods", pods: { metric: { name: "hits" }, current: { averageValue: "7" } } };
+        await resource.create({
+        metadata: { name: "web", namespace },
+        spec: {
+          scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+          maxReplicas: 3,
+          metrics: [
+            { type: "Pods", pods: { metric: { name: "hits" }, target: { type: "AverageValue", averageValue: "1" } } },
+          ],
+        },
+      }); // prettier-ignore
+        const before = { currentMetrics: [known], desiredReplicas: 2, currentReplicas: 2 };
+        await resource.patch("web", "merge", { status: before }, { namespace, subresource: "status" });
+        const status = await until(async () => {
+          await clock.advance(1000);
+          const found = await resource.get("web", { namespace });
+          return found.status?.conditions?.some(({ type }) => type === "ScalingActive") && found.status;
+        });
+        const condition = status.conditions!.find(({ type }) => type === "ScalingActive");
+        assert.equal(
+          condition?.message,
+          "the HPA was unable to compute the replica count: unable to get metric hits: unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.orch.io) registered",
+        );
+        assert.deepEqual([status.desiredReplicas, status.currentMetrics], [2, [known]]);
+      },
+      clock,
+    );
+  },
+);

@@ -45,12 +45,18 @@ interface MetricFailure {
   readonly of: string;
 }
 
-/** `cpu resource`, `pods` */
-function sourceName({ type, resource, containerResource, external }: MetricSpec): string {
-  if (resource) return `${resource.name} resource`;
-  if (containerResource) return `${containerResource.container} container`;
-  if (external) return `${external.metric.name} external`;
-  return type.toLowerCase();
+/** What a metric could not be had of, as it stands before the cause: `cpu resource metric value`. */
+function sourceName({ type, resource, containerResource, external, object }: MetricSpec): string {
+  if (resource) return `${resource.name} resource metric value`;
+  if (containerResource) return `${containerResource.container} container metric value`;
+  if (external) {
+    const { name } = external.metric;
+    const step = external.target.averageValue ? `${name} external metric` : `external metric ${name}`;
+    return `${name} external metric value: failed to get ${step}`;
+  }
+  return object?.target.averageValue
+    ? `object metric value: failed to get ${object.metric.name} object metric`
+    : `${type.toLowerCase()} metric value`;
 }
 
 export function autoscalerController(
@@ -110,7 +116,9 @@ export function autoscalerController(
     const current = scale.spec?.replicas ?? 0;
     state.currentReplicas = current;
     const [min, max] = [spec.minReplicas ?? 1, spec.maxReplicas];
+    let metrics: readonly MetricStatus[] = [];
     if (current === 0 && min !== 0) {
+      [state.desiredReplicas, state.metrics] = [0, []];
       state.set(
         "ScalingActive",
         "False",
@@ -126,6 +134,7 @@ export function autoscalerController(
     else {
       const computed = await compute(autoscaler, scale, current, state);
       if (!computed) return;
+      metrics = computed.statuses;
       const history = histories.get(key) ?? {
         recommendations: [{ at: clock.now(), value: current }],
         added: [],
@@ -156,8 +165,8 @@ export function autoscalerController(
       else state.set("AbleToScale", "True", "ReadyForNewScale", "recommended size matches current size");
       state.set("ScalingLimited", limited.isLimited ? "True" : "False", limited.reason, limited.message);
     }
-    state.desiredReplicas = desired;
     if (desired !== current) await rescale(key, autoscaler, { path, scale, current, desired, reason }, state);
+    [state.desiredReplicas, state.metrics] = [desired, metrics];
   }
 
   async function rescale(
@@ -177,7 +186,6 @@ export function autoscalerController(
         "FailedUpdateScale",
         `the HPA controller was unable to update the target scale: ${(error as Error).message}`,
       );
-      state.desiredReplicas = current;
       throw error;
     }
     state.set(
@@ -203,7 +211,7 @@ export function autoscalerController(
     scale: Scale,
     current: number,
     state: AutoscalerStatus,
-  ): Promise<{ readonly replicas: number; readonly metric: string } | undefined> {
+  ): Promise<Computed | undefined> {
     const text = scale.status?.selector ?? "";
     if (text === "") {
       events.event(autoscaler, "Warning", "SelectorRequired", "selector is required");
@@ -211,12 +219,11 @@ export function autoscalerController(
       return undefined;
     }
     const computed = await computeAll(autoscaler, text, current);
-    state.metrics = computed.statuses;
     for (const { reason, message } of computed.failures) events.event(autoscaler, "Warning", reason, message);
     const [failure] = computed.failures;
     if (failure) {
       const { reason, message, of } = failure;
-      const invalid = `invalid metrics (${computed.failures.length} invalid out of ${autoscaler.spec.metrics?.length ?? 0}), first error is: failed to get ${of} metric value: ${message}`;
+      const invalid = `invalid metrics (${computed.failures.length} invalid out of ${autoscaler.spec.metrics?.length ?? 0}), first error is: failed to get ${of}: ${message}`;
       if (computed.replicas < 0 || computed.replicas < current) {
         state.set(
           "ScalingActive",
@@ -224,7 +231,6 @@ export function autoscalerController(
           reason,
           `the HPA was unable to compute the replica count: ${message}`,
         );
-        state.desiredReplicas = autoscaler.status.desiredReplicas ?? 0;
         events.event(autoscaler, "Warning", "FailedComputeMetricsReplicas", invalid);
         return undefined;
       }
@@ -235,7 +241,7 @@ export function autoscalerController(
       "ValidMetricFound",
       `the HPA was able to successfully calculate a replica count from ${computed.metric}`,
     );
-    return { replicas: computed.replicas, metric: computed.metric };
+    return computed;
   }
 
   async function computeAll(
@@ -259,6 +265,7 @@ export function autoscalerController(
         const { message } = error as Error;
         const reason = error instanceof MetricError ? error.reason : "FailedGetResourceMetric";
         failures.push({ reason, message, of: sourceName(spec) });
+        statuses.push({ type: "" });
       }
     }
     return { ...best, statuses, failures };
@@ -294,15 +301,18 @@ class AutoscalerStatus {
   readonly #before: HorizontalPodAutoscalerStatus;
   readonly #now: number;
   readonly #conditions: NonNullable<HorizontalPodAutoscalerStatus["conditions"]>;
-  currentReplicas = 0;
-  desiredReplicas = 0;
-  metrics: readonly MetricStatus[] = [];
+  currentReplicas: number;
+  desiredReplicas: number;
+  metrics: readonly MetricStatus[];
   lastScaleTime: string | undefined;
 
   constructor({ status }: SeenAutoscaler, now: number) {
     this.#before = status;
     this.#now = now;
     this.#conditions = [...(status.conditions ?? [])];
+    this.currentReplicas = status.currentReplicas ?? 0;
+    this.desiredReplicas = status.desiredReplicas ?? 0;
+    this.metrics = status.currentMetrics ?? [];
   }
 
   set(type: string, status: string, reason: string, message: string): void {

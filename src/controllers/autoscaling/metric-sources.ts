@@ -2,6 +2,7 @@
 import type { MetricSpec, MetricStatus } from "#api";
 import { formatQuantity, labelSelectorText, parseQuantity, quantityMilliValue, quantityOf } from "#base";
 import type { SeenPod } from "../pods.ts";
+import { selectorText } from "../selector-text.ts";
 import type { MetricsClient } from "./metrics-client.ts";
 import {
   type CalculatorSettings,
@@ -48,11 +49,11 @@ export interface MetricResult {
   readonly metric: string;
 }
 
-async function failing<T>(reason: string, ask: () => Promise<T> | T): Promise<T> {
+async function failing<T>(reason: string, ask: () => Promise<T> | T, prefix = ""): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    throw new MetricError(reason, (error as Error).message);
+    throw new MetricError(reason, `${prefix}${(error as Error).message}`);
   }
 }
 
@@ -127,15 +128,19 @@ function requestsOf(
 
 export async function podsMetric({ pods: source }: MetricSpec, input: MetricInput): Promise<MetricResult> {
   const { metric, target } = source!;
-  const proposal = await failing("FailedGetPodsMetric", async () => {
-    const metrics = await input.client.pods(input.namespace, input.selector, metric.name);
-    return replicasForAverage({
-      ...input,
-      metrics,
-      resource: "",
-      target: quantityMilliValue(parseQuantity(target.averageValue ?? "0")),
-    });
-  });
+  const proposal = await failing(
+    "FailedGetPodsMetric",
+    async () => {
+      const metrics = await input.client.pods(input.namespace, input.selector, metric.name);
+      return replicasForAverage({
+        ...input,
+        metrics,
+        resource: "",
+        target: quantityMilliValue(parseQuantity(target.averageValue ?? "0")),
+      });
+    },
+    `unable to get metric ${metric.name}: `,
+  );
   return {
     replicas: proposal.replicas,
     metric: `pods metric ${metric.name}`,
@@ -173,8 +178,12 @@ interface MetricTargetLike {
 export async function objectMetric({ object }: MetricSpec, input: MetricInput): Promise<MetricResult> {
   const { describedObject, metric, target } = object!;
   const plural = `${(describedObject.kind ?? "").toLowerCase()}s`;
-  const total = await failing("FailedGetObjectMetric", () =>
-    input.client.object(input.namespace, plural, describedObject.name, metric.name),
+  const { kind, name } = describedObject;
+  const total = await failing(
+    "FailedGetObjectMetric",
+    () => input.client.object(input.namespace, plural, name, metric.name),
+    // The order of the words is the reference's.
+    `unable to get metric ${metric.name}: ${kind} on ${input.namespace} ${name}/`,
   );
   const result = fromTotal(total, target, input);
   return {
@@ -186,12 +195,11 @@ export async function objectMetric({ object }: MetricSpec, input: MetricInput): 
 
 export async function externalMetric({ external }: MetricSpec, input: MetricInput): Promise<MetricResult> {
   const { metric, target } = external!;
-  const values = await failing("FailedGetExternalMetric", () =>
-    input.client.external(
-      input.namespace,
-      metric.name,
-      metric.selector ? labelSelectorText(metric.selector) : "",
-    ),
+  const selector = metric.selector ? labelSelectorText(metric.selector) : "";
+  const values = await failing(
+    "FailedGetExternalMetric",
+    () => input.client.external(input.namespace, metric.name, selector),
+    `unable to get external metric ${input.namespace}/${metric.name}/${selectorText(metric.selector)}: `,
   );
   const total = values.reduce((sum, value) => sum + value, 0);
   const result = fromTotal(total, target, input);

@@ -1,5 +1,5 @@
 // Metrics of pods and other things, as metrics servers serve them through aggregation.
-import { durationMillis, parseQuantity, quantityMilliValue } from "#base";
+import { ApiError, durationMillis, parseQuantity, quantityMilliValue } from "#base";
 import type { ApiClient } from "#client";
 import { timeOf } from "../pods.ts";
 import type { PodMetric } from "./replicas.ts";
@@ -48,10 +48,22 @@ export function metricsClient(client: ApiClient): MetricsClient {
   }
   const query = (selector: string): string =>
     selector ? `?labelSelector=${encodeURIComponent(selector)}` : "";
+  const fetchFrom = async (api: string, group: string, url: string, what: string): Promise<unknown> => {
+    try {
+      return await client.request("GET", url);
+    } catch (error) {
+      throw new Error(
+        `unable to fetch metrics from ${api} metrics API: ${whyNot(error as Error, api, `${group}.${groupSuffix}`, what)}`,
+        { cause: error },
+      );
+    }
+  };
+  const custom = (rest: string): Promise<unknown> =>
+    fetchFrom("custom", "custom.metrics", path("custom.metrics", rest), "");
   return {
     resource: async (namespace, selector, resource, container) => {
       const url = path("metrics", `${encodeURIComponent(namespace)}/pods${query(selector)}`);
-      const { items = [] } = (await client.request("GET", url)) as PodMetricsList;
+      const { items = [] } = (await fetchFrom("resource", "metrics", url, "pods")) as PodMetricsList;
       const metrics = new Map<string, PodMetric>();
       for (const { metadata, timestamp, window, containers = [] } of items) {
         const counted =
@@ -69,13 +81,13 @@ export function metricsClient(client: ApiClient): MetricsClient {
     },
     object: async (namespace, resource, name, metric) => {
       const rest = [namespace, resource, name, metric].map(encodeURIComponent).join("/");
-      const { items = [] } = (await client.request("GET", path("custom.metrics", rest))) as ValueList;
+      const { items = [] } = (await custom(rest)) as ValueList;
       if (items.length === 0) throw new Error("no metrics returned from custom metrics API");
       return milli(items[0]!.value);
     },
     pods: async (namespace, selector, metric) => {
       const rest = `${encodeURIComponent(namespace)}/pods/*/${encodeURIComponent(metric)}${query(selector)}`;
-      const { items = [] } = (await client.request("GET", path("custom.metrics", rest))) as ValueList;
+      const { items = [] } = (await custom(rest)) as ValueList;
       if (items.length === 0) throw new Error("no metrics returned from custom metrics API");
       return new Map(
         items.map(({ describedObject, value, timestamp, windowSeconds = 60 }) => [
@@ -86,9 +98,22 @@ export function metricsClient(client: ApiClient): MetricsClient {
     },
     external: async (namespace, metric, selector) => {
       const rest = `${encodeURIComponent(namespace)}/${encodeURIComponent(metric)}${query(selector)}`;
-      const { items = [] } = (await client.request("GET", path("external.metrics", rest))) as ValueList;
+      const { items = [] } = (await fetchFrom(
+        "external",
+        "external.metrics",
+        path("external.metrics", rest),
+        metric,
+      )) as ValueList;
       if (items.length === 0) throw new Error("no metrics returned from external metrics API");
       return items.map(({ value }) => milli(value));
     },
   };
+}
+
+/** Nobody serves the API: that is said as clients of the reference say it. */
+function whyNot(error: Error, api: string, group: string, what: string): string {
+  if (!(error instanceof ApiError) || error.code !== 404 || error.details?.name) return error.message;
+  return api === "custom"
+    ? `no custom metrics API (${group}) registered`
+    : `the server could not find the requested resource (get ${what}.${group})`;
 }

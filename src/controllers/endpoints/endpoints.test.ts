@@ -107,3 +107,23 @@ test(
       await until(async () => (await slices()).length === 0);
     }),
 );
+
+test("a slice keeps its name when its last pod goes", { timeout: 30_000 }, () =>
+  withController(endpointSliceController, async ({ client }) => {
+    await client.of(kinds.nodes).create({ metadata: { name: "n1" } });
+    await createPod(client, "a", "10.1.0.1", true);
+    await createService(client, { selector: { app: "web" } });
+    const sliceOf = async (count: number) => {
+      const { items } = await client.of(kinds.endpointSlices).list({ namespace });
+      const [slice, ...others] = items.filter(
+        ({ metadata }) => metadata.labels?.[client.dialect.names.labels.serviceName] === "web",
+      );
+      return others.length === 0 && (slice?.endpoints?.length ?? 0) === count && slice;
+    };
+    const full = await until(() => sliceOf(1));
+    assert.equal(full.ports?.[0]?.port, 8080);
+    await client.of(kinds.pods).delete("a", { namespace, graceSeconds: 0 });
+    const empty = await until(() => sliceOf(0));
+    assert.deepEqual([empty.metadata.name, empty.ports ?? null], [full.metadata.name, null]);
+  }),
+);

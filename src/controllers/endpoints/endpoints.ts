@@ -6,6 +6,8 @@ import {
   type Controller,
   type ControllerContext,
   ignoreReasons,
+  isAlreadyExists,
+  isConflict,
   isNamespaceTerminating,
   queueFor,
   recorderFor,
@@ -161,6 +163,8 @@ export function endpointsController(context: ControllerContext): Controller {
       else await resource.create(draft);
     } catch (error) {
       if (isNamespaceTerminating(error)) return;
+      // Our own last write has not been seen yet.
+      if (isAlreadyExists(error) || isConflict(error)) throw error;
       const [reason, verb] = present
         ? (["FailedToUpdateEndpoint", "update"] as const)
         : (["FailedToCreateEndpoint", "create"] as const);

@@ -20,22 +20,22 @@ export async function writeSlices(
 ): Promise<void> {
   const resource = client.of(kinds.endpointSlices);
   const namespace = owner.metadata.namespace!;
-  for (const { addressType, ports, endpoints } of plan.create)
-    await ignoreReasons(
-      [],
-      resource.create({
-        metadata: {
-          generateName: generateNameFor(owner.metadata.name!),
-          namespace,
-          labels: { ...labels },
-          ...merged({}, annotations),
-          ownerReferences: [controllerReference(owner)],
-        },
-        addressType,
-        endpoints: orNull(endpoints),
-        ports: (ports.length > 0 ? ports : null) as never,
-      }),
-    );
+  // A slice that would go is used for one that would come.
+  const spare = [...plan.remove];
+  for (const { addressType, ports, endpoints } of plan.create) {
+    const content = { addressType, endpoints: orNull(endpoints), ports: orNull(ports) };
+    const at = spare.findIndex((slice) => slice.addressType === addressType);
+    const [reused] = at < 0 ? [] : spare.splice(at, 1);
+    const metadata = {
+      ...(reused?.metadata ?? { generateName: generateNameFor(owner.metadata.name!), namespace }),
+      labels: { ...labels },
+      annotations: undefined,
+      ...merged(reused?.metadata.annotations ?? {}, annotations),
+      ownerReferences: [controllerReference(owner)],
+    };
+    if (reused) await resource.update({ ...reused, ...content, metadata });
+    else await ignoreReasons([], resource.create({ metadata, ...content }));
+  }
   const updated = new Map(plan.update.map(({ slice, endpoints }) => [slice, endpoints]));
   for (const slice of existing) {
     if (plan.remove.includes(slice)) continue;
@@ -52,12 +52,12 @@ export async function writeSlices(
       endpoints: orNull(endpoints ?? slice.endpoints ?? []),
     });
   }
-  for (const { metadata } of plan.remove)
+  for (const { metadata } of spare)
     await ignoreReasons(["NotFound"], resource.delete(metadata.name!, { namespace }));
 }
 
-/** A slice without endpoints has none, rather than an empty list of them. */
-const orNull = <T>(endpoints: readonly T[]): T[] => (endpoints.length > 0 ? [...endpoints] : (null as never));
+/** A slice without endpoints or ports has none, rather than an empty list of them. */
+const orNull = <T>(list: readonly T[]): T[] => (list.length > 0 ? [...list] : (null as never));
 
 function merged(
   before: Readonly<Record<string, string>>,

@@ -171,7 +171,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
       events.event(claim, "Normal", "WaitForFirstConsumer", text);
     } else {
       const names = users.map(({ metadata }) => metadata.name).join(",");
-      const text = `waiting for pod ${names} to be scheduled`;
+      const text = `waiting for ${users.length > 1 ? "pods" : "pod"} ${names} to be scheduled`;
       events.event(claim, "Normal", "WaitForPodScheduled", text);
     }
   }
