@@ -10,6 +10,11 @@ type Json = Record<string, unknown>;
 type Version = "v2" | "v3";
 
 const info = (dialect: Dialect): Json => ({ title: dialect.wire.apiTitle, version: "v1.27.16" });
+/** Documents of defined kinds come from another publisher in the reference. */
+const customInfo = (dialect: Dialect): Json => ({
+  title: `${dialect.wire.apiTitle} CRD Swagger`,
+  version: "v0.1.0",
+});
 const security = {
   BearerToken: {
     type: "apiKey",
@@ -39,13 +44,14 @@ export const documentNames = (catalog: Catalog, dialect: Dialect): string[] =>
 export function openApiV3(name: string, catalog: Catalog, dialect: Dialect): Json {
   const items = pathItems(catalog, dialect).get(name) ?? [];
   const version = catalog.versions.find((item) => rootOf(item) === `/${name}`);
+  const custom = version !== undefined && !catalog.isBuiltIn(version.group);
   return {
     openapi: "3.0.0",
-    info: info(dialect),
+    info: custom ? customInfo(dialect) : info(dialect),
     paths: Object.fromEntries(items.map((item) => [item.path, pathV3(item, dialect)])),
     components: {
       schemas: definitions(items, version ? kindsOf(version) : [], dialect, "v3", catalog),
-      securitySchemes: security,
+      ...(!custom && { securitySchemes: security }),
     },
   };
 }
@@ -137,7 +143,9 @@ function pathV2({ parameters, operations }: PathItem, dialect: Dialect): Json {
       schemes: ["https"],
       tags: [operation.tag],
       operationId: operation.id,
-      parameters: [...(body ? [body] : []), ...operation.parameters.map(parameter)],
+      ...((body || operation.parameters.length > 0) && {
+        parameters: [...(body ? [body] : []), ...operation.parameters.map(parameter)],
+      }),
       responses: { ...responses, "401": { description: described["401"] } },
       ...marks(operation, dialect, "v2"),
     };
@@ -158,7 +166,7 @@ function pathV3({ parameters, operations }: PathItem, dialect: Dialect): Json {
   for (const operation of operations) {
     const body = operation.body && {
       requestBody: {
-        ...(operation.body !== "deleteOptions" && { required: true }),
+        ...(operation.body !== "deleteOptions" && !operation.looseBody && { required: true }),
         content: Object.fromEntries(
           operation.consumes!.map((type) => [type, { schema: bodySchema(operation.body!, dialect, "v3") }]),
         ),

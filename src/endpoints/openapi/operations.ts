@@ -24,6 +24,8 @@ export interface Operation {
   readonly produces: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly body?: Message | "patch" | "deleteOptions";
+  /** Whether version 3 leaves it open that the body is needed, as it does for defined kinds. */
+  readonly looseBody?: boolean;
   /** What a status answers with. */
   readonly answers: Readonly<Record<string, Message | "string">>;
 }
@@ -234,19 +236,32 @@ export function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect
     items.push({ path: `${base}/{name}/scale`, parameters: [nameOf("Scale"), ...outer, pretty], operations });
   }
   const served = items.filter(({ operations }) => operations.length > 0);
-  return strategy.custom ? served.map(withCustomMedia) : served;
+  return strategy.custom ? served.map((item) => asCustom(item, kind)) : served;
 }
 
 const customMedia = ["application/json", "application/yaml"];
 const customPatches = patches.filter((type) => type !== "application/strategic-merge-patch+json");
 
-/** Clients choose the form of a patch by what is said here, and custom resources take fewer forms. */
-function withCustomMedia(item: PathItem): PathItem {
-  const operations = item.operations.map((operation) => ({
-    ...operation,
-    consumes: operation.method === "patch" ? customPatches : customMedia,
-    produces: customMedia,
-  }));
+const readVersion: readonly Parameter[] = [query("resourceVersion", "string", "How new the answer must be.")];
+
+/**
+ * The operations of a defined kind. Clients choose the form of a patch by what is said here, and custom
+ * resources take fewer forms. The rest is told as the reference tells it, which forgets some of what they take.
+ */
+function asCustom(item: PathItem, kind: NonNullable<Operation["kind"]>): PathItem {
+  const operations = item.operations.map(({ body, ...operation }): Operation => {
+    const { action, parameters } = operation;
+    const whole = action === "deletecollection";
+    return {
+      ...operation,
+      kind,
+      consumes: action === "patch" ? customPatches : customMedia,
+      produces: customMedia,
+      parameters: whole ? listing : action === "get" ? readVersion : parameters,
+      ...(action === "patch" && { answers: { "200": operation.answers["200"]! } }),
+      ...(body !== undefined && !whole && { body, looseBody: true }),
+    };
+  });
   return { ...item, operations };
 }
 

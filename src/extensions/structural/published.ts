@@ -79,7 +79,7 @@ function publish(schema: Structural, options: PublishOptions): Json {
       (schema.type === "object" && schema.preserveUnknown));
   if (schema.type !== "" && !untyped) result["type"] = schema.type;
   for (const key of ["description", "title"]) if (props[key]) result[key] = props[key];
-  if (schema.default !== undefined) result["default"] = schema.default;
+  if (schema.default !== undefined && !v2) result["default"] = schema.default;
   if (schema.nullable && !v2) result["nullable"] = true;
   for (const key of valueKeywords) if (props[key] !== undefined) result[key] = props[key];
   if (v2) dropNullable(result, schema);

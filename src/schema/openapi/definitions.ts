@@ -163,7 +163,7 @@ class Collector {
   #property(field: Field, owner: Message): SchemaObject {
     const { shape, more, doc } = field;
     const schema = this.#shape(shape, owner, more);
-    const value = this.#version === "v3" ? defaultOf(field) : undefined;
+    const value = this.#version === "v3" && !listsDefined(owner) ? defaultOf(field) : undefined;
     const { list, patch, atomicMap } = more;
     return this.#dressed(schema, {
       description: doc,
@@ -209,9 +209,15 @@ class Collector {
 
   #item(shape: Shape, owner: Message, more: FieldExtras): SchemaObject {
     const schema = this.#shape(shape, owner, more);
-    const zero = this.#version === "v3" ? itemDefault(shape) : undefined;
+    const zero = this.#version === "v3" && !listsDefined(owner) ? itemDefault(shape) : undefined;
     return this.#dressed(schema, zero === undefined ? {} : { default: zero });
   }
+}
+
+/** Lists of kinds that are defined at run time are published without what follows from their shapes. */
+function listsDefined({ fields }: Message): boolean {
+  const shape = fields["items"]?.shape;
+  return shape?.shape === "list" && shape.of.shape === "message" && shape.of.more.open !== undefined;
 }
 
 /** What an item that is not a pointer starts as. */

@@ -6,6 +6,13 @@ const { must, ask, place, watch } = await serve();
 const definitions = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
 let count = 0;
 
+/** A published operation, as far as it is looked at. */
+interface Operation {
+  readonly parameters?: unknown;
+  readonly responses?: object;
+  readonly requestBody?: { readonly required?: boolean };
+}
+
 interface Defined {
   readonly group: string;
   readonly name: string;
@@ -390,6 +397,15 @@ test("discovery and the API description follow definitions", async () => {
     "application/merge-patch+json",
     "application/apply-patch+yaml",
   ]);
+  assert.deepEqual(v3.at("info"), { title: "Orch CRD Swagger", version: "v0.1.0" });
+  const items = schemas[`${name}List`]?.["properties"] as Record<string, Json>;
+  assert.deepEqual(items["items"]?.["items"], { $ref: `#/components/schemas/${name}` });
+  const one = paths[`/apis/${group}/v1/namespaces/{namespace}/widgets/{name}`] as Record<string, Operation>;
+  const all = paths[`/apis/${group}/v1/namespaces/{namespace}/widgets`] as Record<string, Operation>;
+  assert.deepEqual(each(one["get"]?.parameters, "name"), ["resourceVersion"]);
+  assert.deepEqual(Object.keys(one["patch"]?.responses ?? {}), ["200", "401"]);
+  assert.equal(all["post"]?.requestBody?.required, undefined);
+  assert.equal(all["delete"]?.requestBody, undefined);
   await must(200, "DELETE", `${definitions}/${defined.name}`);
   await until(async () => (await ask("GET", `/openapi/v3/apis/${group}/v1`)).status === 404);
 });

@@ -263,7 +263,10 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     const paths = v2["paths"] as Record<string, Json>;
     for (const [method, path, query, answers, body] of expected) {
       const operation = paths[path]![method] as Json;
-      const parameters = [...(paths[path]!["parameters"] as Json[]), ...(operation["parameters"] as Json[])];
+      const parameters = [
+        ...(paths[path]!["parameters"] as Json[]),
+        ...((operation["parameters"] ?? []) as Json[]),
+      ];
       assert.deepEqual(
         parameters
           .filter((each) => each["in"] === "query")
@@ -310,7 +313,7 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
             (at(answer, "schema") as Json | undefined)?.["$ref"],
           );
         }
-        const body = (operation["parameters"] as Json[]).find((each) => each["in"] === "body");
+        const body = ((operation["parameters"] ?? []) as Json[]).find((each) => each["in"] === "body");
         const sent = ((found["parameters"] ?? []) as Json[]).flatMap(
           (each) => at(each, "parameter.body_parameter") ?? [],
         ) as Json[];
