@@ -211,12 +211,13 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     reached: (revision) => serviceReflector.reached(revision),
     ...(shared && { shared: { store: serviceObjects.store, prefix: `${storePrefix}/promises/services/` } }),
   });
-  const resolve = serviceResolver({
-    service: (key) => resources.services.get(key),
-    endpoints: (key) => resources.endpoints.get(key),
+  const serviceSources = {
+    service: (key: string) => resources.services.get(key),
+    endpoints: (key: string) => resources.endpoints.get(key),
     toEndpoints: settings.enableAggregatorRouting,
     dial: egress.cluster,
-  });
+  };
+  const resolve = serviceResolver(serviceSources);
   const exchanged = clientMetrics(serving.metrics, log);
   const definitions = definitionController(server, caches, {
     store,
@@ -319,7 +320,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     settings,
     builtIn,
     definitions,
-    resolve,
+    resolve: serviceResolver({ ...serviceSources, needsEndpoints: true }),
     metrics: serving.metrics,
     stopping: closing.signal,
   });

@@ -36,7 +36,8 @@ const versions: Readonly<Record<string, number>> = {
   "admissionregistration/v1alpha1": 9,
   "discovery/v1beta1": 12,
   "flowcontrol.apiserver/v1beta3": 18,
-  "flowcontrol.apiserver/v1beta2": 12,
+  "flowcontrol.apiserver/v1beta2": 15,
+  "flowcontrol.apiserver/v1beta1": 12,
   "flowcontrol.apiserver/v1alpha1": 9,
   "resource/v1alpha1": 9,
 };

@@ -16,6 +16,7 @@ export interface AggregationProxyOptions {
 }
 
 const dialMilliseconds = 10_000;
+const redirected = "the backend attempted to redirect this request, which is not permitted";
 
 export async function passOn(
   call: ApiCall,
@@ -72,7 +73,7 @@ export async function passOn(
     const status = message.statusCode ?? 502;
     if (options.rejectRedirects && status >= 300 && status < 400 && status !== 304) {
       message.destroy();
-      return text(502, "the backend attempted to redirect this request, which is not permitted", false);
+      return { ...text(502, "", false), body: Buffer.from(redirected) };
     }
     const answered = endToEnd(message.headers);
     const unpacked = unpack && message.headers["content-encoding"] ? unpackedBody(message) : undefined;

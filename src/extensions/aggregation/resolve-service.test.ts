@@ -56,6 +56,28 @@ for (const [name, found, reason] of wrong) {
   });
 }
 
+const behind: [name: string, found: object | undefined, reason: string][] = [
+  ["no endpoints at all", undefined, "EndpointsNotFound"],
+  ["endpoints that are not ready", { subsets: [{ ports: [{ name: "api", port: 1 }] }] }, "MissingEndpoints"],
+  [
+    "endpoints of another port",
+    { subsets: [{ addresses: [{ ip: "10.1.0.7" }], ports: [{ name: "b", port: 1 }] }] },
+    "MissingEndpoints",
+  ],
+];
+for (const [name, found, reason] of behind)
+  test(`where endpoints are needed, a service counts for nothing with ${name}`, async () => {
+    const at = (needsEndpoints: boolean) =>
+      serviceResolver({
+        service: async () => service({ type: "ClusterIP", clusterIP: "10.0.0.1", ports: ports! }),
+        endpoints: async () => found as Endpoints | undefined,
+        toEndpoints: false,
+        needsEndpoints,
+      })("ns", "a", 443);
+    await assert.rejects(at(true), (error) => error instanceof UnresolvedService && error.reason === reason);
+    assert.deepEqual(await at(false), { host: "10.0.0.1", port: 443 });
+  });
+
 test("other servers are shown the proxy's certificate and known by the name of their service", async () => {
   const spec = {
     service: { namespace: "ns", name: "a" },

@@ -17,6 +17,8 @@ export interface ServiceSources {
   endpoints(key: string): Promise<Endpoints | undefined>;
   /** Connections go to endpoints, not to the service's address. */
   readonly toEndpoints: boolean;
+  /** A service with an address in the cluster counts only with an endpoint behind it. */
+  readonly needsEndpoints?: boolean;
   readonly dial?: Dial | undefined;
 }
 
@@ -50,6 +52,8 @@ function addressResolver(sources: ServiceSources): ResolveService {
         "ServicePortError",
         `service/${name} in "${namespace}" is not listening on port ${port}`,
       );
+    if (sources.needsEndpoints && !sources.toEndpoints && (type ?? "ClusterIP") === "ClusterIP")
+      await anEndpoint(sources, namespace, name, found.name ?? "");
     if (sources.toEndpoints) return await anEndpoint(sources, namespace, name, found.name ?? "");
     if (!clusterIP || clusterIP === "None")
       throw new UnresolvedService("ServiceAccessError", `service/${name} in "${namespace}" has no address`);
