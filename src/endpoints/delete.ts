@@ -89,7 +89,7 @@ async function removeAll(
     while (next < items.length && failed === undefined) {
       const item = items[next++]!;
       try {
-        await remove({ ...request, namespace: item.namespace }, item.name, options);
+        await remove({ ...request, namespace: item.namespace, unnamed: true }, item.name, options);
       } catch (error) {
         if (!(error instanceof ApiError && error.code === 404)) failed ??= error as Error;
       }

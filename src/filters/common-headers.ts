@@ -23,10 +23,11 @@ const mostWarningCharacters = 4096;
 const longestShortened = 256;
 
 /**
- * Warnings as header values. When they are too much together, each is shortened, and the last ones are left
+ * Warnings as header values; those that say nothing, or not in printable characters, are not sent. When they are too much together, each is shortened, and the last ones are left
  * out.
  */
-export function warningValues(texts: readonly string[]): string[] {
+export function warningValues(given: readonly string[]): string[] {
+  const texts = given.filter((text) => text !== "" && !/\p{Cc}/u.test(text));
   const fits = texts.reduce((sum, text) => sum + text.length, 0) <= mostWarningCharacters;
   const values: string[] = [];
   let left = mostWarningCharacters;

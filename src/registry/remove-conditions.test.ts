@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { AdmissionPlugin } from "#admission";
 import type { ConfigMap } from "#api";
 import { ApiError } from "#base";
 import { type Sent, causesOf, refusal, shelf } from "./registry.fixture.ts";
@@ -52,6 +53,30 @@ for (const [kind, sent, named] of blamed) {
       remove("a", { preconditions: { uid: "other" } }),
       (error) => error instanceof ApiError && error.details?.kind === named,
     );
+  });
+}
+
+const seen: [name: string, kind: Strategy, unnamed: boolean, shown: string, byUid: boolean][] = [
+  ["an object by its name", configMap, false, "a", false],
+  ["one of many without a name, since the request had none", configMap, true, "", false],
+  ["a namespace with its identity as a precondition", namespace, false, "a", true],
+];
+for (const [name, kind, unnamed, shown, byUid] of seen) {
+  test(`who looks at a deletion sees ${name}`, async (t) => {
+    const looked: { name: string; uid: unknown }[] = [];
+    const look: AdmissionPlugin = {
+      name: "look",
+      handles: ["DELETE"],
+      validate: ({ name: its, options }) => {
+        const { preconditions } = options as { preconditions?: { uid?: unknown } };
+        looked.push({ name: its, uid: preconditions?.uid });
+        return [];
+      },
+    };
+    const { create, remove } = await shelf(t, kind, { plugins: [look] });
+    const { metadata } = await create(map());
+    await remove("a", {}, { unnamed });
+    assert.deepEqual(looked[0], { name: shown, uid: byUid ? metadata.uid : undefined });
   });
 }
 

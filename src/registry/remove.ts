@@ -66,7 +66,9 @@ export async function remove(
     let parsed: ApiObject | undefined;
     const old = (): ApiObject => (parsed ??= resource.objectOf(cached));
     const ctx = writeContext(request);
-    const attributes = new WriteAttributes(request, ctx, "DELETE", name, undefined, old);
+    const shown = resource.strategy.deletedByUid ? { ...request, options: withUid(request, uid) } : request;
+    const named = request.unnamed ? "" : name;
+    const attributes = new WriteAttributes(shown, ctx, "DELETE", named, undefined, old);
     await request.admission.mutate(attributes);
     await request.admission.validate(attributes);
     const marked = leavesAtOnce(request, cached, options) ? "delete now" : mark(request, ctx, old(), options);
@@ -97,6 +99,15 @@ export async function remove(
     }
   }
 }
+
+/** The options, with the identity of what is deleted among the preconditions. */
+const withUid =
+  (request: WriteRequest, uid: string): WriteRequest["options"] =>
+  () => {
+    const options = request.options();
+    const preconditions = options["preconditions"] as Record<string, unknown> | undefined;
+    return { ...options, preconditions: { uid, ...preconditions } };
+  };
 
 /** Whether nothing holds an object back, as far as its bytes tell: mark() would say the same of it. */
 function leavesAtOnce(

@@ -11,6 +11,8 @@ export interface WriteRequest {
   readonly endpoint: Endpoint;
   readonly namespace: string;
   readonly subresource: string;
+  /** Set for one of many that a request deletes: admission sees no name, since the request had none. */
+  readonly unnamed?: boolean;
   readonly user: UserInfo;
   readonly now: Date;
   readonly dryRun: boolean;

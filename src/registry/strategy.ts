@@ -144,6 +144,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly metaChecks?: MetaChecks;
   /** A deletion answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean;
+  /** Who looks at a deletion sees the identity of the object among its preconditions. */
+  readonly deletedByUid?: boolean;
 
   defaults?(obj: T, ctx: RequestContext): void;
   /**

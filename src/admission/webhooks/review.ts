@@ -117,7 +117,7 @@ function wellTyped(response: Response): boolean {
     textOrNone(uid) &&
     (allowed === undefined || allowed === null || typeof allowed === "boolean") &&
     (status === undefined || status === null || isObject(status)) &&
-    textOrNone(patch) &&
+    (patch === undefined || patch === null || (typeof patch === "string" && isBase64(patch))) &&
     textOrNone(patchType) &&
     (auditAnnotations === undefined ||
       auditAnnotations === null ||
@@ -125,6 +125,12 @@ function wellTyped(response: Response): boolean {
         Object.values(auditAnnotations).every((value) => typeof value === "string"))) &&
     (warnings === undefined || warnings === null || texts(warnings))
   );
+}
+
+/** Bytes travel in standard base64 with its padding; line ends in between are passed over. */
+function isBase64(text: string): boolean {
+  const letters = text.replace(/[\r\n]/g, "");
+  return letters.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(letters);
 }
 
 function strictProblem(

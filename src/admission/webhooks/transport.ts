@@ -50,7 +50,6 @@ export interface WebhookExchange {
 
 export interface WebhookReply {
   readonly status: number;
-  readonly contentType: string;
   readonly body: string;
 }
 
@@ -250,8 +249,8 @@ async function post(
   );
   const cancelTimer = clock.after(timeoutSeconds * 1000, () => abort(new Error("context deadline exceeded")));
   try {
-    const { status, headers, body: bytes } = await reply;
-    return { status, contentType: headers.get("content-type") ?? "", body: bytes.toString("utf8") };
+    const { status, body: bytes } = await reply;
+    return { status, body: bytes.toString("utf8") };
   } catch (error) {
     throw new Error(`Post "https://${target.hostHeader}${path}": ${(error as Error).message}`, {
       cause: error,

@@ -29,10 +29,10 @@ function world(respond: Respond) {
     const answer = respond(question, times);
     if (answer instanceof Error) return Promise.reject(answer);
     if ("status" in answer && typeof answer["status"] === "number")
-      return Promise.resolve({ status: answer["status"], contentType: "application/json", body: "{}" });
+      return Promise.resolve({ status: answer["status"], body: "{}" });
     const response = { uid: question.request["uid"], ...answer };
     const reply = { kind: "AdmissionReview", apiVersion: body["apiVersion"], response };
-    return Promise.resolve({ status: 200, contentType: "application/json", body: JSON.stringify(reply) });
+    return Promise.resolve({ status: 200, body: JSON.stringify(reply) });
   };
   const metrics = createMetrics();
   const options = {
@@ -370,6 +370,7 @@ const badPatches: [name: string, answer: Record<string, unknown>, message: RegEx
     { allowed: true, patchType: "JSONPatch" },
     /response\.patchType but not response\.patch/,
   ],
+  ["a patch that is not in base64", { ...patched(), patch: "!!" }, /fields of wrong types/],
 ];
 for (const [name, answer, message] of badPatches) {
   test(`${name} is an internal error`, async () => {

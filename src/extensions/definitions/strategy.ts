@@ -27,6 +27,7 @@ export const definitionStrategy = (dialect: Dialect): Strategy =>
     status: "cleared",
     conditionalUpdate: true,
     returnsDeleted: true,
+    deletedByUid: true,
     validateName: pathSegment,
     metaChecks: { anyFinalizer: true },
     defaults: (obj) => {

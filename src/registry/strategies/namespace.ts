@@ -38,6 +38,7 @@ export const namespace = strategy<Namespace>({
   verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
   status: "cleared",
   returnsDeleted: true,
+  deletedByUid: true,
   validateName: dnsLabel,
   defaults: (obj, { dialect }) => labelWithName(obj, dialect),
   prepareForCreate: (obj, { dialect }) => {
