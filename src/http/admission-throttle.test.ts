@@ -3,10 +3,12 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { AdmissionThrottle } from "./admission-throttle.ts";
 
+const standing = (): number => 0;
+
 test("a crowd is begun in order, a part in each turn of the event loop", async () => {
-  const turns = new AdmissionThrottle();
+  const turns = new AdmissionThrottle(standing);
   const begun: number[] = [];
-  for (let i = 0; i < 200; i++) turns.begin(() => void begun.push(i));
+  for (let i = 0; i < 200; i++) turns.begin(() => void begun.push(i), "GET", "/api");
   const sizes = [begun.length];
   while (begun.length < 200) {
     await nextTurn();
@@ -20,21 +22,71 @@ test("a crowd is begun in order, a part in each turn of the event loop", async (
 });
 
 test("what comes one by one never waits", async () => {
-  const turns = new AdmissionThrottle();
+  const turns = new AdmissionThrottle(standing);
   let begun = 0;
   for (let i = 1; i <= 200; i++) {
-    turns.begin(() => void begun++);
+    turns.begin(() => void begun++, "GET", "/api");
     assert.equal(begun, i);
     await nextTurn();
   }
 });
 
 test("what comes while a crowd waits stands behind it", async () => {
-  const turns = new AdmissionThrottle();
+  const turns = new AdmissionThrottle(standing);
   const begun: string[] = [];
-  for (let i = 0; i < 130; i++) turns.begin(() => void begun.push("crowd"));
+  for (let i = 0; i < 130; i++) turns.begin(() => void begun.push("crowd"), "GET", "/api");
   await nextTurn();
-  turns.begin(() => void begun.push("late"));
+  turns.begin(() => void begun.push("late"), "GET", "/api");
   while (begun.length < 131) await nextTurn();
   assert.equal(begun.at(-1), "late");
+});
+
+const urgent: [method: string, path: string, isUrgent: boolean][] = [
+  ["GET", "/livez", true],
+  ["GET", "/readyz?verbose", true],
+  ["GET", "/healthz/ping", true],
+  ["PUT", "/apis/coordination/v1/leases/a", true],
+  ["PATCH", "/api/v1/nodes/a/status", true],
+  ["GET", "/api/v1/pods", false],
+  ["HEAD", "/api/v1/pods", false],
+  ["GET", "/livezz", false],
+];
+
+for (const [method, path, isUrgent] of urgent)
+  test(`${method} ${path} ${isUrgent ? "goes before" : "waits for"} reads that came earlier`, async () => {
+    const turns = new AdmissionThrottle(standing);
+    const begun: string[] = [];
+    for (let i = 0; i < 300; i++) turns.begin(() => void begun.push("read"), "GET", "/api/v1/pods");
+    turns.begin(() => void begun.push("it"), method, path);
+    while (begun.length < 301) await nextTurn();
+    assert.equal(begun.indexOf("it"), isUrgent ? 64 : 300);
+  });
+
+test("of four that begin one is a read, however many writes wait", async () => {
+  const turns = new AdmissionThrottle(standing);
+  const begun: string[] = [];
+  for (let i = 0; i < 64; i++) turns.begin(() => undefined, "GET", "/api");
+  for (let i = 0; i < 64; i++) turns.begin(() => void begun.push("write"), "PUT", "/api");
+  for (let i = 0; i < 16; i++) turns.begin(() => void begun.push("read"), "GET", "/api");
+  await nextTurn();
+  assert.equal(begun.filter((each) => each === "read").length, 16);
+  assert.deepEqual(begun.slice(0, 4), ["write", "write", "write", "read"]);
+});
+
+test("where turns take long each begins fewer, and all are begun", async () => {
+  let now = 0;
+  const turns = new AdmissionThrottle(() => now);
+  let begun = 0;
+  for (let i = 0; i < 200; i++) turns.begin(() => void begun++, "GET", "/api");
+  const sizes: number[] = [];
+  for (let before = begun; begun < 200; before = begun) {
+    now += 100;
+    await nextTurn();
+    sizes.push(begun - before);
+  }
+  assert.deepEqual(sizes.slice(0, 4), [32, 16, 8, 8]);
+  // Fewer than a crowd waits is not forgotten.
+  for (let i = 0; i < 10; i++) turns.begin(() => void begun++, "GET", "/api");
+  for (let i = 0; begun < 210 && i < 10; i++) await nextTurn();
+  assert.equal(begun, 210);
 });

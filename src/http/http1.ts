@@ -75,7 +75,7 @@ export function http1Engine(
       // First of all who wait for it: a connection that is kept gets a limit of its own afterwards.
       response.prependOnceListener("finish", () => request.socket.setTimeout(0));
     };
-    turns.begin(() => void run().catch(() => response.destroy()));
+    turns.begin(() => void run().catch(() => response.destroy()), call.method, call.path);
   };
 
   server.on("request", (request, response) => serve(request, response, false));

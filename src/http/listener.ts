@@ -115,7 +115,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
         ...options,
         peer,
         idleTimeoutMilliseconds: idleMilliseconds,
-        begin: (exchange) => turns.begin(exchange),
+        begin: (exchange, method, path) => turns.begin(exchange, method, path),
         onClose: () => connections.delete(session),
       });
       connections.add(session);
@@ -129,7 +129,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       headersTimeoutMilliseconds: options.headersTimeoutMilliseconds ?? headersMilliseconds,
       idleTimeoutMilliseconds: idleMilliseconds,
       serve: (stream) => serveStream(stream, peer, options),
-      begin: (exchange) => turns.begin(exchange),
+      begin: (exchange, method, path) => turns.begin(exchange, method, path),
       onClose: () => connections.delete(connection),
       onProblem: options.onProblem,
     });

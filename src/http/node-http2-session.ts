@@ -17,7 +17,7 @@ export interface NodeHttp2Options {
   readonly maxStreamsPerConnection?: number;
   readonly idleTimeoutMilliseconds: number;
   /** Starts an exchange, now or soon. */
-  readonly begin: (exchange: () => void) => void;
+  readonly begin: (exchange: () => void, method: string, path: string) => void;
   readonly onClose: () => void;
 }
 
@@ -45,7 +45,7 @@ export function nodeHttp2Session(socket: Socket, options: NodeHttp2Options): Htt
     stream.on("error", () => undefined);
     const exchange: Exchange = { session, stream, replied: false };
     const call = callOf(exchange, distinct(headers, rawHeaders), options);
-    options.begin(() => void serve(exchange, call, options));
+    options.begin(() => void serve(exchange, call, options), call.method, call.path);
   });
   return { leave: () => session.close(), destroy: () => session.destroy() };
 }

@@ -40,7 +40,7 @@ export interface ConnectionOptions {
   /** Settles when the exchange is over; must not throw. */
   readonly serve: (stream: Stream) => Promise<void>;
   /** Starts an exchange, now or soon. */
-  readonly begin: (exchange: () => void) => void;
+  readonly begin: (exchange: () => void, method: string, path: string) => void;
   readonly onClose: () => void;
   /** Called with an unexpected exception: the connection is closed, the process goes on. */
   readonly onProblem: (error: Error) => void;
@@ -225,7 +225,7 @@ export class Connection {
     this.streams.set(id, stream);
     if (endStream && !stream.finish()) return this.reset(stream, errorCode.protocol);
     this.running++;
-    this.options.begin(() => void this.serve(stream));
+    this.options.begin(() => void this.serve(stream), head.method, head.target);
   }
 
   private onTrailers(stream: Stream, head: RequestHead): void {
