@@ -1,12 +1,10 @@
 // Disruption budgets: how many of the pods they guard are healthy, and how many may be evicted now.
 import type { Condition, PodDisruptionBudget } from "#api";
 import { timeOfMillis } from "#base";
-import { type AnyObject, type ResourceKind, kinds } from "#client";
+import { type AnyObject, kinds } from "#client";
 import {
   type Controller,
   type ControllerContext,
-  type SharedInformer,
-  controllerOf,
   queueFor,
   recorderFor,
   selects,
@@ -14,6 +12,7 @@ import {
 } from "#controllerkit";
 import { scaledValue } from "./deployment/rollout.ts";
 import { type SeenPod, isDeleting, isFinished, isReady, keyOf, splitKey, timeOf } from "./pods.ts";
+import { ownerSizes } from "./owner-sizes.ts";
 import { selectorText } from "./selector-text.ts";
 
 type SeenBudget = PodDisruptionBudget & AnyObject;
@@ -41,16 +40,9 @@ export function disruptionController(context: ControllerContext): Controller {
       if (guards(budget, event.object) || (event.type === "updated" && guards(budget, event.old)))
         queue.add(keyOf(budget));
   });
-  const sized = (kind: ResourceKind): SharedInformer<AnyObject> =>
-    view.follow(kind, ({ object }) => {
-      for (const budget of budgets.inNamespace(object.metadata.namespace ?? "")) queue.add(keyOf(budget));
-    });
-  const owners: Readonly<Record<string, SharedInformer<AnyObject>>> = {
-    Deployment: sized(kinds.deployments),
-    ReplicaSet: sized(kinds.replicaSets),
-    StatefulSet: sized(kinds.statefulSets),
-    ReplicationController: sized(kinds.replicationControllers),
-  };
+  const sizeOfOwners = ownerSizes(context.client, view, (namespace) => {
+    for (const budget of budgets.inNamespace(namespace)) queue.add(keyOf(budget));
+  });
   return { stopped: queue.stopped };
 
   function guards({ spec }: SeenBudget, { metadata }: SeenPod): boolean {
@@ -63,7 +55,13 @@ export function disruptionController(context: ControllerContext): Controller {
     if (!budget) return;
     const guarded = pods.inNamespace(namespace).filter((pod) => guards(budget, pod) && !isFinished(pod));
     if (guarded.length === 0) events.event(budget, "Normal", "NoPods", "No matching pods found");
-    const { expected, desired, unmanaged } = expectationOf(budget, guarded);
+    let expectation: Expectation;
+    try {
+      expectation = await expectationOf(budget, guarded);
+    } catch (error) {
+      return await failSafe(budget, error as Error);
+    }
+    const { expected, desired, unmanaged } = expectation;
     if (unmanaged.length > 0) {
       const text = `Pods selected by this PodDisruptionBudget (selector: ${selectorText(budget.spec.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
       events.event(budget, "Warning", "UnmanagedPods", text);
@@ -81,16 +79,25 @@ export function disruptionController(context: ControllerContext): Controller {
       disruptionsAllowed: allowed,
       expectedPods: expected,
       observedGeneration: budget.metadata.generation ?? 0,
-      conditions: withCondition(budget, allowed > 0, now),
+      conditions: withCondition(
+        budget,
+        {
+          allowed: allowed > 0,
+          reason: allowed > 0 ? "SufficientPods" : "InsufficientPods",
+          message: "",
+        },
+        budget.metadata.generation ?? 0,
+        now,
+      ),
     });
     if (again !== undefined) return { againInMilliseconds: again };
   }
 
   /** How many pods there should be, and how many of them must stay. */
-  function expectationOf({ spec }: SeenBudget, guarded: readonly SeenPod[]): Expectation {
+  async function expectationOf({ spec }: SeenBudget, guarded: readonly SeenPod[]): Promise<Expectation> {
     const { minAvailable, maxUnavailable } = spec;
     if (maxUnavailable !== null && maxUnavailable !== undefined) {
-      const { total, unmanaged } = sizeOfOwners(guarded);
+      const { total, unmanaged } = await sizeOfOwners(guarded);
       const desired = Math.max(0, total - scaledValue(maxUnavailable, total, true));
       return { expected: total, desired, unmanaged };
     }
@@ -98,34 +105,24 @@ export function disruptionController(context: ControllerContext): Controller {
       return { expected: 0, desired: 0, unmanaged: [] };
     if (typeof minAvailable === "number")
       return { expected: guarded.length, desired: minAvailable, unmanaged: [] };
-    const { total, unmanaged } = sizeOfOwners(guarded);
+    const { total, unmanaged } = await sizeOfOwners(guarded);
     return { expected: total, desired: scaledValue(minAvailable, total, true), unmanaged };
   }
 
-  function sizeOfOwners(guarded: readonly SeenPod[]): { total: number; unmanaged: string[] } {
-    const sizes = new Map<string, number>();
-    const unmanaged: string[] = [];
-    for (const pod of guarded) {
-      const owner = scaleOwner(pod);
-      if (owner)
-        sizes.set(
-          owner.metadata.uid!,
-          (owner as unknown as { spec: { replicas?: number } }).spec.replicas ?? 1,
-        );
-      else unmanaged.push(pod.metadata.name!);
-    }
-    return { total: [...sizes.values()].reduce((sum, size) => sum + size, 0), unmanaged };
-  }
-
-  /** The topmost owner that has a size. */
-  function scaleOwner(pod: SeenPod): AnyObject | undefined {
-    const find = (object: AnyObject): AnyObject | undefined => {
-      const reference = controllerOf(object);
-      const found = reference && owners[reference.kind]?.get(object.metadata.namespace, reference.name);
-      return found?.metadata.uid === reference?.uid ? found : undefined;
-    };
-    const owner = find(pod);
-    return owner && (find(owner) ?? owner);
+  /** Nothing may be evicted while it is not known how many pods there should be. */
+  async function failSafe(budget: SeenBudget, error: Error): Promise<void> {
+    const text = `Failed to calculate the number of expected pods: ${error.message}`;
+    events.event(budget, "Warning", "CalculateExpectedPodCountFailed", text);
+    const { status } = budget;
+    const what = { allowed: false, reason: "SyncFailed", message: error.message };
+    await writeStatus(resource, budget, {
+      ...status,
+      currentHealthy: status.currentHealthy ?? 0,
+      desiredHealthy: status.desiredHealthy ?? 0,
+      expectedPods: status.expectedPods ?? 0,
+      disruptionsAllowed: 0,
+      conditions: withCondition(budget, what, status.observedGeneration, clock.now()),
+    });
   }
 }
 
@@ -146,18 +143,23 @@ function stillDisrupted(
   return { disruptedPods, again };
 }
 
-function withCondition({ metadata, status }: SeenBudget, isAllowed: boolean, now: number): Condition[] {
+function withCondition(
+  { status }: SeenBudget,
+  { allowed, reason, message }: { allowed: boolean; reason: string; message: string },
+  observedGeneration: number | undefined,
+  now: number,
+): Condition[] {
   const before = status.conditions?.find(({ type }) => type === "DisruptionAllowed");
-  const is = isAllowed ? "True" : "False";
+  const is = allowed ? "True" : "False";
   return [
     ...(status.conditions ?? []).filter(({ type }) => type !== "DisruptionAllowed"),
     {
       type: "DisruptionAllowed",
       status: is,
-      reason: isAllowed ? "SufficientPods" : "InsufficientPods",
-      message: "",
+      reason,
+      message,
       lastTransitionTime: before?.status === is ? before.lastTransitionTime : timeOfMillis(now),
-      observedGeneration: metadata.generation ?? 0,
+      ...(observedGeneration !== undefined && { observedGeneration }),
     },
   ];
 }

@@ -54,7 +54,7 @@ export function dueTime(
 }
 
 export function cronJobController(context: ControllerContext): Controller {
-  const { client, clock, view } = context;
+  const { client, clock, view, dialect } = context;
   const events = recorderFor(context, "cronjob-controller");
   const resource = client.of(kinds.cronJobs);
   const jobClient = client.of(kinds.jobs);
@@ -111,8 +111,13 @@ export function cronJobController(context: ControllerContext): Controller {
         .get(reference.name!, { namespace: reference.namespace! })
         .catch(() => undefined);
       if (present?.metadata.uid === reference.uid) continue;
-      events.event(cronJob, "Normal", "MissingJob", `Active job went missing: ${reference.name}`);
+      // We may have deleted it ourselves a moment ago.
+      const { status } = await resource.get(cronJob.metadata.name!, {
+        namespace: cronJob.metadata.namespace!,
+      });
       active = active.filter((each) => each !== reference);
+      if (!status.active?.some(({ uid }) => uid === reference.uid)) continue;
+      events.event(cronJob, "Normal", "MissingJob", `Active job went missing: ${reference.name}`);
     }
     const { active: _, ...rest } = cronJob.status;
     return {
@@ -159,6 +164,11 @@ export function cronJobController(context: ControllerContext): Controller {
   async function startDue(cronJob: SeenCronJob): Promise<Again> {
     const now = clock.now();
     const { spec, status, metadata } = cronJob;
+    if (spec.schedule.includes("TZ")) {
+      const page = `https://${dialect.data.labelDomain}/docs/concepts/workloads/controllers/cron-jobs/`;
+      const text = `CRON_TZ or TZ used in schedule "${spec.schedule}" is not officially supported, see ${page} for more details`;
+      events.event(cronJob, "Warning", "UnsupportedSchedule", text);
+    }
     let schedule: CronSchedule;
     try {
       schedule = parseCron(spec.schedule, spec.timeZone ?? undefined);

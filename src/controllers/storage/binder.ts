@@ -113,8 +113,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     const volume = volumes.get(undefined, volumeName);
     if (!volume) return;
     if (volume.spec.claimRef && !isReservedFor(volume, claim)) {
-      const { namespace, name } = volume.spec.claimRef;
-      const text = `volume "${volumeName}" already bound to a different claim. (${namespace}/${name})`;
+      const text = `volume "${volumeName}" already bound to a different claim.`;
       events.event(claim, "Warning", "FailedBinding", text);
       return;
     }

@@ -37,7 +37,7 @@ export function volumeExpanderController(context: ControllerContext): Controller
     const claim = claims.get(namespace, name);
     if (!claim || !isToGrow(claim) || !volumes.get(undefined, claim.spec.volumeName ?? "")) return;
     const text = "waiting for an external controller to expand this PVC";
-    events.event(claim, "Normal", "ExternalExpanding", text);
+    events.event(claim, "Warning", "ExternalExpanding", text);
     await Promise.resolve();
   }
 }

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type AnyObject, type ApiClient, kinds } from "#client";
+import { until, withController } from "./cluster.fixture.ts";
+import { disruptionController } from "./disruption.ts";
+
+const namespace = "default";
+const labels = { app: "web" };
+
+async function createPod(
+  client: ApiClient,
+  name: string,
+  owner?: { kind: string; apiVersion: string; metadata: AnyObject["metadata"] },
+): Promise<void> {
+  const pods = client.of(kinds.pods);
+  const ownerReferences = owner && [
+    { apiVersion: owner.apiVersion, kind: owner.kind, name: owner.metadata.name!, uid: owner.metadata.uid!, controller: true },
+  ]; // prettier-ignore
+  await pods.create({
+    metadata: { name, namespace, labels, ...(ownerReferences && { ownerReferences }) },
+    spec: { containers: [{ name: "c", image: "i", resources: {} }] },
+  });
+  const status = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
+  await pods.patch(name, "strategic", { status }, { namespace, subresource: "status" });
+}
+
+const guard = (client: ApiClient, spec: object) =>
+  client.of(kinds.podDisruptionBudgets).create({
+    metadata: { name: "b", namespace },
+    spec: { selector: { matchLabels: labels }, ...spec },
+  });
+
+interface Told {
+  readonly healthy: number;
+  readonly desired: number;
+  readonly allowed: number;
+  readonly expected: number;
+  readonly reason: string;
+}
+
+/** What the budget says once all its pods have been counted, or it could not be. */
+const told = (client: ApiClient, healthy: number): Promise<Told> =>
+  until(async () => {
+    const { status } = await client.of(kinds.podDisruptionBudgets).get("b", { namespace });
+    const reason = status.conditions?.[0]?.reason ?? "";
+    if (reason !== "SyncFailed" && status.currentHealthy !== healthy) return undefined;
+    return reason === ""
+      ? undefined
+      : {
+          healthy: status.currentHealthy,
+          desired: status.desiredHealthy,
+          allowed: status.disruptionsAllowed,
+          expected: status.expectedPods,
+          reason,
+        };
+  });
+
+const bare: [name: string, spec: object, expected: Told][] = [
+  [
+    "a number of pods stays",
+    { minAvailable: 2 },
+    { healthy: 3, desired: 2, allowed: 1, expected: 3, reason: "SufficientPods" },
+  ],
+  [
+    "all pods stay",
+    { minAvailable: 3 },
+    { healthy: 3, desired: 3, allowed: 0, expected: 3, reason: "InsufficientPods" },
+  ],
+  [
+    "a share of pods that belong to nobody is unknown",
+    { maxUnavailable: "50%" },
+    { healthy: 3, desired: 0, allowed: 0, expected: 0, reason: "InsufficientPods" },
+  ],
+];
+for (const [name, spec, expected] of bare)
+  test(`budgets: ${name}`, { timeout: 30_000 }, () =>
+    withController(disruptionController, async ({ client }) => {
+      for (const each of ["a", "b", "c"]) await createPod(client, each);
+      await guard(client, spec);
+      assert.deepEqual(await told(client, 3), expected);
+    }),
+  );
+
+test("budgets: a share counts what the owner asks for", { timeout: 30_000 }, () =>
+  withController(disruptionController, async ({ client }) => {
+    const set = await client.of(kinds.replicaSets).create({
+      metadata: { name: "web", namespace },
+      spec: {
+        replicas: 4,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: "c", image: "i", resources: {} }] } },
+      },
+    } as never);
+    const owner = { ...set, apiVersion: "apps/v1", kind: "ReplicaSet" };
+    for (const each of ["a", "b", "c"]) await createPod(client, each, owner);
+    await guard(client, { maxUnavailable: "30%" });
+    // 30 % of four is two pods, rounded up.
+    const expected = { healthy: 3, desired: 2, allowed: 1, expected: 4, reason: "SufficientPods" };
+    assert.deepEqual(await told(client, 3), expected);
+  }),
+);
+
+test("budgets: an owner without a size allows nothing, and an event says why", { timeout: 30_000 }, () =>
+  withController(disruptionController, async ({ client }) => {
+    const map = await client.of(kinds.configMaps).create({ metadata: { name: "boss", namespace } });
+    await createPod(client, "a", { ...map, apiVersion: "v1", kind: "ConfigMap" });
+    await guard(client, { maxUnavailable: 1 });
+    const { allowed, reason } = await told(client, 1);
+    assert.deepEqual([allowed, reason], [0, "SyncFailed"]);
+    await until(async () =>
+      (await client.of(kinds.events).list({ namespace })).items.some(
+        ({ note }) =>
+          note ===
+          "Failed to calculate the number of expected pods: configmaps does not implement the scale subresource",
+      ),
+    );
+  }),
+);

@@ -1,0 +1,88 @@
+// How many pods the owners of some pods ask for: of the kinds that are known here, and of any other that has a
+// scale.
+import { type AnyObject, type ApiClient, kinds } from "#client";
+import { type ClusterView, type SharedInformer, controllerOf, isNotFound } from "#controllerkit";
+import type { SeenPod } from "./pods.ts";
+
+type Owner = NonNullable<ReturnType<typeof controllerOf>>;
+
+export interface OwnerSizes {
+  readonly total: number;
+  /** Names of pods that belong to nobody. */
+  readonly unmanaged: readonly string[];
+}
+
+interface Sized {
+  readonly uid: string;
+  readonly size: number;
+}
+
+interface ServedList {
+  readonly resources?: readonly { readonly name: string; readonly kind: string }[];
+}
+interface Scale extends AnyObject {
+  readonly spec?: { readonly replicas?: number };
+}
+
+/** Throws when the size of an owner cannot be told. `changed` hears of owners whose size may have changed. */
+export function ownerSizes(
+  client: ApiClient,
+  view: ClusterView,
+  changed: (namespace: string) => void,
+): (pods: readonly SeenPod[]) => Promise<OwnerSizes> {
+  const sized = (kind: Parameters<ClusterView["follow"]>[0]): SharedInformer<AnyObject> =>
+    view.follow(kind, ({ object }) => changed(object.metadata.namespace ?? ""));
+  const owners: Readonly<Record<string, SharedInformer<AnyObject>>> = {
+    Deployment: sized(kinds.deployments),
+    ReplicaSet: sized(kinds.replicaSets),
+    StatefulSet: sized(kinds.statefulSets),
+    ReplicationController: sized(kinds.replicationControllers),
+  };
+  const known = (object: AnyObject): AnyObject | undefined => {
+    const reference = controllerOf(object);
+    const found = reference && owners[reference.kind]?.get(object.metadata.namespace, reference.name);
+    return found?.metadata.uid === reference?.uid ? found : undefined;
+  };
+  return async (pods) => {
+    const sizes = new Map<string, number>();
+    const unmanaged: string[] = [];
+    for (const pod of pods) {
+      const reference = controllerOf(pod);
+      if (!reference) unmanaged.push(pod.metadata.name!);
+      else if (!sizes.has(reference.uid)) {
+        const owner = known(pod);
+        // The topmost owner decides.
+        const top = owner && (known(owner) ?? owner);
+        const { uid, size } = top
+          ? { uid: top.metadata.uid!, size: (top as Scale).spec?.replicas ?? 1 }
+          : await sizeByScale(client, pod, reference);
+        sizes.set(uid, size);
+      }
+    }
+    return { total: [...sizes.values()].reduce((sum, size) => sum + size, 0), unmanaged };
+  };
+}
+
+async function sizeByScale(
+  client: ApiClient,
+  { metadata }: SeenPod,
+  { apiVersion, kind, name, uid }: Owner,
+): Promise<Sized> {
+  const none = new Error(`found no controllers for pod "${metadata.name}"`);
+  const [group] = apiVersion.includes("/") ? apiVersion.split("/") : [""];
+  const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const { resources = [] } = (await client.request("GET", root)) as ServedList;
+  const plural = resources.find((each) => each.kind === kind && !each.name.includes("/"))?.name;
+  if (plural === undefined) throw new Error(`no matches for kind "${kind}" in version "${apiVersion}"`);
+  if (!resources.some((each) => each.name === `${plural}/scale`))
+    throw new Error(`${plural}${group && `.${group}`} does not implement the scale subresource`);
+  const path = `${root}/namespaces/${encodeURIComponent(metadata.namespace!)}/${plural}/${encodeURIComponent(name)}/scale`;
+  let scale: Scale;
+  try {
+    scale = (await client.request("GET", path)) as Scale;
+  } catch (error) {
+    throw isNotFound(error) ? none : error;
+  }
+  if (scale.metadata.uid !== uid) throw none;
+  return { uid, size: scale.spec?.replicas ?? 0 };
+}
