@@ -109,6 +109,6 @@ export class Overtaken extends Error {
 /** Whether what is being done for one state is pointless for the other. */
 function overtakes(from: WorkerState, to: WorkerState): boolean {
   if (from.at !== to.at) return true;
-  if (from.at === "terminating" && to.at === "terminating") return to.graceSeconds < from.graceSeconds;
-  return from.at === "syncing" && JSON.stringify(from.pod.spec) !== JSON.stringify(to.pod.spec);
+  // A changed pod waits: the runtime would refuse to make twice what was cut off while it was made.
+  return from.at === "terminating" && to.at === "terminating" && to.graceSeconds < from.graceSeconds;
 }
