@@ -109,6 +109,10 @@ test("events that differ only in their message become one after ten", async () =
   const messages = [...api.objects.values()].map((event) => [event["message"], event["count"]]);
   assert.equal(messages.length, 10);
   assert.deepEqual(messages.at(-1), ["(combined from similar events): answer 13", 5]);
+  const reporters = [...api.objects.values()].map((event) => event["reportingComponent"]);
+  assert.deepEqual(new Set(reporters.slice(0, 9)).size, 1);
+  assert.notEqual(reporters[0], "");
+  assert.equal(reporters.at(-1), "", "one that stands for many names no reporter");
 });
 
 test("one object cannot flood: known events are counted later, new ones dropped, and that is told", async () => {

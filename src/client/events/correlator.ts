@@ -25,6 +25,8 @@ export interface KnownEvent {
   told: number;
   lastAt: number;
   message: string;
+  /** Whether it stands for many that differ only in their message. */
+  readonly combined: boolean;
 }
 
 export type EventDecision =
@@ -109,6 +111,7 @@ export function correlator({ combines }: CorrelatorOptions): (happening: Happeni
       told: 0,
       lastAt: at,
       message: shown,
+      combined: together,
     };
     known.set(key, event);
     return { do: "send", event };

@@ -227,7 +227,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
     }
   }
 
-  function coreForm({ first, name, namespace, message, lastAt, count }: KnownEvent): object {
+  function coreForm({ first, name, namespace, message, lastAt, count, combined }: KnownEvent): object {
     const { regarding, type, reason, action, annotations, at } = first;
     return {
       metadata: { name, namespace, ...(annotations && { annotations }) },
@@ -240,8 +240,9 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
       count,
       type,
       ...(action && { action }),
-      reportingComponent: component,
-      reportingInstance: host ?? "",
+      // Events that stand for many name nobody here, as client-go leaves it out.
+      reportingComponent: combined ? "" : component,
+      reportingInstance: combined ? "" : (host ?? ""),
     };
   }
 
