@@ -113,6 +113,21 @@ test("a hook whose server is not there fails", async (t) => {
   assert.deepEqual(fallen, []);
 });
 
+test("a hook of a kind that cannot run is told as Go prints it", async () => {
+  const clock = virtualClock();
+  const runner = hooks({ clock, runtime: fakeRuntime({ clock }), userAgent: "lifecycle" });
+  const target = { pod, container: pod.spec.containers![0]!, containerId: "c", podIp: "127.0.0.1" };
+  const { signal } = new AbortController();
+  await assert.rejects(runner.run({ tcpSocket: { port: 80 } }, target, signal), {
+    message:
+      "Cannot run handler: invalid handler: &LifecycleHandler{Exec:nil,HTTPGet:nil,TCPSocket:&TCPSocketAction{Port:{0 80 },Host:,},}",
+  });
+  await assert.rejects(
+    runner.run({ tcpSocket: { port: "web", host: "h" } }, target, signal),
+    /Port:\{1 0 web\},Host:h,/,
+  );
+});
+
 test("a hook that sleeps ends after its seconds, or when it is given up", async () => {
   const clock = virtualClock();
   const runner = hooks({ clock, runtime: fakeRuntime({ clock }), userAgent: "lifecycle" });

@@ -48,7 +48,7 @@ export function hooks({ clock, runtime, userAgent, onFallback }: HooksOptions): 
             },
           );
         }
-      } else throw new Error(`Cannot run handler: invalid handler: ${JSON.stringify(handler)}`);
+      } else throw new Error(`Cannot run handler: invalid handler: ${handlerText(handler)}`);
     },
   };
 
@@ -114,3 +114,11 @@ const textOf = (bytes: Uint8Array | undefined): string =>
 
 const withoutCredentials = (headers: HttpGet["headers"]): HttpGet["headers"] =>
   headers.filter(([name]) => name.toLowerCase() !== "authorization");
+
+/** A handler that nobody can run, as Go prints it. */
+function handlerText({ tcpSocket }: LifecycleHandler): string {
+  const { port, host = "" } = tcpSocket ?? {};
+  const portText = typeof port === "string" ? `{1 0 ${port}}` : `{0 ${port ?? 0} }`;
+  const socket = tcpSocket ? `&TCPSocketAction{Port:${portText},Host:${host},}` : "nil";
+  return `&LifecycleHandler{Exec:nil,HTTPGet:nil,TCPSocket:${socket},}`;
+}

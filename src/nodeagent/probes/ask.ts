@@ -54,10 +54,8 @@ export function portNumber(port: number | string | null | undefined, container: 
       : /^\d+$/.test(port ?? "")
         ? Number(port)
         : container.ports?.find(({ name }) => name === port)?.containerPort;
-  if (number === undefined)
-    throw new Error(
-      `couldn't find port: ${JSON.stringify(port)} in container ${JSON.stringify(container.name)}`,
-    );
+  // As the kubelet words it, whose last try is to read the name as a number.
+  if (number === undefined) throw new Error(`strconv.Atoi: parsing ${JSON.stringify(port)}: invalid syntax`);
   if (number < 1 || number > 65_535) throw new Error(`invalid port number: ${number}`);
   return number;
 }

@@ -282,6 +282,19 @@ const judged: [name: string, pod: Pod, seen: ObservedPod, conditions: string][] 
 for (const [name, of, seen, expected] of judged)
   test(name, () => assert.equal(conditions(computeStatus(of, facts(seen))), expected));
 
+test("an ephemeral container that could not be started waits where the pod's policy would start it", () => {
+  const trouble = new Map([["dbg", { reason: "RunContainerError", message: "m" }]]);
+  const shown = (restartPolicy: string): object | undefined => {
+    const given = samplePod({ restartPolicy, ephemeralContainers: [{ name: "dbg" }] });
+    const seen = observed([container(given, "c", "running"), container(given, "dbg", "exited 128")]);
+    const [{ state, lastState } = {}] =
+      computeStatus(given, facts(seen, { trouble })).ephemeralContainerStatuses ?? [];
+    return { state: Object.keys(state ?? {}), before: lastState?.terminated?.exitCode };
+  };
+  assert.deepEqual(shown("Always"), { state: ["waiting"], before: 128 });
+  assert.deepEqual(shown("Never"), { state: ["terminated"], before: undefined });
+});
+
 test("an open gate makes a pod ready, and the gate's condition is kept", () => {
   const gated = samplePod(
     { readinessGates: [{ conditionType: "x" }] },

@@ -3,7 +3,7 @@
 import { type Container, type ContainerState, type ContainerStatus, type Pod, isSidecar } from "#api";
 import { timeOfMillis } from "#base";
 import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
-import { hasBegun, shouldStart } from "../plan/plan.ts";
+import { shouldStart } from "../plan/plan.ts";
 import { initContainersOf, isDeleted } from "../pod.ts";
 
 /** Why a container was not started the last time it was tried. */
@@ -64,8 +64,8 @@ function containerStatus(
   const found = latest(observed, container.name);
   const isRestarted = kind === "init" && isSidecar(container);
   const isDone = kind === "init" && !isRestarted && found?.state === "exited" && found.exitCode === 0;
-  const mayStart =
-    kind === "ephemeral" ? !hasBegun(found) : shouldStart(pod, found, isRestarted ? "Always" : undefined);
+  // By the pod's policy for ephemeral containers, too, though none is ever started again.
+  const mayStart = shouldStart(pod, found, isRestarted ? "Always" : undefined);
   if (reason && !isDone && mayStart) {
     status = {
       ...status,

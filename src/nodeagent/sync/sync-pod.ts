@@ -11,6 +11,7 @@ import {
   everyContainerOf,
   initContainersOf,
   isHostNetwork,
+  longNameOf,
   nameOf,
   namespaceOf,
   referenceTo,
@@ -348,6 +349,7 @@ async function pullSecrets(context: SyncContext, pod: Pod): Promise<Secret[]> {
   const found: Secret[] = [];
   for (const { name } of pod.spec.imagePullSecrets ?? []) {
     if (!name) continue;
+    let why = "it does not exist";
     try {
       const secret = await context.objects.secret(namespaceOf(pod), name);
       if (secret) {
@@ -355,13 +357,13 @@ async function pullSecrets(context: SyncContext, pod: Pod): Promise<Secret[]> {
         continue;
       }
     } catch (error) {
-      context.log.verbose(2, "failed to read image pull secret", {
-        secret: name,
-        error: (error as Error).message,
-      });
+      why = (error as Error).message;
     }
-    const message = `Unable to retrieve some image pull secrets (${name}); attempting to pull the image may not succeed.`;
-    context.events.event(referenceTo(pod), "Warning", "FailedToRetrieveImagePullSecret", message);
+    context.log.warn("unable to retrieve pull secret, the image pull may not succeed", {
+      pod: longNameOf(pod),
+      secret: name,
+      error: why,
+    });
   }
   return found;
 }

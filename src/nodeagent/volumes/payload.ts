@@ -122,7 +122,23 @@ export async function projectedPayload(
   const put = (files: Payload): void => {
     for (const [path, content] of files) payload.set(path, content);
   };
-  for (const { configMap, secret, downwardAPI, serviceAccountToken } of parts) {
+  const errors = new Set<string>();
+  for (const part of parts) {
+    try {
+      await add(part);
+    } catch (error) {
+      errors.add((error as Error).message);
+    }
+  }
+  if (errors.size > 0) throw new Error(together([...errors]));
+  return payload;
+
+  async function add({
+    configMap,
+    secret,
+    downwardAPI,
+    serviceAccountToken,
+  }: VolumeProjection): Promise<void> {
     if (configMap) put(await configMapPayload(sources, namespace, configMap.name ?? "", configMap, all));
     if (secret) put(await secretPayload(sources, namespace, secret.name ?? "", secret, all));
     if (downwardAPI) put(downwardPayload(sources, pod, downwardAPI.items ?? [], all));
@@ -141,8 +157,11 @@ export async function projectedPayload(
       );
     }
   }
-  return payload;
 }
+
+/** Every error is told, in brackets when there are several. */
+const together = (errors: readonly string[]): string =>
+  errors.length === 1 ? errors[0]! : `[${errors.join(", ")}]`;
 
 /** The one user that all containers run as, if there is one. */
 export function soleUser(pod: Pod): number | undefined {

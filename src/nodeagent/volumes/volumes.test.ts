@@ -201,6 +201,20 @@ test("secrets, downward values and projections live in memory", async (t) => {
   assert.deepEqual(mounter.done, [`tmpfs 1777 ${1024 ** 3}`]);
 });
 
+test("a projection tells of everything that is missing", async (t) => {
+  const { map, mount } = await setUp(t);
+  await map("m", { a: "A" });
+  const missing = [{ secret: { name: "s" } }, { configMap: { name: "m" } }, { configMap: { name: "n" } }];
+  await assert.rejects(
+    mount(podWith({ projected: { sources: missing } })),
+    /\[secret "s" not found, configmap "n" not found\]/,
+  );
+  await assert.rejects(
+    mount(podWith({ projected: { sources: missing.slice(0, 2) } }, {}, { uid: "u2" })),
+    /: secret "s" not found$/,
+  );
+});
+
 test("a change reaches the running pod at once and as a whole", async (t) => {
   const { api, map, mount, objects, place, seen, volumes, changed } = await setUp(t);
   await map("m", { a: "1", b: "2" });
@@ -282,29 +296,6 @@ test("tokens are asked for, kept, and renewed after four fifths of their life", 
     { tok: "644 token-2" },
     "the old one stays while it is good",
   );
-});
-
-test("an emptyDir is open to all; in memory it is as large as the least limit", async (t) => {
-  const { mount, mounter, place } = await setUp(t);
-  await mount(podWith({ emptyDir: {} }));
-  assert.equal((await stat(place("empty-dir"))).mode & 0o7777, 0o777);
-  const limited = {
-    containers: [
-      {
-        name: "c",
-        resources: { limits: { memory: "64Mi" } },
-        volumeMounts: [{ name: "v", mountPath: "/v" }],
-      },
-    ],
-  };
-  await mount(podWith({ emptyDir: { medium: "Memory", sizeLimit: "8Mi" } }, {}, { uid: "u2" }));
-  await mount(podWith({ emptyDir: { medium: "Memory" } }, limited, { uid: "u3" }));
-  await mount(podWith({ emptyDir: { medium: "HugePages-2Mi" } }, {}, { uid: "u4" }));
-  assert.deepEqual(mounter.done, [
-    `tmpfs 1777 ${8 * 1024 ** 2}`,
-    `tmpfs 1777 ${64 * 1024 ** 2}`,
-    "hugetlbfs 2M",
-  ]);
 });
 
 test("a volume that no container mounts is not set up", async (t) => {

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import type { Pod, Volume } from "#api";
 import { parseQuantity, quantityValue } from "#base";
 import type { EventRecorder, VolumePlugin, VolumeSpec } from "../../interfaces.ts";
-import { containersOf, everyContainerOf, initContainersOf, referenceTo } from "../../pod.ts";
+import { containersOf, initContainersOf, referenceTo } from "../../pod.ts";
 import { linkDevice } from "../device.ts";
 import { type Git, fillFromGit } from "../git-repo.ts";
 import { checkHostPath } from "../host-path.ts";
@@ -154,15 +154,19 @@ export function memorySize(
 
 /** The page size that the medium names, or the only one that the pod asks for. */
 function pageSizeOf(pod: Pod, medium: string): string {
-  if (medium.startsWith("HugePages-")) return medium.slice("HugePages-".length).replace(/i$/, "");
-  const sizes = new Set(
-    everyContainerOf(pod).flatMap(({ resources }) =>
+  const asked = new Set(
+    [...containersOf(pod), ...initContainersOf(pod)].flatMap(({ resources }) =>
       Object.keys(resources?.requests ?? {}).filter((key) => key.startsWith("hugepages-")),
     ),
   );
-  if (sizes.size !== 1)
+  const named = medium === "HugePages" ? undefined : `hugepages-${medium.slice("HugePages-".length)}`;
+  const sizes = [...asked].filter((size) => named === undefined || size === named);
+  if (sizes.length > 1)
+    throw new Error(`medium: ${medium} can't be used if container requests multiple huge page sizes`);
+  const [size] = sizes;
+  if (size === undefined)
     throw new Error(
-      `medium ${JSON.stringify(medium)} can only be used if container requests or limits have exactly one huge page size`,
+      `medium ${medium}: hugePages storage requested, but there is no resource request for huge pages`,
     );
-  return [...sizes][0]!.slice("hugepages-".length).replace(/i$/, "");
+  return size.slice("hugepages-".length).replace(/i$/, "");
 }

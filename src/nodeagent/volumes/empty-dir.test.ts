@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { stat } from "node:fs/promises";
+import { test } from "node:test";
+import { podWith, setUp } from "./volumes.fixture.ts";
+
+test("an emptyDir is open to all; in memory it is as large as the least limit", async (t) => {
+  const { mount, mounter, place } = await setUp(t);
+  await mount(podWith({ emptyDir: {} }));
+  assert.equal((await stat(place("empty-dir"))).mode & 0o7777, 0o777);
+  const limited = {
+    containers: [
+      {
+        name: "c",
+        resources: { limits: { memory: "64Mi" } },
+        volumeMounts: [{ name: "v", mountPath: "/v" }],
+      },
+    ],
+  };
+  await mount(podWith({ emptyDir: { medium: "Memory", sizeLimit: "8Mi" } }, {}, { uid: "u2" }));
+  await mount(podWith({ emptyDir: { medium: "Memory" } }, limited, { uid: "u3" }));
+  assert.deepEqual(mounter.done, [`tmpfs 1777 ${8 * 1024 ** 2}`, `tmpfs 1777 ${64 * 1024 ** 2}`]);
+});
+
+const hugePages: [name: string, medium: string, asked: readonly string[], expected: string | RegExp][] = [
+  ["an emptyDir of huge pages has the size that the pod asks for", "HugePages", ["2Mi"], "hugetlbfs 2M"],
+  ["an emptyDir of huge pages may name one of several", "HugePages-1Gi", ["2Mi", "1Gi"], "hugetlbfs 1G"],
+  [
+    "an emptyDir of huge pages must be asked for",
+    "HugePages",
+    [],
+    /medium HugePages: hugePages storage requested, but there is no resource request for huge pages/,
+  ],
+  [
+    "an emptyDir of huge pages of another size must be asked for",
+    "HugePages-2Mi",
+    ["1Gi"],
+    /medium HugePages-2Mi: hugePages storage requested, but there is no resource request for huge pages/,
+  ],
+  [
+    "an emptyDir of huge pages cannot choose between sizes",
+    "HugePages",
+    ["2Mi", "1Gi"],
+    /medium: HugePages can't be used if container requests multiple huge page sizes/,
+  ],
+];
+for (const [name, medium, asked, expected] of hugePages)
+  test(name, async (t) => {
+    const { mount, mounter } = await setUp(t);
+    const requests = Object.fromEntries(asked.map((size) => [`hugepages-${size}`, "4Mi"]));
+    const containers = [
+      { name: "c", resources: { requests }, volumeMounts: [{ name: "v", mountPath: "/v" }] },
+    ];
+    const mounted = mount(podWith({ emptyDir: { medium } }, { containers }));
+    if (expected instanceof RegExp) return await assert.rejects(mounted, expected);
+    await mounted;
+    assert.deepEqual(mounter.done, [expected]);
+  });
