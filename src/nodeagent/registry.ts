@@ -1,6 +1,6 @@
 // The pods as others may see them.
 import type { Pod } from "#api";
-import { restoredPod } from "./containers/restored-pod.ts";
+import { shownPod } from "./containers/restored-pod.ts";
 import type { PodCache } from "./containers/pod-cache.ts";
 import { isRunningPod } from "./containers/observed.ts";
 import { nameOf, namespaceOf, uidOf } from "./pod.ts";
@@ -44,7 +44,7 @@ export function registryOf({
     runningPods: async () =>
       [...cache.pods()].filter(isRunningPod).map((observed) => {
         const running = observed.containers.filter(({ state }) => state === "running");
-        return restoredPod({ ...observed, containers: running });
+        return shownPod({ ...observed, containers: running });
       }),
     lastRelistAt: () => cache.lastRelistAt(),
   };

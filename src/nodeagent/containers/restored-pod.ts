@@ -30,3 +30,20 @@ export function restoredPod(observed: ObservedPod): Pod {
     status: {},
   };
 }
+
+/** What the runtime tells of a pod, and no more; null where none of its containers is left. */
+export function shownPod({ name, namespace, uid, containers }: ObservedPod): Pod {
+  const names = new Map(containers.toReversed().map((container) => [container.name, container]));
+  const shown = [...names.values()].map((container) => ({
+    name: container.name,
+    image: container.image,
+    resources: {},
+  }));
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace, uid, creationTimestamp: null },
+    spec: { containers: shown.length > 0 ? shown : null },
+    status: {},
+  } as unknown as Pod;
+}

@@ -4,8 +4,8 @@ import type { Clock, Log } from "#base";
 import type { NodeAddress } from "#api";
 import type { ApiClient } from "#client";
 import type { Call, Reply } from "#http";
-import { configOf, resolveGates, knownGates, tlsSettings } from "#options";
-import { type NodeagentSettings, nodeagentOptions } from "../options/options.ts";
+import { resolveGates, knownGates, tlsSettings } from "#options";
+import type { NodeagentSettings } from "../options/options.ts";
 import { access } from "./access.ts";
 import { measuredRequests } from "./agent-metrics.ts";
 import { type OpenPorts, openPorts } from "./ports.ts";
@@ -13,6 +13,7 @@ import { type ServerParts, agentRoutes, handler, healthHandler } from "./server.
 import { servingTemplate } from "../certificates/templates.ts";
 import { requestedCertificate } from "./requested-certificate.ts";
 import { servingCertificate } from "./serving-certificate.ts";
+import { shownConfiguration } from "../options/shown-configuration.ts";
 
 export type ServeParts = Omit<
   ServerParts,
@@ -82,7 +83,7 @@ export async function serve(
     deniedTtl: settings.authorizationWebhookCacheUnauthorizedTtl,
     metrics: parts.metrics,
   });
-  const { kind: _, apiVersion: __, ...configuration } = configOf(nodeagentOptions(dialect), settings);
+  const configuration = shownConfiguration(dialect, settings);
   const whole: ServerParts = {
     ...parts,
     configuration: () => configuration,
