@@ -33,6 +33,7 @@ test("published schemas are those of the reference", (t) => {
   const ours = collectDefinitions([...declaredMessages, ...declaredLists], dialect, "v2", {
     messages: [api.DeleteOptions, api.WatchEvent],
     versions,
+    patch: true,
   });
 
   // The reference publishes two slips: a list that claims to be merged by name, and Status as a kind of a

@@ -222,14 +222,14 @@ const doc = "Its part of what the server may run at once.";
 /** The preferred version. */
 export const v1beta3 = declare(
   "v1beta3",
-  { nominalConcurrencyShares: optional(1, int32, doc, assumed(30)) },
+  { nominalConcurrencyShares: optional(1, int32, doc, { ...assumed(30), publishedDefault: 0 }) },
   merged("type"),
 );
 
 /** The version before it. */
 export const v1beta2 = declare(
   "v1beta2",
-  { assuredConcurrencyShares: optional(1, int32, doc, assumed(30)) },
+  { assuredConcurrencyShares: optional(1, int32, doc, { ...assumed(30), publishedDefault: 0 }) },
   {},
 );
 

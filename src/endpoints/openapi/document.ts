@@ -4,6 +4,7 @@ import type { Dialect } from "#dialect";
 import { type Message, collectDefinitions, extensions, schemaName, schemaReference } from "#schema";
 import type { Catalog } from "../catalog.ts";
 import { type Operation, type Parameter, type PathItem, rootOf } from "./operations.ts";
+import { knownVersions } from "./known-versions.ts";
 import { pathItems } from "./path-items.ts";
 
 type Json = Record<string, unknown>;
@@ -44,13 +45,14 @@ export const documentNames = (catalog: Catalog, dialect: Dialect): string[] =>
 export function openApiV3(name: string, catalog: Catalog, dialect: Dialect): Json {
   const items = pathItems(catalog, dialect).get(name) ?? [];
   const version = catalog.versions.find((item) => rootOf(item) === `/${name}`);
+  const schemas = definitions(items, version ? kindsOf(version) : [], dialect, "v3", catalog);
   const custom = version !== undefined && !catalog.isBuiltIn(version.group);
   return {
     openapi: "3.0.0",
     info: custom ? customInfo(dialect) : info(dialect),
     paths: Object.fromEntries(items.map((item) => [item.path, pathV3(item, dialect)])),
     components: {
-      schemas: definitions(items, version ? kindsOf(version) : [], dialect, "v3", catalog),
+      ...(Object.keys(schemas).length > 0 && { schemas }),
       ...(!custom && { securitySchemes: security }),
     },
   };
@@ -75,12 +77,15 @@ function definitions(
   const messages = used.filter((item): item is Message => typeof item === "object");
   const everywhere = {
     messages: [DeleteOptions, WatchEvent],
-    versions: catalog.versions
-      .filter(({ group }) => catalog.isBuiltIn(group))
-      .map(
-        ({ endpoints, version, group }) =>
-          [...endpoints.values()][0]?.schema.kind ?? { group, branded: false, version },
-      ),
+    versions: knownVersions(
+      catalog.versions
+        .filter(({ group }) => catalog.isBuiltIn(group))
+        .map(
+          ({ endpoints, version, group }) =>
+            [...endpoints.values()][0]?.schema.kind ?? { group, branded: false, version },
+        ),
+    ),
+    patch: items.some(({ operations }) => operations.some(({ body }) => body === "patch")),
   };
   return collectDefinitions(
     [...kinds, ...messages, ...(kinds.length > 0 ? [Status, DeleteOptions] : [])],
@@ -166,7 +171,6 @@ function pathV3({ parameters, operations }: PathItem, dialect: Dialect): Json {
   for (const operation of operations) {
     const body = operation.body && {
       requestBody: {
-        ...(operation.body !== "deleteOptions" && !operation.looseBody && { required: true }),
         content: Object.fromEntries(
           operation.consumes!.map((type) => [type, { schema: bodySchema(operation.body!, dialect, "v3") }]),
         ),

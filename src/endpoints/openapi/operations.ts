@@ -24,8 +24,6 @@ export interface Operation {
   readonly produces: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly body?: Message | "patch" | "deleteOptions";
-  /** Whether version 3 leaves it open that the body is needed, as it does for defined kinds. */
-  readonly looseBody?: boolean;
   /** What a status answers with. */
   readonly answers: Readonly<Record<string, Message | "string">>;
 }
@@ -259,7 +257,7 @@ function asCustom(item: PathItem, kind: NonNullable<Operation["kind"]>): PathIte
       produces: customMedia,
       parameters: whole ? listing : action === "get" ? readVersion : parameters,
       ...(action === "patch" && { answers: { "200": operation.answers["200"]! } }),
-      ...(body !== undefined && !whole && { body, looseBody: true }),
+      ...(body !== undefined && !whole && { body }),
     };
   });
   return { ...item, operations };

@@ -171,7 +171,7 @@ test("some messages are kinds of every group and version", () => {
     { group: "", branded: false, version: "v1" },
     { group: "test", branded: true, version: "v1beta1" },
   ];
-  const definitions = collectDefinitions([Port], dialect, "v2", { messages: [Port], versions });
+  const definitions = collectDefinitions([Port], dialect, "v2", { messages: [Port], versions, patch: false });
   const group = `test.${dialect.wire.groupSuffix}`;
   assert.deepEqual(definitions[schemaName(Port, dialect)]![x("group-version-kind") as "x-"], [
     { group: "", kind: "Port", version: "v1" },

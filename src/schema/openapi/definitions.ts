@@ -15,6 +15,8 @@ export interface Everywhere {
   /** Messages that stand for themselves in every group and version, such as the options of a deletion. */
   readonly messages: readonly Message[];
   readonly versions: readonly GroupVersionName[];
+  /** Whether the body of a patch is among the definitions. */
+  readonly patch: boolean;
 }
 
 /**
@@ -24,7 +26,7 @@ export function collectDefinitions(
   messages: Iterable<Message>,
   dialect: Dialect,
   version: OpenApiVersion,
-  everywhere: Everywhere = { messages: [], versions: [] },
+  everywhere: Everywhere = { messages: [], versions: [], patch: true },
 ): Definitions {
   const collector = new Collector(dialect, version, everywhere);
   for (const message of messages) collector.refer(message);
@@ -78,7 +80,7 @@ class Collector {
     this.#dialect = dialect;
     this.#version = version;
     this.#everywhere = everywhere;
-    this.#define(patchDefinition);
+    if (everywhere.patch) this.#define(patchDefinition);
   }
 
   definitions(): Definitions {
