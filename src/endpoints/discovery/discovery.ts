@@ -1,14 +1,22 @@
 // /api, /apis and what is below them: which groups, versions and resources there are, in the plain and the
 // aggregated form.
 import { createHash } from "node:crypto";
-import { APIGroup, APIGroupList, APIResourceList, APIVersions } from "#api";
+import {
+  APIGroup,
+  APIGroupDiscovery,
+  APIGroupDiscoveryV2beta1,
+  APIGroupList,
+  APIResourceList,
+  APIVersions,
+  listOf,
+} from "#api";
 import { ApiError, methodNotAllowed } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type Reply, header, parseAccept } from "#http";
 import { type Message, encodeEnvelope, printYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import type { Catalog, GroupVersion } from "../catalog.ts";
-import { type Offer, contentType, justObjects, negotiate } from "../represent/negotiate.ts";
+import { type Media, type Offer, contentType, justObjects, negotiate } from "../represent/negotiate.ts";
 import { aggregatedGroups } from "./aggregated.ts";
 import { apiResources } from "./resources.ts";
 
@@ -33,12 +41,12 @@ export function discovery(
   const documents = new Map<string, AggregatedDocument>();
   /** Made anew when what is served has changed; what other servers have may change at any time. */
   const documentOf = (root: "api" | "apis", form: AggregatedForm): AggregatedDocument => {
-    const id = `${root} ${form.group}/${form.version}`;
+    const id = `${root} ${form.media} ${form.group}/${form.version}`;
     const known = documents.get(id);
     const { generation } = catalog;
     if (known?.generation === generation && !catalog.versions.some(({ remote }) => remote)) return known;
     const groups = root === "api" ? coreOnly(catalog) : catalog.groups();
-    const made = aggregatedDocument(form, groups, generation);
+    const made = aggregatedDocument(form, groups, generation, dialect);
     if (made.etag !== known?.etag) observe?.();
     documents.set(id, made);
     return made;
@@ -78,7 +86,7 @@ export function discovery(
       if ((root !== "api" && root !== "apis") || parts.length > 4) return undefined;
       if (parts.length === 2) {
         const aggregated = asksForAggregated(call, dialect);
-        if (aggregated) return aggregatedReply(call, aggregated, documentOf(root, aggregated));
+        if (aggregated) return aggregatedReply(call, aggregated, documentOf(root, aggregated), dialect);
         return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect, true);
       }
       if (root === "api" && parts.length === 3) {
@@ -116,8 +124,9 @@ function asksForAggregated(call: ApiCall, dialect: Dialect): AggregatedForm | un
   const own = groupName(dialect, { group: "apidiscovery", branded: true });
   for (const { parameters, type, subtype } of parseAccept(header(call.call.headers, "accept") ?? "")) {
     if (parameters["as"] === undefined) return undefined;
+    const media = medias.find((each) => contentType(each, dialect) === `${type}/${subtype}`);
     if (
-      `${type}/${subtype}` !== "application/json" ||
+      media === undefined ||
       parameters["as"] !== "APIGroupDiscoveryList" ||
       (parameters["g"] !== dialect.wire.discoveryGroup && parameters["g"] !== own)
     )
@@ -126,12 +135,15 @@ function asksForAggregated(call: ApiCall, dialect: Dialect): AggregatedForm | un
     // The newer form is for clients with the group's original name built in, where that is not the dialect's own:
     // release 1.27 does not know it.
     if (version === "v2beta1" || (version === "v2" && group === dialect.wire.discoveryGroup && group !== own))
-      return { group, version };
+      return { media, group, version };
   }
   return undefined;
 }
 
+const medias: readonly Media[] = ["json", "yaml", "protobuf"];
+
 interface AggregatedForm {
+  readonly media: Media;
   readonly group: string;
   readonly version: "v2" | "v2beta1";
 }
@@ -143,27 +155,35 @@ interface AggregatedDocument {
 }
 
 function aggregatedDocument(
-  { group, version }: AggregatedForm,
+  { media, group, version }: AggregatedForm,
   groups: readonly { name: string; versions: readonly GroupVersion[] }[],
   generation: number,
+  dialect: Dialect,
 ): AggregatedDocument {
   const items = aggregatedGroups(groups, version === "v2");
-  const list = { kind: "APIGroupDiscoveryList", apiVersion: `${group}/${version}`, metadata: {}, items };
-  const body = Buffer.from(`${JSON.stringify(list)}\n`);
-  const etag = `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`;
-  return { generation, body, etag };
+  const type = { kind: "APIGroupDiscoveryList", apiVersion: `${group}/${version}` };
+  const list = { ...type, metadata: {}, items };
+  const json = Buffer.from(`${JSON.stringify(list)}\n`);
+  // One tag for all forms: it is about what the document says.
+  const etag = `"${createHash("sha512").update(json).digest("hex").toUpperCase()}"`;
+  if (media === "json") return { generation, body: json, etag };
+  if (media === "yaml") return { generation, body: Buffer.from(printYaml(list)), etag };
+  const schema = listOf(version === "v2" ? APIGroupDiscovery : APIGroupDiscoveryV2beta1);
+  const bytes = protobufCodec(schema).encode(list as never);
+  return { generation, body: Buffer.from(encodeEnvelope(type, bytes, dialect.wire.protobufMagic)), etag };
 }
 
 function aggregatedReply(
   call: ApiCall,
-  { group, version }: AggregatedForm,
+  { media, group, version }: AggregatedForm,
   { etag, body }: AggregatedDocument,
+  dialect: Dialect,
 ): Reply {
   const headers = {
     etag,
     vary: "Accept",
     "cache-control": "public",
-    "content-type": `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`,
+    "content-type": `${contentType(media, dialect)};g=${group};v=${version};as=APIGroupDiscoveryList`,
   };
   if (header(call.call.headers, "if-none-match") === etag) return { status: 304, headers };
   return { status: 200, headers, body };

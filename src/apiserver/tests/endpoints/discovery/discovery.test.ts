@@ -174,6 +174,18 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     );
   });
 
+  test(`${name}: aggregated discovery has the other forms of objects, too, under one tag`, async () => {
+    const asked = `g=${dialect.wire.discoveryGroup};v=v2beta1;as=APIGroupDiscoveryList`;
+    const tags = new Set<unknown>();
+    for (const media of ["application/json", "application/yaml", dialect.wire.protobufMediaType]) {
+      const answer = await must(200, "GET", "/apis", { accept: `${media};${asked}` });
+      assert.equal(answer.headers["content-type"], `${media};${asked}`);
+      assert.match(answer.text, /customresourcedefinitions/);
+      tags.add(answer.headers["etag"]);
+    }
+    assert.equal(tags.size, 1);
+  });
+
   test(`${name}: an aggregated document is made once, and anew when what is served has changed`, async () => {
     const accept = `application/json;g=${dialect.wire.discoveryGroup};v=v2beta1;as=APIGroupDiscoveryList`;
     const read = async (): Promise<unknown> => (await must(200, "GET", "/apis", { accept })).headers["etag"];
