@@ -113,7 +113,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
         "gauge",
         metric,
         gaugeSeries,
-        (series, labels) => `${metric.name}${braced(labels)} ${series.value}\n`,
+        (series, labels) => `${metric.name}${braced(labels)} ${numberText(series.value)}\n`,
       ),
     histogram: (metric) => {
       const buckets = metric.buckets ?? defaultBuckets;
@@ -194,6 +194,10 @@ function isHidden(
   const minor = minorOf(deprecatedSince);
   return minor < minorOf(release) && (showHiddenFor === "" || minor < minorOf(showHiddenFor));
 }
+
+/** As the exposition format spells numbers. */
+const numberText = (value: number): string =>
+  Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? "+Inf" : "-Inf";
 
 class CounterSeries implements Counter {
   value = 0;

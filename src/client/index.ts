@@ -54,5 +54,6 @@ export {
   singleContext,
   writeClientConfig,
 } from "./client-config.ts";
+export { credentialProgramMetrics } from "./credential-program-metrics.ts";
 export { type Fault, type FaultRule, type FaultyTransport, isWatch, withFaults } from "./faults.ts";
 export { type Webhook, WebhookError, type WebhookOptions, webhook, webhookConnection } from "./webhook.ts";

@@ -11,6 +11,7 @@ import {
   type HttpsTransport,
   apiClient,
   connectionOf,
+  credentialProgramMetrics,
   https,
   readClientConfig,
 } from "#client";
@@ -54,15 +55,7 @@ export async function apiAccess(parts: AccessParts, signal: AbortSignal): Promis
   const { settings, clock } = parts;
   const { orchconfig: path, bootstrapOrchconfig: bootstrap } = settings;
   if (!path) return standalone;
-  // Clients of this family tell of credential programs, too, which this one does not run.
-  parts.metrics
-    .histogram({
-      name: "rest_client_exec_plugin_certificate_rotation_age",
-      help: "Seconds that client certificates of credential programs lived; there are no such programs.",
-      buckets: [600, 1800, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000],
-      stability: "ALPHA",
-    })
-    .with();
+  credentialProgramMetrics(parts.metrics);
   if (!settings.rotateCertificates) {
     if (bootstrap && !isUsable(path, clock.now())) await bootstrapOnce(parts, signal);
     return { client: connect(parts, path).client, run: () => Promise.resolve() };

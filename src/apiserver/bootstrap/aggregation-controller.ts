@@ -11,7 +11,7 @@ import {
 } from "#extensions";
 import type { Metrics } from "#base";
 import type { Resource, ServerObjects } from "#registry";
-import { descriptionMetrics } from "../metrics/extension-metrics.ts";
+import { certificateMetrics, descriptionMetrics } from "../metrics/extension-metrics.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface AggregationParts {
@@ -44,6 +44,7 @@ export function aggregationController(
     pair: clientPair(settings.proxyClientCertFile, settings.proxyClientKeyFile),
     rejectRedirects: settings.aggregatorRejectForwardingRedirect,
     stopping,
+    failed: certificateMetrics(metrics, "kube_aggregator", "aggregated servers"),
     local: () => [...own, ...defined(definitions, builtIn)],
     localGeneration: () => definitions.generation(),
     request: (endpoint) => writer.request(endpoint),

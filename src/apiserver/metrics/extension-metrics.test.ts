@@ -7,6 +7,7 @@ import { NoAlternativeNames } from "#http";
 import type { ApiObject } from "#registry";
 import {
   aggregationMetrics,
+  certificateMetrics,
   definitionMetrics,
   descriptionMetrics,
   clientMetrics,
@@ -31,6 +32,16 @@ test("questions to webhooks are counted as requests of a client", () => {
   assert.match(text, /rest_client_request_duration_seconds_count\{verb="POST",host="h:1"\} 2/);
   assert.match(text, /rest_client_response_size_bytes_sum\{verb="POST",host="h:1"\} 300/);
   assert.match(lines.join(""), /POST h:1 200 in 100 milliseconds[^]*POST h:1 failed in 1000 milliseconds/);
+});
+
+test("failed connections to aggregated servers are counted where their certificate is why", () => {
+  const metrics = createMetrics();
+  const failed = certificateMetrics(metrics, "kube_aggregator", "aggregated servers");
+  failed(new NoAlternativeNames("no names"));
+  failed(Object.assign(new Error("weak"), { code: "ERR_SSL_CA_MD_TOO_WEAK" }));
+  failed(new Error("refused"));
+  assert.match(metrics.expose(), /apiserver_kube_aggregator_x509_missing_san_total 1/);
+  assert.match(metrics.expose(), /apiserver_kube_aggregator_x509_insecure_sha1_total 1/);
 });
 
 test("conversions by webhooks are timed by version and success; those that need none are not", async () => {

@@ -2,6 +2,7 @@
 import type { PodSecurityObserver, WebhookExchange } from "#admission";
 import type { CustomResourceDefinition } from "#api";
 import type { Log, Metrics } from "#base";
+import { credentialProgramMetrics } from "#client";
 import type { Convert } from "#extensions";
 import { NoAlternativeNames } from "#http";
 
@@ -34,25 +35,39 @@ export function clientMetrics(metrics: Metrics, log: Log): (exchange: WebhookExc
     ...byHost,
     buckets: sizes,
   });
-  const unfit = (name: string, help: string) =>
-    metrics.counter({ name: `apiserver_webhooks_x509_${name}`, help, labels: [], stability: "ALPHA" }).with();
-  const withoutNames = unfit(
-    "missing_san_total",
-    "Connections to webhooks that failed because their certificate has no subject alternative names.",
-  );
-  const weaklySigned = unfit(
-    "insecure_sha1_total",
-    "Connections to webhooks that failed because their certificate is signed by way of SHA-1.",
-  );
+  const failed = certificateMetrics(metrics, "webhooks", "webhooks");
+  credentialProgramMetrics(metrics);
   return ({ host, status, error, seconds, sentBytes, receivedBytes }) => {
-    if (error instanceof NoAlternativeNames) withoutNames.add();
-    if ((error as NodeJS.ErrnoException | undefined)?.code === "ERR_SSL_CA_MD_TOO_WEAK") weaklySigned.add();
+    failed(error);
     total.with(status === undefined ? "<error>" : String(status), "POST", host).add();
     duration.with("POST", host).observe(seconds);
     sent.with("POST", host).observe(sentBytes);
     if (status !== undefined) received.with("POST", host).observe(receivedBytes);
     if (log.enabled(6))
       log.verbose(6, `POST ${host} ${status ?? "failed"} in ${Math.round(seconds * 1000)} milliseconds`);
+  };
+}
+
+/** Counts connections to others that failed for what is wrong with their certificates; to be told each error. */
+export function certificateMetrics(
+  metrics: Metrics,
+  subsystem: "webhooks" | "kube_aggregator",
+  whom: string,
+): (error: unknown) => void {
+  const failures = (name: string, reason: string) =>
+    metrics
+      .counter({
+        name: `apiserver_${subsystem}_x509_${name}`,
+        help: `Connections to ${whom} that failed because their certificate ${reason}.`,
+        labels: [],
+        stability: "ALPHA",
+      })
+      .with();
+  const withoutNames = failures("missing_san_total", "has no subject alternative names");
+  const weaklySigned = failures("insecure_sha1_total", "is signed by way of SHA-1");
+  return (error) => {
+    if (error instanceof NoAlternativeNames) withoutNames.add();
+    if ((error as NodeJS.ErrnoException | undefined)?.code === "ERR_SSL_CA_MD_TOO_WEAK") weaklySigned.add();
   };
 }
 

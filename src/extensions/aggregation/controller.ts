@@ -43,6 +43,8 @@ export interface AggregationOptions {
   readonly pair: ClientPair;
   readonly rejectRedirects: boolean;
   readonly stopping: AbortSignal;
+  /** Told why another server could not be asked. */
+  readonly failed?: (error: unknown) => void;
   /** What this server has itself, at any time. */
   local(): readonly LocalVersion[];
   /** Counts up whenever that changes. */
@@ -110,8 +112,8 @@ export class AggregationController {
     const known = this.#describedBy(call.target.path) ?? this.#serverOf(call.target.path);
     if (!known?.remote) return undefined;
     if (!known.remote.available) return Promise.resolve(unavailable);
-    const { rejectRedirects, resolve, pair, stopping } = this.#options;
-    const options: AggregationProxyOptions = { rejectRedirects, resolve, pair, stopping };
+    const { rejectRedirects, resolve, pair, stopping, failed } = this.#options;
+    const options: AggregationProxyOptions = { rejectRedirects, resolve, pair, stopping, failed };
     return passOn(call, known.object, options);
   }
 

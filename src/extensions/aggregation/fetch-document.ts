@@ -9,6 +9,8 @@ const patienceMilliseconds = 5000;
 export interface BackendAccess {
   readonly resolve: ResolveService;
   readonly pair: ClientPair;
+  /** Told why a server could not be asked. */
+  readonly failed?: ((error: unknown) => void) | undefined;
 }
 
 export interface Fetched {
@@ -25,7 +27,7 @@ export async function fetchDocument(
     readonly mostBytes: number;
     readonly headers?: Readonly<Record<string, string>>;
   },
-  { resolve, pair }: BackendAccess,
+  { resolve, pair, failed }: BackendAccess,
   signal: AbortSignal,
 ): Promise<Fetched> {
   const { host, port, tls, dial } = await backendOf(service, resolve, pair);
@@ -54,6 +56,7 @@ export async function fetchDocument(
     }
     return { address, status: message.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
   } catch (error) {
+    failed?.(error);
     throw new UnreachableBackend(address, error as Error);
   }
 }

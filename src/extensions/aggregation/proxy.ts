@@ -13,6 +13,8 @@ export interface AggregationProxyOptions {
   /** Redirects are refused, not handed to the client. */
   readonly rejectRedirects: boolean;
   readonly stopping: AbortSignal;
+  /** Told why a server could not be asked. */
+  readonly failed?: ((error: unknown) => void) | undefined;
 }
 
 const dialMilliseconds = 10_000;
@@ -81,6 +83,7 @@ export async function passOn(
     const { "content-length": _old, "content-encoding": _encoding, ...plain } = answered;
     return { status, headers: plain, body: { stream: (sink) => pour(unpacked, sink, message) } };
   } catch (error) {
+    options.failed?.(error);
     return text(503, (error as Error).message);
   }
 }

@@ -1,0 +1,24 @@
+// What clients of this family tell of programs that give them credentials. None of ours runs such a program: a client
+// config that names one is refused, so that no certificate of one is in use or has been replaced.
+import type { Metrics } from "#base";
+
+export function credentialProgramMetrics(metrics: Metrics): void {
+  metrics
+    .histogram({
+      name: "rest_client_exec_plugin_certificate_rotation_age",
+      help: "Seconds that client certificates of credential programs lived; there are no such programs.",
+      buckets: [
+        600, 1800, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000,
+      ],
+      stability: "ALPHA",
+    })
+    .with();
+  metrics
+    .gauge({
+      name: "rest_client_exec_plugin_ttl_seconds",
+      help: "Seconds until the first client certificate of a credential program expires; +Inf where there is none.",
+      stability: "ALPHA",
+    })
+    .with()
+    .set(Infinity);
+}
