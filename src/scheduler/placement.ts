@@ -87,7 +87,9 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
   const only = views.flatMap(({ onlyNodes }) => (onlyNodes ? [onlyNodes] : []));
   const all = [...snapshot.nodes.values()].filter(({ name }) => only.every((names) => names.has(name)));
   // Where room was made for the pod, it most likely fits.
-  const hoped = all.find(({ name }) => name === pod.status.nominatedNodeName);
+  const hoped = pod.status.nominatedNodeName
+    ? all.find(({ name }) => name === pod.status.nominatedNodeName)
+    : undefined;
   if (hoped && !filterWithNominated(pod, snapshot, views, hoped, options)) return { node: hoped };
   const feasible: NodeInfo[] = [];
   const wanted = nodesToFind(all.length, options.percentageOfNodesToScore);
