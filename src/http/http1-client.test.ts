@@ -144,3 +144,27 @@ test("an exchange that is aborted fails with the reason, and its connection is n
   assert.equal(await textOf(client), "1");
   client.close();
 });
+
+test("a late abort of an exchange that was answered leaves the connection to the next one", async () => {
+  const client = await serverOf((socket, connection) =>
+    socket.on("data", () => socket.write(answer(String(connection)))),
+  );
+  const { reply, abort } = client.send(ask);
+  assert.equal((await reply).body.toString(), "0");
+  abort(new Error("too late"));
+  assert.equal(await textOf(client), "0");
+  client.close();
+});
+
+test("bytes that nobody asked for end a kept connection", async () => {
+  const sockets: Socket[] = [];
+  const client = await serverOf((socket, connection) => {
+    sockets.push(socket);
+    socket.on("data", () => socket.write(answer(String(connection))));
+  });
+  assert.equal(await textOf(client), "0");
+  sockets[0]!.write("surprise");
+  await once(sockets[0]!, "close");
+  assert.equal(await textOf(client), "1");
+  client.close();
+});

@@ -14,25 +14,17 @@ export interface Http1ClientOptions {
 export interface Exchange {
   readonly reply: Promise<WholeReply>;
   /** Ends the exchange and its connection; the reply fails with the error. */
-  abort(error: Error): void;
+  readonly abort: (error: Error) => void;
 }
 
 const defaultMostIdle = 16;
-
-interface KeptConnection {
-  readonly socket: Socket;
-  readonly since: number;
-  /** What comes without being asked for, an end included, ends a connection without work. */
-  readonly forget: () => void;
-}
-const unexpected = ["data", "end", "close", "error"] as const;
 
 /** A connection that was kept for longer may have been closed meanwhile, and is looked at before it is used. */
 const trustedMilliseconds = 100;
 
 export class Http1Client {
   readonly #options: Http1ClientOptions;
-  readonly #idle: KeptConnection[] = [];
+  readonly #idle: Connection[] = [];
   #closed = false;
 
   constructor(options: Http1ClientOptions) {
@@ -41,101 +33,176 @@ export class Http1Client {
 
   /** Sends a request: its head with the empty line at the end, and its body. */
   send(request: string): Exchange {
-    const aborted = Promise.withResolvers<never>();
-    aborted.promise.catch(() => undefined);
-    const state: { socket?: Socket; error?: Error } = {};
-    const abort = (error: Error): void => {
-      state.error ??= error;
-      state.socket?.destroy();
-      aborted.reject(error);
-    };
-    return { reply: Promise.race([this.#exchange(request, state), aborted.promise]), abort };
+    const asked = new Asked(request);
+    const kept = this.#takeTrusted();
+    if (kept) kept.carry(asked);
+    else this.#carry(asked).catch((error: Error) => asked.fail(error));
+    return asked;
   }
 
   /** Ends the connections without work; others end with their exchange. */
   close(): void {
     this.#closed = true;
-    for (const { socket } of this.#idle.splice(0)) socket.destroy();
+    for (const connection of this.#idle.splice(0)) connection.socket.destroy();
   }
 
-  async #exchange(request: string, state: { socket?: Socket; error?: Error }): Promise<WholeReply> {
-    const kept = await this.#take();
-    const { error } = state;
-    if (error) {
-      if (kept) this.#keep(kept);
-      throw error;
-    }
-    if (kept) return await this.#on(kept, request, state);
+  async #carry(asked: Asked): Promise<void> {
+    const connection = (await this.#takeAny()) ?? (await this.#open(asked));
+    if (!asked.settled) connection.carry(asked);
+    // It was given up meanwhile: another may use the connection.
+    else if (!connection.socket.destroyed) this.#keep(connection);
+  }
+
+  async #open(asked: Asked): Promise<Connection> {
     const socket = await this.#options.connect();
-    if (state.error) {
-      socket.on("error", () => undefined);
-      socket.destroy();
-      throw state.error;
-    }
+    if (asked.settled) socket.destroy();
     socket.setNoDelay(true);
-    return await this.#on(socket, request, state);
-  }
-
-  #on(socket: Socket, request: string, state: { socket?: Socket }): Promise<WholeReply> {
-    state.socket = socket;
-    return new Promise((resolve, reject) => {
-      const reader = new ReplyReader(this.#options.mostReplyBytes);
-      const settle = (outcome: WholeReply | Error, reusable: boolean): void => {
-        socket.off("data", read).off("end", ended).off("close", closed).off("error", fail);
-        if (reusable) this.#keep(socket);
-        else {
-          socket.on("error", () => undefined);
-          socket.destroy();
-        }
-        if (outcome instanceof Error) reject(outcome);
-        else resolve(outcome);
-      };
-      const fail = (error: Error): void => settle(error, false);
-      const read = (chunk: Buffer): void => {
-        const step = reader.take(chunk);
-        if (step === "more") return;
-        settle(step instanceof Error ? step : step.reply, !(step instanceof Error) && step.reusable);
-      };
-      const ended = (): void => {
-        const reply = reader.end();
-        if (reply) settle(reply, false);
-        else fail(new Error(reader.began ? "unexpected EOF" : "EOF"));
-      };
-      const closed = (): void => fail(new Error("socket hang up"));
-      socket.on("data", read).on("end", ended).on("close", closed).on("error", fail);
-      socket.write(request);
+    return new Connection(socket, this.#options.mostReplyBytes, {
+      free: (connection) => this.#keep(connection),
+      ended: (connection) => this.#forget(connection),
     });
   }
 
-  #keep(socket: Socket): void {
-    if (this.#closed || this.#idle.length >= (this.#options.mostIdle ?? defaultMostIdle)) {
-      socket.on("error", () => undefined);
-      socket.destroy();
-      return;
+  #keep(connection: Connection): void {
+    if (this.#closed || this.#idle.length >= (this.#options.mostIdle ?? defaultMostIdle))
+      connection.socket.destroy();
+    else {
+      connection.rest();
+      this.#idle.push(connection);
     }
-    const forget = (): void => {
-      const at = this.#idle.findIndex((each) => each.socket === socket);
-      if (at >= 0) this.#idle.splice(at, 1);
-      socket.destroy();
-    };
-    for (const event of unexpected) socket.on(event, forget);
-    socket.unref();
-    this.#idle.push({ socket, since: performance.now(), forget });
+  }
+
+  #forget(connection: Connection): void {
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  /** The connection that was used last, if its end would have been told by now. */
+  #takeTrusted(): Connection | undefined {
+    const last = this.#idle.at(-1);
+    return last && performance.now() - last.since <= trustedMilliseconds ? this.#idle.pop() : undefined;
   }
 
   /**
-   * The connection that was used last: others may end for want of work. What the server has closed is passed
-   * over; a request that was sent is never sent again, since the server may have acted on it.
+   * A kept connection whose end has not come after a turn. A request that was sent is never sent again, since the
+   * server may have acted on it.
    */
-  async #take(): Promise<Socket | undefined> {
-    for (let kept = this.#idle.pop(); kept; kept = this.#idle.pop()) {
-      const { socket, since, forget } = kept;
-      // Its end may have come and not been told yet.
-      if (performance.now() - since > trustedMilliseconds)
-        await new Promise((turn) => void setImmediate(turn));
-      for (const event of unexpected) socket.off(event, forget);
-      if (!socket.destroyed) return socket.ref();
-    }
-    return undefined;
+  async #takeAny(): Promise<Connection | undefined> {
+    if (this.#idle.length > 0) await new Promise((turn) => void setImmediate(turn));
+    return this.#idle.pop();
+  }
+}
+
+/** A request and who waits for its reply. */
+class Asked implements Exchange {
+  readonly request: string;
+  readonly reply: Promise<WholeReply>;
+  settled = false;
+  /** The connection that carries it. */
+  socket: Socket | undefined;
+  #resolve!: (reply: WholeReply) => void;
+  #reject!: (error: Error) => void;
+
+  constructor(request: string) {
+    this.request = request;
+    this.reply = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  readonly abort = (error: Error): void => {
+    this.fail(error);
+    this.socket?.destroy();
+  };
+
+  answer(reply: WholeReply): void {
+    this.settled = true;
+    this.#resolve(reply);
+  }
+
+  fail(error: Error): void {
+    this.settled = true;
+    this.#reject(error);
+  }
+}
+
+interface Told {
+  /** Another exchange can begin. */
+  free(connection: Connection): void;
+  /** None can. */
+  ended(connection: Connection): void;
+}
+
+/** A socket with the exchange that it carries, if any; listeners stay, since changing them costs. */
+class Connection {
+  readonly socket: Socket;
+  /** Since when it has no work. */
+  since = 0;
+  readonly #mostReplyBytes: number;
+  readonly #told: Told;
+  #asked: Asked | undefined;
+  #reader: ReplyReader | undefined;
+
+  constructor(socket: Socket, mostReplyBytes: number, told: Told) {
+    this.socket = socket;
+    this.#mostReplyBytes = mostReplyBytes;
+    this.#told = told;
+    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("end", () => this.#end());
+    socket.on("error", (error) => this.#break(error));
+    socket.on("close", () => this.#break(new Error("socket hang up")));
+  }
+
+  carry(asked: Asked): void {
+    this.#asked = asked;
+    this.#reader = new ReplyReader(this.#mostReplyBytes);
+    asked.socket = this.socket;
+    this.socket.ref();
+    this.socket.write(asked.request);
+  }
+
+  /** Without work it holds nobody up who wants to end. */
+  rest(): void {
+    this.since = performance.now();
+    this.socket.unref();
+  }
+
+  #read(chunk: Buffer): void {
+    // What comes without being asked for ends the connection.
+    const step = this.#reader?.take(chunk) ?? new Error("unexpected bytes");
+    if (step === "more") return;
+    if (step instanceof Error) return this.#break(step);
+    if (!step.reusable) return this.#finish(step.reply);
+    const asked = this.#release();
+    this.#told.free(this);
+    asked?.answer(step.reply);
+  }
+
+  #end(): void {
+    const reply = this.#reader?.end();
+    if (reply) this.#finish(reply);
+    else this.#break(new Error(this.#reader?.began ? "unexpected EOF" : "EOF"));
+  }
+
+  /** The last answer of this connection. */
+  #finish(reply: WholeReply): void {
+    const asked = this.#release();
+    this.#break(new Error("EOF"));
+    asked?.answer(reply);
+  }
+
+  #break(error: Error): void {
+    this.socket.destroy();
+    this.#told.ended(this);
+    this.#release()?.fail(error);
+  }
+
+  #release(): Asked | undefined {
+    const asked = this.#asked;
+    if (asked) asked.socket = undefined;
+    this.#asked = undefined;
+    this.#reader = undefined;
+    return asked;
   }
 }

@@ -151,7 +151,17 @@ export class ReplyReader {
   }
 }
 
+/** A server's answers have the same head for a second: the last one is not parsed again. */
+let last: { readonly text: string; readonly head: Head } | undefined;
+
 function parseHead(text: string): Head | undefined {
+  if (last?.text === text) return last.head;
+  const head = parsed(text);
+  if (head) last = { text, head };
+  return head;
+}
+
+function parsed(text: string): Head | undefined {
   const [line = "", ...fields] = text.split("\r\n");
   const found = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(line);
   if (!found) return undefined;
