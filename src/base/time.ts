@@ -29,7 +29,8 @@ export function parseMicroTime(text: string): Instant {
 }
 
 function parseAs(text: string, layout: string): Instant {
-  if (looksCanonical(text, layout === timeLayout ? 20 : 27)) return readCanonical(text);
+  if (looksCanonical(text, 27) || (layout === timeLayout && looksCanonical(text, 20)))
+    return readCanonical(text);
   const refuse = (why: string) => new TimeError(`parsing time ${JSON.stringify(text)}${why}`);
   const found = text.length < longest ? grammar.exec(text) : null;
   if (!found || (layout === microLayout && found[7]?.length !== 6))

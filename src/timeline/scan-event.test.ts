@@ -58,37 +58,20 @@ const cases: [name: string, event: Event][] = [
   ["without any time", event({})],
 ];
 
-const cached = (stored: Event): CachedObject => {
-  const json = Buffer.from(JSON.stringify(stored));
-  const { regarding, reason, type, deprecatedSource, reportingController } = stored;
-  return {
-    json,
+const cached = (stored: Event): CachedObject =>
+  ({
+    json: Buffer.from(JSON.stringify(stored)),
     namespace: stored.metadata.namespace,
-    fields: {
-      "involvedObject.kind": regarding.kind ?? "",
-      "involvedObject.namespace": regarding.namespace ?? "",
-      "involvedObject.name": regarding.name ?? "",
-      "involvedObject.uid": regarding.uid ?? "",
-      "involvedObject.apiVersion": regarding.apiVersion ?? "",
-      reason: reason ?? "",
-      type: type ?? "",
-      source: deprecatedSource.component || (reportingController ?? ""),
-    },
-  } as unknown as CachedObject;
-};
+  }) as unknown as CachedObject;
 
 for (const [name, stored] of cases)
-  test(`an event ${name}`, () => {
-    const { count: _, ...read } = readEvent(stored);
-    const { count: _count, ...scanned } = scanEvent(cached(stored)) as ReturnType<typeof readEvent>;
-    assert.deepEqual(scanned, read);
-  });
+  test(`an event ${name}`, () => assert.deepEqual(scanEvent(cached(stored)), readEvent(stored)));
 
 test("an event with a series", () => {
   const { eventTime: _, metadata, ...rest } = event({});
   // The series stands where it is declared: behind the time.
   const stored = { metadata, eventTime: time, series, ...rest } as unknown as Event;
-  const { count: _count, ...read } = readEvent(stored);
-  assert.deepEqual({ ...scanEvent(cached(stored)) }, read);
+  const read = readEvent(stored);
+  assert.deepEqual(scanEvent(cached(stored)), read);
   assert.equal(read.last - read.first, 8_999_999);
 });
