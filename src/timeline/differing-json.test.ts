@@ -61,6 +61,13 @@ test("keys that every object inherits stay members", () => {
   assert.deepEqual([Object.keys(from as object), JSON.stringify(to)], [["__proto__"], '{"__proto__":2}']);
 });
 
+test("twenty thousand members that were all renamed", () => {
+  const named = (name: string) =>
+    bytes(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`${name}${at}`, at])));
+  const [from, to] = differingJson(named("a"), named("b"));
+  assert.deepEqual([Object.keys(from as object).length, Object.keys(to as object).length], [20_000, 20_000]);
+});
+
 test("bytes that are cut off are not compared", () => {
   const whole = bytes({ a: { b: "te\\xt" }, c: [1] });
   for (let end = 0; end < whole.length; end++)

@@ -45,14 +45,18 @@ function differing(
   level: number,
 ): readonly [string, string] {
   const others = membersOf(b, bStart);
+  const keyOf = (bytes: Buffer, { key, value }: Member): string => bytes.toString("utf8", key, value);
+  let places: Map<string, number> | undefined;
+  const placeOf = (one: Member): number => {
+    places ??= new Map(others.map((other, place) => [keyOf(b, other), place]));
+    return places.get(keyOf(a, one)) ?? -1;
+  };
   const taken = new Set<Member>();
   const kept: [string[], string[]] = [[], []];
   let next = 0;
   for (const one of membersOf(a, aStart)) {
     // Both were encoded in the same order, so that the other one is nearly always the next.
-    const at = sameKey(a, one, b, others[next])
-      ? next
-      : others.findIndex((other) => sameKey(a, one, b, other));
+    const at = sameKey(a, one, b, others[next]) ? next : placeOf(one);
     const other = others[at];
     if (!other) {
       kept[0].push(a.toString("utf8", one.key, one.end));
@@ -65,7 +69,7 @@ function differing(
     const [from, to] = nested
       ? differing(a, one.value, b, other.value, level + 1)
       : [a.toString("utf8", one.value, one.end), b.toString("utf8", other.value, other.end)];
-    const key = a.toString("utf8", one.key, one.value);
+    const key = keyOf(a, one);
     kept[0].push(key + from);
     kept[1].push(key + to);
   }
