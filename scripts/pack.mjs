@@ -46,9 +46,26 @@ async function packWhole(build, program, outdir) {
   const packedAt = `const packedAt = require("node:url").pathToFileURL(__filename.replace(/cjs$/, "js")).href;`;
   const hash = createHash("sha256").update(code).digest("hex").slice(0, 16);
   const path = join(outdir, `${program}.cjs`);
-  writeFileSync(`${path}.new`, `// ${hash}\n${packedAt}${code}`);
+  return put(path, `// ${hash}\n${packedAt}${code}`);
+}
+
+/** Renamed into place, so that a program started in this moment reads either the old file or the new one. */
+function put(path, contents) {
+  writeFileSync(`${path}.new`, contents);
   renameSync(`${path}.new`, path);
   return path;
+}
+
+const mark = /^\/\/ (?:\S*\/)?([^/\s]+\.[jt]s)$/;
+
+/** Logs tell lines by the modules they come from: `[line, name]` of those in a file is written beside it. */
+function putMarks(path) {
+  const lines = readFileSync(path, "utf8").split("\n");
+  const marks = lines.flatMap((line, at) => {
+    const found = mark.exec(line);
+    return found ? [[at + 1, found[1]]] : [];
+  });
+  return put(`${path}.marks`, JSON.stringify(marks));
 }
 
 export async function pack() {
@@ -82,15 +99,15 @@ export async function pack() {
     logLevel: "warning",
     write: false,
   });
-  // Renamed into place, so that a program started in this moment reads either the old file or the new one.
   mkdirSync(outdir, { recursive: true });
-  for (const { path, contents, text } of outputFiles) {
-    writeFileSync(`${path}.new`, path.endsWith(".js") ? withPlainBuiltins(text) : contents);
-    renameSync(`${path}.new`, path);
-  }
-  const made = new Set(outputFiles.map(({ path }) => path));
+  const made = new Set(
+    outputFiles.map(({ path, contents, text }) =>
+      put(path, path.endsWith(".js") ? withPlainBuiltins(text) : contents),
+    ),
+  );
   for (const program of wholePrograms.filter((name) => existsSync(join(root, `dist/bin/${name}.js`))))
     made.add(await packWhole(build, program, outdir));
+  for (const path of [...made].filter((file) => /\.c?js$/.test(file))) made.add(putMarks(path));
   for (const path of await packUi(join(outdir, "ui"))) made.add(path);
   for (const file of filesUnder("dist/pack")) if (!made.has(join(root, file))) rmSync(join(root, file));
 }
