@@ -99,7 +99,7 @@ async function stored(
   if (request.yieldBudget?.expired) await request.yieldBudget.yield();
   const encoded = resource.encode(object, { anySize: request.dryRun });
   if (request.yieldBudget?.expired) await request.yieldBudget.yield();
-  if (request.dryRun) return withoutRevision(encoded.hold(0));
+  if (request.dryRun) return withoutRevision(await resource.tryObject(encoded, key, 0));
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const { consumes } = share ?? {};
   const { outcome, object: written } = await inStoreSpan(request, "Create", key, () =>

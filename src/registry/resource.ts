@@ -38,6 +38,8 @@ export type StorageMedia = "json" | "protobuf";
 
 /** Where objects are stored in another version than this resource reads and writes. */
 export interface StorageConversion {
+  /** The version in which they are stored, with its group. */
+  readonly storedVersion: string;
   /** The bytes to store. */
   toStored(object: EncodedObject): Promise<Uint8Array>;
   /** What stored bytes are in this resource's version. */
@@ -228,6 +230,13 @@ export class Resource {
       ? await this.conversion.fromStored(this.prefix + write.key, value, outcome.revision)
       : encoded.hold(outcome.revision);
     return { outcome, object };
+  }
+
+  /** What writing an encoded object would give: it is converted there and back, and nothing is written. */
+  async tryObject(encoded: EncodedObject, key: string, revision: Revision): Promise<CachedObject> {
+    if (!this.conversion) return encoded.hold(revision);
+    const value = await this.conversion.toStored(encoded);
+    return await this.conversion.fromStored(this.prefix + key, value, revision);
   }
 
   async write(write: Omit<Write, "key"> & { readonly key: string }): Promise<Outcome> {

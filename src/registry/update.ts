@@ -292,7 +292,7 @@ async function store(
     const outcome = await resource.write({ key, value: null, expect: cached.revision });
     return outcome.done ? last : undefined;
   }
-  if (request.dryRun) return encoded.hold(cached.revision);
+  if (request.dryRun) return await resource.tryObject(encoded, key, cached.revision);
   if (sameContent(cached, encoded.json) && !(await resource.isStale(key)))
     return encoded.hold(cached.revision);
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);

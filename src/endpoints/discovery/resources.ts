@@ -78,7 +78,7 @@ export function apiResources(version: GroupVersion): ApiResource[] {
 }
 
 function customResources(name: string, endpoint: Endpoint): ApiResource[] {
-  const { strategy, namespaced, hubVersion } = endpoint.resource;
+  const { strategy, namespaced, hubVersion, conversion } = endpoint.resource;
   const { kind } = endpoint;
   const part = { singularName: "", namespaced, verbs: ["get", "patch", "update"] };
   const own: ApiResource = {
@@ -89,7 +89,7 @@ function customResources(name: string, endpoint: Endpoint): ApiResource[] {
     verbs: [...verbsOf(endpoint)],
     ...(strategy.shortNames && { shortNames: [...strategy.shortNames] }),
     ...(strategy.categories && { categories: [...strategy.categories] }),
-    storageVersionHash: storageHash(hubVersion, kind),
+    storageVersionHash: storageHash(conversion?.storedVersion ?? hubVersion, kind),
   };
   const parts: ApiResource[] = [];
   if (strategy.subresources?.["status"]) parts.push({ ...part, name: `${name}/status`, kind });

@@ -89,6 +89,7 @@ export function customResources(
     sources.push(source);
     resource.source = source;
     resource.conversion = {
+      storedVersion: storage.hubVersion,
       toStored: async ({ json }) => {
         const [made] = await conversion([valueOf(json)], storage.hubVersion);
         return storage.encode(made!, { anySize: true }).value;

@@ -65,7 +65,7 @@ function webhookErrors(webhook: Webhook, at: string, rules: Strictness): FieldEr
   const allowed = rules.noSideEffects ? quiet : [...quiet, "Some", "Unknown"];
   errors.push(
     ...(sideEffects === undefined || sideEffects === null
-      ? [required(`${at}.sideEffects`)]
+      ? [required(`${at}.sideEffects`, `must specify one of ${allowed.join(", ")}`)]
       : supported(sideEffects, `${at}.sideEffects`, allowed)),
   );
   if (seconds !== undefined && (seconds > 30 || seconds < 1))

@@ -1,10 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Answer, type Json, each, serve } from "../../server.fixture.ts";
-
-const { must, ask, place, watch } = await serve();
-const definitions = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
-let count = 0;
+import { type Answer, type Json, each } from "../../server.fixture.ts";
+import {
+  ask,
+  define,
+  definition,
+  definitions,
+  must,
+  newGroup,
+  place,
+  spec,
+  until,
+  version,
+  watch,
+  widget,
+} from "./custom-resources.fixture.ts";
 
 /** A published operation, as far as it is looked at. */
 interface Operation {
@@ -12,55 +22,6 @@ interface Operation {
   readonly responses?: object;
   readonly requestBody?: { readonly required?: boolean };
 }
-
-interface Defined {
-  readonly group: string;
-  readonly name: string;
-}
-
-const definition = (versions: Json[], more: Json = {}): Json & { metadata: { name: string } } => {
-  const group = `g${++count}.example.com`;
-  const names = { plural: "widgets", kind: "Widget" };
-  return {
-    metadata: { name: `widgets.${group}` },
-    spec: { group, scope: "Namespaced", names, versions, ...more },
-  };
-};
-
-/** Defines a kind in a group of its own and waits until it is served. */
-async function define(versions: Json[], more: Json = {}): Promise<Defined> {
-  const body = definition(versions, more);
-  await must(201, "POST", definitions, { body });
-  const { group } = body["spec"] as { group: string };
-  await until(async () => (await ask("GET", `/apis/${group}`)).status === 200);
-  return { group, name: body.metadata.name };
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 2000; i++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  assert.fail("it never came true");
-}
-
-const version = (properties: Json, more: Json = {}): Json => ({
-  name: "v1",
-  served: true,
-  storage: true,
-  schema: { openAPIV3Schema: { type: "object", properties } },
-  ...more,
-});
-
-const widget = ({ group }: Defined, name: string, rest: Json, apiVersion = "v1"): Json => ({
-  apiVersion: `${group}/${apiVersion}`,
-  kind: "Widget",
-  metadata: { name },
-  ...rest,
-});
-
-const spec = (properties: Json): Json => ({ spec: { type: "object", properties } });
-
 test("fields that the schema does not name are dropped, told, or refused", async () => {
   const defined = await define([version(spec({ a: { type: "string" } }))]);
   const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
@@ -107,55 +68,6 @@ for (const [name, schema, value, causes] of refused) {
     assert.deepEqual([...causesOf(answer)].sort(), causes.sort());
   });
 }
-
-const scaled = {
-  subresources: { status: {}, scale: { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n" } },
-};
-const methods: [
-  name: string,
-  method: string,
-  path: string,
-  body: Json | undefined,
-  code: number,
-  says: string,
-][] = [
-  ["nobody makes a status", "POST", "/a/status", {}, 405, "create is not supported on resources of kind"],
-  ["nobody deletes a scale", "DELETE", "/a/scale", undefined, 405, "delete is not supported on resources"],
-  ["all are not replaced at once", "PUT", "", {}, 400, "name must be provided"],
-  ["all are not patched at once", "PATCH", "", {}, 400, "name must be provided"],
-  ["another kind is refused", "PATCH", "/a", { kind: "X" }, 422, 'kind: Invalid value: "X": must be Widget'],
-  ["another version is refused", "PATCH", "/a", { apiVersion: "b/v1" }, 422, "apiVersion: Invalid value"],
-  ["a kind must be said", "PATCH", "/a", { kind: null }, 422, "Object 'Kind' is missing"],
-  ["a scale is not below a text", "PATCH", "/a", { spec: "x" }, 422, "expected map[string]interface{}"],
-  ["replicas are an integer", "PATCH", "/a", { spec: { n: "x" } }, 422, "of the type string, expected int64"],
-  ["replicas are not huge", "PATCH", "/a", { spec: { n: 1e30 } }, 422, "of the type float64, expected int64"],
-];
-test("what cannot be done with objects of a defined kind is told", async () => {
-  const properties = { ...spec({ n: { type: "integer" } }), status: { type: "object" } };
-  const defined = await define([version(properties, scaled)]);
-  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
-  await must(201, "POST", path, { body: widget(defined, "a", { spec: { n: 1 } }) });
-  for (const [name, method, below, body, code, says] of methods) {
-    const type = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {};
-    const answer = await ask(method, path + below, { ...(body && { body }), headers: type });
-    assert.equal(answer.status, code, name);
-    const message = answer.at("message") as string;
-    assert.ok(message.includes(says), `${name}: ${message}`);
-  }
-  assert.equal((await ask("HEAD", `${path}/a`)).status, 200);
-});
-
-test("what an embedded object is, it says in texts", async () => {
-  const embedded = {
-    type: "object",
-    "x-orch-embedded-resource": true,
-    "x-orch-preserve-unknown-fields": true,
-  };
-  const defined = await define([version(spec({ e: embedded }))]);
-  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
-  const body = widget(defined, "a", { spec: { e: { apiVersion: 1, kind: "A" } } });
-  await must(400, "POST", path, { body });
-});
 
 const causesOf = (answer: Answer): string[] =>
   (answer.at("details.causes") as { reason: string; field: string }[]).map(
@@ -300,7 +212,7 @@ test("a definition that is deleted takes its instances along", async () => {
 });
 
 test("of two definitions that want the same name, the first has it until it goes", async () => {
-  const group = `g${++count}.example.com`;
+  const group = newGroup();
   const named = (plural: string, kind: string): Json => ({
     metadata: { name: `${plural}.${group}` },
     spec: {

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Json, each } from "../../server.fixture.ts";
+import { ask, define, must, place, spec, until, version, widget } from "./custom-resources.fixture.ts";
+
+const scaled = {
+  subresources: { status: {}, scale: { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n" } },
+};
+const methods: [
+  name: string,
+  method: string,
+  path: string,
+  body: Json | undefined,
+  code: number,
+  says: string,
+][] = [
+  ["nobody makes a status", "POST", "/a/status", {}, 405, "create is not supported on resources of kind"],
+  ["nobody deletes a scale", "DELETE", "/a/scale", undefined, 405, "delete is not supported on resources"],
+  ["all are not replaced at once", "PUT", "", {}, 400, "name must be provided"],
+  ["all are not patched at once", "PATCH", "", {}, 400, "name must be provided"],
+  ["another kind is refused", "PATCH", "/a", { kind: "X" }, 422, 'kind: Invalid value: "X": must be Widget'],
+  ["another version is refused", "PATCH", "/a", { apiVersion: "b/v1" }, 422, "apiVersion: Invalid value"],
+  ["a kind must be said", "PATCH", "/a", { kind: null }, 422, "Object 'Kind' is missing"],
+  ["a scale is not below a text", "PATCH", "/a", { spec: "x" }, 422, "expected map[string]interface{}"],
+  ["replicas are an integer", "PATCH", "/a", { spec: { n: "x" } }, 422, "of the type string, expected int64"],
+  ["replicas are not huge", "PATCH", "/a", { spec: { n: 1e30 } }, 422, "of the type float64, expected int64"],
+];
+test("what cannot be done with objects of a defined kind is told", async () => {
+  const properties = { ...spec({ n: { type: "integer" } }), status: { type: "object" } };
+  const defined = await define([version(properties, scaled)]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
+  await must(201, "POST", path, { body: widget(defined, "a", { spec: { n: 1 } }) });
+  for (const [name, method, below, body, code, says] of methods) {
+    const type = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {};
+    const answer = await ask(method, path + below, { ...(body && { body }), headers: type });
+    assert.equal(answer.status, code, name);
+    const message = answer.at("message") as string;
+    assert.ok(message.includes(says), `${name}: ${message}`);
+  }
+  assert.equal((await ask("HEAD", `${path}/a`)).status, 200);
+});
+
+test("what an embedded object is, it says in texts", async () => {
+  const embedded = {
+    type: "object",
+    "x-orch-embedded-resource": true,
+    "x-orch-preserve-unknown-fields": true,
+  };
+  const defined = await define([version(spec({ e: embedded }))]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
+  const body = widget(defined, "a", { spec: { e: { apiVersion: 1, kind: "A" } } });
+  await must(400, "POST", path, { body });
+});
+test("a version that is not stored is converted there and back, in dry runs too", async () => {
+  const [a, b] = [{ type: "string" }, { type: "string" }];
+  const defined = await define([
+    version(spec({ a })),
+    version(spec({ a, b }), { name: "v2", storage: false }),
+  ]);
+  const base = `/apis/${defined.group}`;
+  await until(async () => (await ask("GET", `${base}/v2`)).status === 200);
+  const path = `${base}/v2/namespaces/${await place()}/widgets`;
+  const body = widget(defined, "a", { spec: { a: "1", b: "2" } }, "v2");
+  for (const query of ["?dryRun=All", ""])
+    assert.deepEqual((await must(201, "POST", path + query, { body })).at("spec"), { a: "1" });
+  const patch = { body: { spec: { b: "3" } }, type: "application/merge-patch+json" };
+  assert.deepEqual((await must(200, "PATCH", `${path}/a?dryRun=All`, patch)).at("spec"), { a: "1" });
+  const hashes = await Promise.all(
+    ["v1", "v2"].map(async (each) => (await must(200, "GET", `${base}/${each}`)).at("resources")),
+  );
+  const [first, second] = hashes.map((list) => each(list, "storageVersionHash"));
+  assert.deepEqual(first, second);
+});
