@@ -41,7 +41,7 @@ function specErrors(spec: CronJobSpec, old: CronJobSpec | undefined, ctx: Reques
 }
 
 function zoneErrors(zone: string, field: string): FieldError[] {
-  if (zone === "") return [invalidValue(field, zone, "must not be empty when given")];
+  if (zone === "") return [invalidValue(field, zone, "timeZone must be nil or non-empty string")];
   const errors =
     zone.toLowerCase() === "local" ? [invalidValue(field, zone, "must be an explicit time zone")] : [];
   return errors.length > 0 || isTimeZone(zone)

@@ -15,7 +15,7 @@ import {
 } from "./pod-template.ts";
 import { isEmptySelector, labelSelectorErrors, selects } from "./rules/label-selector.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
-import { same, unchanged } from "./rules/unchanged.ts";
+import { same, unchangedSelector } from "./rules/unchanged.ts";
 import {
   counterErrors,
   endlessErrors,
@@ -132,7 +132,7 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
   validateUpdate: ({ spec }, { spec: old }, ctx) => [
     ...specErrors(spec, ctx),
     ...specErrors(spec, ctx),
-    ...unchanged(spec.selector, old.selector, "spec.selector"),
+    ...unchangedSelector(spec.selector, old.selector, "spec.selector"),
   ],
   warnings: ({ metadata, spec }, old, ctx) =>
     old && same(spec.template, old.spec.template)

@@ -18,9 +18,10 @@ import {
   templated,
   validatePodTemplate,
 } from "./pod-template.ts";
+import { goIntOrString } from "./rules/go-syntax.ts";
 import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
-import { same, unchanged } from "./rules/unchanged.ts";
+import { same, unchangedSelector } from "./rules/unchanged.ts";
 import {
   type PodKeeper,
   counterErrors,
@@ -79,7 +80,11 @@ function rolloutErrors(rollout: DeploymentStrategy, path: string): FieldError[] 
       ];
       if (percentOf(maxUnavailable) === 0 && percentOf(maxSurge) === 0)
         errors.push(
-          invalidValue(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"),
+          invalidValue(
+            `${at}.maxUnavailable`,
+            goIntOrString(maxUnavailable),
+            "may not be 0 when `maxSurge` is 0",
+          ),
         );
       return [...errors, ...atMostWhole(maxUnavailable, `${at}.maxUnavailable`)];
     }
@@ -120,7 +125,7 @@ export const deployment = templated<Deployment>((obj) => obj.spec.template, {
   validate: ({ spec }, ctx) => deploymentErrors(spec, ctx),
   validateUpdate: ({ spec }, { spec: old }, ctx) => [
     ...deploymentErrors(spec, ctx),
-    ...unchanged(spec.selector, old.selector, "spec.selector"),
+    ...unchangedSelector(spec.selector, old.selector, "spec.selector"),
   ],
   warnings: (obj, old, ctx) => [
     ...(old ? [] : podNameWarnings(obj.metadata.name)),
@@ -217,7 +222,7 @@ export const replicaSet = templated<ReplicaSet>((obj) => obj.spec.template, {
   validateUpdate: ({ spec }, { spec: old }, ctx) => [
     ...replicaSetErrors(spec, ctx),
     ...replicaSetErrors(spec, ctx),
-    ...unchanged(spec.selector, old.selector, "spec.selector"),
+    ...unchangedSelector(spec.selector, old.selector, "spec.selector"),
   ],
   warnings: (obj, old, ctx) => [
     ...(old ? [] : podNameWarnings(obj.metadata.name)),

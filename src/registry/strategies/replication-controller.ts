@@ -14,6 +14,7 @@ import {
   templated,
   validatePodTemplate,
 } from "./pod-template.ts";
+import { goMap } from "./rules/go-syntax.ts";
 import { scaleView } from "./rules/scale.ts";
 import { notNegative } from "./rules/numbers.ts";
 import {
@@ -38,7 +39,7 @@ function specErrors(
   const { labels } = template.metadata;
   if (wanted.some(([key, value]) => labels?.[key] !== value))
     errors.push(
-      invalidValue(`${path}.metadata.labels`, labels ?? null, "`selector` does not match template `labels`"),
+      invalidValue(`${path}.metadata.labels`, goMap(labels), "`selector` does not match template `labels`"),
     );
   errors.push(...validatePodTemplate(template, path, ctx));
   if ((replicas ?? 0) > 1) errors.push(...sharedDiskErrors(template, path));

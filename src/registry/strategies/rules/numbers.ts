@@ -1,5 +1,6 @@
 // Numbers and shares of a whole: how small and how large they may be.
 import { type FieldError, type IntOrString, invalidValue, isPercent } from "#base";
+import { goIntOrString } from "./go-syntax.ts";
 
 export const notNegative = (value: number | bigint | undefined, field: string): FieldError[] =>
   value !== undefined && value < 0 ? [invalidValue(field, value, "must be greater than or equal to 0")] : [];
@@ -23,7 +24,7 @@ export function countOrPercent(value: IntOrString, field: string): FieldError[] 
 
 export const atMostWhole = (value: IntOrString, field: string): FieldError[] =>
   isPercent(value) && percentOf(value) > 100
-    ? [invalidValue(field, value, "must not be greater than 100%")]
+    ? [invalidValue(field, goIntOrString(value), "must not be greater than 100%")]
     : [];
 
 /** The number before the percent sign, or the number itself; 0 for anything else. */

@@ -3,6 +3,7 @@
 import type { LabelSelector, PodTemplateSpec } from "#api";
 import { type FieldError, forbiddenField, invalidValue, required } from "#base";
 import { dnsLabel } from "../../names.ts";
+import { goMap, goSelector } from "./go-syntax.ts";
 import { isEmptySelector, isUsable, labelSelectorErrors, selects } from "./label-selector.ts";
 import { notNegative } from "./numbers.ts";
 import { supported } from "./one-of.ts";
@@ -24,9 +25,9 @@ export function keeperErrors(
   const at = `${path}.selector`;
   const errors = selector ? labelSelectorErrors(selector, at) : [required(at)];
   if (selector && isEmptySelector(selector))
-    errors.push(invalidValue(at, selector, "an empty selector is invalid here"));
+    errors.push(invalidValue(at, goSelector(selector), "an empty selector is invalid here"));
   if (selector && !isUsable(selector))
-    return [...errors, invalidValue(at, selector, "invalid label selector")];
+    return [...errors, invalidValue(at, goSelector(selector), "invalid label selector")];
   if (!selects(selector, template.metadata.labels)) errors.push(mismatch(template, path));
   return [...errors, ...templateErrors()];
 }
@@ -34,7 +35,7 @@ export function keeperErrors(
 export const mismatch = ({ metadata }: PodTemplateSpec, path: string): FieldError =>
   invalidValue(
     `${path}.template.metadata.labels`,
-    metadata.labels ?? null,
+    goMap(metadata.labels),
     "`selector` does not match template `labels`",
   );
 

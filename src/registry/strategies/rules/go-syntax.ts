@@ -1,0 +1,38 @@
+// Refused values as kube-apiserver shows them: Go's `%#v`.
+import type { LabelSelector } from "#api";
+import { Spelled } from "#base";
+
+const quoted = (text: string): string => JSON.stringify(text);
+
+const mapText = (map: Readonly<Record<string, string>> | null | undefined): string =>
+  map
+    ? `map[string]string{${Object.keys(map)
+        .toSorted()
+        .map((key) => `${quoted(key)}:${quoted(map[key]!)}`)
+        .join(", ")}}`
+    : "map[string]string(nil)";
+
+const listText = (type: string, items: readonly string[] | null | undefined): string =>
+  items ? `[]${type}{${items.join(", ")}}` : `[]${type}(nil)`;
+
+/** Labels and the like. */
+export const goMap = (map: Readonly<Record<string, string>> | null | undefined): Spelled =>
+  new Spelled(mapText(map));
+
+/** A number, or a text such as a percentage. */
+export const goIntOrString = (value: number | string): Spelled =>
+  typeof value === "number"
+    ? new Spelled(`intstr.IntOrString{Type:0, IntVal:${value}, StrVal:""}`)
+    : new Spelled(`intstr.IntOrString{Type:1, IntVal:0, StrVal:${quoted(value)}}`);
+
+const requirement = "v1.LabelSelectorRequirement";
+
+export const goSelector = ({ matchLabels, matchExpressions }: LabelSelector): Spelled => {
+  const expressions = matchExpressions?.map(
+    ({ key, operator, values }) =>
+      `${requirement}{Key:${quoted(key)}, Operator:${quoted(operator)}, Values:${listText("string", values?.map(quoted))}}`,
+  );
+  return new Spelled(
+    `v1.LabelSelector{MatchLabels:${mapText(matchLabels)}, MatchExpressions:${listText(requirement, expressions)}}`,
+  );
+};
