@@ -46,6 +46,7 @@ function collection(more: {
   readonly used?: string[];
   readonly available: number;
   readonly maximumAge?: number;
+  readonly capacities?: number[];
 }) {
   const clock = virtualClock(1e9);
   const events: string[] = [];
@@ -69,7 +70,10 @@ function collection(more: {
     minimumAgeMilliseconds: 2 * minute,
     maximumAgeMilliseconds: more.maximumAge ?? 0,
     sandboxImage: "pause:1",
-    disk: async () => ({ capacityBytes: 1000, availableBytes: more.available }),
+    disk: async () => ({
+      capacityBytes: more.capacities?.shift() ?? 1000,
+      availableBytes: more.available,
+    }),
   });
   return { it, clock, events, removed, collect: () => it.collect(new AbortController().signal) };
 }
@@ -85,6 +89,16 @@ test("images found by the first look count as old, later ones must reach the age
   await assert.rejects(collect());
   assert.deepEqual(removed, ["a", "late"]);
   assert.deepEqual(events, ["FreeDiskSpaceFailed", "FreeDiskSpaceFailed", "FreeDiskSpaceFailed"]);
+});
+
+test("a first pass that knows no disk sees the images all the same", async () => {
+  const images = ["a"];
+  const { collect, removed, events } = collection({ images, available: 100, capacities: [0] });
+  await assert.rejects(collect(), /invalid capacity 0/);
+  images.push("late");
+  await assert.rejects(collect(), /only found 60 bytes/);
+  assert.deepEqual(removed, ["a"], "what came since the first pass has no age yet");
+  assert.deepEqual(events, ["InvalidDiskCapacity", "FreeDiskSpaceFailed"]);
 });
 
 test("under disk pressure every unused image goes, whatever the thresholds say", async () => {

@@ -100,7 +100,11 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
   async function collect(signal: AbortSignal): Promise<void> {
     await removeOutdated(signal);
     const disk = await options.disk(signal);
-    if (disk.capacityBytes === 0) throw told("InvalidDiskCapacity", "invalid capacity 0 on image filesystem");
+    if (disk.capacityBytes === 0) {
+      // What is there now was there before; what comes until the next pass was not.
+      await look(clock.now(), signal);
+      throw told("InvalidDiskCapacity", "invalid capacity 0 on image filesystem");
+    }
     const wanted = bytesToFree(disk, options);
     if (wanted <= 0) {
       await look(clock.now(), signal);
