@@ -8,6 +8,7 @@ import type { ReservedShare } from "#registry";
 import { startServer } from "../library.ts";
 import { addressRange, canonicalAddress } from "./address-range.ts";
 import { type ClusterServiceAllocator, serviceAllocator } from "./service-allocator.ts";
+import { claimsOf } from "./service-claims.ts";
 
 const ranges: [
   text: string,
@@ -215,6 +216,17 @@ test("what a service has stays, though the range has moved on", () => {
   const service = make("s", structuredClone(spec));
   assert.deepEqual(small().allocate(service, make("s", spec), new WriteState()), []);
   assert.deepEqual([service.spec.clusterIPs, service.spec.ports![0]!.nodePort], [["10.9.9.9"], 99]);
+});
+
+test("a node port that ports of two protocols share is claimed once", () => {
+  const { spec } = make("dns", {
+    type: "NodePort",
+    ports: [
+      { port: 53, nodePort: 30_053, protocol: "UDP" },
+      { port: 53, nodePort: 30_053, protocol: "TCP" },
+    ],
+  });
+  assert.deepEqual(claimsOf(spec), ["port 30053"]);
 });
 
 test("a server gives an address back when its service is deleted, and knows after a restart which are taken", async () => {

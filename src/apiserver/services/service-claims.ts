@@ -16,10 +16,9 @@ export function claimsOf(spec: ServiceSpec): string[] {
   if (spec.type === "ExternalName") return [];
   const addresses = isHeadless(spec) ? [] : (spec.clusterIPs ?? []).map(canonicalAddress);
   const nodePorts = (spec.ports ?? []).flatMap(({ nodePort }) => nodePort || []);
-  return [
-    ...addresses,
-    ...[...nodePorts, ...(spec.healthCheckNodePort ? [spec.healthCheckNodePort] : [])].map(portClaim),
-  ];
+  const ports = [...nodePorts, ...(spec.healthCheckNodePort ? [spec.healthCheckNodePort] : [])];
+  // Ports of different protocols may share a node port.
+  return [...new Set([...addresses, ...ports.map(portClaim)])];
 }
 
 export const portClaim = (port: number | string): string => `port ${port}`;
