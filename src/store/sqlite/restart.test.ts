@@ -63,6 +63,18 @@ async function history(store: Store, after: Revision): Promise<string[]> {
   return seen;
 }
 
+test("everything is there again, however much of it is older than the last compaction", async () => {
+  const dir = place();
+  const keys = 12_000;
+  const store = await openSqlite({ dir });
+  await Promise.all(Array.from({ length: keys }, (_, at) => put(store, `k${at}`, "v")));
+  await store.compact((await store.status()).revision);
+  await store.close();
+  const again = await openSqlite({ dir });
+  assert.equal((await again.status()).keys, keys);
+  await again.close();
+});
+
 test("a store opened again is as it was: values, revisions, past, history", async () => {
   const dir = place();
   let store = await openSqlite({ dir });

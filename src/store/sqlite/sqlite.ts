@@ -116,14 +116,16 @@ class SqliteStore implements Store {
             .log(after, Infinity, loadChunk)
             .map(({ revision, key, created, expires }): UncheckedRow => [revision, key, created, expires])
       : (after: Revision) => this.#reader.uncheckedLog(after, loadChunk);
-    for (let rows = next(0); rows.length; rows = next(newest)) {
+    // Its own cursor: what is compacted may reach far beyond the rows that were read so far.
+    for (let rows = next(0), last = 0; rows.length; rows = next(last)) {
       for (const [revision, key, created, expires] of rows) {
         if (created > 0) this.#index.put(key, revision, created);
         else if (this.#index.find(key)) this.#index.remove(key, revision);
         if (created > 0 && expires) this.#deadlines.restore(key, revision, expires);
         if (revision > this.#compacted) behind++;
       }
-      newest = Math.max(newest, rows.at(-1)![0]);
+      last = rows.at(-1)![0];
+      newest = Math.max(newest, last);
       await turn();
     }
     const expected = newest - Math.max(this.#compacted, firstRevision);
