@@ -188,7 +188,9 @@ function checkCustom({ target }: ApiCall, { group, resource: { strategy } }: End
 
 function checkPlace({ target }: ApiCall, endpoint: Endpoint): void {
   const { namespaced } = endpoint.resource;
-  const isNamespaceItself = target.resource === "namespaces" && target.group === "";
+  // A namespace is also the place of its own path; one within another is nothing.
+  const isNamespaceItself =
+    target.resource === "namespaces" && target.group === "" && target.name === target.namespace;
   if (!namespaced && target.namespace && !isNamespaceItself) throw notServed();
   // Without a namespace only reading across all of them makes sense.
   if (namespaced && !target.namespace && target.named) throw notServed();

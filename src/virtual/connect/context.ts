@@ -1,6 +1,6 @@
 // What all connections share: where agents are, who may look at the request before, and what a path may be.
 import { type AdmissionChain, virtualAttributes } from "#admission";
-import { methodNotAllowed } from "#base";
+import { badRequest, methodNotAllowed } from "#base";
 import type { Dialect } from "#dialect";
 import type { Resources } from "#registry";
 import { type ApiCall, notServed } from "#endpoints";
@@ -21,13 +21,14 @@ export function connected({ target, method }: ApiCall, methods: readonly string[
   if (!methods.includes(method)) throw methodNotAllowed();
 }
 
-/** Shows the options of a connection to admission. */
+/** Shows the options of a connection to admission. Nothing can be connected to on trial. */
 export async function admitConnect(
   call: ApiCall,
   { admission }: ConnectContext,
   kind: string,
   options: object,
 ): Promise<void> {
+  if (call.query.all("dryRun").length > 0) throw badRequest("dryRun is not supported");
   const { target } = call;
   const attributes = virtualAttributes({
     operation: "CONNECT",

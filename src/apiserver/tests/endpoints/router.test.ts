@@ -62,3 +62,15 @@ test("reviews are not made through a watch path", async () => {
   const path = "/apis/authorization.orch.io/v1/watch/selfsubjectaccessreviews";
   assert.equal((await served.ask("POST", path, review)).status, 404);
 });
+
+test("a namespace within another is nothing, and its own path is itself", async () => {
+  const inside = `/api/v1/namespaces/${namespace}/namespaces`;
+  for (const [method, path] of [
+    ["GET", inside],
+    ["POST", inside],
+    ["GET", `${inside}/default`],
+  ] as const)
+    assert.equal((await served.ask(method, path)).status, 404, `${method} ${path}`);
+  await served.must(200, "GET", `/api/v1/namespaces/${namespace}`);
+  await served.must(200, "GET", `/api/v1/namespaces/${namespace}/status`);
+});

@@ -103,6 +103,7 @@ const plain: [name: string, path: string, status: number, text: RegExp][] = [
   ["attaching needs an upgrade", "web/attach?stdout=1", 400, /Upgrade request required/],
   ["a pod on no node takes no commands", "waits/exec?command=ls", 400, /does not have a host assigned/],
   ["ports must be ports", "web/portforward?ports=80,http", 400, /not a port/],
+  ["nothing is run on trial", "web/exec?command=ls&dryRun=All", 400, /dryRun is not supported/],
 ];
 for (const [name, path, status, text] of plain) {
   test(name, async () => {
