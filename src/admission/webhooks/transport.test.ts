@@ -5,7 +5,7 @@ import { createServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { after, test } from "node:test";
 import { selfSigned } from "#authn";
-import { virtualClock } from "#base";
+import { type Clock, systemClock, virtualClock } from "#base";
 import { NoAlternativeNames } from "#http";
 import { type PostReview, webhookTransport } from "./transport.ts";
 
@@ -29,9 +29,9 @@ after(() => {
 });
 
 const clock = virtualClock(0);
-const transport = (): PostReview =>
+const transport = (by: Clock = clock): PostReview =>
   webhookTransport({
-    clock,
+    clock: by,
     userAgent: "tester",
     resolveService: async () => ({ host: "127.0.0.1", port }),
     credentialsFor: () => ({ authorization: "Bearer abc" }),
@@ -130,4 +130,35 @@ test("a certificate that names its server only as its subject is refused, and th
 test("a webhook that does not answer in time has failed", async () => {
   answer = () => void clock.advance(10_000);
   await assert.rejects(transport()(byUrl, {}, 10), { message: /: context deadline exceeded$/ });
+});
+
+const later: [name: string, status: number, header: string | undefined, asked: number, last: number][] = [
+  ["one that is busy is asked again when it says", 429, "0", 2, 200],
+  ["and so is one that fails and says when", 503, "0", 2, 200],
+  ["one that does not say when is not", 429, undefined, 1, 429],
+  ["nor one that says it in words", 503, "soon", 1, 503],
+  ["what is no failure is an answer", 404, "0", 1, 404],
+];
+for (const [name, status, header, times, last] of later)
+  test(name, async () => {
+    let asked = 0;
+    answer = (_, response) => {
+      if (header !== undefined) response.setHeader("retry-after", header);
+      response.writeHead(++asked === 1 ? status : 200).end("{}");
+    };
+    const reply = await transport(systemClock)(byUrl, {}, 10);
+    assert.deepEqual([asked, reply.status], [times, last]);
+  });
+
+test("one that stays busy is asked ten times more, and not beyond the time that there is", async () => {
+  let asked = 0;
+  let wait = "0";
+  answer = (_, response) => {
+    asked++;
+    response.setHeader("retry-after", wait).writeHead(429).end("{}");
+  };
+  assert.equal((await transport(systemClock)(byUrl, {}, 10)).status, 429);
+  assert.equal(asked, 11);
+  wait = "60";
+  await assert.rejects(transport(systemClock)(byUrl, {}, 0.05), /context deadline exceeded/);
 });

@@ -240,22 +240,47 @@ async function post(
   const { authorization } = target.credentials;
   if (authorization && /[^\t\x20-\x7e]/.test(authorization))
     throw new Error("the credentials for the webhook have characters that no header may have");
-  const { reply, abort } = client.send(
+  const request =
     `POST ${path} HTTP/1.1\r\nhost: ${target.hostHeader}\r\ncontent-type: application/json\r\n` +
-      `accept: application/json, */*\r\nuser-agent: ${userAgent}\r\n` +
-      (traceparent === undefined ? "" : `traceparent: ${traceparent}\r\n`) +
-      (authorization ? `authorization: ${authorization}\r\n` : "") +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `accept: application/json, */*\r\nuser-agent: ${userAgent}\r\n` +
+    (traceparent === undefined ? "" : `traceparent: ${traceparent}\r\n`) +
+    (authorization ? `authorization: ${authorization}\r\n` : "") +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  let giveUp: (error: Error) => void;
+  const cancelTimer = clock.after(timeoutSeconds * 1000, () =>
+    giveUp(new Error("context deadline exceeded")),
   );
-  const cancelTimer = clock.after(timeoutSeconds * 1000, () => abort(new Error("context deadline exceeded")));
   try {
-    const { status, body: bytes } = await reply;
-    return { status, body: bytes.toString("utf8") };
-  } catch (error) {
-    throw new Error(`Post "https://${target.hostHeader}${path}": ${(error as Error).message}`, {
-      cause: error,
-    });
+    for (let attempt = 0; ; attempt++) {
+      const exchange = client.send(request);
+      giveUp = exchange.abort;
+      const { status, headers, body: bytes } = await told(exchange.reply, target, path);
+      const wait = attempt < mostRepeats ? secondsToWait(status, headers.get("retry-after")) : undefined;
+      if (wait === undefined) return { status, body: bytes.toString("utf8") };
+      await new Promise<void>((resolve, reject) => {
+        const cancel = clock.after(wait * 1000, resolve);
+        giveUp = (error) => {
+          cancel();
+          reject(error);
+        };
+      });
+    }
   } finally {
     cancelTimer();
   }
 }
+
+/** A webhook that says when to come back is asked again, so often at most. */
+const mostRepeats = 10;
+
+const secondsToWait = (status: number, retryAfter: string | undefined): number | undefined =>
+  (status === 429 || status >= 500) && /^\d{1,9}$/.test(retryAfter ?? "") ? Number(retryAfter) : undefined;
+
+/** The reply; without one it is said whom was asked. */
+const told = async <T>(reply: Promise<T>, { hostHeader }: Target, path: string): Promise<T> => {
+  try {
+    return await reply;
+  } catch (error) {
+    throw new Error(`Post "https://${hostHeader}${path}": ${(error as Error).message}`, { cause: error });
+  }
+};
