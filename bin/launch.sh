@@ -1,12 +1,12 @@
 # Sourced by the launchers with $self set to their real path. Replaces the shell by the pinned Node, so that the pid, the signals and the exit
 # code are the program's own and no second runtime waits beside it. Falls back to whatever `node` the machine has.
 here=${self%/*}
-# Small young generations, a heap that grows in small steps, and few allocation arenas: these programs live long, and memory they once took
-# is not given back. With 10,000 events in the API server 159 MB stay resident instead of 218, for 3 % more processor time (bench/apiserver.ts).
-# The node agent keeps 85 MB after four rounds of 20 pods instead of 100, for no more processor time (bench/pods.ts).
+# Small young generations, a heap that grows in small steps (launch.js), and few allocation arenas: these programs live long, and memory they
+# once took is not given back. With 10,000 events in the API server 159 MB stay resident instead of 218, for 3 % more processor time
+# (bench/apiserver.ts). The node agent keeps 85 MB after four rounds of 20 pods instead of 100, for no more processor time (bench/pods.ts).
 case "$self" in
-  */nodeagent | */orch-dns | */orch-proxy) heap="--max-semi-space-size=2 --heap-growing-percent=20" ;;
-  *) heap="--max-semi-space-size=8 --heap-growing-percent=30" ;;
+  */nodeagent | */orch-dns | */orch-proxy) heap="--max-semi-space-size=2" ;;
+  *) heap="--max-semi-space-size=8" ;;
 esac
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 # The pinned Node for Linux needs a library that small systems lack. Where it is not in a usual place, Node is tried; what the machine
