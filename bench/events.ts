@@ -124,8 +124,13 @@ async function createTemplate(server: RunningApiserver): Promise<string> {
 }
 
 /** Writes copies of the template straight into the store. */
-const fill = (dir: string, count: number, templateUid: string, ttl?: (at: number) => number): Promise<void> =>
-  fillStore({
+async function fill(
+  dir: string,
+  count: number,
+  templateUid: string,
+  ttl?: (at: number) => number,
+): Promise<void> {
+  await fillStore({
     dir,
     key: `/registry/events/default/${template}`,
     count,
@@ -138,6 +143,7 @@ const fill = (dir: string, count: number, templateUid: string, ttl?: (at: number
       { word: "Frequent", with: (at) => (at === 7 ? "Uncommon" : "Frequent") },
     ],
   });
+}
 
 /** Milliseconds until a started server is ready, and the processor time it took for that. */
 async function restarted(server: RunningApiserver): Promise<{ readonly wall: number; readonly cpu: number }> {
