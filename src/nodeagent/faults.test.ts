@@ -216,6 +216,28 @@ test("a sandbox that is down though its stop failed is stopped again: it may sti
     assert.equal(h.runtime.calls.filter(({ method }) => method === "StopPodSandbox").length, 2);
   }));
 
+test("a sandbox that is down when the agent comes back is stopped once more: the agent before may have been cut off", async () => {
+  const once = {
+    ...pod,
+    spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox:1", command: ["true"] }] },
+  };
+  const stops = ({ runtime }: Harness): number =>
+    runtime.calls.filter(({ method }) => method === "StopPodSandbox").length;
+  const first = harness();
+  first.run(once);
+  await first.pass(15);
+  const status = first.status(uid);
+  assert.deepEqual([status.phase, stops(first)], ["Succeeded", 1]);
+  await first.close();
+  const second = harness({ reuse: first });
+  await second.look();
+  second.runtime.calls.length = 0;
+  second.run({ ...once, status });
+  await second.pass(15);
+  assert.equal(stops(second), 1);
+  await second.close();
+});
+
 test("a container that cannot be removed since a process of it was lost sight of goes once the pod's control group was released", async () => {
   const heal: (() => void)[] = [];
   await on({ onRelease: () => heal.forEach((end) => end()) }, async (h) => {

@@ -87,10 +87,10 @@ export interface PodMemory {
   /** Containers whose preStop hook was run. */
   readonly preStopDone: Set<string>;
   /**
-   * Sandboxes that were to be stopped while nobody knows whether all of them was: the runtime may call one
-   * down that still has its address.
+   * Sandboxes that were stopped with all that is theirs. One that the runtime calls down may still have its
+   * address: its stop was cut off, perhaps by the end of the agent before this one.
    */
-  readonly stopUncertain: Set<string>;
+  readonly stopped: Set<string>;
   /** The pod's status as it was last computed. */
   status?: PodStatus;
 }
@@ -98,5 +98,5 @@ export interface PodMemory {
 export const freshMemory = (): PodMemory => ({
   trouble: new Map(),
   preStopDone: new Set(),
-  stopUncertain: new Set(),
+  stopped: new Set(),
 });

@@ -189,15 +189,14 @@ function inTerminationOrder(
 export async function stopSandboxes(
   { runtime, teardownLimit, cache }: SyncContext,
   observed: ObservedPod,
-  { stopUncertain }: PodMemory,
+  { stopped }: PodMemory,
   passage: LimitOptions,
 ): Promise<ObservedPod> {
-  const up = observed.sandboxes.filter(({ id, ready }) => ready || stopUncertain.has(id));
+  const up = observed.sandboxes.filter(({ id, ready }) => ready || !stopped.has(id));
   if (up.length === 0) return observed;
   const stop = async (id: string): Promise<void> => {
-    stopUncertain.add(id);
     await runtime.stopPodSandbox(id, passage.signal);
-    stopUncertain.delete(id);
+    stopped.add(id);
   };
   await allEnded(
     up.map(({ id }) => ({
