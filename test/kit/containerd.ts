@@ -217,7 +217,7 @@ disabled_plugins = ["io.containerd.internal.v1.opt"]
 [grpc]
   address = "${folder}/containerd.sock"
 [debug]
-  level = "info"
+  level = "warn"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "${pause}"
   restrict_oom_score_adj = true

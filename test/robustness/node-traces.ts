@@ -23,11 +23,7 @@ export async function tracesOf(
     return uid !== undefined && isStray(uid);
   };
   const lines = await readFile("/proc/self/mountinfo", "utf8");
-  const log = await containerd.log();
-  const isListed = (id: string): boolean => sandboxes.some((sandbox) => sandbox.id === id);
-  const addresses = (await addressesIn(join(containerd.folder, "ipam"))).filter(
-    ({ sandbox }) => isListed(sandbox) || wasAnswered(log, sandbox),
-  );
+  const addresses = await addressesIn(join(containerd.folder, "ipam"));
   const holders = sandboxes.filter(
     ({ state, metadata }) => state === sandboxState.ready && kept.has(metadata?.uid ?? ""),
   );
@@ -51,13 +47,6 @@ export async function tracesOf(
       : []),
   ];
 }
-
-/**
- * Whether the runtime ever told of the sandbox. One killed between taking an address and storing the sandbox
- * forgets both: nobody can ask for the sandbox's removal, and the address stays taken (containerd 1.6).
- */
-const wasAnswered = (log: string, sandbox: string): boolean =>
-  sandbox === "" || new RegExp(`RunPodSandbox .* returns sandbox id \\\\?"${sandbox}`).test(log);
 
 /** Whose each address is: that of a sandbox which the runtime does not list is of nobody that an agent can know. */
 const told = (
