@@ -8,11 +8,13 @@ import {
   createHash,
   createPrivateKey,
   createPublicKey,
+  generateKeyPair,
   generateKeyPairSync,
   randomBytes,
   sign,
 } from "node:crypto";
 import { isIP, isIPv4 } from "node:net";
+import { promisify } from "node:util";
 import { writePrivate } from "#base";
 import type { CertificateRequest } from "./certificate-request.ts";
 import {
@@ -168,14 +170,16 @@ export function selfSigned(subject: Subject, names: ServingNames, validity: Vali
  * A serving certificate with an RSA key, from an authority of the moment that stands behind it in the same
  * file: what a node agent that was given none makes for itself.
  */
-export function servingWithAuthority(
+export async function servingWithAuthority(
   name: string,
   stamp: string,
   names: ServingNames,
   validity: Validity,
-): CertificatePair {
+): Promise<CertificatePair> {
   const authority = createAuthority({ commonName: `${name}-ca@${stamp}` }, validity);
-  const made = issue({ commonName: `${name}@${stamp}` }, validity, authority, rsaServing(names), newRsaKey());
+  // Primes take their time, on another thread.
+  const key = await generateKey("rsa", { modulusLength: 2048 });
+  const made = issue({ commonName: `${name}@${stamp}` }, validity, authority, rsaServing(names), key);
   return { certificate: made.certificate + authority.certificate, key: made.key };
 }
 
@@ -232,7 +236,7 @@ interface NewKey {
   readonly publicKey: KeyObject;
   readonly privateKey: KeyObject;
 }
-const newRsaKey = (): NewKey => generateKeyPairSync("rsa", { modulusLength: 2048 });
+const generateKey = promisify(generateKeyPair);
 
 function issue(
   subject: Subject,

@@ -27,7 +27,6 @@ import { certificateRotation, newKey } from "./certificates/rotation.ts";
 import { RequestDenied, requestCertificate, requestName } from "./certificates/signing-request.ts";
 import { clientTemplate } from "./certificates/templates.ts";
 import type { NodeagentSettings } from "./options/options.ts";
-import { servingCertificate } from "./server/serving-certificate.ts";
 
 export interface AccessParts {
   readonly settings: NodeagentSettings;
@@ -123,16 +122,6 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
 async function bootstrapOnce(parts: AccessParts, signal: AbortSignal): Promise<void> {
   const { settings, dialect, clock, log, nodeName } = parts;
   const agent = dialect.cli.agent;
-  if (!settings.rotateServerCertificates)
-    await servingCertificate({
-      clock,
-      log,
-      certificateFile: settings.tlsCertFile,
-      keyFile: settings.tlsPrivateKeyFile,
-      folder: settings.certDir,
-      agent,
-      nodeName,
-    });
   const keyFile = join(settings.certDir, `${agent}-client.key.tmp`);
   const kept = await readFile(keyFile, "utf8").catch(() => undefined);
   const key = kept ? createPrivateKey(kept) : newKey();

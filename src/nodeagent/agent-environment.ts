@@ -17,11 +17,14 @@ import { prepareHost } from "./resources/host.ts";
 import { readMachine } from "./resources/machine.ts";
 import { measuredRuntime } from "./server/agent-metrics.ts";
 import type { OpenPorts } from "./server/ports.ts";
-import { portsFrom } from "./server/serve.ts";
+import { certificateFrom, portsFrom } from "./server/serve.ts";
+import type { ServingCertificate } from "./server/serving-certificate.ts";
 
 export interface AgentEnvironment extends AgentDeps {
   readonly metrics: Metrics;
   readonly ports: OpenPorts;
+  /** Of the agent's server; undefined when the API server is to be asked for one. */
+  readonly certificate: ServingCertificate | undefined;
   /** Undefined when the settings ask for none. */
   readonly tracing: AgentTracing | undefined;
   /** Undefined when the settings name no file. */
@@ -41,6 +44,9 @@ export async function prepareEnvironment(
   const { signal } = lifecycle;
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();
   const metrics = createMetrics();
+  // Made while the rest is prepared, and there before anybody hears of the node.
+  const serving = certificateFrom(settings, { clock, log, dialect, nodeName });
+  serving.catch(() => undefined);
   const reach = options.client
     ? undefined
     : await apiAccess(
@@ -60,6 +66,7 @@ export async function prepareEnvironment(
   const gates = resolveGates(knownGates, settings.featureGates);
   await checkManagers({ settings, clock, log, machine, runtime: plain, dialect }, gates.enabled);
   await waitForRuntime({ runtime: plain, clock, log, signal: options.signal ?? signal });
+  const certificate = await serving;
   // An agent that still waits for its first certificate, or for the runtime, answers nobody.
   const ports = await portsFrom(settings, { clock, log });
   lifecycle.part("ports", () => ports.close());
@@ -104,6 +111,7 @@ export async function prepareEnvironment(
     client,
     metrics,
     ports,
+    certificate,
     tracing,
     lock,
     joined: settings.runonce ? undefined : client,

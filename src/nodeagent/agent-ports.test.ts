@@ -47,4 +47,6 @@ test("an agent whose port is taken ends before it touches anything", async (t) =
   }
   await started;
   assert.deepEqual([runtime.calls.map(({ method }) => method), existsSync(root)], [["Version"], false]);
+  // Whoever finds the port open, or hears of the node, finds the certificate there.
+  assert.equal(existsSync(join(folder, "pki", `${dialect.cli.agent}.crt`)), true);
 });

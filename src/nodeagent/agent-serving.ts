@@ -41,12 +41,13 @@ export async function serveAgent(
     mounted,
     gates: knownGates.map(({ name, stage }) => ({ name, stage, enabled: gates.enabled(name) })),
   });
-  const servers = await serve(settings, environment.ports, {
+  const servers = serve(settings, environment.ports, {
     dialect,
     clock,
     log,
     nodeName,
     client,
+    certificate: environment.certificate,
     nodeAddresses: () => (client ? (node.node().status?.addresses ?? []) : []),
     registry,
     runtime,

@@ -12,7 +12,7 @@ import { type OpenPorts, openPorts } from "./ports.ts";
 import { type ServerParts, agentRoutes, handler, healthHandler } from "./server.ts";
 import { servingTemplate } from "../certificates/templates.ts";
 import { requestedCertificate } from "./requested-certificate.ts";
-import { servingCertificate } from "./serving-certificate.ts";
+import { type ServingCertificate, servingCertificate } from "./serving-certificate.ts";
 import { shownConfiguration } from "../options/shown-configuration.ts";
 
 export type ServeParts = Omit<
@@ -22,6 +22,8 @@ export type ServeParts = Omit<
   readonly client: ApiClient | undefined;
   /** Puts traces around requests. */
   readonly traced?: (handle: (call: Call) => Promise<Reply>) => (call: Call) => Promise<Reply>;
+  /** Undefined when the API server is to be asked for one. */
+  readonly certificate: ServingCertificate | undefined;
   /** As the node's status has them. */
   readonly nodeAddresses: () => readonly NodeAddress[];
 };
@@ -48,27 +50,30 @@ export const portsFrom = (
     { clock, log, tls: tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites) },
   );
 
-/** Answers on the bound ports. */
-export async function serve(
+/** The certificate that the settings name, or the agent's own; undefined when the API server is to be asked. */
+export async function certificateFrom(
   settings: NodeagentSettings,
-  ports: OpenPorts,
-  parts: ServeParts,
-): Promise<RunningServers> {
-  const { clock, log, dialect, nodeName, client } = parts;
+  parts: Pick<ServeParts, "clock" | "log" | "dialect" | "nodeName">,
+): Promise<ServingCertificate | undefined> {
+  const { tlsCertFile: certificateFile, tlsPrivateKeyFile: keyFile } = settings;
+  if (settings.rotateServerCertificates && certificateFile === "" && keyFile === "") return undefined;
+  const { clock, log, dialect, nodeName } = parts;
+  const agent = dialect.cli.agent;
+  return servingCertificate({
+    clock,
+    log,
+    certificateFile,
+    keyFile,
+    folder: settings.certDir,
+    agent,
+    nodeName,
+  });
+}
+
+/** Answers on the bound ports. */
+export function serve(settings: NodeagentSettings, ports: OpenPorts, parts: ServeParts): RunningServers {
+  const { clock, log, dialect, nodeName, client, certificate } = parts;
   const gates = resolveGates(knownGates, settings.featureGates);
-  const isRequested =
-    settings.rotateServerCertificates && settings.tlsCertFile === "" && settings.tlsPrivateKeyFile === "";
-  const certificate = isRequested
-    ? undefined
-    : await servingCertificate({
-        clock,
-        log,
-        certificateFile: settings.tlsCertFile,
-        keyFile: settings.tlsPrivateKeyFile,
-        folder: settings.certDir,
-        agent: dialect.cli.agent,
-        nodeName,
-      });
   const guard = access({
     clock,
     log,

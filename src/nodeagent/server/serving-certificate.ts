@@ -65,7 +65,7 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
     const kept = await read().catch(() => undefined);
     if (kept && stillGood(kept, names, clock.now(), 30 * dayMilliseconds)) return kept;
     const stamp = String(Math.floor(clock.now() / 1000));
-    const made = servingWithAuthority(nodeName, stamp, names, { now: clock.now(), days: 365 });
+    const made = await servingWithAuthority(nodeName, stamp, names, { now: clock.now(), days: 365 });
     writePair(made, certificateFile, keyFile);
     // What every client is shown anyhow may be read by all; the key may not.
     await chmod(certificateFile, 0o644);
