@@ -194,7 +194,7 @@ test("a pod found running that no source knows is ended and removed", async () =
   await second.close();
 });
 
-test("a static pod that is put back before it has ended runs again afterwards", () =>
+test("a static pod that is put back before it has ended runs again afterwards, as a restart", () =>
   on({}, async (h) => {
     const annotations = { [dialects.orch.names.annotations.configSource]: "file" };
     const definition = podOf("a", {}, { terminationGracePeriodSeconds: 5 }) as { metadata: object };
@@ -206,4 +206,11 @@ test("a static pod that is put back before it has ended runs again afterwards", 
     await h.pass(20);
     assert.equal(h.pods.registry.byUid("uid-of-a")?.status.phase, "Running");
     assert.equal(made(h).filter((method) => method === "RunPodSandbox").length, 2);
+    assert.equal(
+      h.pods.registry.byUid("uid-of-a")?.status.containerStatuses?.map(({ restartCount }) => restartCount)[0],
+      1,
+    );
+    h.pods.drop("uid-of-a");
+    await h.pass(20);
+    assert.equal(made(h).filter((method) => method === "RemovePodSandbox").length, 2);
   }));

@@ -132,8 +132,8 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
       if (isDeleted(pod) && writer && !isStatic(pod, dialect) && !orphaned)
         await writer.remove(pod).catch((error: Error) => (failure = error));
       // What ends for the node's sake leaves no logs and layers behind either: it may be their room that the
-      // node lacks.
-      if (mustClear || (isForTheNode(reason) && cache.has(uid)))
+      // node lacks. The containers of a pod that begins anew stay, and its restarts are counted from theirs.
+      if ((mustClear && !beginsAnew(entry)) || (isForTheNode(reason) && cache.has(uid)))
         await removeLeftovers(entry, pod, signal).catch(alsoReleasing(uid));
       else
         await reported(pod, signal, async () =>
@@ -154,6 +154,10 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
 
 const endedBy = (reason: StopReason): { readonly ended?: Ending } =>
   reason.kind === "ended" ? { ended: reason } : {};
+const beginsAnew = ({ worker }: PodEntry): boolean => {
+  const state = worker.state();
+  return state.at === "terminated" && state.restartWith !== undefined;
+};
 const isForTheNode = (reason: StopReason): boolean => reason.kind === "ended" && reason.final !== true;
 /** Rejected pods never had containers to speak of. */
 const isRejection = ({ status }: PodEntry, reason: StopReason): boolean =>
