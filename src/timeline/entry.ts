@@ -3,7 +3,7 @@ import { foldedAnnotation } from "#dialect";
 import type { Kinds } from "./kinds.ts";
 import { type ObjectName, groupOf } from "./lane.ts";
 import type { JournalRecord } from "./journal-record.ts";
-import type { Point } from "./points.ts";
+import type { Point } from "./point-table.ts";
 import type { EventRecord, Facet } from "./record.ts";
 import { readEvent, storedEvent, timeText } from "./stored-event.ts";
 import type { CachedObject } from "#watchcache";
@@ -18,23 +18,18 @@ export function entryOf({ record, edge }: Pick<Point, "record" | "edge">, kinds:
 /** Both marks of a series, or the one of a single event. */
 export function eventEntries(item: CachedObject, kinds: Kinds): readonly TimelineEntry[] {
   const { first, last, facet } = readEvent(storedEvent(item));
-  const of = (edge: Edge) => eventEntry({ item, first, last, facet }, edge, kinds);
+  const of = (edge: Edge) => eventEntry({ item, facet }, edge, kinds);
   return last > first ? [of("first"), of("last")] : [of("first")];
 }
 
 function eventEntry(
-  {
-    item,
-    first,
-    last,
-    facet,
-  }: Pick<EventRecord, "item" | "first" | "last"> & { facet: Omit<Facet, "id" | "points"> },
+  { item, facet }: Pick<EventRecord, "item"> & { readonly facet: Omit<Facet, "id" | "points"> },
   edge: Edge,
   kinds: Kinds,
 ): TimelineEntry {
   const event = storedEvent(item);
   const { metadata, regarding, related } = event;
-  const { object, count } = readEvent(event);
+  const { object, count, first, last } = readEvent(event);
   const uid = metadata.uid ?? "";
   return {
     id: edge === "first" ? uid : `${uid}/last`,

@@ -23,7 +23,7 @@ export class Facets {
   }
 
   of(values: FacetValues): Facet {
-    return this.#byKey.getOrInsertComputed(keyOf(values), () => ({
+    return this.#byKey.getOrInsertComputed(facetKey(values), () => ({
       ...values,
       id: this.#free.pop() ?? this.#byKey.size,
       points: 0,
@@ -33,7 +33,7 @@ export class Facets {
   /** One point less has it. */
   release(facet: Facet): void {
     if (--facet.points > 0) return;
-    this.#byKey.delete(keyOf(facet));
+    this.#byKey.delete(facetKey(facet));
     this.#free.push(facet.id);
   }
 
@@ -45,5 +45,13 @@ export class Facets {
   }
 }
 
-const keyOf = ({ type, reason, controller, group, kind, namespace, node, resource }: FacetValues): string =>
-  JSON.stringify([type, reason, controller, group, kind, namespace, node, resource]);
+export const facetKey = ({
+  type,
+  reason,
+  controller,
+  group,
+  kind,
+  namespace,
+  node,
+  resource,
+}: FacetValues): string => JSON.stringify([type, reason, controller, group, kind, namespace, node, resource]);

@@ -4,6 +4,7 @@ export { ObjectJournal, type ObjectJournalOptions } from "./object-journal.ts";
 export { journalFiles } from "./journal-files.ts";
 export { type EventLimits } from "./event-budget.ts";
 export { EventRetention } from "./event-retention.ts";
+export { EventSummaries, derivedInMemory } from "./event-summaries.ts";
 export { EventFolding } from "./event-folding.ts";
 export { Writers } from "./writers.ts";
 export type {

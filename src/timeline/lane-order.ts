@@ -38,7 +38,7 @@ export function lanesByOwner(index: TimelineIndex, graph: OwnerGraph, reader: Re
   const placed: Placed[] = [];
   for (const { lane } of last?.placed ?? []) if (living.delete(lane)) placed.push(place(lane));
   for (const lane of living) placed.push(place(lane));
-  placed.sort((a, b) => order(a.key, b.key) || (a.lane.points.times[0] ?? 0) - (b.lane.points.times[0] ?? 0));
+  placed.sort((a, b) => order(a.key, b.key) || firstTime(a.lane) - firstTime(b.lane));
   known.delete(reader.rights);
   const [oldest] = known.keys();
   if (known.size >= mostOrders && oldest !== undefined) known.delete(oldest);
@@ -54,5 +54,7 @@ export function ownerPath(lane: Lane, graph: OwnerGraph, { mayGet }: Pick<Reader
     for (const { kind, name } of graph.chain(lane.uid)) path = `${kind}/${name}\0${path}`;
   return `${lane.namespace}\0${path}`;
 }
+
+const firstTime = ({ points }: Lane): number => (points.length > 0 ? points.timeAt(0) : 0);
 
 export const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,5 +1,5 @@
 // One object's lane: its points, whether they come from events or from the object itself.
-import { Points } from "./points.ts";
+import type { LanePoints } from "./lane-points.ts";
 
 export interface ObjectName {
   readonly group: string;
@@ -11,14 +11,14 @@ export interface ObjectName {
 }
 
 export interface Lane extends ObjectName {
-  readonly points: Points;
+  readonly points: LanePoints;
 }
 
 /** Two lives of one name are two lanes. */
 export const laneKey = ({ group, kind, namespace, name, uid }: ObjectName): string =>
   uid === "" ? `${kind}.${group}/${namespace}/${name}` : uid;
 
-export const newLane = (object: ObjectName): Lane => ({ ...object, points: new Points() });
+export const newLane = (object: ObjectName, points: LanePoints): Lane => ({ ...object, points });
 
 export const groupOf = (apiVersion: string): string =>
   apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";

@@ -62,19 +62,20 @@ function count(selection: Selection): Counted[] {
   const types = index.facets.map(({ type }) => names.indexOf(type));
   const found: Counted[] = [];
   for (const lane of lanesToCount(selection)) {
-    const { times, facets } = lane.points;
-    const end = lane.points.from(until);
+    const { points } = lane;
+    const end = points.from(until);
     let first = -1;
     let last = -1;
     const tally = names.map(() => 0);
-    for (let place = lane.points.from(since); place < end; place++) {
-      const facet = facets[place]!;
+    for (let place = points.from(since); place < end; place++) {
+      const facet = points.facetAt(place);
       if (facet < 0 || !wanted[facet]) continue;
       if (first < 0) first = place;
       last = place;
       tally[types[facet]!]!++;
     }
-    if (first >= 0) found.push({ lane, names, tally, first: times[first]!, last: times[last]! });
+    if (first >= 0)
+      found.push({ lane, names, tally, first: points.timeAt(first), last: points.timeAt(last) });
   }
   return found;
 }
@@ -145,12 +146,11 @@ function marks(
   { start, width, places }: MarkedIntervals,
 ): number[] {
   const found: number[] = [];
-  const { times, facets } = points;
   const end = points.from(until);
   for (let place = points.from(since); place < end; place++) {
-    const facet = facets[place]!;
+    const facet = points.facetAt(place);
     if (facet < 0 || !wanted[facet]) continue;
-    const interval = Math.floor((times[place]! - start) / width);
+    const interval = Math.floor((points.timeAt(place) - start) / width);
     if (found.at(-4) !== interval) found.push(interval, 0, 0, 0);
     found[found.length + places[facet]!]!++;
   }

@@ -25,15 +25,17 @@ function parts(whileReading: (follower: JournalFollower) => void) {
   let follower: JournalFollower | undefined;
   const watchers: FrameSink[] = [];
   const items = {
-    [Symbol.iterator]: (): Iterator<CachedObject> => {
+    keys: (): Iterator<number> => {
       whileReading(follower!);
-      const none: CachedObject[] = [];
+      const none: number[] = [];
       return none.values();
     },
   };
   const events = {
     list: async () => ({ items: items as unknown as CachedObject[], revision: 1 }),
     get: async () => undefined,
+    revision: () => 1,
+    listCached: () => [],
     watch: async (_query: unknown, watcher: FrameSink) => void watchers.push(watcher),
   } as unknown as ObjectSource;
   const journal = {
@@ -54,6 +56,7 @@ test("a change that is forgotten while the index is made is not in it", async ()
   });
   const live = new LiveIndex({
     events,
+    rows: async () => [],
     journal,
     clock: virtualClock(0),
     signal: new AbortController().signal,
@@ -67,7 +70,13 @@ test("a change that is forgotten while the index is made is not in it", async ()
 test("it is let go when nobody has asked for a while, and when its watch ends", async () => {
   const clock = virtualClock(0);
   const { events, journal, watchers } = parts(() => undefined);
-  const live = new LiveIndex({ events, journal, clock, signal: new AbortController().signal });
+  const live = new LiveIndex({
+    events,
+    rows: async () => [],
+    journal,
+    clock,
+    signal: new AbortController().signal,
+  });
   const first = await live.use();
   await clock.advance(9 * 60_000);
   assert.equal((await live.use()).index, first.index);

@@ -3,12 +3,16 @@
 import { type Clock, TimeSlice, selectEverything } from "#base";
 import { Compacted } from "#store";
 import type { Frame, ObjectSource } from "#watchcache";
+import type { EventRows } from "./event-rows.ts";
+import { everyEvent } from "./event-summaries.ts";
 import type { Journal } from "./journal.ts";
 import { OwnerGraph } from "./owner-graph.ts";
 import { TimelineIndex } from "./timeline-index.ts";
 
 export interface LiveIndexOptions {
   readonly events: ObjectSource;
+  /** What is known of events without reading them. */
+  readonly rows: () => Promise<readonly EventRows[]>;
   readonly journal: Journal;
   readonly clock: Clock;
   /** Ends everything. */
@@ -68,14 +72,11 @@ export class LiveIndex {
   }
 
   async #load(stop: AbortController): Promise<Indexed> {
-    const { events, journal } = this.#options;
+    const { events, journal, rows } = this.#options;
     const index = new TimelineIndex();
     const graph = new OwnerGraph();
-    const { items, revision } = await events.list({
-      below: "",
-      selector: selectEverything,
-      freshness: { at: "latest" },
-    });
+    const known = await rows();
+    const { items, revision } = await everyEvent(events);
     const slice = new TimeSlice();
     // What the journal tells while the index is being made has to wait: it may be about what is not yet there.
     let waiting: (() => void)[] | undefined = [];
@@ -83,7 +84,7 @@ export class LiveIndex {
       <T>(act: (value: T) => void) =>
       (value: T): void =>
         waiting ? void waiting.push(() => act(value)) : act(value);
-    const known = journal.follow(
+    const changes = journal.follow(
       {
         added: later((record) => index.addChange(record)),
         removed: later((record) => index.removeChange(record.sequence)),
@@ -92,8 +93,8 @@ export class LiveIndex {
       },
       stop.signal,
     );
-    for (const _ of index.load(items, known)) if (slice.tick()) await slice.yield();
-    for (const { owners, ...object } of known) if (owners) graph.set({ ...object, owners });
+    for (const _ of index.load(items, known, changes)) if (slice.tick()) await slice.yield();
+    for (const { owners, ...object } of changes) if (owners) graph.set({ ...object, owners });
     for (const object of journal.owned()) {
       if (object) graph.set(object);
       if (slice.tick()) await slice.yield();
@@ -101,9 +102,10 @@ export class LiveIndex {
     for (const act of waiting) act();
     waiting = undefined;
     const apply = (frames: readonly Frame[]): void => {
-      for (const { type, item } of frames) {
-        if (type === "DELETED") index.removeEvent(item.key);
-        else if (type !== "BOOKMARK") index.addEvent(item);
+      for (const { type, item, previous } of frames) {
+        if (type === "BOOKMARK") continue;
+        if (previous) index.removeEvent(previous.revision);
+        if (type !== "DELETED") index.addEvent(item);
       }
     };
     await events.watch(

@@ -1,85 +1,118 @@
-// Points in time order, with what scans need in columns of numbers beside them. Most points arrive at the end and
-// leave at the front: removal marks a point, and the columns are swept once an eighth of them is marked.
+// Points in time order, with what scans need in columns of numbers. Most points arrive at the end and leave at the
+// front: removal marks a point, and the columns are swept once an eighth of them is marked.
 //
-//   times    4   5   5   9  12          from(5) = 1, the first at 5 or later; equal times are ordered by sequence
-//   facets   0   3  -1   0   7          -1 is removed
-import type { TimelineRecord } from "./record.ts";
+//   times     4   5   5   9  12          from(5) = 1, the first at 5 or later; equal times are ordered by sequence
+//   facets    0   3  -1   0   7          -1 is removed
+//   numbers  17   2   8   1   4          where each is in the table of points
+import type { Point, PointTable } from "./point-table.ts";
 
-/** One mark on the time axis. */
-export interface Point {
-  /** Microseconds since the epoch. */
-  readonly time: number;
-  /** Counts up over all points: orders those of the same time. */
-  readonly sequence: number;
-  /** Which occurrence of a series this is; single occurrences are the first. */
-  readonly edge: "first" | "last";
-  readonly record: TimelineRecord;
+/** Points in time order. */
+export interface PointList {
+  /** How many places there are, those of removed points included. */
+  readonly length: number;
+  /** Without those that were removed. */
+  readonly size: number;
+  timeAt(place: number): number;
+  /** The facet's id; negative where the point was removed. */
+  facetAt(place: number): number;
+  at(place: number): Point;
+  /** The first place at this time and sequence or behind it. */
+  from(time: number, sequence?: number): number;
+  /** Where the points are in the table. */
+  numbers(): Iterable<number>;
 }
 
-export const inTimeOrder = (a: Point, b: Point): number => a.time - b.time || a.sequence - b.sequence;
+const fewest = 64;
 
-const fewest = 4;
-
-export class Points {
-  #points: Point[] = [];
+export class Points implements PointList {
+  readonly #table: PointTable;
   #times = new Float64Array(fewest);
+  #sequences = new Float64Array(fewest);
   #facets = new Int32Array(fewest);
+  #numbers = new Uint32Array(fewest);
+  #length = 0;
   #removed = 0;
 
-  /** How many places there are, those of removed points included. */
+  constructor(table: PointTable) {
+    this.#table = table;
+  }
+
   get length(): number {
-    return this.#points.length;
+    return this.#length;
   }
 
   get size(): number {
-    return this.#points.length - this.#removed;
+    return this.#length - this.#removed;
   }
 
-  /** Valid up to `length`, until the next change. */
-  get times(): Float64Array {
-    return this.#times;
+  timeAt(place: number): number {
+    return this.#times[place]!;
   }
 
-  /** The facet's id at each place; negative where the point was removed. */
-  get facets(): Int32Array {
-    return this.#facets;
+  facetAt(place: number): number {
+    return this.#facets[place]!;
   }
 
   at(place: number): Point {
-    return this.#points[place]!;
+    return this.#table.point(this.#numbers[place]!);
   }
 
-  add(point: Point): void {
-    const length = this.#points.length;
-    if (length === this.#times.length) this.#grow(length * 2);
-    const last = this.#points[length - 1];
-    const place = !last || inTimeOrder(last, point) < 0 ? length : this.from(point.time, point.sequence);
-    if (place < length) {
-      this.#times.copyWithin(place + 1, place, length);
-      this.#facets.copyWithin(place + 1, place, length);
-      this.#points.splice(place, 0, point);
-    } else this.#points.push(point);
-    this.#times[place] = point.time;
-    this.#facets[place] = point.record.facet.id;
+  *numbers(): Generator<number> {
+    for (let place = 0; place < this.#length; place++)
+      if (this.#facets[place]! >= 0) yield this.#numbers[place]!;
   }
 
-  remove(point: Point): void {
-    let place = this.from(point.time, point.sequence);
-    while (place < this.#points.length && this.#points[place] !== point) place++;
-    if (place === this.#points.length) return;
+  /** Makes space for so many more. */
+  reserve(count: number): void {
+    if (this.#length + count > this.#times.length) this.#resize(this.#length + count);
+  }
+
+  add(number: number): void {
+    const time = this.#table.time(number);
+    const sequence = this.#table.sequence(number);
+    const length = this.#length;
+    const place = length === 0 || time > this.#times[length - 1]! ? length : this.from(time, sequence);
+    if (place === length) {
+      this.append(number);
+      return;
+    }
+    if (length === this.#times.length) this.#resize(length * 2);
+    for (const column of [this.#times, this.#sequences, this.#facets, this.#numbers])
+      column.copyWithin(place + 1, place, length);
+    this.#length++;
+    this.#put(place, number);
+  }
+
+  /** Adds one that is behind all others. */
+  append(number: number): void {
+    if (this.#length === this.#times.length) this.#resize(this.#length * 2);
+    this.#put(this.#length++, number);
+  }
+
+  #put(place: number, number: number): void {
+    this.#times[place] = this.#table.time(number);
+    this.#sequences[place] = this.#table.sequence(number);
+    this.#facets[place] = this.#table.facet(number).id;
+    this.#numbers[place] = number;
+  }
+
+  remove(number: number): void {
+    let place = this.from(this.#table.time(number), this.#table.sequence(number));
+    // A number that was used before may still stand at a place that is marked.
+    while (place < this.#length && (this.#numbers[place] !== number || this.#facets[place]! < 0)) place++;
+    if (place === this.#length) return;
     this.#facets[place] = -1;
     this.#removed++;
-    if (this.#removed >= 64 && this.#removed * 8 >= this.#points.length) this.#sweep();
+    if (this.#removed >= 64 && this.#removed * 8 >= this.#length) this.#sweep();
   }
 
-  /** The first place at this time and sequence or behind it. */
   from(time: number, sequence = -1): number {
     let low = 0;
-    let high = this.#points.length;
+    let high = this.#length;
     while (low < high) {
       const middle = (low + high) >> 1;
       const found = this.#times[middle]!;
-      if (found < time || (found === time && this.#points[middle]!.sequence < sequence)) low = middle + 1;
+      if (found < time || (found === time && this.#sequences[middle]! < sequence)) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -98,35 +131,39 @@ export class Points {
 
   #sweep(): void {
     let kept = 0;
-    for (let place = 0; place < this.#points.length; place++) {
+    for (let place = 0; place < this.#length; place++) {
       if (this.#facets[place]! < 0) continue;
-      this.#points[kept] = this.#points[place]!;
       this.#times[kept] = this.#times[place]!;
+      this.#sequences[kept] = this.#sequences[place]!;
       this.#facets[kept] = this.#facets[place]!;
+      this.#numbers[kept] = this.#numbers[place]!;
       kept++;
     }
-    this.#points.length = kept;
+    this.#length = kept;
     this.#removed = 0;
-    if (kept * 4 < this.#times.length) this.#grow(Math.max(kept * 2, fewest));
+    if (kept * 4 < this.#times.length) this.#resize(Math.max(kept * 2, fewest));
   }
 
-  #grow(capacity: number): void {
-    const length = this.#points.length;
-    const [times, facets] = [new Float64Array(capacity), new Int32Array(capacity)];
-    times.set(this.#times.subarray(0, length));
-    facets.set(this.#facets.subarray(0, length));
+  #resize(capacity: number): void {
+    const [times, sequences] = [new Float64Array(capacity), new Float64Array(capacity)];
+    const [facets, numbers] = [new Int32Array(capacity), new Uint32Array(capacity)];
+    times.set(this.#times.subarray(0, this.#length));
+    sequences.set(this.#sequences.subarray(0, this.#length));
+    facets.set(this.#facets.subarray(0, this.#length));
+    numbers.set(this.#numbers.subarray(0, this.#length));
     this.#times = times;
+    this.#sequences = sequences;
     this.#facets = facets;
+    this.#numbers = numbers;
   }
 }
 
 /** The points of several, in one order. */
-export function joined(several: readonly Points[]): Points {
-  const points: Point[] = [];
-  for (const each of several)
-    for (let place = 0; place < each.length; place++)
-      if (each.facets[place]! >= 0) points.push(each.at(place));
-  const whole = new Points();
-  for (const point of points.sort(inTimeOrder)) whole.add(point);
+export function joined(table: PointTable, several: readonly PointList[]): Points {
+  const numbers: number[] = [];
+  for (const each of several) for (const number of each.numbers()) numbers.push(number);
+  const whole = new Points(table);
+  whole.reserve(numbers.length);
+  for (const number of table.inTimeOrder(numbers)) whole.append(number);
   return whole;
 }

@@ -25,9 +25,6 @@ export interface Facet {
 interface RecordBase {
   readonly facet: Facet;
   readonly lane: Lane;
-  /** Microseconds since the epoch. */
-  readonly first: number;
-  readonly last: number;
 }
 
 export interface EventRecord extends RecordBase {

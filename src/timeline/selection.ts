@@ -4,7 +4,8 @@ import type { Kinds } from "./kinds.ts";
 import type { Lane } from "./lane.ts";
 import type { OwnerGraph } from "./owner-graph.ts";
 import type { Place, Question } from "./parameters.ts";
-import { type Point, type Points, joined } from "./points.ts";
+import type { Point } from "./point-table.ts";
+import type { PointList } from "./points.ts";
 import type { TimelineIndex } from "./timeline-index.ts";
 
 export interface Selection {
@@ -76,7 +77,7 @@ export function visitPoints(
   from?: Place,
 ): void {
   const { points, single } = sourceOf(index, question, lanes);
-  const { times, facets, length } = points;
+  const { length } = points;
   const step = question.newestFirst ? -1 : 1;
   const start = question.newestFirst
     ? (from ? points.from(from.time, from.sequence) : points.from(until)) - 1
@@ -84,9 +85,9 @@ export function visitPoints(
       ? points.from(from.time, from.sequence + 0.5)
       : points.from(since);
   for (let place = start; place >= 0 && place < length; place += step) {
-    const time = times[place]!;
+    const time = points.timeAt(place);
     if (step > 0 ? time >= until : time < since) return;
-    const facet = facets[place]!;
+    const facet = points.facetAt(place);
     if (facet < 0 || !wanted[facet]) continue;
     const point = points.at(place);
     if (!lanes || single || lanes.has(point.record.lane)) if (visit(point) === true) return;
@@ -98,11 +99,10 @@ export function visitTimes(selection: Selection, visit: (time: number, facet: nu
   const { index, question, lanes, wanted, since, until } = selection;
   const { points, single } = sourceOf(index, question, lanes);
   if (lanes && !single) return visitPoints(selection, ({ time, record }) => visit(time, record.facet.id));
-  const { times, facets } = points;
   const end = points.from(until);
   for (let place = points.from(since); place < end; place++) {
-    const facet = facets[place]!;
-    if (facet >= 0 && wanted[facet]) visit(times[place]!, facet);
+    const facet = points.facetAt(place);
+    if (facet >= 0 && wanted[facet]) visit(points.timeAt(place), facet);
   }
 }
 
@@ -111,12 +111,12 @@ function sourceOf(
   index: TimelineIndex,
   { path }: Question,
   lanes: ReadonlySet<Lane> | undefined,
-): { readonly points: Points; readonly single: boolean } {
+): { readonly points: PointList; readonly single: boolean } {
   const whole = index.pointsIn(path);
   if (!lanes) return { points: whole, single: false };
   if (lanes.size === 1) return { points: [...lanes][0]!.points, single: true };
   let size = 0;
   for (const { points } of lanes) size += points.size;
   if (size * 8 > whole.size) return { points: whole, single: false };
-  return { points: joined([...lanes].map(({ points }) => points)), single: true };
+  return { points: index.pointsOf(lanes), single: true };
 }

@@ -1,24 +1,43 @@
 // All points of all events and changes, by time, by namespace and by object. Every view reads from here, so that
 // none of them looks at more than its own range.
+import type { Revision } from "#store";
 import type { CachedObject } from "#watchcache";
+import type { EventRows } from "./event-rows.ts";
 import { Facets } from "./facets.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import { type Lane, type ObjectName, laneKey, newLane } from "./lane.ts";
-import { type Point, Points, inTimeOrder } from "./points.ts";
-import type { TimelineRecord } from "./record.ts";
+import { LanePoints } from "./lane-points.ts";
+import { PointTable, firstOccurrence, lastOccurrence, objectChange, sortedBy } from "./point-table.ts";
+import { Points, joined } from "./points.ts";
+import type { Facet } from "./record.ts";
+import { RevisionNumbers } from "./revision-numbers.ts";
 import { scanEvent } from "./scan-event.ts";
 
-const nothing = new Points();
+/** What a point belongs to. */
+interface Belonging {
+  readonly lane: Lane;
+  readonly facet: Facet;
+}
+
+/** Those of one event: the same time twice where there was one. */
+interface Occurrences extends Belonging {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Steps between two chances for others to run. */
+const loadedAtOnce = 64;
 
 export class TimelineIndex {
-  readonly points = new Points();
+  readonly #table = new PointTable();
+  readonly #none = new Points(this.#table);
+  readonly points = new Points(this.#table);
   readonly facets = new Facets();
   readonly #byNamespace = new Map<string, Points>();
   readonly #lanes = new Map<string, Lane>();
-  /** The points of each event, by its key in the store. */
-  readonly #events = new Map<string, readonly Point[]>();
-  /** The points of each change, by its sequence number in the journal. */
-  readonly #changes = new Map<number, readonly Point[]>();
+  readonly #events = new RevisionNumbers();
+  /** The point of each change, by its sequence number in the journal. */
+  readonly #changes = new Map<number, number>();
 
   #laneVersion = 0;
 
@@ -37,65 +56,113 @@ export class TimelineIndex {
 
   /** Of one namespace, or with an empty name of all. */
   pointsIn(namespace: string): Points {
-    return namespace === "" ? this.points : (this.#byNamespace.get(namespace) ?? nothing);
+    return namespace === "" ? this.points : (this.#byNamespace.get(namespace) ?? this.#none);
   }
 
-  /** Adds an event, or replaces it by its new state. */
+  /** Of several lanes, in one order. */
+  pointsOf(lanes: Iterable<Lane>): Points {
+    return joined(
+      this.#table,
+      Array.from(lanes, ({ points }) => points),
+    );
+  }
+
   addEvent(item: CachedObject): void {
-    this.removeEvent(item.key);
-    this.#add(this.#eventPoints(item));
+    const numbers: number[] = [];
+    this.#eventNumbers(item, this.#scanned(item), numbers);
+    for (const number of numbers) this.#add(number);
   }
 
-  removeEvent(key: string): void {
-    this.#remove(this.#events.get(key));
-    this.#events.delete(key);
+  /** Removes the event that was written at a revision. */
+  removeEvent(revision: Revision): void {
+    for (const number of this.#events.take(revision)) this.#remove(number);
   }
 
   addChange(change: JournalRecord): void {
-    this.#add(this.#changePoints(change));
+    this.#add(this.#changeNumber(change));
   }
 
   removeChange(sequence: number): void {
-    this.#remove(this.#changes.get(sequence));
+    const number = this.#changes.get(sequence);
+    if (number === undefined) return;
+    this.#remove(number);
     this.#changes.delete(sequence);
   }
 
-  /** Many at once, in any order; none of them may be there yet. */
-  *load(items: Iterable<CachedObject>, changes: Iterable<JournalRecord>): Generator<void> {
-    const points: Point[] = [];
-    for (const item of items) {
-      points.push(...this.#eventPoints(item));
-      yield;
+  /** Many at once, in any order; none of them may be there yet. What the rows tell of events need not be read. */
+  *load(
+    items: readonly CachedObject[],
+    rows: readonly EventRows[],
+    changes: Iterable<JournalRecord>,
+  ): Generator<void> {
+    const all: number[] = [];
+    const known = this.#resolved(rows);
+    const places = Uint32Array.from(items.keys());
+    for (const at of sortedBy(places, (place) => items[place]!.revision)) {
+      const item = items[at]!;
+      const row = known(item.revision);
+      this.#eventNumbers(item, row ?? this.#scanned(item), all);
+      if (!row || at % loadedAtOnce === 0) yield;
     }
-    for (const change of changes) points.push(...this.#changePoints(change));
+    for (const change of changes) all.push(this.#changeNumber(change));
     yield;
-    points.sort(inTimeOrder);
-    for (const point of points) {
-      this.#add([point]);
-      yield;
+    const ordered = this.#table.inTimeOrder(all);
+    yield;
+    this.points.reserve(ordered.length);
+    for (let at = 0; at < ordered.length; at++) {
+      const number = ordered[at]!;
+      this.#table.facet(number).points++;
+      this.points.append(number);
+      this.#inNamespace(number).append(number);
+      this.#table.lane(number).points.append(number);
+      if (at % loadedAtOnce === 0) yield;
     }
   }
 
-  #eventPoints(item: CachedObject): readonly Point[] {
-    const { object, facet, first, last } = scanEvent(item);
-    const record: TimelineRecord = {
-      from: "event",
-      item,
-      lane: this.#laneOf(object),
-      facet: this.facets.of(facet),
-      first,
-      last,
+  /** What rows tell of a revision; to be asked in the order of revisions. */
+  #resolved(pieces: readonly EventRows[]): (revision: Revision) => Occurrences | undefined {
+    let [at, row] = [0, 0];
+    let lanes: Lane[] = [];
+    let facets: Facet[] = [];
+    return (revision) => {
+      while (at < pieces.length && pieces[at]!.lastRevision < revision) {
+        at++;
+        row = 0;
+        [lanes, facets] = [[], []];
+      }
+      const rows = pieces[at];
+      if (!rows) return undefined;
+      while (rows.revisions[row]! < revision) row++;
+      if (rows.revisions[row] !== revision) return undefined;
+      const [object, facet] = [rows.objectAt[row]!, rows.facetAt[row]!];
+      return {
+        lane: (lanes[object] ??= this.#laneOf(rows.objects[object]!)),
+        facet: (facets[facet] ??= this.facets.of(rows.facets[facet]!)),
+        first: rows.first[row]!,
+        last: rows.last[row]!,
+      };
     };
-    const points = pointsOf(record, item.revision * 2);
-    this.#events.set(item.key, points);
-    return points;
   }
 
-  #changePoints(change: JournalRecord): readonly Point[] {
+  #scanned(item: CachedObject): Occurrences {
+    const { object, facet, first, last } = scanEvent(item);
+    return { lane: this.#laneOf(object), facet: this.facets.of(facet), first, last };
+  }
+
+  #eventNumbers(item: CachedObject, found: Occurrences, numbers: number[]): void {
+    const { first, last } = found;
+    const one = this.#table.add(first, firstOccurrence, item, found);
+    this.#events.add(item.revision, one);
+    numbers.push(one);
+    if (last <= first) return;
+    const two = this.#table.add(last, lastOccurrence, item, found);
+    this.#events.add(item.revision, two);
+    numbers.push(two);
+  }
+
+  #changeNumber(change: JournalRecord): number {
     const { type, group, kind, namespace, name, time, resource } = change;
-    const record: TimelineRecord = {
-      from: "object",
-      change,
+    const number = this.#table.add(time, objectChange, change, {
       lane: this.#laneOf(change),
       facet: this.facets.of({
         type,
@@ -107,48 +174,48 @@ export class TimelineIndex {
         node: kind === "Node" ? name : "",
         resource: group === "" ? resource : `${resource}.${group}`,
       }),
-      first: time,
-      last: time,
-    };
-    const points = pointsOf(record, change.revision * 2 + 1);
-    this.#changes.set(change.sequence, points);
-    return points;
+    });
+    this.#changes.set(change.sequence, number);
+    return number;
   }
 
-  #add(points: readonly Point[]): void {
-    for (const point of points) {
-      const { lane, facet } = point.record;
-      facet.points++;
-      this.points.add(point);
-      this.#byNamespace.getOrInsertComputed(facet.namespace, () => new Points()).add(point);
-      lane.points.add(point);
-    }
+  #add(number: number): void {
+    this.#table.facet(number).points++;
+    this.points.add(number);
+    this.#inNamespace(number).add(number);
+    this.#table.lane(number).points.add(number);
   }
 
-  #remove(points: readonly Point[] = []): void {
-    for (const point of points) {
-      const { lane, facet } = point.record;
-      this.points.remove(point);
-      const own = this.#byNamespace.get(facet.namespace);
-      own?.remove(point);
-      if (own?.size === 0) this.#byNamespace.delete(facet.namespace);
-      lane.points.remove(point);
-      if (lane.points.size === 0 && this.#lanes.delete(laneKey(lane))) this.#laneVersion++;
-      this.facets.release(facet);
-    }
+  #inNamespace(number: number): Points {
+    const { namespace } = this.#table.facet(number);
+    let own = this.#byNamespace.get(namespace);
+    if (!own) this.#byNamespace.set(namespace, (own = new Points(this.#table)));
+    return own;
+  }
+
+  #remove(number: number): void {
+    const [lane, facet] = [this.#table.lane(number), this.#table.facet(number)];
+    this.points.remove(number);
+    const own = this.#byNamespace.get(facet.namespace);
+    own?.remove(number);
+    if (own?.size === 0) this.#byNamespace.delete(facet.namespace);
+    lane.points.remove(number);
+    if (lane.points.size === 0 && this.#lanes.delete(laneKey(lane))) this.#laneVersion++;
+    this.facets.release(facet);
+    this.#table.delete(number);
   }
 
   #laneOf(object: ObjectName): Lane {
-    const { group, kind, namespace, name, uid } = object;
-    return this.#lanes.getOrInsertComputed(laneKey(object), () => {
+    const key = laneKey(object);
+    let lane = this.#lanes.get(key);
+    if (!lane) {
+      const { group, kind, namespace, name, uid } = object;
       this.#laneVersion++;
-      return newLane({ group, kind, namespace, name, uid });
-    });
+      this.#lanes.set(
+        key,
+        (lane = newLane({ group, kind, namespace, name, uid }, new LanePoints(this.#table))),
+      );
+    }
+    return lane;
   }
-}
-
-function pointsOf(record: TimelineRecord, sequence: number): readonly Point[] {
-  const { first, last } = record;
-  const one: Point = { time: first, sequence, edge: "first", record };
-  return last > first ? [one, { time: last, sequence, edge: "last", record }] : [one];
 }

@@ -7,6 +7,7 @@ import { type ApiCall, type PathHandler, notServed } from "#endpoints";
 import type { Reply } from "#http";
 import type { Resource } from "#registry";
 import { bucketsOf } from "./buckets.ts";
+import type { EventSummaries } from "./event-summaries.ts";
 import { type Filter, filterFor } from "./filter.ts";
 import { follow } from "./follow.ts";
 import type { Journal } from "./journal.ts";
@@ -22,6 +23,7 @@ import type { BucketList, LaneList, Missing, Timeline } from "./wire.ts";
 export interface TimelineOptions {
   /** Where events are stored. */
   readonly events: Resource;
+  readonly summaries: Pick<EventSummaries, "read">;
   readonly kinds: Kinds;
   readonly journal: Journal;
   readonly authorizer: Authorizer;
@@ -40,7 +42,13 @@ const answered: ReadonlySet<string> = new Set<TimelineResource>(["timelines", "l
 export function timeline(options: TimelineOptions): PathHandler {
   const { kinds, journal, authorizer, clock, closing, keeping } = options;
   const events = options.events.source;
-  const live = new LiveIndex({ events, journal, clock, signal: closing });
+  const live = new LiveIndex({
+    events,
+    rows: () => options.summaries.read(),
+    journal,
+    clock,
+    signal: closing,
+  });
 
   return async (call) => {
     const { target } = call;

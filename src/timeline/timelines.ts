@@ -4,7 +4,7 @@ import { entryOf } from "./entry.ts";
 import { lanesFor } from "./lanes.ts";
 import type { Kinds } from "./kinds.ts";
 import { placeToken } from "./parameters.ts";
-import type { Point } from "./points.ts";
+import type { Point } from "./point-table.ts";
 import { type Selection, visitPoints } from "./selection.ts";
 import type { TimelineEntry, TimelineLane } from "./wire.ts";
 

@@ -16,7 +16,16 @@ import {
 import type { Reply } from "#http";
 import type { Resource } from "#registry";
 import type { Store } from "#store";
-import { type DefinedKinds, Kinds, ObjectJournal, Writers, journalFiles, timeline } from "#timeline";
+import {
+  type DefinedKinds,
+  EventSummaries,
+  Kinds,
+  ObjectJournal,
+  Writers,
+  derivedInMemory,
+  journalFiles,
+  timeline,
+} from "#timeline";
 import { timelineMetrics } from "../metrics/timeline-metrics.ts";
 import { eventKeeping } from "../storage/event-limits.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
@@ -76,9 +85,12 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
   await journal.start();
   timelineMetrics(metrics, journal);
   const events = resources.find(({ strategy }) => strategy.resource === "events")!;
+  const derived = events.store.local?.derived ?? derivedInMemory();
+  const summaries = new EventSummaries({ events: events.source, derived, clock, signal });
   const { minRequestTimeout: minRequestTimeoutSeconds } = settings;
   const handle = timeline({
     events,
+    summaries,
     kinds,
     journal,
     authorizer,
@@ -103,8 +115,18 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
       };
       return { ...audit, sink: { write, close: () => sink.close() } };
     },
-    start,
-    stop: () => journal.stop(),
+    start: async () => {
+      summaries.start().catch((error: unknown) =>
+        log.error("events are not summed up; the timeline reads them when it is first asked", {
+          error: (error as Error).message,
+        }),
+      );
+      await start();
+    },
+    stop: async () => {
+      await summaries.stop();
+      await journal.stop();
+    },
   };
 }
 

@@ -1,0 +1,67 @@
+// Rows of events are the same after they were saved.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EventRows, decodeRows, encodeRows, spanOf } from "./event-rows.ts";
+
+const reading = (name: string, uid: string, reason: string, first: number, last = first) => ({
+  object: { group: "apps", kind: "Deployment", namespace: "n", name, uid },
+  facet: {
+    type: "Normal",
+    reason,
+    controller: "c",
+    group: "apps",
+    kind: "Deployment",
+    namespace: "n",
+    node: 'ä"',
+    resource: "",
+  },
+  first,
+  last,
+});
+
+const readings = [
+  reading("a", "u1", "Scaled", 1_800_000_000_000_001),
+  reading("b", "", "Scaled", 2, 9),
+  reading("a", "u1", "Failed", 3),
+];
+const rows = new EventRows(16);
+for (const [at, each] of readings.entries()) rows.append(10 + at * 5, each);
+
+test("each object and each combination of values is kept once", () => {
+  assert.deepEqual([rows.objects.length, rows.facets.length, rows.length], [2, 2, 3]);
+});
+
+test("what was saved is read again", () => {
+  const read = decodeRows(encodeRows(rows))!;
+  assert.deepEqual(
+    readings.map((_, row) => read.reading(row)),
+    readings,
+  );
+  assert.deepEqual([...read.revisions], [10, 15, 20]);
+  assert.deepEqual(
+    [10, 15, 20, 12, 30].map((revision) => read.rowOf(revision)),
+    [0, 1, 2, -1, -1],
+  );
+});
+
+test("the span of what was saved is read without the rest", () => {
+  assert.deepEqual(spanOf(encodeRows(rows)), { first: 10, last: 20, rows: 3 });
+});
+
+const broken: [name: string, bytes: Uint8Array][] = [
+  ["nothing", new Uint8Array()],
+  ["a part", encodeRows(rows).subarray(0, 40)],
+  ["without the last bytes", encodeRows(rows).subarray(0, -8)],
+  [
+    "of another form",
+    Buffer.from(
+      Buffer.from(encodeRows(rows)).toString("latin1").replace('"format":1', '"format":9'),
+      "latin1",
+    ),
+  ],
+];
+for (const [name, bytes] of broken)
+  test(`bytes that are ${name} are not read`, () => {
+    assert.equal(decodeRows(bytes), undefined);
+    assert.equal(spanOf(bytes), undefined);
+  });

@@ -1,0 +1,238 @@
+// Follows all events and notes what the timeline's index needs of each, beside the requests and in slices: so that
+// the index can be made at once, also after a restart, without reading the events. Nothing of it stays in memory but
+// the newest rows; full pieces are saved as derived data of the store.
+import { type Clock, TimeSlice, selectEverything } from "#base";
+import { Compacted, type DerivedData } from "#store";
+import type { CachedObject, Frame, ObjectSource } from "#watchcache";
+import { EventRows, type RowSpan, decodeRows, encodeRows, mostRows, spanOf } from "./event-rows.ts";
+import { scanEvent } from "./scan-event.ts";
+
+export interface EventSummariesOptions {
+  readonly events: ObjectSource;
+  readonly derived: DerivedData;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly rowsPerPiece?: number;
+}
+
+const name = "timeline rows";
+/** Events are noted so long after they came, many together. */
+const gatherMilliseconds = 1000;
+const gatheredAtOnce = 1024;
+/** After so many new rows the piece that is not full is saved as well. */
+const rowsBetweenSaves = 2048;
+/** Pieces of which less than this share is left are written anew. */
+const leastShare = 1 / 4;
+
+export class EventSummaries {
+  readonly #options: EventSummariesOptions;
+  /** The full pieces, in the order of revisions: the number of each is its first revision. */
+  #saved: RowSpan[] = [];
+  readonly #most: number;
+  #open: EventRows;
+  #openSaved = 0;
+  #lastRevision = 0;
+  #gathered: CachedObject[] = [];
+  #working: Promise<void> | undefined;
+  #cancelTimer = (): void => undefined;
+  #pruneAt = 0;
+
+  constructor(options: EventSummariesOptions) {
+    this.#options = options;
+    this.#most = options.rowsPerPiece ?? mostRows;
+    this.#open = new EventRows(this.#most);
+  }
+
+  /** Reads what was saved, notes what has come since, and follows the events until the signal. */
+  async start(): Promise<void> {
+    const { signal } = this.#options;
+    this.#readSaved();
+    signal.addEventListener("abort", () => this.#cancelTimer(), { once: true });
+    await this.#follow();
+  }
+
+  /** Every row: those saved, in slices, and the newest. To be used at once. */
+  async read(): Promise<readonly EventRows[]> {
+    await this.#settle();
+    const slice = new TimeSlice();
+    const found: EventRows[] = [];
+    for (const { piece, bytes } of this.#options.derived.read(name)) {
+      if (this.#open.length > 0 && piece >= this.#open.firstRevision) continue;
+      const rows = decodeRows(bytes);
+      if (rows) found.push(rows);
+      if (slice.expired) await slice.yield();
+    }
+    if (this.#open.length > 0) found.push(this.#open);
+    return found;
+  }
+
+  /** Saves what is not yet saved. */
+  async stop(): Promise<void> {
+    this.#cancelTimer();
+    await this.#working;
+    if (this.#open.length > this.#openSaved) await this.#save();
+  }
+
+  #readSaved(): void {
+    for (const { piece, bytes } of this.#options.derived.read(name)) {
+      const span = spanOf(bytes);
+      if (span?.first === piece && piece > this.#lastRevision) {
+        this.#saved.push(span);
+        this.#lastRevision = span.last;
+      } else void this.#write(piece, null);
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { events, signal, clock } = this.#options;
+    const again = (): void => {
+      if (!signal.aborted) this.#cancelTimer = clock.after(gatherMilliseconds, () => void this.#follow());
+    };
+    try {
+      const { items, revision } = await everyEvent(events);
+      const slice = new TimeSlice();
+      const missing: CachedObject[] = [];
+      for (const item of items) {
+        if (item.revision > this.#lastRevision) missing.push(item);
+        if (slice.tick()) await slice.yield();
+      }
+      this.#gathered = missing.sort((a, b) => a.revision - b.revision);
+      await this.#settle();
+      await events.watch(
+        { below: "", selector: selectEverything, from: revision, signal },
+        { deliver: (frames) => this.#gather(frames), ended: again },
+      );
+    } catch (error) {
+      if (!(error instanceof Compacted)) throw error;
+      again();
+    }
+  }
+
+  #gather(frames: readonly Frame[]): void {
+    const wasEmpty = this.#gathered.length === 0;
+    for (const { type, item } of frames)
+      if ((type === "ADDED" || type === "MODIFIED") && item.revision > this.#lastRevision)
+        this.#gathered.push(item);
+    if (this.#gathered.length >= gatheredAtOnce) void this.#settle();
+    else if (wasEmpty && this.#gathered.length > 0)
+      this.#cancelTimer = this.#options.clock.after(gatherMilliseconds, () => void this.#settle());
+  }
+
+  /** Notes what was gathered. */
+  async #settle(): Promise<void> {
+    this.#working ??= this.#note().finally(() => (this.#working = undefined));
+    await this.#working;
+  }
+
+  async #note(): Promise<void> {
+    const slice = new TimeSlice();
+    while (this.#gathered.length > 0 && !this.#options.signal.aborted) {
+      const items = this.#gathered;
+      this.#gathered = [];
+      for (const item of items) {
+        if (item.revision <= this.#lastRevision) continue;
+        this.#open.append(item.revision, scanEvent(item));
+        this.#lastRevision = item.revision;
+        if (this.#open.length === this.#most) await this.#seal();
+        if (slice.tick()) await slice.yield();
+      }
+    }
+    if (this.#open.length - this.#openSaved >= rowsBetweenSaves) await this.#save();
+  }
+
+  async #seal(): Promise<void> {
+    const { firstRevision: first, lastRevision: last, length: rows } = this.#open;
+    await this.#save();
+    this.#saved.push({ first, last, rows });
+    this.#open = new EventRows(this.#most);
+    this.#openSaved = 0;
+    const total = this.#saved.reduce((sum, piece) => sum + piece.rows, 0);
+    if (total > Math.max(this.#pruneAt, 2 * this.#options.events.count() + 2 * this.#most))
+      await this.#prune();
+  }
+
+  async #save(): Promise<void> {
+    this.#openSaved = this.#open.length;
+    await this.#write(this.#open.firstRevision, encodeRows(this.#open));
+  }
+
+  /** What could not be saved is read again after the next start. */
+  async #write(piece: number, bytes: Uint8Array | null): Promise<void> {
+    await this.#options.derived.write(name, piece, bytes).catch(() => undefined);
+  }
+
+  /** Lets go of rows whose events are gone, where most of a piece is; small neighbours become one. */
+  async #prune(): Promise<void> {
+    const slice = new TimeSlice();
+    const pieceOf = (revision: number): number => {
+      const at = this.#saved.findLastIndex(({ first }) => first <= revision);
+      return at >= 0 && revision <= this.#saved[at]!.last ? at : -1;
+    };
+    const items = this.#options.events.listCached("");
+    const counts = this.#saved.map(() => 0);
+    for (const { revision } of items) {
+      const at = pieceOf(revision);
+      if (at >= 0) counts[at]!++;
+      if (slice.tick()) await slice.yield();
+    }
+    const sparse = this.#saved.map(({ rows }, at) =>
+      counts[at]! < rows * leastShare ? new Set<number>() : undefined,
+    );
+    for (const { revision } of items) {
+      sparse[pieceOf(revision)]?.add(revision);
+      if (slice.tick()) await slice.yield();
+    }
+    const kept: RowSpan[] = [];
+    const pieces = new Map(this.#options.derived.read(name).map(({ piece, bytes }) => [piece, bytes]));
+    let joined = new EventRows(this.#most);
+    const flush = async (): Promise<void> => {
+      if (joined.length === 0) return;
+      const { firstRevision: first, lastRevision: last, length: rows } = joined;
+      await this.#write(first, encodeRows(joined));
+      kept.push({ first, last, rows });
+      joined = new EventRows(this.#most);
+    };
+    for (const [at, piece] of this.#saved.entries()) {
+      const alive = sparse[at];
+      const rows = alive && decodeRows(pieces.get(piece.first) ?? new Uint8Array());
+      if (!rows) {
+        await flush();
+        kept.push(piece);
+        continue;
+      }
+      if (joined.length + alive.size > this.#most) await flush();
+      for (let row = 0; row < rows.length; row++) {
+        const revision = rows.revisions[row]!;
+        if (alive.has(revision)) joined.append(revision, rows.reading(row));
+        if (slice.tick()) await slice.yield();
+      }
+      if (joined.length === 0 || joined.firstRevision !== piece.first) await this.#write(piece.first, null);
+    }
+    await flush();
+    this.#saved = kept;
+    this.#pruneAt = 1.5 * kept.reduce((sum, { rows }) => sum + rows, 0) + this.#most;
+  }
+}
+
+/** All events as they are now, without reading their bytes where they are cached. */
+export async function everyEvent(
+  events: ObjectSource,
+): Promise<{ readonly items: readonly CachedObject[]; readonly revision: number }> {
+  await events.get("", { at: "latest" });
+  const revision = events.revision();
+  const items = events.listCached("");
+  if (items.length > 0) return { items, revision };
+  return await events.list({ below: "", selector: selectEverything, freshness: { at: "latest" } });
+}
+
+/** For stores that keep no derived data: it is made again after a restart. */
+export function derivedInMemory(): DerivedData {
+  const pieces = new Map<number, Uint8Array>();
+  return {
+    read: () => [...pieces].map(([piece, bytes]) => ({ piece, bytes })).sort((a, b) => a.piece - b.piece),
+    write: async (_name, piece, bytes) => {
+      if (bytes) pieces.set(piece, bytes);
+      else pieces.delete(piece);
+    },
+  };
+}
