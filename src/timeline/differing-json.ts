@@ -21,13 +21,23 @@ export function differingJson(before: Buffer, after: Buffer): readonly [unknown,
 export function memberOf(json: Buffer, path: readonly string[]): unknown {
   let at = 0;
   for (const name of path) {
-    if (json[at] !== open) return undefined;
-    const members = membersOf(json, at);
-    const found = members.find(({ key, value }) => json.toString("latin1", key + 1, value - 2) === name);
-    if (!found) return undefined;
-    at = found.value;
+    const found = memberStart(json, at, name);
+    if (found === undefined) return undefined;
+    at = found;
   }
   return JSON.parse(json.toString("utf8", at, endOfValue(json, at)));
+}
+
+/** Where a member's value begins; what stands behind it is not looked at. */
+function memberStart(json: Buffer, start: number, name: string): number | undefined {
+  if (json[start] !== open) return undefined;
+  for (let at = start + 1; json[at] === quote;) {
+    const value = endOfText(json, at) + 1;
+    if (value - at - 3 === name.length && json.toString("latin1", at + 1, value - 2) === name) return value;
+    const end = endOfValue(json, value);
+    at = json[end] === comma ? end + 1 : end;
+  }
+  return undefined;
 }
 
 interface Member {

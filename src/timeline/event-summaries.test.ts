@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
 import type { CachedObject, FrameSink, ObjectSource } from "#watchcache";
-import { type EventRows } from "./event-rows.ts";
+import type { EventRows } from "./event-rows.ts";
 import { EventSummaries, derivedInMemory } from "./event-summaries.ts";
 
 const time = "2030-01-01T00:00:00.000001Z";

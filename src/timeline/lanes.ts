@@ -37,31 +37,51 @@ export function lanePage(selection: Selection): LanePage {
   const { question, since, end } = selection;
   const intervals =
     question.points === undefined ? undefined : intervalsOf(since, end, { points: question.points });
-  const counted = sorted(count(selection), selection);
   const places = selection.index.facets.map(placeOf);
   const from = question.continue?.time ?? 0;
-  const page = counted.slice(from, from + question.limit);
+  // In the order of owners only the page needs its counts; any other order is found by the counts of all.
+  const found =
+    question.sort === "owner" && !selection.lanes
+      ? lanesInRange(selection)
+      : sorted(count(selection, lanesToCount(selection)), selection).map(({ lane }) => lane);
+  const page = count(selection, found.slice(from, from + question.limit));
   return {
     start: intervals?.start ?? since,
     end,
     ...(intervals && { intervalMicros: intervals.width }),
-    total: counted.length,
+    total: found.length,
     items: page.map((each) => shown(each, selection, intervals && { ...intervals, places })),
-    ...(from + page.length < counted.length && { next: from + page.length }),
+    ...(from + page.length < found.length && { next: from + page.length }),
   };
 }
 
 /** The lanes of a tree, the root first. */
 export function lanesFor(selection: Selection): TimelineLane[] {
-  return sorted(count(selection), selection).map((each) => shown(each, selection, undefined));
+  return sorted(count(selection, lanesToCount(selection)), selection).map((each) =>
+    shown(each, selection, undefined),
+  );
 }
 
-function count(selection: Selection): Counted[] {
-  const { index, wanted, since, until } = selection;
+/** All lanes with something in the range, in the order of their owners. */
+function lanesInRange(selection: Selection): Lane[] {
+  const { wanted, since, until } = selection;
+  const isInRange = ({ points }: Lane): boolean => {
+    for (let place = points.from(since); place < points.length; place++) {
+      if (points.timeAt(place) >= until) return false;
+      if (wanted[points.facetAt(place)]) return true;
+    }
+    return false;
+  };
+  const found: Lane[] = [];
+  for (const lane of lanesToCount(selection)) if (isInRange(lane)) found.push(lane);
+  return found;
+}
+
+function count({ index, wanted, since, until }: Selection, lanes: Iterable<Lane>): Counted[] {
   const names = [...new Set(Array.from(index.facets.all(), ({ type }) => type))];
   const types = index.facets.map(({ type }) => names.indexOf(type));
   const found: Counted[] = [];
-  for (const lane of lanesToCount(selection)) {
+  for (const lane of lanes) {
     const { points } = lane;
     const end = points.from(until);
     let first = -1;
