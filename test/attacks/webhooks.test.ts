@@ -1,0 +1,331 @@
+// Webhooks whose answers lie: those of admission, of token review, of access review. Each is scripted by its case on a
+// listener of the loopback interface; a lie is refused, and nothing is stored.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { startServer } from "#apiserver";
+import { createAuthority, signServing } from "#authn";
+import { attacks, group } from "./target.fixture.ts";
+
+interface Review {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly request?: { readonly uid: string };
+  readonly spec?: { readonly token?: string; readonly user?: string };
+}
+interface Lie {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+/** What the webhooks say at the moment. */
+const honest = {
+  admit: ({ apiVersion, kind, request }: Review): Lie => ({
+    body: { apiVersion, kind, response: { uid: request!.uid, allowed: true } },
+  }),
+  authenticate: ({ apiVersion, kind }: Review): Lie => ({
+    body: { apiVersion, kind, status: { authenticated: false } },
+  }),
+  authorize: ({ apiVersion, kind }: Review): Lie => ({
+    body: { apiVersion, kind, status: { allowed: false } },
+  }),
+};
+const script = { ...honest };
+let elsewhere = 0;
+
+const year = { now: Date.now(), days: 30 };
+const authority = createAuthority({ commonName: "hooks" }, year);
+const serving = signServing(authority, { commonName: "hook" }, ["127.0.0.1"], year);
+async function answer(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
+  let text = "";
+  for await (const chunk of asked) text += String(chunk);
+  if (asked.url === "/elsewhere") elsewhere++;
+  const name = (asked.url ?? "").slice(1).split("?")[0] as keyof typeof honest;
+  const { status = 200, headers = {}, body } = (script[name] ?? honest.admit)(JSON.parse(text) as Review);
+  reply.writeHead(status, { "content-type": "application/json", ...headers });
+  reply.end(typeof body === "string" ? body : JSON.stringify(body));
+}
+const hook = createServer({ cert: serving.certificate, key: serving.key }, (asked, reply) => {
+  answer(asked, reply).catch(() => reply.destroy());
+});
+await new Promise<void>((resolve) => hook.listen(0, "127.0.0.1", resolve));
+const url = `https://127.0.0.1:${(hook.address() as AddressInfo).port}`;
+
+const folder = mkdtempSync(join(tmpdir(), "attack-webhooks-"));
+after(() => {
+  hook.close();
+  hook.closeAllConnections();
+  rmSync(folder, { recursive: true, force: true });
+});
+const clientConfig = (name: string): string => {
+  const file = join(folder, name);
+  writeFileSync(
+    file,
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "c",
+      contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+      users: [{ name: "u", user: {} }],
+      clusters: [
+        {
+          name: "c",
+          cluster: {
+            server: `${url}/${name}`,
+            "certificate-authority-data": Buffer.from(authority.certificate).toString("base64"),
+          },
+        },
+      ],
+    }),
+  );
+  return file;
+};
+const server = await startServer({
+  store: "memory",
+  flags: [
+    "--authorization-mode=Webhook",
+    `--authentication-token-webhook-config-file=${clientConfig("authenticate")}`,
+    `--authorization-webhook-config-file=${clientConfig("authorize")}`,
+    "--authentication-token-webhook-cache-ttl=0s",
+    "--authorization-webhook-cache-authorized-ttl=0s",
+    "--authorization-webhook-cache-unauthorized-ttl=0s",
+    "--authentication-token-webhook-version=v1",
+    "--authorization-webhook-version=v1",
+  ],
+});
+after(() => server.stop());
+
+const maps = "/api/v1/namespaces/default/configmaps";
+async function send(method: string, path: string, body?: object, authorization?: string) {
+  const { status, text } = await server.inject({
+    method,
+    path,
+    headers: {
+      ...(body && { "content-type": "application/json" }),
+      ...(authorization && { authorization }),
+    },
+    ...(authorization && { trusted: null }),
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status, text: await text() };
+}
+const registrations = `/apis/${group("admissionregistration")}/v1`;
+for (const [resource, name] of [
+  ["mutatingwebhookconfigurations", "mutating"],
+  ["validatingwebhookconfigurations", "validating"],
+] as const) {
+  const { status, text } = await send("POST", `${registrations}/${resource}`, {
+    metadata: { name },
+    webhooks: [
+      {
+        name: `${name}.example.com`,
+        admissionReviewVersions: ["v1"],
+        sideEffects: "None",
+        timeoutSeconds: 10,
+        clientConfig: {
+          url: `${url}/${name === "mutating" ? "admit" : "approve"}`,
+          caBundle: Buffer.from(authority.certificate).toString("base64"),
+        },
+        rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }],
+      },
+    ],
+  });
+  assert.equal(status, 201, text);
+}
+
+const patch = (...steps: object[]): object => ({
+  patchType: "JSONPatch",
+  patch: Buffer.from(JSON.stringify(steps)).toString("base64"),
+});
+const admits =
+  (response: object, envelope: object = {}) =>
+  ({ apiVersion, kind, request }: Review): Lie => ({
+    body: { apiVersion, kind, response: { uid: request!.uid, allowed: true, ...response }, ...envelope },
+  });
+const add = (path: string, value: unknown) => patch({ op: "add", path, value });
+const replace = (path: string, value: unknown) => patch({ op: "replace", path, value });
+const lies: [name: string, lie: (review: Review) => Lie][] = [
+  ["answers another question", admits({ uid: "another" })],
+  ["answers no question", admits({ uid: "" })],
+  ["answers of another kind", admits({}, { kind: "TokenReview" })],
+  ["answers in another version", admits({}, { apiVersion: `${group("admission")}/v1beta1` })],
+  ["answers of another group", admits({}, { apiVersion: "evil.example/v1" })],
+  ["answers without a version", admits({}, { apiVersion: undefined })],
+  ["answers without a response", admits({}, { response: undefined })],
+  ["answers a response of null", admits({}, { response: null })],
+  ["allows as text", admits({ allowed: "true" })],
+  ["allows as a number", admits({ allowed: 1 })],
+  ["does not say whether it allows", admits({ allowed: undefined })],
+  ["patches without a type", admits({ ...add("/data/x", "y"), patchType: undefined })],
+  ["patches with another type", admits({ ...add("/data/x", "y"), patchType: "MergePatch" })],
+  ["names a type without a patch", admits({ patchType: "JSONPatch" })],
+  [
+    "patches with what is no JSON",
+    admits({ patchType: "JSONPatch", patch: Buffer.from("nope").toString("base64") }),
+  ],
+  [
+    "patches with what is no list",
+    admits({ patchType: "JSONPatch", patch: Buffer.from("{}").toString("base64") }),
+  ],
+  ["patches with what is no base64", admits({ patchType: "JSONPatch", patch: "!!!" })],
+  ["patches with an unknown operation", admits(patch({ op: "execute", path: "/data" }))],
+  ["patches a place that is not there", admits(replace("/spec/x", "y"))],
+  ["patches the prototype of all objects", admits(add("/__proto__/polluted", "yes"))],
+  ["patches the prototype of the constructor", admits(add("/constructor/prototype/polluted", "yes"))],
+  ["makes it another kind", admits(replace("/kind", "Secret"))],
+  ["makes it another version", admits(replace("/apiVersion", "v2"))],
+  ["moves it to another namespace", admits(replace("/metadata/namespace", "orch-system"))],
+  ["makes its name a path", admits(replace("/metadata/name", "../secrets/vault"))],
+  ["makes it too large", admits(add("/data", { x: "y".repeat(1_500_000) }))],
+  ["makes its data numbers", admits(add("/data", { x: 1 }))],
+  ["gives it labels that are none", admits(add("/metadata/labels", { "-": "-" }))],
+  ["gives it finalizers that are none", admits(add("/metadata/finalizers", ["not qualified at all!"]))],
+  [
+    "gives it an owner without a uid",
+    admits(add("/metadata/ownerReferences", [{ apiVersion: "v1", kind: "Pod", name: "x" }])),
+  ],
+  ["fails as it allows", (review) => ({ ...admits({})(review), status: 500 })],
+  ["forbids by its status alone", (review) => ({ ...admits({})(review), status: 403 })],
+  [
+    "creates as it allows",
+    (review) => ({ ...admits({})(review), status: 302, headers: { location: `${url}/elsewhere` } }),
+  ],
+  [
+    "sends on for good",
+    (review) => ({ ...admits({})(review), status: 308, headers: { location: `${url}/elsewhere` } }),
+  ],
+  [
+    "sends on to the metadata of a cloud",
+    () => ({ status: 307, headers: { location: "http://169.254.169.254/latest" }, body: "" }),
+  ],
+  ["answers nothing", () => ({ body: "" })],
+  ["answers null", () => ({ body: "null" })],
+  ["answers a list", () => ({ body: "[]" })],
+  ["answers a text", () => ({ body: '"allowed"' })],
+  ["answers half", () => ({ body: '{"response":{"allowed":true' })],
+  ["answers deep", () => ({ body: `${"[".repeat(50_000)}${"]".repeat(50_000)}` })],
+  ["answers HTML", () => ({ body: "<html>allowed</html>", headers: { "content-type": "text/html" } })],
+];
+attacks(
+  lies.map(([name, lie]) => [`a webhook of admission ${name}`, lie] as const),
+  async (lie) => {
+    script.admit = lie;
+    const gone = elsewhere;
+    const { status, text } = await send("POST", maps, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "attacked", namespace: "default" },
+      data: {},
+    });
+    script.admit = honest.admit;
+    assert.ok(status >= 400, `answered with ${status}: ${text.slice(0, 200)}`);
+    assert.equal(elsewhere, gone, "the server followed a redirect");
+    assert.equal(({} as { polluted?: string }).polluted, undefined);
+    const stored =
+      (await send("GET", maps)).text + (await send("GET", "/api/v1/namespaces/orch-system/configmaps")).text;
+    assert.ok(!stored.includes("attacked"), "it was stored");
+  },
+);
+
+test("an honest webhook of admission lets it through", async () => {
+  const { status, text } = await send("POST", maps, { metadata: { name: "honest" } });
+  assert.equal(status, 201, text);
+});
+
+const user = { username: "admin", groups: ["system:masters"] };
+const says =
+  (status: unknown, envelope: object = {}) =>
+  ({ apiVersion, kind }: Review): Lie => ({ body: { apiVersion, kind, status, ...envelope } });
+const identities: [name: string, lie: (review: Review) => Lie][] = [
+  ["names a user but did not authenticate", says({ authenticated: false, user })],
+  ["does not say whether it authenticated", says({ user })],
+  ["authenticates as text", says({ authenticated: "true", user })],
+  ["authenticates for another audience", says({ authenticated: true, user, audiences: ["elsewhere"] })],
+  ["answers of another kind", says({ authenticated: true, user }, { kind: "SubjectAccessReview" })],
+  ["answers of another group", says({ authenticated: true, user }, { apiVersion: "evil.example/v1" })],
+  ["answers without a version", says({ authenticated: true, user }, { apiVersion: undefined })],
+  ["answers a status that is a list", says([{ authenticated: true, user }])],
+  ["answers a user that is text", says({ authenticated: true, user: "admin" })],
+  [
+    "answers groups that are text",
+    says({ authenticated: true, user: { username: "admin", groups: "system:masters" } }),
+  ],
+  [
+    "refuses as it authenticates",
+    (review) => ({ ...says({ authenticated: true, user })(review), status: 401 }),
+  ],
+  [
+    "sends on",
+    (review) => ({
+      ...says({ authenticated: true, user })(review),
+      status: 307,
+      headers: { location: `${url}/elsewhere` },
+    }),
+  ],
+  ["answers nothing", () => ({ body: "" })],
+  ["answers half", () => ({ body: '{"status":{"authenticated":true' })],
+];
+attacks(
+  identities.map(([name, lie]) => [`a webhook of token review ${name}`, lie] as const),
+  async (lie) => {
+    script.authenticate = lie;
+    const { status, text } = await send(
+      "GET",
+      "/api/v1/secrets",
+      undefined,
+      `Bearer opaque-${Math.random()}`,
+    );
+    script.authenticate = honest.authenticate;
+    assert.ok(status === 401 || status === 403, `answered with ${status}: ${text.slice(0, 200)}`);
+  },
+);
+
+const decisions: [name: string, lie: (review: Review) => Lie][] = [
+  ["allows and denies", says({ allowed: true, denied: true })],
+  ["allows as text", says({ allowed: "true" })],
+  ["allows as a number", says({ allowed: 1 })],
+  ["does not say whether it allows", says({})],
+  ["answers of another kind", says({ allowed: true }, { kind: "TokenReview" })],
+  ["answers of another group", says({ allowed: true }, { apiVersion: "evil.example/v1" })],
+  ["answers without a version", says({ allowed: true }, { apiVersion: undefined })],
+  ["answers a status that is a list", says([{ allowed: true }])],
+  ["forbids as it allows", (review) => ({ ...says({ allowed: true })(review), status: 403 })],
+  [
+    "sends on",
+    (review) => ({
+      ...says({ allowed: true })(review),
+      status: 307,
+      headers: { location: `${url}/elsewhere` },
+    }),
+  ],
+  ["answers nothing", () => ({ body: "" })],
+  ["answers half", () => ({ body: '{"status":{"allowed":true' })],
+];
+attacks(
+  decisions.map(([name, lie]) => [`a webhook of access review ${name}`, lie] as const),
+  async (lie) => {
+    script.authenticate = says({ authenticated: true, user: { username: "reader" } });
+    script.authorize = lie;
+    const { status, text } = await send(
+      "GET",
+      "/api/v1/secrets",
+      undefined,
+      `Bearer opaque-${Math.random()}`,
+    );
+    Object.assign(script, honest);
+    assert.ok(status === 403 || status === 500, `answered with ${status}: ${text.slice(0, 200)}`);
+  },
+);
+
+test("honest webhooks of token and access review let the same request through", async () => {
+  script.authenticate = says({ authenticated: true, user: { username: "reader" } });
+  script.authorize = says({ allowed: true });
+  const { status, text } = await send("GET", "/api/v1/secrets", undefined, "Bearer honest");
+  Object.assign(script, honest);
+  assert.equal(status, 200, text.slice(0, 200));
+});
