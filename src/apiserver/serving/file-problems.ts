@@ -56,7 +56,11 @@ export function fileProblems(settings: ApiserverSettings, dialect: Dialect): str
   const encryption = settings.encryptionProviderConfig;
   if (encryption)
     check("encryption-provider-config", () =>
-      parseEncryptionConfig(readFileSync(encryption, "utf8"), encryption, dialect),
+      parseEncryptionConfig(readFileSync(encryption, "utf8"), {
+        file: encryption,
+        dialect,
+        reload: settings.encryptionProviderConfigAutomaticReload,
+      }),
     );
   const egress = settings.egressSelectorConfigFile;
   if (egress) check("egress-selector-config-file", () => readEgress(egress, dialect));

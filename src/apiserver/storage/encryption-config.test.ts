@@ -11,7 +11,7 @@ const config = (
   head: object = { kind: "EncryptionConfiguration", apiVersion: version },
 ): string => JSON.stringify({ ...head, resources });
 const gcm = { aesgcm: { keys: [{ name: "k1", secret }] } };
-const parse = (text: string) => parseEncryptionConfig(text, "enc.yaml", dialect);
+const parse = (text: string) => parseEncryptionConfig(text, { file: "enc.yaml", dialect, reload: false });
 
 const patterns: [pattern: string, resource: string, group: string, matches: boolean][] = [
   ["secrets", "secrets", "", true],
@@ -54,14 +54,42 @@ const kms = (given: object): string =>
 
 test("key services are opened in the order of the file, with what it says of them", () => {
   const opened: unknown[] = [];
-  parseEncryptionConfig(kms({ timeout: "2s", cachesize: 5 }), "enc.yaml", dialect, (settings) => {
-    opened.push(settings);
-    return { id: "", seal: (value) => value, open: (value) => value };
+  parseEncryptionConfig(kms({ timeout: "2s", cachesize: 5 }), {
+    file: "enc.yaml",
+    dialect,
+    reload: false,
+    openKms: (settings) => {
+      opened.push(settings);
+      return { id: "", seal: (value) => value, open: (value) => value };
+    },
   });
   assert.deepEqual(opened, [
     { version: "v1", name: "p", endpoint: "unix:///p.sock", timeoutMilliseconds: 2000, cacheSize: 5 },
   ]);
 });
+
+const twice = (first: string, second: string): string =>
+  config(
+    [first, second].map((apiVersion, at) => ({
+      resources: [["secrets", "configmaps"][at]],
+      providers: [{ kms: { apiVersion, name: "p", endpoint: "unix:///p.sock" } }],
+    })),
+  );
+const names: [first: string, second: string, reload: boolean, accepted: boolean][] = [
+  ["v1", "v1", false, true],
+  ["v1", "v1", true, false],
+  ["v1", "v2", false, false],
+  ["v2", "v1", false, true],
+  ["v2", "v2", false, false],
+];
+for (const [first, second, reload, accepted] of names) {
+  const followed = reload ? "a followed file" : "a file";
+  test(`the name of a key service of ${first} ${accepted ? "may" : "must not"} be that of one of ${second} in ${followed}`, () => {
+    const parsed = () => parseEncryptionConfig(twice(first, second), { file: "enc.yaml", dialect, reload });
+    if (accepted) parsed();
+    else assert.throws(parsed, /resources\[1\]\.providers\.kms\.name: .*must be unique/);
+  });
+}
 
 const wrong: [name: string, text: string, message: RegExp][] = [
   [
@@ -84,6 +112,23 @@ const wrong: [name: string, text: string, message: RegExp][] = [
     /rot13 is not known/,
   ],
   ["a key service without a name", kms({ name: "" }), /kms\.name/],
+  ["a key service of version 2 with a colon", kms({ apiVersion: "v2", name: "a:b" }), /kms\.name/],
+  [
+    "nodes' ports, which are no objects",
+    config([{ resources: ["secrets", "servicenodeportallocations"], providers: [gcm] }]),
+    /resources\[0\]\.resources\[1\]: .*no objects/,
+  ],
+  [
+    "events in the group they are not stored in",
+    config([
+      {
+        resources: [`events.${groupName(dialect, { group: "events", branded: true })}`],
+        providers: [gcm],
+      },
+    ]),
+    /stored in the core group/,
+  ],
+  ["a group that is gone", config([{ resources: ["*.extensions"], providers: [gcm] }]), /extensions is gone/],
   ["a key service over TCP", kms({ endpoint: "tcp://127.0.0.1:1" }), /kms\.endpoint/],
   ["a cache of nothing", kms({ cachesize: 0 }), /kms\.cachesize/],
   ["a cache where there is none", kms({ apiVersion: "v2", cachesize: 1 }), /kms\.cachesize/],

@@ -29,15 +29,22 @@ export interface KmsSettings {
   readonly cacheSize: number;
 }
 
+export interface EncryptionParsing {
+  /** For the messages. */
+  readonly file: string;
+  readonly dialect: Dialect;
+  /** Whether the file is followed: the names of key services of version 1 must then be unique, too. */
+  readonly reload: boolean;
+  readonly openKms?: (settings: KmsSettings) => EncryptionProvider;
+}
+
 /**
  * Throws naming the file and the field. Key services are opened, in the order of the file, once everything
  * else is found to be right.
  */
 export function parseEncryptionConfig(
   text: string,
-  file: string,
-  dialect: Dialect,
-  openKms: (settings: KmsSettings) => EncryptionProvider = uncalled,
+  { file, dialect, reload, openKms = uncalled }: EncryptionParsing,
 ): EncryptionTable {
   try {
     const root = mapping(parseYaml(text).value, "the file");
@@ -48,6 +55,8 @@ export function parseEncryptionConfig(
       ruleOf(mapping(item, `resources[${at}]`), `resources[${at}]`),
     );
     checkHidden(rules);
+    rules.forEach(({ patterns }, at) => checkEncryptable(patterns, `resources[${at}].resources`, dialect));
+    checkServiceNames(rules, reload);
     const opened = rules.map(({ matches, providers }) => ({
       matches,
       providers: providers.map((provider) => ("endpoint" in provider ? openKms(provider) : provider)),
@@ -63,6 +72,41 @@ const uncalled = ({ version, name }: KmsSettings): EncryptionProvider => ({
   ...identity,
   id: `kms:${version}:${name}:`,
 });
+
+/** What is stored without being an object, or as another group, would be encrypted by none of these. */
+function checkEncryptable(patterns: readonly Pattern[], path: string, dialect: Dialect): void {
+  const events = groupName(dialect, { group: "events", branded: true });
+  patterns.forEach(({ resource, group, text }, at) => {
+    if (group === "" && notObjects.has(resource))
+      throw new Wrong(`${path}[${at}]: ${text} are no objects of the API and cannot be encrypted`);
+    if (group === events) throw new Wrong(`${path}[${at}]: events are stored in the core group: events`);
+    if (group === "extensions")
+      throw new Wrong(
+        `${path}[${at}]: the group extensions is gone; its resources are stored in other groups`,
+      );
+  });
+}
+
+const notObjects: ReadonlySet<string> = new Set([
+  "apiserveripinfo",
+  "serviceipallocations",
+  "servicenodeportallocations",
+]);
+
+/** Health checks and metrics tell key services apart by their names. */
+function checkServiceNames(rules: readonly Rule[], reload: boolean): void {
+  const names = new Set<string>();
+  rules.forEach(({ providers }, at) => {
+    for (const provider of providers) {
+      if (!("endpoint" in provider)) continue;
+      if (names.has(provider.name) && (reload || provider.version === "v2"))
+        throw new Wrong(
+          `resources[${at}].providers.kms.name: two key services are named ${provider.name}; names must be unique`,
+        );
+      names.add(provider.name);
+    }
+  });
+}
 
 interface Rule {
   readonly patterns: readonly Pattern[];
@@ -157,7 +201,8 @@ function kmsOf(kms: Readonly<Record<string, unknown>>, path: string): KmsSetting
   only(kms, ["apiVersion", "name", "cachesize", "endpoint", "timeout"], path);
   const { apiVersion = "v1", name, cachesize, endpoint, timeout = usualTimeout } = kms;
   if (apiVersion !== "v1" && apiVersion !== "v2") throw new Wrong(`${path}.apiVersion: must be v1 or v2`);
-  if (typeof name !== "string" || name === "" || name.includes(":"))
+  if (typeof name !== "string" || name === "") throw new Wrong(`${path}.name: must be a name`);
+  if (name.includes(":") && apiVersion === "v2")
     throw new Wrong(`${path}.name: must be a name without a colon`);
   if (typeof endpoint !== "string" || !/^unix:\/\/\/./.test(endpoint))
     throw new Wrong(`${path}.endpoint: must be a unix socket, such as unix:///run/kms.sock`);

@@ -106,9 +106,10 @@ export function openEncryption(options: EncryptionOptions): Encryption {
   }
 }
 
-function load(text: string, { file, dialect, clock, log, observer }: EncryptionOptions): Loaded {
+function load(text: string, options: EncryptionOptions): Loaded {
+  const { file, dialect, clock, log, observer, reload } = options;
   const services: KmsProvider[] = [];
-  const open = (settings: KmsSettings): KmsProvider => {
+  const openKms = (settings: KmsSettings): KmsProvider => {
     const service =
       settings.version === "v1"
         ? kmsV1({ ...settings, clock, observer })
@@ -116,7 +117,7 @@ function load(text: string, { file, dialect, clock, log, observer }: EncryptionO
     services.push(service);
     return service;
   };
-  return { text, table: parseEncryptionConfig(text, file, dialect, open), services };
+  return { text, table: parseEncryptionConfig(text, { file, dialect, reload, openKms }), services };
 }
 
 /** Keys lie below `<prefix>/<place>/`, and each place belongs to one resource. */
