@@ -1,15 +1,13 @@
 // Two controller managers and two schedulers on one API server, under load: each is killed, the server is killed
 // and stays away, and in the end the cluster is what its objects ask for.
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiClient, apiClient, connectionOf, https, kinds, singleContext } from "#client";
 import { dialectNamed } from "#dialect";
-import { hollowNodes, programCommand, startApiserver, until } from "#kit";
+import { hollowNodes, startApiserver, until } from "#kit";
 import { type Chance, chance } from "./chance.ts";
+import { restartedProgram } from "./restarted-program.ts";
 
 const seed = Number(process.env["ORCH_CONTROL_SEED"] ?? Date.now() % 1_000_000);
 const awaySeconds = Number(process.env["ORCH_CONTROL_AWAY_SECONDS"] ?? 4);
@@ -37,7 +35,14 @@ test(
     });
     const client = apiClient(https(connectionOf(connection)), dialect);
     const nodes = await hollowNodes({ client, count: 4, signal: over.signal });
-    const parts = programs.flatMap((program) => [0, 1].map((at) => restarted(program, at, server)));
+    const flags = [
+      "--dialect=kubernetes",
+      `--kubeconfig=${server.kubeconfig}`,
+      ...election.map((each) => `--leader-elect-${each}`),
+    ];
+    const parts = programs.flatMap((program) =>
+      [0, 1].map((instance) => restartedProgram(program, flags, { folder: server.folder, instance })),
+    );
     t.after(async () => {
       over.abort();
       await Promise.all([nodes.stopped, ...parts.map((part) => part.stop())]);
@@ -78,45 +83,6 @@ test(
     );
   },
 );
-
-/** A program that is started again whenever it ends, as a service manager would. */
-function restarted(program: string, at: number, server: { folder: string; kubeconfig: string }) {
-  const file = join(server.folder, `${program}-${at}.log`);
-  const [command, ...words] = programCommand(program);
-  const flags = [
-    "--dialect=kubernetes",
-    `--kubeconfig=${server.kubeconfig}`,
-    ...election.map((each) => `--leader-elect-${each}`),
-  ];
-  let stopping = false;
-  let child: ChildProcess;
-  let ended: Promise<void>;
-  const start = (): void => {
-    const output = openSync(file, "a");
-    child = spawn(command!, [...words, ...flags], { stdio: ["ignore", output, output] });
-    closeSync(output);
-    ended = new Promise((resolve) => child.once("exit", () => resolve()));
-    void ended.then(async () => {
-      // Not in a tight circle while the server is away.
-      if (!stopping) await sleep(300);
-      if (!stopping) start();
-    });
-  };
-  start();
-  return {
-    log: () => `${program} ${at}: ${readFileSync(file, "utf8").slice(-1500)}`,
-    kill: () => {
-      const killed = ended;
-      child.kill("SIGKILL");
-      return killed;
-    },
-    stop: () => {
-      stopping = true;
-      child.kill("SIGKILL");
-      return ended;
-    },
-  };
-}
 
 /** Scales, rolls out and deletes pods at random until the signal; what a server that is away loses is lost. */
 async function changes(client: ApiClient, luck: Chance, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,21 @@
+// Proxy and name server are killed under load, and the API server beneath them: see service-network.ts, which
+// runs in a network namespace of its own.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { test } from "node:test";
+import { needs } from "#kit";
+
+test(
+  "services answer and lead to their endpoints though proxy and name server are killed",
+  { ...needs("root", "unshare", "nft"), timeout: 400_000 },
+  () => {
+    const scenario = join(import.meta.dirname, "service-network.ts");
+    const { status, stdout, stderr } = spawnSync(
+      "unshare",
+      ["--net", process.execPath, "--conditions=orch-source", scenario],
+      { encoding: "utf8", timeout: 380_000, killSignal: "SIGTERM" },
+    );
+    assert.equal(status, 0, `${stdout}\n${stderr}`);
+  },
+);
