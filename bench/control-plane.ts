@@ -1,10 +1,11 @@
 // The controller manager and the scheduler: what they cost when nothing happens, a Deployment of 100 pods until
-// all are ready on hollow nodes, and 1,000 pods from created to bound. Other programs with the same flags are
-// measured in the same run: --controller-manager=PATH --scheduler=PATH.
+// all are ready on hollow nodes, and how fast pods that wait are bound. Other programs with the same flags are
+// measured in the same run: --controller-manager=PATH --scheduler=PATH, with their limits of requests a second
+// lifted where pods are bound.
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type ApiClient, apiClient, connectionOf, https, kinds, singleContext } from "#client";
+import { type ApiClient, apiClient, connectionOf, https, informer, kinds, singleContext } from "#client";
 import { type RunningApiserver, hollowNodes, programCommand, startApiserver, until } from "#kit";
 import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 
@@ -12,15 +13,18 @@ const { values } = parseArgs({
   options: {
     "controller-manager": { type: "string" },
     scheduler: { type: "string" },
-    pods: { type: "string", default: "1000" },
+    pods: { type: "string", default: "1000,5000" },
     "idle-seconds": { type: "string", default: "20" },
+    only: { type: "string" },
   },
 });
-const podCount = Number(values.pods);
+const podCounts = values.pods.split(",").map(Number);
 const idleSeconds = Number(values["idle-seconds"]);
-const nodeCount = Math.ceil((podCount + 100) / 100);
+const replicas = 100;
+const nodeCount = Math.ceil((podCounts.reduce((sum, count) => sum + count, 0) + replicas) / 100);
 const namespace = "default";
 const image = "example/app:1";
+const creators = 16;
 const podSpec = {
   terminationGracePeriodSeconds: 0,
   containers: [{ name: "main", image, resources: { requests: { cpu: "10m" } } }],
@@ -30,6 +34,8 @@ interface Contender {
   readonly name: string;
   readonly manager: readonly string[];
   readonly scheduler: readonly string[];
+  /** Flags without which its scheduler would wait for itself. */
+  readonly unlimited: readonly string[];
 }
 
 const contenders: Contender[] = [
@@ -37,53 +43,62 @@ const contenders: Contender[] = [
     name: "orch",
     manager: [...programCommand("orch-controller-manager"), "--dialect=kubernetes"],
     scheduler: [...programCommand("orch-scheduler"), "--dialect=kubernetes"],
+    unlimited: [],
   },
 ];
 if (values["controller-manager"] && values.scheduler)
-  contenders.push({ name: "other", manager: [values["controller-manager"]], scheduler: [values.scheduler] });
+  contenders.push({
+    name: "other",
+    manager: [values["controller-manager"]],
+    scheduler: [values.scheduler],
+    unlimited: ["--kube-api-qps=10000", "--kube-api-burst=10000"],
+  });
 
-for (const contender of contenders) await measure(contender);
+for (const contender of contenders)
+  if (values.only === undefined || values.only === contender.name) await measure(contender);
 
-async function measure({ name, manager, scheduler }: Contender): Promise<void> {
+async function measure({ name, manager, scheduler, unlimited }: Contender): Promise<void> {
   const over = new AbortController();
   await using server = await startApiserver({
     dialect: "kubernetes",
     flags: ["--disable-admission-plugins=ServiceAccount"],
   });
   const client = apiClient(https(connectionOf(singleContext({ name, server: server.url, ca: server.ca, token: server.token }))), "kubernetes"); // prettier-ignore
-  const programs = [start(manager, server), start(scheduler, server)];
-  const cpu = (): number => programs.reduce((sum, { pid }) => sum + cpuMicros(pid), 0) / 1000;
-  const memory = (): number => programs.reduce((sum, { pid }) => sum + residentMegabytes(pid), 0);
+  const controllers = start(manager, server);
+  let placing = start(scheduler, server);
+  const costs = (): Costs => ({ manager: costOf(controllers), scheduler: costOf(placing) });
   try {
     const nodes = await hollowNodes({ client, count: nodeCount, signal: over.signal });
     // Until the taints of new nodes are gone, nothing can be placed.
     await until("the nodes take pods", async () =>
       (await client.of(kinds.nodes).list()).items.every(({ spec }) => !spec?.taints?.length),
     );
-    await sleep(3000);
-    const idle = cpu();
+    await sleep(8000);
+    const before = costs();
     await sleep(idleSeconds * 1000);
-    tell(
-      name,
-      `idle: ${((cpu() - idle) / idleSeconds).toFixed(1)} ms of CPU a second, ${memory().toFixed(0)} MB`,
-    );
-    await rollOut(name, client, cpu);
-    await place(name, client, cpu);
-    tell(name, `afterwards: ${memory().toFixed(0)} MB`);
+    tell(name, `idle for ${idleSeconds} s: ${spent(before, costs())}, ${memory(costs())}`);
+    await rollOut(name, client, costs);
+    for (const count of podCounts) {
+      await placing.stop();
+      await createPods(client, count);
+      placing = start([...scheduler, ...unlimited], server);
+      await place(name, client, { count, costs });
+      tell(name, `afterwards: ${memory(costs())}`);
+    }
     over.abort();
     await nodes.stopped;
   } finally {
     over.abort();
-    for (const { child } of programs) child.kill("SIGKILL");
+    await Promise.all([controllers.stop(), placing.stop()]);
   }
 }
 
-async function rollOut(name: string, client: ApiClient, cpu: () => number): Promise<void> {
-  const before = cpu();
+async function rollOut(name: string, client: ApiClient, costs: () => Costs): Promise<void> {
+  const before = costs();
   const began = performance.now();
   const labels = { app: "rolled-out" };
   const spec = {
-    replicas: 100,
+    replicas,
     selector: { matchLabels: labels },
     template: { metadata: { labels }, spec: podSpec },
   };
@@ -93,45 +108,97 @@ async function rollOut(name: string, client: ApiClient, cpu: () => number): Prom
   });
   await until("all pods are ready", async () => {
     const { status } = await client.of(kinds.deployments).get("rolled-out", { namespace });
-    return status?.readyReplicas === 100;
+    return status?.readyReplicas === replicas;
   });
-  const seconds = (performance.now() - began) / 1000;
-  tell(
-    name,
-    `a Deployment of 100 pods: ready after ${seconds.toFixed(1)} s, ${(cpu() - before).toFixed(0)} ms of CPU`,
-  );
+  tell(name, `a Deployment of ${replicas} pods: ready after ${since(began)} s, ${spent(before, costs())}`);
 }
 
-async function place(name: string, client: ApiClient, cpu: () => number): Promise<void> {
-  const pods = client.of(kinds.pods);
-  const before = cpu();
-  const began = performance.now();
-  const numbers = Array.from({ length: podCount }, (_, at) => at);
+async function createPods(client: ApiClient, count: number): Promise<void> {
+  const numbers = Array.from({ length: count }, (_, at) => at);
   const create = async (): Promise<void> => {
     for (let at = numbers.pop(); at !== undefined; at = numbers.pop())
       await client.request("POST", `/api/v1/namespaces/${namespace}/pods`, {
-        metadata: { name: `placed-${at}`, labels: { app: "placed" } },
+        metadata: { name: `placed-${count}-${at}`, labels: { size: String(count) } },
         spec: podSpec,
       });
   };
-  await Promise.all(Array.from({ length: 16 }, create));
-  const created = (performance.now() - began) / 1000;
-  await until("all pods are bound", async () => {
-    const { items, remaining } = await pods.list({ namespace, fieldSelector: "spec.nodeName=", labelSelector: "app=placed", limit: 1 }); // prettier-ignore
-    return items.length === 0 && !remaining;
+  await Promise.all(Array.from({ length: creators }, create));
+}
+
+/** From the first pod that is bound to the last, so that the start of the scheduler does not count. */
+async function place(
+  name: string,
+  client: ApiClient,
+  { count, costs }: { readonly count: number; readonly costs: () => Costs },
+): Promise<void> {
+  const over = new AbortController();
+  const bound = new Set<string>();
+  const all = Promise.withResolvers<void>();
+  let first: { readonly at: number; readonly costs: Costs; readonly bound: number } | undefined;
+  const following = informer({
+    client: client.of(kinds.pods),
+    scope: { namespace, labelSelector: `size=${count}` },
+    signal: over.signal,
+    onEvent: ({ object: { metadata, spec } }) => {
+      if (!spec?.nodeName) return;
+      bound.add(metadata.uid!);
+      first ??= { at: performance.now(), costs: costs(), bound: bound.size };
+      if (bound.size === count) all.resolve();
+    },
   });
-  const seconds = (performance.now() - began) / 1000;
+  await all.promise;
+  const seconds = (performance.now() - first!.at) / 1000;
+  const rate = (count - first!.bound) / seconds;
   tell(
     name,
-    `${podCount} pods: created after ${created.toFixed(1)} s, all bound after ${seconds.toFixed(1)} s (${(podCount / seconds).toFixed(0)} a second), ${(cpu() - before).toFixed(0)} ms of CPU`,
+    `${count} pods: ${rate.toFixed(0)} bound a second (${seconds.toFixed(1)} s), ${spent(first!.costs, costs())}`,
   );
+  over.abort();
+  await following.stopped;
+}
+
+interface Cost {
+  readonly cpuMilliseconds: number;
+  readonly megabytes: number;
+}
+
+interface Costs {
+  readonly manager: Cost;
+  readonly scheduler: Cost;
+}
+
+function costOf({ pid }: { readonly pid: number }): Cost {
+  return { cpuMilliseconds: cpuMicros(pid) / 1000, megabytes: residentMegabytes(pid) };
+}
+
+function spent(before: Costs, after: Costs): string {
+  const [manager, scheduler] = (["manager", "scheduler"] as const).map(
+    (part) => after[part].cpuMilliseconds - before[part].cpuMilliseconds,
+  ) as [number, number];
+  return `${(manager + scheduler).toFixed(0)} ms of CPU (${manager.toFixed(0)} + ${scheduler.toFixed(0)})`;
+}
+
+function memory({ manager, scheduler }: Costs): string {
+  const [one, other] = [manager.megabytes, scheduler.megabytes];
+  return `${(one + other).toFixed(0)} MB resident (${one.toFixed(0)} + ${other.toFixed(0)})`;
+}
+
+function since(began: number): string {
+  return ((performance.now() - began) / 1000).toFixed(1);
 }
 
 function start([command, ...words]: readonly string[], { kubeconfig }: RunningApiserver) {
   const child = spawn(command!, [...words, `--kubeconfig=${kubeconfig}`, "--leader-elect=false"], {
     stdio: "ignore",
   });
-  return { child, pid: child.pid! };
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  return {
+    pid: child.pid!,
+    stop: () => {
+      child.kill("SIGKILL");
+      return ended;
+    },
+  };
 }
 
 function tell(name: string, what: string): void {

@@ -1,70 +1,197 @@
-// The service network at size: 1,000 services with 10,000 endpoints written to the packet filter, and one change
-// to them, by nftables and by iptables. In a network namespace of its own; needs root.
-import { spawnSync } from "node:child_process";
-import { type ServicePort, iptablesFilter, nftablesFilter } from "#proxy";
+// The service network at size: 1,000 services with 10,000 endpoints written to the packet filter by the proxy, and
+// one change to them, by nftables and by iptables. Another proxy with the same flags is measured in the same run:
+// --proxy=PATH. In a network namespace of its own; needs root. --legacy takes the iptables commands that speak to the
+// kernel's older interface: those over nftables read all rules for every change.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type ApiClient, apiClient, connectionOf, https, singleContext } from "#client";
+import { type RunningApiserver, programCommand, startApiserver } from "#kit";
+import { residentMegabytes } from "./kit/process-cost.ts";
 
+const { values } = parseArgs({
+  options: {
+    proxy: { type: "string" },
+    only: { type: "string", default: "" },
+    legacy: { type: "boolean", default: false },
+    inside: { type: "boolean", default: false },
+  },
+});
 const services = 1000;
 const endpointsEach = 10;
-const changes = 5;
+const changes = 3;
+const writers = 8;
+const metricsPort = 10249;
+const clockTicksPerSecond = 100;
+const askMilliseconds = 10;
+/** Longer than any proxy puts off a write. */
+const quietMilliseconds = 3000;
 
-const options = {
-  table: "orch-bench",
-  prefix: "ORCHB-",
-  masqueradeBit: 14,
-  masqueradeAll: false,
-  clusterCidrs: ["10.128.0.0/9"],
-  nodePortCidrs: [],
-  localhostNodePorts: false,
-};
+interface Contender {
+  readonly name: string;
+  readonly command: readonly string[];
+}
 
-const portOf = (at: number, endpoints: number): ServicePort => ({
-  title: `bench/service-${at}`,
-  hash: at.toString(16).padStart(16, "0"),
-  family: 4,
-  protocol: "tcp",
-  port: 80,
-  clusterAddress: `10.96.${at >> 8}.${at & 255}`,
-  externalAddresses: [],
-  balancerAddresses: [],
-  sourceRanges: undefined,
-  nodePort: 0,
-  affinitySeconds: 0,
-  internalLocal: false,
-  externalLocal: false,
-  backends: Array.from({ length: endpoints }, (_, each) => {
-    const number = at * endpointsEach + each;
-    return { address: `10.128.${number >> 8}.${number & 255}`, port: 8080, local: each === 0 };
-  }),
-  localBackends: [],
-});
+const ours = [...programCommand("orch-proxy"), "--dialect=kubernetes", `--port=${metricsPort}`];
+const contenders: Contender[] = [
+  { name: "orch, nftables", command: [...ours, "--proxy-mode=nftables"] },
+  { name: "orch, iptables", command: [...ours, "--proxy-mode=iptables"] },
+  ...(values.proxy === undefined
+    ? []
+    : [
+        {
+          name: "other, iptables",
+          command: [
+            values.proxy,
+            "--proxy-mode=iptables",
+            `--metrics-bind-address=127.0.0.1:${metricsPort}`,
+            "--conntrack-max-per-core=0",
+            "--conntrack-tcp-timeout-established=0",
+            "--conntrack-tcp-timeout-close-wait=0",
+          ],
+        },
+      ]),
+];
 
-if (process.argv.includes("inside")) await measure();
+const env = environment();
+if (values.inside) await measureAll();
 else
   process.exitCode =
-    spawnSync("unshare", ["--net", process.execPath, ...process.execArgv, import.meta.filename, "inside"], {
-      stdio: "inherit",
-    }).status ?? 1;
+    spawnSync(
+      "unshare",
+      [
+        "--net",
+        process.execPath,
+        ...process.execArgv,
+        import.meta.filename,
+        "--inside",
+        ...process.argv.slice(2),
+      ],
+      { stdio: "inherit" },
+    ).status ?? 1;
 
-async function measure(): Promise<void> {
-  for (const make of [nftablesFilter, iptablesFilter]) {
-    const filter = await make(options);
-    if (!filter) continue;
-    const ports = Array.from({ length: services }, (_, at) => portOf(at, endpointsEach));
-    const began = performance.now();
-    const bytes = await filter.write(ports);
+async function measureAll(): Promise<void> {
+  spawnSync("ip", ["link", "set", "lo", "up"]);
+  await using server = await startApiserver({
+    dialect: "kubernetes",
+    flags: ["--service-cluster-ip-range=10.96.0.0/16", "--disable-admission-plugins=ServiceAccount"],
+  });
+  const context = singleContext({ name: "bench", server: server.url, ca: server.ca, token: server.token });
+  const client = apiClient(https(connectionOf(context)), "kubernetes");
+  const numbers = Array.from({ length: services }, (_, at) => at);
+  const create = async (): Promise<void> => {
+    for (let at = numbers.pop(); at !== undefined; at = numbers.pop()) await createService(client, at);
+  };
+  await Promise.all(Array.from({ length: writers }, create));
+  for (const contender of contenders)
+    if (contender.name.includes(values.only)) await measure(contender, server, client);
+}
+
+async function measure(
+  { name, command: [program, ...flags] }: Contender,
+  { kubeconfig }: RunningApiserver,
+  client: ApiClient,
+): Promise<void> {
+  const common = [`--kubeconfig=${kubeconfig}`, "--hostname-override=node", "--cluster-cidr=10.128.0.0/9"];
+  const began = performance.now();
+  const child = spawn(program!, [...flags, ...common], { stdio: "ignore", env });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  try {
+    while ((await writesOf()) === 0) await sleep(askMilliseconds);
     const whole = performance.now() - began;
+    await sleep(quietMilliseconds);
+    const wholeCpu = cpuMilliseconds(child.pid!);
     const times: number[] = [];
-    let changed = 0;
-    for (let each = 0; each < changes; each++) {
-      ports[each] = portOf(each, endpointsEach - 1);
+    for (let at = 0; at < changes; at++) {
+      const before = await writesOf();
       const start = performance.now();
-      changed = await filter.write(ports);
+      await putEndpoints(client, at, endpointsEach - 1);
+      while ((await writesOf()) === before) await sleep(askMilliseconds);
       times.push(performance.now() - start);
+      await sleep(quietMilliseconds);
     }
-    await filter.remove();
+    const changeCpu = (cpuMilliseconds(child.pid!) - wholeCpu) / changes;
     const middle = times.toSorted((a, b) => a - b)[changes >> 1]!;
     console.log(
-      `${filter.name}: ${services} services with ${services * endpointsEach} endpoints in ${whole.toFixed(0)} ms (${bytes} bytes); one change in ${middle.toFixed(0)} ms (${changed} bytes)`,
+      `${name}: ${services} services with ${services * endpointsEach} endpoints ${(whole / 1000).toFixed(1)} s after its start, ${wholeCpu} ms of CPU with that of its commands; one change in ${middle.toFixed(0)} ms, ${changeCpu.toFixed(0)} ms of CPU; ${residentMegabytes(child.pid!).toFixed(0)} MB resident; ${ruleCount()} rules`,
     );
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+    for (let at = 0; at < changes; at++) await putEndpoints(client, at, endpointsEach);
+    // What it wrote is in the way of the next one.
+    spawnSync("nft", ["flush", "ruleset"]);
+    for (const table of ["nat", "filter", "mangle"])
+      for (const action of ["-F", "-X"]) spawnSync("iptables", ["-t", table, action], { env });
   }
+}
+
+/** How often it has written the packet filter. */
+async function writesOf(): Promise<number> {
+  try {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    return Number(/_sync_proxy_rules_duration_seconds_count\S* (\d+)/.exec(text)?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** Processor time of a process and of the commands that it has run. */
+function cpuMilliseconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const ticks = fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
+  return (ticks / clockTicksPerSecond) * 1000;
+}
+
+function ruleCount(): number {
+  const count = (command: readonly string[]): number =>
+    (
+      spawnSync(command[0]!, command.slice(1), { env, encoding: "utf8", maxBuffer: 1 << 28 }).stdout ?? ""
+    ).split("\n").length;
+  return Math.max(count(["nft", "list", "ruleset"]), count(["iptables-save"]));
+}
+
+/** Where `iptables` and its kin are the older ones, if that is asked for. */
+function environment(): NodeJS.ProcessEnv {
+  if (!values.legacy) return process.env;
+  const folder = mkdtempSync(join(tmpdir(), "orch-iptables-"));
+  for (const family of ["iptables", "ip6tables"])
+    for (const command of ["", "-save", "-restore"])
+      symlinkSync(`/usr/sbin/${family}-legacy${command}`, join(folder, `${family}${command}`));
+  return { ...process.env, PATH: `${folder}:${process.env["PATH"] ?? ""}` };
+}
+
+async function createService(client: ApiClient, at: number): Promise<void> {
+  const name = `service-${at}`;
+  await client.request("POST", "/api/v1/namespaces/default/services", {
+    metadata: { name },
+    spec: { ports: [{ port: 80, targetPort: 8080 }] },
+  });
+  await client.request("POST", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", {
+    metadata: { name, labels: { "kubernetes.io/service-name": name } },
+    addressType: "IPv4",
+    ports: [{ name: "", port: 8080, protocol: "TCP" }],
+    endpoints: endpointsOf(at),
+  });
+}
+
+function endpointsOf(at: number) {
+  return Array.from({ length: endpointsEach }, (_, each) => {
+    const number = at * endpointsEach + each;
+    return {
+      addresses: [`10.128.${number >> 8}.${number & 255}`],
+      conditions: { ready: true },
+      nodeName: "node",
+    };
+  });
+}
+
+async function putEndpoints(client: ApiClient, at: number, count: number): Promise<void> {
+  const path = `/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/service-${at}`;
+  const slice = (await client.request("GET", path)) as object;
+  await client.request("PUT", path, { ...slice, endpoints: endpointsOf(at).slice(0, count) });
 }

@@ -1,0 +1,136 @@
+// What `orch up` costs when nothing happens: memory and CPU of each of its processes, the container runtime apart.
+// In a network namespace of its own; needs root and containerd. Memory is told twice: "resident" counts what
+// processes share (the Node executable above all) once for each, "proportional" once for all.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { until } from "#kit";
+
+const { values } = parseArgs({
+  options: {
+    "settle-seconds": { type: "string", default: "30" },
+    "idle-seconds": { type: "string", default: "30" },
+    inside: { type: "boolean", default: false },
+  },
+});
+const orch = join(import.meta.dirname, "..", "bin", "orch");
+
+if (values.inside) await measure();
+else
+  process.exitCode =
+    spawnSync(
+      "unshare",
+      [
+        "--net",
+        process.execPath,
+        ...process.execArgv,
+        import.meta.filename,
+        "--inside",
+        ...process.argv.slice(2),
+      ],
+      { stdio: "inherit" },
+    ).status ?? 1;
+
+async function measure(): Promise<void> {
+  for (const line of [
+    "link set lo up",
+    "link add eth0 type veth peer name eth1",
+    "link set eth1 up",
+    "addr add 192.0.2.1/24 dev eth0",
+    "link set eth0 up",
+    "route add default via 192.0.2.2",
+  ])
+    // prettier-ignore
+    spawnSync("ip", line.split(" "));
+  const folder = mkdtempSync(join(tmpdir(), "orch-bench-"));
+  const up = spawn(orch, ["up", `--data-dir=${folder}`, "--install-runtime"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise<void>((resolve) => up.once("exit", () => resolve()));
+  let said = "";
+  up.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  try {
+    const parts = ["API server", "node agent", "proxy", "name server"];
+    await until(
+      () => Promise.resolve(`the cluster is ready:\n${said}`),
+      () => Promise.resolve(parts.every((part) => new RegExp(`${part} +ready`).test(said))),
+    );
+    await sleep(Number(values["settle-seconds"]) * 1000);
+    const seconds = Number(values["idle-seconds"]);
+    const before = processesOf(up.pid!);
+    await sleep(seconds * 1000);
+    const after = processesOf(up.pid!);
+    let sum = { resident: 0, proportional: 0, cpu: 0 };
+    for (const each of after) {
+      const cpu = (each.cpuMilliseconds - (before.find(({ pid }) => pid === each.pid)?.cpuMilliseconds ?? 0)) / seconds; // prettier-ignore
+      tell(each.program, { ...each, cpu });
+      if (each.isOurs)
+        sum = {
+          resident: sum.resident + each.resident,
+          proportional: sum.proportional + each.proportional,
+          cpu: sum.cpu + cpu,
+        };
+    }
+    tell("all of ours", sum);
+  } finally {
+    up.kill("SIGINT");
+    await ended;
+    spawnSync(orch, ["down", "--purge", `--data-dir=${folder}`], { stdio: "ignore" });
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Process {
+  readonly pid: number;
+  readonly program: string;
+  readonly isOurs: boolean;
+  /** Megabytes. */
+  readonly resident: number;
+  readonly proportional: number;
+  readonly cpuMilliseconds: number;
+}
+
+/** The process and its children. */
+function processesOf(parent: number): Process[] {
+  return readdirSync("/proc").flatMap((name) => {
+    const pid = Number(name);
+    if (!(pid > 0)) return [];
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+      const parentOf = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+      if (pid !== parent && parentOf !== parent) return [];
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      const program = words.map((word) => basename(word)).find((word) => /^(orch|nodeagent)/.test(word));
+      const memory = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+      const megabytes = (field: string): number =>
+        Number(new RegExp(`^${field}: +(\\d+)`, "m").exec(memory)![1]) / 1024;
+      const nanoseconds = readdirSync(`/proc/${pid}/task`)
+        .map((task) => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]))
+        .reduce((sum, each) => sum + each, 0);
+      return [
+        {
+          pid,
+          program: program ?? basename(words[0]!),
+          isOurs: program !== undefined,
+          resident: megabytes("Rss"),
+          proportional: megabytes("Pss"),
+          cpuMilliseconds: nanoseconds / 1e6,
+        },
+      ];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function tell(
+  what: string,
+  cost: { readonly resident: number; readonly proportional: number; readonly cpu: number },
+): void {
+  console.log(
+    `${what}: ${cost.resident.toFixed(0)} MB resident, ${cost.proportional.toFixed(0)} MB proportional, ${cost.cpu.toFixed(1)} ms of CPU a second`,
+  );
+}
