@@ -18,13 +18,19 @@ import {
 } from "./context.ts";
 import { integer, listOptions } from "./options.ts";
 import { responding } from "./operation-span.ts";
-import { listPage, metadataOf } from "./read.ts";
+import { listPage, metadataOf, missingInstead } from "./read.ts";
 import { isTrue } from "./target.ts";
 
 export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   const { dialect, strategy } = endpoint.resource;
   // Before anything is done: an answer that cannot be given must not find out afterwards.
-  const { as, choice } = represented(context, call, endpoint, ofObjects);
+  let asked: ReturnType<typeof represented>;
+  try {
+    asked = represented(context, call, endpoint, ofObjects);
+  } catch (error) {
+    throw await missingInstead(error, call, endpoint);
+  }
+  const { as, choice } = asked;
   const options = await deleteOptions(call, endpoint);
   const request = writeRequest(
     context,

@@ -102,6 +102,20 @@ const accepts: [name: string, where: "list" | "object", accept: string, status: 
     "Table",
   ],
 ];
+const unfit: [name: string, method: string, object: string, accept: string, status: number][] = [
+  ["read of a missing object", "GET", "none", form("PartialObjectMetadataList"), 404],
+  ["read of an object", "GET", "a", form("PartialObjectMetadataList"), 406],
+  ["read of a missing object in a medium nobody has", "GET", "none", "text/poem", 406],
+  ["deletion of a missing object", "DELETE", "none", form("PartialObjectMetadataList"), 404],
+  ["deletion of an object", "DELETE", "a", form("PartialObjectMetadataList"), 406],
+];
+for (const [name, method, object, accept, status] of unfit)
+  test(`the ${name} that does not fit what is accepted: ${status}`, async () => {
+    const path = await maps("1");
+    await must(status, method, `${path}/${object}`, { accept });
+    await must(200, "GET", `${path}/a`);
+  });
+
 for (const [name, where, accept, status, kind] of accepts) {
   test(`of ${where === "list" ? "a list" : "an object"} a client takes ${name}: ${kind ?? status}`, async () => {
     const path = await maps("1");

@@ -55,6 +55,13 @@ interface Remembered {
 }
 const remembered = new WeakMap<Offer, Remembered>();
 
+/** A form that the media type has, but not what is asked for: a list of one object, an object of a list. */
+export class UnfitForm extends ApiError {
+  constructor(message: string) {
+    super(406, "NotAcceptable", message);
+  }
+}
+
 export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Offer): Choice {
   const accept = header(call.headers, "accept") ?? "";
   const pretty = wantsPretty(call, query);
@@ -105,7 +112,7 @@ function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer)
     if (offer.without?.includes(form)) continue;
     // The client gets what it asked for first or nothing, even where it would take something else.
     if (!offer.forms.includes(form))
-      throw notAcceptable(
+      throw new UnfitForm(
         `${form} was asked for, which is no form of ${offer.forms.includes("PartialObjectMetadataList") ? "a list" : "an object"}`,
       );
     return { media: found, form, formVersion: `${g}/${v}`, pretty: pretty || pretties === "1" };
