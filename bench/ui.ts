@@ -1,20 +1,27 @@
-// Claim: the page stays quick with very many events: the first view comes within half a second, no frame of
-// scrolling and zooming takes longer than 50 ms, the page stays below 200 MB, and a view costs the server
-// less than 20 ms of processor time. Times depend on what else the machine does; processor time is told too.
+// Claim: the page stays quick with very many events: the first view comes within half a second, also of a server
+// that was just started, no frame of scrolling and zooming takes longer than 50 ms, the page stays below 200 MB, and
+// a view costs the server less than 20 ms of processor time. Times depend on what else the machine does; processor
+// time is told too.
 //
-//   npm run bench -- ui [--events=200000] [--objects=5000]
-import { readFileSync } from "node:fs";
-import { startServer } from "#apiserver";
+//   npm run bench -- ui [--events=200000] [--objects=5000] [--dir=FOLDER]
+//
+// The server keeps its data in the folder, and a folder that was filled before is used as it is.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RunningServer, startServer } from "#apiserver";
 import { timelineGroup } from "#dialect";
 import { openBrowser, signedIn, visit } from "../test/ui/browser.fixture.ts";
 
 const given = new Map(
   process.argv
     .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), Number(argument.split("=")[1])]),
+    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
 );
-const events = given.get("events") ?? 200_000;
-const objects = given.get("objects") ?? 5000;
+const events = Number(given.get("events") ?? 200_000);
+const objects = Number(given.get("objects") ?? 5000);
+const own = given.get("dir") === undefined ? mkdtempSync(join(tmpdir(), "orch-ui-")) : undefined;
+const dir = given.get("dir") ?? own!;
 const owners = Math.ceil(objects / 50);
 const inFlight = 64;
 const hour = 3_600_000;
@@ -23,7 +30,10 @@ const number = (value: number, digits = 0): string =>
   value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
 const row = (name: string, value: string): void => console.log(`${name.padEnd(56)} ${value.padStart(12)}`);
 
-await using server = await startServer({ store: "memory", port: 0, flags: ["--event-ttl=24h"] });
+const open = (): Promise<RunningServer> =>
+  startServer({ store: { dir }, port: 0, flags: ["--event-ttl=24h"] });
+const isFilled = existsSync(join(dir, "store"));
+let server = await open();
 const post = async (path: string, body: unknown): Promise<Record<string, Record<string, string>>> => {
   const headers = { "content-type": "application/json" };
   const reply = await server.inject({ method: "POST", path, headers, body: JSON.stringify(body) });
@@ -38,25 +48,33 @@ const many = async (count: number, make: (at: number) => Promise<unknown>): Prom
   await Promise.all(Array.from({ length: inFlight }, worker));
 };
 
-await fill();
+if (!isFilled) {
+  await fill();
+  await server.stop();
+  server = await open();
+}
 const browser = await openBrowser();
 await using visitor = await visit(browser, server.url, { width: 1440, height: 900 });
 const { page } = visitor;
 await signedIn(page, server.clientConfig.users[0]!.user.token!);
-const view = `${server.url}/ui/#/timeline?last=1h`;
+const view = `${server.url}/ui/#/timeline?last=24h`;
 
 row("events", number(events));
 row("objects", number(objects));
-// The server makes its index when somebody first looks.
+// The server was just started, and makes its index now.
+await noteFirstLanes();
 const cold = await firstView();
-await page.goto("about:blank");
-const warm = await firstView();
-row("first view, the server has nobody asked before, ms", number(cold));
-row("first view, ms", number(warm));
+const warm: number[] = [];
+for (let at = 0; at < 5; at++) {
+  await page.goto("about:blank");
+  warm.push(await firstView());
+}
+row("first view of a server that was just started, ms", number(cold));
+row("first view, ms", number(warm.sort((a, b) => a - b)[2]!));
 for (const [name, path] of [
-  ["lanes, a first page", "lanes?since=1h&points=400&limit=400"],
-  ["lanes, all", "lanes?since=1h&points=400&limit=5000"],
-  ["buckets", "buckets?since=1h&points=120"],
+  ["lanes, a first page", "lanes?since=24h&points=400&limit=200"],
+  ["lanes, all", "lanes?since=24h&points=400&limit=5000"],
+  ["buckets", "buckets?since=24h&points=120"],
 ] as const)
   row(`server, processor time of ${name}, ms`, number(await cpuOf(`/apis/${timelineGroup}/v1/${path}`), 1));
 await page.getByText(/^[\d,]+ objects, live$/).waitFor();
@@ -66,6 +84,9 @@ report("moving in time", await frames(() => wheel(120, 0)));
 row("script heap of the page, MB", number(await heapMegabytes()));
 row("the page's process, proportional set size, MB", number(await rendererMegabytes()));
 await browser.close();
+await server.stop();
+if (own !== undefined) rmSync(own, { recursive: true, force: true });
+process.exit(0);
 
 async function fill(): Promise<void> {
   process.stderr.write("  filling\n");
@@ -123,20 +144,33 @@ async function fill(): Promise<void> {
   });
 }
 
-/** Milliseconds from the start of the navigation until the first lanes are there. */
+/** Milliseconds from the start of the navigation until the first lanes are painted, as the page's own clock tells. */
 async function firstView(): Promise<number> {
   await page.goto(view);
   await page.getByRole("treeitem").first().waitFor();
-  return Number(await page.evaluate("performance.now()"));
+  const noted = "new Promise((done) => requestAnimationFrame(() => done(globalThis.firstLanes)))";
+  return Number(await page.evaluate(noted));
+}
+
+/** Notes in every page that is opened when the frame with the first lanes begins. */
+async function noteFirstLanes(): Promise<void> {
+  await page.addInitScript(`{
+    const observer = new MutationObserver(() => {
+      if (!document.querySelector('[role="treeitem"]')) return;
+      observer.disconnect();
+      requestAnimationFrame(() => { globalThis.firstLanes = performance.now(); });
+    });
+    observer.observe(document, { childList: true, subtree: true });
+  }`);
 }
 
 async function cpuOf(path: string): Promise<number> {
   const ask = async (): Promise<void> => void (await (await server.inject({ path })).bytes());
   await ask();
   const rounds = 10;
-  const before = process.cpuUsage();
+  const before = process.threadCpuUsage();
   for (let at = 0; at < rounds; at++) await ask();
-  const { user, system } = process.cpuUsage(before);
+  const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1000 / rounds;
 }
 

@@ -457,14 +457,11 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     const { own } = options;
     try {
       port = await openSecurePort({
-        settings,
-        clock,
-        log,
+        ...common,
         handle,
-        metrics,
         reloads,
-        signal: closing.signal,
         login: identities.login,
+        onPageOpen: timeline.opened,
         audit,
         ...(own && { pair: () => own.servingPair(clock.now()) }),
       });

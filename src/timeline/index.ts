@@ -1,4 +1,4 @@
-export { type TimelineOptions, timeline } from "./timeline.ts";
+export { type ServedTimeline, type TimelineOptions, timeline } from "./timeline.ts";
 export { type DefinedKinds, Kinds } from "./kinds.ts";
 export { ObjectJournal, type ObjectJournalOptions } from "./object-journal.ts";
 export { journalFiles } from "./journal-files.ts";

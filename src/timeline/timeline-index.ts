@@ -98,13 +98,17 @@ export class TimelineIndex {
     const all: number[] = [];
     const known = this.#resolved(rows);
     const places = Uint32Array.from(items.keys());
+    const waiting = [...changes].sort((a, b) => b.revision - a.revision);
     for (const at of sortedBy(places, (place) => items[place]!.revision)) {
       const item = items[at]!;
+      // In the order of revisions, so that only the order of time is left to find.
+      while ((waiting.at(-1)?.revision ?? Infinity) < item.revision)
+        all.push(this.#changeNumber(waiting.pop()!));
       const row = known(item.revision);
       this.#eventNumbers(item, row ?? this.#scanned(item), all);
       if (!row || at % loadedAtOnce === 0) yield;
     }
-    for (const change of changes) all.push(this.#changeNumber(change));
+    while (waiting.length > 0) all.push(this.#changeNumber(waiting.pop()!));
     yield;
     const ordered = this.#table.inTimeOrder(all);
     yield;

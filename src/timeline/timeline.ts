@@ -39,7 +39,13 @@ const version = "v1";
 const apiVersion = `${timelineGroup}/${version}`;
 const answered: ReadonlySet<string> = new Set<TimelineResource>(["timelines", "lanes", "buckets"]);
 
-export function timeline(options: TimelineOptions): PathHandler {
+export interface ServedTimeline {
+  readonly handle: PathHandler;
+  /** Somebody is about to ask: makes the index, if it is not there. */
+  warm(): void;
+}
+
+export function timeline(options: TimelineOptions): ServedTimeline {
   const { kinds, journal, authorizer, clock, closing, keeping } = options;
   const events = options.events.source;
   const live = new LiveIndex({
@@ -50,7 +56,7 @@ export function timeline(options: TimelineOptions): PathHandler {
     signal: closing,
   });
 
-  return async (call) => {
+  const handle: PathHandler = async (call) => {
     const { target } = call;
     if (!target.isResource || target.group !== timelineGroup) return undefined;
     if (
@@ -74,6 +80,9 @@ export function timeline(options: TimelineOptions): PathHandler {
     }
     return await list(resource, call, question, filter, access);
   };
+  // Whoever asks then is told what went wrong.
+  const warm = (): void => void live.use().catch(() => undefined);
+  return { handle, warm };
 
   async function list(
     resource: TimelineResource,

@@ -28,6 +28,8 @@ export interface SecurePortOptions {
   readonly signal: AbortSignal;
   /** One-time links to the page, where they are set up. */
   readonly login?: OneTimeLogin | undefined;
+  /** Told when somebody opens the page. */
+  readonly onPageOpen?: () => void;
   /** Where attempts to sign in are recorded; absent where nothing is audited. */
   readonly audit?: Audit | undefined;
 }
@@ -48,6 +50,7 @@ export async function openSecurePort({
   reloads,
   signal,
   login,
+  onPageOpen: onOpen,
   audit,
 }: SecurePortOptions): Promise<SecurePort> {
   const main =
@@ -84,7 +87,9 @@ export async function openSecurePort({
     host,
     port: settings.securePort,
     tls: { ...certificates.options, requestCert, rejectUnauthorized: false },
-    handle: settings.ui ? withUi(handle, { files: pageFiles(builtPageFolder()), login, onSignIn }) : handle,
+    handle: settings.ui
+      ? withUi(handle, { files: pageFiles(builtPageFolder()), login, onSignIn, ...(onOpen && { onOpen }) })
+      : handle,
     now: () => clock.now(),
     maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
     http2Implementation: settings.http2Implementation,

@@ -47,6 +47,8 @@ export interface OpenTimeline {
   readonly paths: readonly PathHandler[];
   /** Answers where the group is listed in discovery and so found there. */
   answer(call: ApiCall): Promise<Reply>;
+  /** The page was opened: whoever did will ask. */
+  opened(): void;
   /** The same, with the timeline told who writes what. */
   observed(audit: Audit | undefined): Audit | undefined;
   /** Begins to keep events within their limits; resolves once they are. */
@@ -64,6 +66,7 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
       answer: async () => {
         throw notServed();
       },
+      opened: () => undefined,
       observed: (audit) => audit,
       start,
       stop: async () => undefined,
@@ -88,7 +91,7 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
   const derived = events.store.local?.derived ?? derivedInMemory();
   const summaries = new EventSummaries({ events: events.source, derived, clock, signal });
   const { minRequestTimeout: minRequestTimeoutSeconds } = settings;
-  const handle = timeline({
+  const { handle, warm } = timeline({
     events,
     summaries,
     kinds,
@@ -106,6 +109,7 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
       if (!reply) throw notServed();
       return reply;
     },
+    opened: warm,
     observed: (audit) => {
       if (!audit) return undefined;
       const { sink } = audit;
@@ -116,7 +120,12 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
       return { ...audit, sink: { write, close: () => sink.close() } };
     },
     start: async () => {
-      summaries.start().catch((error: unknown) =>
+      const summedUp = async (): Promise<void> => {
+        await summaries.start();
+        const count = events.source.count();
+        if (count >= fewestWarmed && count <= mostWarmed) warm();
+      };
+      summedUp().catch((error: unknown) =>
         log.error("events are not summed up; the timeline reads them when it is first asked", {
           error: (error as Error).message,
         }),
@@ -129,6 +138,13 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
     },
   };
 }
+
+/**
+ * From so many events on the index is made at the start, for whoever looks first; with fewer that is done in no time,
+ * and with more it would take memory that nobody may ask for.
+ */
+const fewestWarmed = 10_000;
+const mostWarmed = 250_000;
 
 const isListed = (runtimeConfig: ApiserverSettings["runtimeConfig"]): boolean =>
   versionsSwitchedOn(runtimeConfig).includes(`${timelineGroup}/v1`);

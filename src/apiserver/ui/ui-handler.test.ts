@@ -133,3 +133,13 @@ test("the page lies beside the packed programs, wherever the code runs from", ()
   assert.equal(builtPageFolder("file:///p/src/apiserver/ui/ui-handler.ts"), "/p/dist/pack/ui/");
   assert.equal(builtPageFolder("file:///p/dist/apiserver/ui/ui-handler.js"), "/p/dist/pack/ui/");
 });
+
+test("who opens the page is told of, its other files are not", async () => {
+  let opened = 0;
+  const watched = withUi(rest, { files: pageFiles(folder), onOpen: () => opened++ });
+  for (const path of ["/ui/app-1.js", "/ui", "/ui/login", "/uix"])
+    await inject(watched, { method: "GET", path });
+  assert.equal(opened, 0);
+  await inject(watched, { method: "GET", path: "/ui/" });
+  assert.equal(opened, 1);
+});

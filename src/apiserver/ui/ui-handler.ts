@@ -16,6 +16,8 @@ export interface UiOptions {
   readonly files: PageFiles;
   /** Absent when nobody set up one-time links. */
   readonly login?: Pick<OneTimeLogin, "exchange"> | undefined;
+  /** Told when somebody opens the page, before they have signed in. */
+  readonly onOpen?: () => void;
   /** Told of every attempt to sign in by a link, before it is answered. */
   readonly onSignIn?: (call: Call, attempt: SignInAttempt) => Promise<void> | void;
 }
@@ -31,6 +33,7 @@ export function withUi(handle: Handle, options: UiOptions): Handle {
     if (path.charCodeAt(1) !== letterU || !(path === exactPath || path.startsWith(pagePrefix)))
       return handle(call);
     if (path === `${pagePrefix}login`) return signIn(call, options);
+    if (path === pagePrefix) options.onOpen?.();
     return Promise.resolve(options.files.reply(call));
   };
 }
