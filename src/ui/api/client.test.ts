@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CallError, client, pathWith } from "./client.ts";
+import { CallError, client, isUnreachable, pathWith } from "./client.ts";
 
 const answering = (reply: () => Response | Promise<Response>, token?: string) => {
   const asked: { path: string; headers: Record<string, string> }[] = [];
@@ -60,4 +60,23 @@ test("lines come whole, however they are cut", async () => {
   const { calls } = answering(() => new Response(body));
   const lines = await Array.fromAsync(calls.lines("/a", {}, new AbortController().signal));
   assert.deepEqual(lines, ['{"a":1}', '{"b":"ä"}', '{"c":3}']);
+});
+
+test("an answer that breaks off is told as a server that is gone", async () => {
+  let sent = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      if (sent) controller.error(new TypeError("network error"));
+      else controller.enqueue(new TextEncoder().encode("one\n"));
+      sent = true;
+    },
+  });
+  const { calls } = answering(() => new Response(body));
+  const lines: string[] = [];
+  const read = async (): Promise<void> => {
+    for await (const line of calls.lines("/a", {}, new AbortController().signal)) lines.push(line);
+  };
+  await assert.rejects(read, (error) => isUnreachable(error));
+  assert.deepEqual(lines, ["one"]);
+  assert.ok(!isUnreachable(new CallError(403, "Forbidden", "no")));
 });

@@ -13,6 +13,13 @@ export class CallError extends Error {
   }
 }
 
+/** The connection broke or was never made: it is worth another try. */
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof CallError && error.reason === unreachable;
+
+const unreachable = "Unreachable";
+const gone = (): CallError => new CallError(0, unreachable, "the server cannot be reached");
+
 export interface Client {
   json<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>;
   text(path: string, query?: Query, signal?: AbortSignal, accept?: string): Promise<string>;
@@ -58,7 +65,7 @@ export function client({
       });
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw new CallError(0, "Unreachable", "the server cannot be reached");
+      throw gone();
     }
     if (reply.ok) return reply;
     if (reply.status === 401) onUnauthorized();
@@ -71,7 +78,7 @@ export function client({
       await (await open(path, query, signal, accept)).text(),
     lines: async function* (path, query, signal) {
       const { body } = await open(path, query, signal, "application/json");
-      if (body) yield* linesOf(body);
+      if (body) yield* linesOf(body, signal);
     },
   };
 }
@@ -89,13 +96,15 @@ async function errorOf(reply: Response): Promise<CallError> {
 /** A longer line than this is not from this server. */
 const longestLine = 16 << 20;
 
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* linesOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   let rest = "";
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw signal.aborted ? error : gone();
+      });
       if (done) break;
       rest += decoder.decode(value, { stream: true });
       const lines = rest.split("\n");

@@ -1,6 +1,6 @@
 // The logs of a pod's containers, followed while they are looked at.
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { CallError } from "../api/client.ts";
+import { type CallError, isUnreachable } from "../api/client.ts";
 import type { Pod } from "../api/wire.ts";
 import { useShell } from "../shell/context.ts";
 import { Empty, Failure, Loading } from "../shell/states.tsx";
@@ -11,6 +11,8 @@ import { type LogBuffer, addLines, emptyLog } from "./log-buffer.ts";
 
 const tailLines = 500;
 const flushMilliseconds = 100;
+/** A connection that breaks is made again: networks come and go, and a log may be followed for days. */
+const retryMilliseconds = 2000;
 
 export function LogsTab({ selected }: { selected: Selected }) {
   const { client } = useShell();
@@ -52,31 +54,40 @@ function Log({ path, container, previous }: { path: string; container: string; p
   useEffect(() => {
     const ending = new AbortController();
     let waiting: string[] = [];
+    // After a pause the log is read anew, and what was there is replaced once lines come.
+    let isAnew = false;
     const flush = (): void => {
       const lines = waiting;
       waiting = [];
-      if (lines.length > 0) setLog((before) => addLines(before ?? emptyLog, lines));
+      if (lines.length === 0) return;
+      const anew = isAnew;
+      isAnew = false;
+      setError(undefined);
+      setLog((before) => addLines(anew ? emptyLog : (before ?? emptyLog), lines));
     };
     const timer = setInterval(flush, flushMilliseconds);
+    const query = { container, tailLines, timestamps: true, ...(previous ? { previous } : { follow: true }) };
     const read = async (): Promise<void> => {
-      const query = {
-        container,
-        tailLines,
-        timestamps: true,
-        ...(previous ? { previous } : { follow: true }),
-      };
       try {
         for await (const line of client.lines(path, query, ending.signal)) waiting.push(line);
       } catch (failure) {
-        if (!ending.signal.aborted) setError(failure as CallError);
+        if (ending.signal.aborted) return;
+        setError(failure as CallError);
+        if (isUnreachable(failure)) {
+          again = setTimeout(() => void read(), retryMilliseconds);
+          isAnew = true;
+          return;
+        }
       }
       flush();
       setLog((before) => before ?? emptyLog);
     };
+    let again: ReturnType<typeof setTimeout> | undefined;
     void read();
     return () => {
       ending.abort();
       clearInterval(timer);
+      clearTimeout(again);
     };
   }, [client, path, container, previous]);
   useEffect(() => end.current?.scrollIntoView({ block: "end" }), [log]);

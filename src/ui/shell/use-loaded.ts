@@ -1,6 +1,8 @@
-// Something loaded for a component: again when what it depends on changes, or after a time.
+// Something loaded for a component: again when what it depends on changes, after a time, or when the connection broke.
 import { useEffect, useState } from "preact/hooks";
-import type { CallError } from "../api/client.ts";
+import { type CallError, isUnreachable } from "../api/client.ts";
+
+const retryMilliseconds = 2000;
 
 export type Loaded<T> =
   | { readonly is: "loading" }
@@ -18,14 +20,15 @@ export function useLoaded<T>(
     let timer: ReturnType<typeof setTimeout> | undefined;
     setLoaded({ is: "loading" });
     const run = async (): Promise<void> => {
+      let wait = everyMilliseconds;
       try {
         const value = await load(ending.signal);
         if (!ending.signal.aborted) setLoaded({ is: "ready", value });
       } catch (error) {
         if (!ending.signal.aborted) setLoaded({ is: "failed", error: error as CallError });
+        if (isUnreachable(error)) wait ??= retryMilliseconds;
       }
-      if (everyMilliseconds !== undefined && !ending.signal.aborted)
-        timer = setTimeout(() => void run(), everyMilliseconds);
+      if (wait !== undefined && !ending.signal.aborted) timer = setTimeout(() => void run(), wait);
     };
     void run();
     return () => {
