@@ -152,12 +152,18 @@ export class KeyIndex {
    * yields their revisions.
    */
   *trim(through: Revision, keysPerStep = 1000): Generator<Revision[], void, void> {
-    const keys = [...this.#aged];
-    for (let from = 0; from < keys.length; from += keysPerStep) {
-      const dropped: Revision[] = [];
-      for (const key of keys.slice(from, from + keysPerStep)) this.#trimKey(key, through, dropped);
+    let dropped: Revision[] = [];
+    let seen = 0;
+    // Keys that age meanwhile come behind those that have to be looked at.
+    const all = this.#aged.size;
+    for (const key of this.#aged) {
+      this.#trimKey(key, through, dropped);
+      if (++seen === all) break;
+      if (seen % keysPerStep !== 0) continue;
       yield dropped;
+      dropped = [];
     }
+    if (dropped.length > 0) yield dropped;
   }
 
   /** An independent copy that shares everything until either side changes it. */

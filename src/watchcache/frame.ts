@@ -2,6 +2,7 @@
 // within a while.
 import type { Revision } from "#store";
 import { type CachedObject, atRevision } from "./cached-object.ts";
+import { StoredObject } from "./stored-object.ts";
 
 export type FrameType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
 
@@ -70,12 +71,15 @@ export class Change {
   readonly item: CachedObject;
   readonly previous: CachedObject | undefined;
   readonly deleted: boolean;
+  /** Bytes that it keeps in memory: an object that stays in the store is read only when somebody asks. */
+  readonly bytes: number;
   #frames: Partial<Record<FrameType, Frame>> = {};
   constructor(revision: Revision, item: CachedObject, previous: CachedObject | undefined, deleted: boolean) {
     this.revision = revision;
     this.item = item;
     this.previous = previous;
     this.deleted = deleted;
+    this.bytes = item instanceof StoredObject ? 0 : item.line.length;
   }
 
   /**

@@ -79,5 +79,5 @@ export class History {
   }
 }
 
-const sizeOf = ({ item }: Change): number => item.line.length * copies;
+const sizeOf = ({ bytes }: Change): number => bytes * copies;
 const forgotten = undefined as unknown as Change;

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseLabelSelector, selector } from "#base";
-import { openMemory } from "#store";
+import { Compacted, openMemory } from "#store";
 import { HeldInStore } from "./holding.ts";
-import { encodedThing, prefix, readThing } from "./source.fixture.ts";
+import type { StoredObject } from "./stored-object.ts";
+import { encodedThing, openCached, prefix, readThing, watchOf } from "./source.fixture.ts";
 
 test("objects in the store are found by a label without all of them being read again", async () => {
   const store = await openMemory();
@@ -44,4 +45,33 @@ test("objects in the store are found by a label without all of them being read a
   holding.replace(a, undefined);
   assert.deepEqual(await found(), ["n/b", "n/c"]);
   await store.close();
+});
+
+test("a deletion is told without reading the object, and read for those who watch until it is compacted", async () => {
+  const { source, store, settle, close, put, remove } = await openCached({ inStore: true });
+  const revisions = [await put("n/a"), await put("n/b")];
+  await settle();
+  const last = source.revision();
+  source.reset(source.stored(last)!, last);
+  const unread = ["n/a", "n/b"].map((key) => source.getCached(key) as StoredObject);
+  for (const [at, { key, revision }] of unread.entries())
+    source.apply({ key, value: null, revision: last + 1 + at, created: revision });
+  assert.deepEqual(
+    revisions,
+    unread.map(({ revision }) => revision),
+  );
+  assert.deepEqual(
+    unread.map(({ loaded }) => loaded),
+    [undefined, undefined],
+  );
+
+  await remove("n/a");
+  await remove("n/b");
+  await settle();
+  const { seen, stop } = await watchOf(source, { from: last + 1 });
+  assert.deepEqual(seen, [`DELETED n/b@${last + 2}`]);
+  stop();
+  await store.compact(last + 2);
+  await assert.rejects(watchOf(source, { from: last }), Compacted);
+  await close();
 });

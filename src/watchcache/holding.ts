@@ -1,7 +1,7 @@
 // Where the objects of a cache are and how they are found by a value: in memory, or in the store with no more than
 // their keys, revisions and hashes of their fields in memory.
 import { type Caller, type Selector, TimeSlice } from "#base";
-import type { LocalValues, Change as StoreChange, Versions } from "#store";
+import type { LocalValues, Versions } from "#store";
 import type { CachedObject } from "./cached-object.ts";
 import { FieldColumns } from "./field-columns.ts";
 import { IndexesOnDemand } from "./index-on-demand.ts";
@@ -17,8 +17,8 @@ export interface Holding {
   hold(item: CachedObject): CachedObject;
   /** Follows a change; both are as they are held. */
   replace(previous: CachedObject | undefined, item: CachedObject | undefined): void;
-  /** What a changed object was, with its bytes. */
-  before(previous: CachedObject, change: StoreChange): CachedObject;
+  /** What a changed object was. */
+  before(previous: CachedObject): CachedObject;
   /** The same objects with their bytes, for an answer. */
   give(items: readonly CachedObject[], caller?: Caller): Promise<readonly CachedObject[]>;
   /** Resolves when candidates() can answer; `all` is asked at once where an index must be built. */
@@ -98,13 +98,11 @@ export class HeldInStore implements Holding {
   /** By labels that somebody has asked for. */
   readonly #labels = new IndexesOnDemand();
   readonly #prefix: string;
-  readonly #read: Reader;
 
   constructor(prefix: string, read: Reader, { values, fields }: InStoreOptions) {
     this.#prefix = prefix;
     this.#values = values;
-    this.#read = read;
-    this.#objects = new StoredObjects(values, read);
+    this.#objects = new StoredObjects(prefix, values, read);
     const name = `columns of ${prefix}`;
     const preload = (items: readonly CachedObject[]): void => void this.#objects.loadAll(items);
     this.#columns = new FieldColumns({ fields, derived: values.derived, name, preload });
@@ -134,12 +132,11 @@ export class HeldInStore implements Holding {
     if (this.#labels.size > 0) this.#labels.replace(previous, item);
   }
 
-  /** The store tells with the change what was there before it. */
-  before(item: CachedObject, { previous }: StoreChange): CachedObject {
+  /** Until the change is compacted it can be read when somebody asks, and mostly nobody does. */
+  before(item: CachedObject): CachedObject {
     // An index by a label has to know under which value it stands.
     if (this.#labels.size > 0) return loaded(item);
-    const held = item instanceof StoredObject ? item.loaded : item;
-    return held ?? (previous ? this.#read(previous) : loaded(item));
+    return (item instanceof StoredObject && item.loaded) || item;
   }
 
   /** Longer answers read theirs as they are written. */

@@ -126,7 +126,7 @@ export class ResourceCache implements ObjectSource {
     let change: Change;
     if (stored.value === null) {
       if (!previous) return;
-      const before = this.#replace(previous, undefined, stored)!;
+      const before = this.#replace(stored.key, previous, undefined)!;
       change = new Change(stored.revision, before, before, true);
     } else {
       const item = this.read({
@@ -135,7 +135,7 @@ export class ResourceCache implements ObjectSource {
         revision: stored.revision,
         created: stored.created,
       });
-      change = new Change(stored.revision, item, this.#replace(previous, item, stored), false);
+      change = new Change(stored.revision, item, this.#replace(stored.key, previous, item), false);
     }
     this.stats.events++;
     this.#forgetAnswers();
@@ -143,17 +143,17 @@ export class ResourceCache implements ObjectSource {
     this.#watching.apply(change);
   }
 
-  /** Puts an object in the place of another, as they are held, and gives that other one with its bytes. */
+  /** Puts an object in the place of another, as they are held, and gives that other one. */
   #replace(
+    key: string,
     previous: CachedObject | undefined,
     item: CachedObject | undefined,
-    stored: StoreChange,
   ): CachedObject | undefined {
     const holding = this.#holding;
-    const before = previous && holding.before(previous, stored);
+    const before = previous && holding.before(previous);
     const held = item && holding.hold(item);
-    if (held) this.#items.set(stored.key, held);
-    else this.#items.delete(stored.key);
+    if (held) this.#items.set(key, held);
+    else this.#items.delete(key);
     holding.replace(previous, held);
     this.stats.bytes = holding.bytes;
     return before;
@@ -404,8 +404,17 @@ export class ResourceCache implements ObjectSource {
         watcher.ended();
         return;
       }
-      const end = partOf(missed);
-      const frames = missed.slice(0, end).flatMap((change) => frameFor(change, watching) ?? []);
+      let end: number;
+      let frames: readonly Frame[];
+      try {
+        end = partOf(missed);
+        frames = missed.slice(0, end).flatMap((change) => frameFor(change, watching) ?? []);
+      } catch (error) {
+        // An object that stayed in the store is no longer there.
+        if (!(error instanceof Compacted) || from === revision) throw error;
+        watcher.ended();
+        return;
+      }
       if (frames.length > 0) watcher.deliver(frames);
       if (signal.aborted) return;
       if (end === missed.length) {

@@ -1,12 +1,13 @@
 // Objects of a kind of which there may be very many: a key and a revision each. Their bytes are in the store and are
 // read when somebody asks; those asked for last, and the newest, stay in memory within a budget.
-import type { LocalValues, Revision } from "#store";
+import { Compacted, type LocalValues, type Revision } from "#store";
 import type { CachedObject } from "./cached-object.ts";
 import type { Reader } from "./resource-cache.ts";
 
 const usualBudgetBytes = 32 * 1024 * 1024;
 
 export class StoredObjects {
+  readonly #prefix: string;
   readonly #values: LocalValues;
   readonly #read: Reader;
   readonly #budgetBytes: number;
@@ -16,7 +17,9 @@ export class StoredObjects {
   /** Bytes that are in memory. */
   bytes = 0;
 
-  constructor(values: LocalValues, read: Reader, budgetBytes = usualBudgetBytes) {
+  /** Behind `prefix` a key is a namespace and a name. */
+  constructor(prefix: string, values: LocalValues, read: Reader, budgetBytes = usualBudgetBytes) {
+    this.#prefix = prefix;
     this.#values = values;
     this.#read = read;
     this.#budgetBytes = budgetBytes;
@@ -35,6 +38,11 @@ export class StoredObjects {
     return stored;
   }
 
+  /** The namespace in a key. */
+  namespaceOf(key: string): string {
+    return key.slice(this.#prefix.length, Math.max(this.#prefix.length, key.lastIndexOf("/")));
+  }
+
   /** Reads the bytes and keeps them for a while. */
   load(stored: StoredObject): CachedObject {
     return this.#take(stored, this.#values.value(stored.revision));
@@ -51,7 +59,8 @@ export class StoredObjects {
 
   #take(stored: StoredObject, value: Uint8Array | undefined): CachedObject {
     const { key, revision } = stored;
-    if (!value) throw new Error(`the value of ${key} at revision ${revision} is no longer stored`);
+    // It was deleted or replaced, and that was compacted.
+    if (!value) throw new Compacted(revision + 1);
     const item = this.#read({ key, revision, value, created: revision });
     stored.loaded = item;
     this.#keep(stored, item);
@@ -95,10 +104,10 @@ export class StoredObject implements CachedObject {
   }
 
   get namespace(): string {
-    return this.load().namespace;
+    return this.#objects.namespaceOf(this.key);
   }
   get name(): string {
-    return this.load().name;
+    return this.key.slice(this.key.lastIndexOf("/") + 1);
   }
   get labels(): CachedObject["labels"] {
     return this.load().labels;

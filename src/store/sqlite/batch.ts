@@ -1,6 +1,7 @@
 // Decides a batch of writes one after another, as if each were alone, and packs what they change into one
 // job. Nothing here has happened yet: outcomes are given out only once the job is on disk.
 
+import type { Due } from "../deadlines.ts";
 import { expectationHolds } from "../key-order.ts";
 import type { Change, Entry, Outcome, Revision, Write } from "../store.ts";
 import type { DerivedPiece, WriterJob } from "./writer.ts";
@@ -24,21 +25,28 @@ export interface Batch {
   readonly outcomes: readonly { readonly pending: Pending; readonly outcome: Outcome }[];
 }
 
+/** How the current version of a key is found, with its value or without reading it. */
+export interface CurrentEntries {
+  find(key: string): Entry | undefined;
+  findUnread(key: string): Entry | undefined;
+}
+
 /**
- * Decides the writes on top of revision `newest`. A write whose current value cannot be read is rejected at
- * once.
+ * Decides the writes on top of revision `newest`, then deletes what has expired and did not change meanwhile. A
+ * write whose current value cannot be read is rejected at once.
  */
 export function decide(
   writes: readonly Pending[],
   newest: Revision,
-  find: (key: string) => Entry | undefined,
+  entries: CurrentEntries,
+  expired: readonly Due[] = [],
 ): Batch {
   const decided: Decided[] = [];
   const outcomes: { pending: Pending; outcome: Outcome }[] = [];
   // What earlier writes of this batch made of a key.
   const pendingState = new Map<string, Entry | undefined>();
   const stateOf = (key: string): Entry | undefined =>
-    pendingState.has(key) ? pendingState.get(key) : find(key);
+    pendingState.has(key) ? pendingState.get(key) : entries.find(key);
   const put = (key: string, value: Uint8Array | null, current: Entry | undefined, expires: number): void => {
     const revision = newest + decided.length + 1;
     const own = current?.key ?? flat(key);
@@ -77,6 +85,10 @@ export function decide(
       outcome: { done: true, revision: newest + decided.length, ...(current && { previous: current }) },
     });
     for (const each of reservations) put(each!.key, null, each, 0);
+  }
+  for (const { key, revision } of expired) {
+    const entry = pendingState.has(key) ? undefined : entries.findUnread(key);
+    if (entry?.revision === revision) put(key, null, entry, 0);
   }
   return { decided, outcomes };
 }

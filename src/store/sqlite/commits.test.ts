@@ -1,28 +1,42 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Outcome } from "../store.ts";
+import type { Change, Entry, Outcome } from "../store.ts";
+import { StoreClosed } from "../errors.ts";
 import { Commits } from "./commits.ts";
 import type { WriterThread } from "./writer-thread.ts";
 
 const megabyte = 1 << 20;
 
-/** How many writes of these sizes, made in one go, go to the disk together. */
-async function jobsOf(sizes: readonly number[]): Promise<number[]> {
+/** A store of keys without values, whose jobs are only counted. */
+function counting(find: (key: string) => Entry | undefined) {
   const jobs: number[] = [];
+  const changes: Change[] = [];
+  const forgotten: number[] = [];
   let revision = 0;
   const thread = {
     run: async (job: Parameters<WriterThread["run"]>[0]) => {
       jobs.push(job.numbers.length / 4);
+      forgotten.push(...job.forget);
       return { pages: 1, freePages: 0 };
     },
   } as unknown as WriterThread;
   const commits = new Commits({
     thread,
     revision: () => revision,
-    find: () => undefined,
-    apply: (decided) => void (revision += decided.length),
+    find: (key) => find(key),
+    findUnread: (key) => find(key),
+    apply: (decided) => {
+      revision += decided.length;
+      for (const { change } of decided) changes.push(change);
+    },
     fault: (error) => error,
   });
+  return { commits, jobs, changes, forgotten };
+}
+
+/** How many writes of these sizes, made in one go, go to the disk together. */
+async function jobsOf(sizes: readonly number[]): Promise<number[]> {
+  const { commits, jobs } = counting(() => undefined);
   const value = Buffer.alloc(Math.max(...sizes));
   const outcomes = sizes.map(
     (size, at) =>
@@ -47,3 +61,34 @@ const cases: [rule: string, sizes: readonly number[], jobs: readonly number[]][]
   ["a write larger than a job goes alone", [9 * megabyte, 1, 1], [1, 2]],
 ];
 for (const [rule, sizes, jobs] of cases) test(rule, async () => assert.deepEqual(await jobsOf(sizes), jobs));
+
+test("what expires is deleted in one flush with the writes of the moment, unless it has changed", async () => {
+  const value = Buffer.of(1);
+  const entries = new Map(
+    ["a", "b", "c"].map((key, at) => [key, { key, value, revision: at + 1, created: at + 1 }]),
+  );
+  const { commits, jobs, changes } = counting((key) => entries.get(key));
+  const written = new Promise<Outcome>((resolve, reject) =>
+    commits.add({ write: { key: "b", value, expect: 2 }, expires: 0, resolve, reject }),
+  );
+  const due = [1, 2, 30].map((revision, at) => ({ key: "abc"[at]!, revision }));
+  await Promise.all([written, commits.expire([...due, { key: "gone", revision: 4 }])]);
+  assert.deepEqual(jobs, [2]);
+  assert.deepEqual(
+    changes.map((change) => [change.key, change.value]),
+    [
+      ["b", value],
+      ["a", null],
+    ],
+  );
+  await commits.close();
+  await assert.rejects(commits.expire(due), StoreClosed);
+});
+
+test("rows that can go are taken in order, each once", async () => {
+  const { commits, forgotten } = counting(() => undefined);
+  const rows = Array.from({ length: 2000 }, (_, at) => at + 1);
+  await Promise.all([commits.forget(rows.slice(0, 3)), commits.forget(rows.slice(3))]);
+  assert.deepEqual(forgotten, rows);
+  await commits.close();
+});

@@ -1,9 +1,10 @@
 // Group commit: writes that come while the disk is busy share the next flush. One job at a time is on its
 // way, and housekeeping rides along in small pieces, so that neither waits long for the other.
 
+import type { Due } from "../deadlines.ts";
 import { StoreBusy, StoreClosed } from "../errors.ts";
-import type { Entry, Revision } from "../store.ts";
-import { type Decided, type Pending, decide, jobOf } from "./batch.ts";
+import type { Revision } from "../store.ts";
+import { type CurrentEntries, type Decided, type Pending, decide, jobOf } from "./batch.ts";
 import type { DerivedPiece } from "./writer.ts";
 import { type Pages, type WriterThread, JobFailed } from "./writer-thread.ts";
 
@@ -19,10 +20,9 @@ const vacuumPagesAlone = 256;
 const freePagesKept = 512;
 const freeShareKept = 0.25;
 
-export interface CommitsSeams {
+export interface CommitsSeams extends CurrentEntries {
   readonly thread: WriterThread;
   revision(): Revision;
-  find(key: string): Entry | undefined;
   /** Takes over changes that are on disk. */
   apply(decided: readonly Decided[]): void;
   /** Turns a failed job into the error its writers get. */
@@ -38,9 +38,12 @@ export class Commits {
   readonly #seams: CommitsSeams;
   #queue: Pending[] = [];
   #waitingBytes = 0;
+  /** Those before `#forgotFirst` are gone; to take them out of the array each time would move all others. */
   #forget: Revision[] = [];
+  #forgotFirst = 0;
   #forgotten: Chore[] = [];
   #derived: (DerivedPiece & Chore)[] = [];
+  readonly #expiring: ({ readonly due: readonly Due[] } & Chore)[] = [];
   #compacted: ({ readonly through: Revision } & Chore) | undefined;
   #pages: Pages = { pages: 0, freePages: 0 };
   #running = false;
@@ -63,6 +66,15 @@ export class Commits {
       this.#waitingBytes += size;
       this.#schedule();
     }
+  }
+
+  /** Deletes keys that still have the revision they expired with; resolves when that is on disk. */
+  expire(due: readonly Due[]): Promise<void> {
+    if (this.#closing) return Promise.reject(new StoreClosed());
+    return new Promise((resolve, reject) => {
+      this.#expiring.push({ due, resolve, reject });
+      this.#schedule();
+    });
   }
 
   /** Records durably how far history is compacted. One at a time. */
@@ -103,6 +115,7 @@ export class Commits {
     for (const chore of this.#forgotten.splice(0)) chore.reject(new StoreClosed());
     this.#compacted?.reject(new StoreClosed());
     for (const piece of this.#derived.splice(0)) piece.reject(new StoreClosed());
+    for (const chore of this.#expiring.splice(0)) chore.reject(new StoreClosed());
   }
 
   // The next turn of the loop, not now: all writes of this turn, and those that finished writes set off, go
@@ -126,11 +139,15 @@ export class Commits {
   }
 
   async #oneJob(): Promise<void> {
-    const { thread, revision, find, apply, fault } = this.#seams;
-    const { decided, outcomes } = decide(this.#take(), revision(), find);
+    const { thread, revision, apply, fault } = this.#seams;
+    const expiring = this.#expiring.shift();
+    const { decided, outcomes } = decide(this.#take(), revision(), this.#seams, expiring?.due);
     const compacted = this.#compacted;
     const derived = this.#derived.splice(0, derivedPerJob);
-    const forget = this.#forget.slice(0, decided.length ? forgetBesideWrites : forgetAlone);
+    const forget = this.#forget.slice(
+      this.#forgotFirst,
+      this.#forgotFirst + (decided.length ? forgetBesideWrites : forgetAlone),
+    );
     const vacuumPages =
       decided.length || forget.length || derived.length || compacted || !this.#spacious()
         ? 0
@@ -153,20 +170,29 @@ export class Commits {
             : pages;
       }
       if (decided.length) apply(decided);
-      this.#forget.splice(0, forget.length);
+      this.#forgot(forget.length);
       for (const { pending, outcome } of outcomes) pending.resolve(outcome);
+      expiring?.resolve();
       compacted?.resolve();
       for (const piece of derived) piece.resolve();
       if (this.#forget.length === 0) for (const chore of this.#forgotten.splice(0)) chore.resolve();
     } catch (error) {
       const told = error instanceof JobFailed ? fault(error) : error;
       for (const { pending } of outcomes) pending.reject(told);
+      expiring?.reject(told);
       compacted?.reject(told);
       for (const piece of derived) piece.reject(told);
       // The rows stay on the list; whoever waits for them is told, and the next job tries again.
       for (const chore of this.#forgotten.splice(0)) chore.reject(told);
       this.#pages = { pages: 0, freePages: 0 };
     }
+  }
+
+  #forgot(count: number): void {
+    this.#forgotFirst += count;
+    if (this.#forgotFirst < this.#forget.length) return;
+    this.#forget = [];
+    this.#forgotFirst = 0;
   }
 
   #take(): Pending[] {
@@ -189,6 +215,7 @@ export class Commits {
       this.#compacted !== undefined ||
       this.#forgotten.length > 0 ||
       this.#derived.length > 0 ||
+      this.#expiring.length > 0 ||
       this.#spacious()
     );
   }

@@ -2,6 +2,7 @@
 // just written, never go to disk.
 
 import type { Change, Revision } from "../store.ts";
+import { heldBytes } from "./unread-entry.ts";
 
 const overheadBytes = 300;
 
@@ -46,4 +47,4 @@ export class Recent {
 const gone: Change = { key: "", revision: 0, value: null, created: 0 };
 
 const sizeOf = (change: Change): number =>
-  overheadBytes + (change.value?.length ?? 0) + (change.previous?.value.length ?? 0);
+  overheadBytes + (change.value?.length ?? 0) + (change.previous ? heldBytes(change.previous) : 0);
