@@ -95,16 +95,19 @@ async function repeat(
   return good;
 }
 
+/** The clock of CPU profiles. */
+const monotonicMicros = (): number => Number(process.hrtime.bigint() / 1000n);
+
 async function step(name: string, run: () => Promise<number>): Promise<void> {
   if (wanted && !wanted.has(name)) return;
-  const [before, began] = [cpuMicros(pid), performance.now()];
+  const [before, began, beganAt] = [cpuMicros(pid), performance.now(), monotonicMicros()];
   const operations = await run();
   if (operations === 0)
     throw new Error(`nothing of ${name} went well; patch needs the objects that watch makes`);
   const micros = cpuMicros(pid) - before;
   const wallSeconds = (performance.now() - began) / 1000;
   process.stdout.write(
-    `${JSON.stringify({ step: name, operations, microsPerOperation: micros / operations, perSecond: operations / wallSeconds, residentMegabytes: residentMegabytes(pid) })}\n`,
+    `${JSON.stringify({ step: name, operations, microsPerOperation: micros / operations, perSecond: operations / wallSeconds, residentMegabytes: residentMegabytes(pid), began: beganAt, ended: monotonicMicros() })}\n`,
   );
 }
 

@@ -13,6 +13,7 @@ import {
   type Reader,
   type Selected,
   fromStored,
+  unspliced,
   withRevision,
 } from "#watchcache";
 import { StoredHeader } from "./stored-header.ts";
@@ -137,14 +138,14 @@ export class Resource {
    * How a stored value becomes what is held: from memory when this process wrote it, as it is when it is stored
    * in the form that is held, else by decoding it once.
    */
-  readonly reader: Reader = (entry: Entry): CachedObject => {
+  readonly reader: Reader = (entry, use): CachedObject => {
     const mine = this.#known.get(entry.value);
     if (mine) {
       this.#known.delete(entry.value);
       return mine(entry.revision);
     }
     return this.#canonical.matches(entry.value, entry.revision)
-      ? this.#asStored(entry)
+      ? this.#asStored(entry, use)
       : this.#decoded(entry);
   };
 
@@ -158,9 +159,10 @@ export class Resource {
     return withRevision(key, revision, json, known);
   }
 
-  #asStored({ key, revision, value }: Entry): CachedObject {
+  #asStored({ key, revision, value }: Entry, use?: "one answer"): CachedObject {
     const at = this.namespaced ? key.indexOf("/", this.prefix.length) : -1;
-    return fromStored(key, revision, value, {
+    const made = use ? unspliced : fromStored;
+    return made(key, revision, value, {
       namespace: at < 0 ? "" : key.slice(this.prefix.length, at),
       name: key.slice(at < 0 ? this.prefix.length : at + 1),
       select: this.#select,

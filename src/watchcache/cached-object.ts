@@ -72,13 +72,24 @@ interface Spliced {
   readonly revisionEnd: number;
 }
 
-function spliced(key: string, revision: Revision, encoded: Uint8Array): Spliced {
-  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
+/** How the revision stands in the metadata. */
+export const revisionMark = (revision: Revision): string => `,"resourceVersion":"${revision}"`;
+
+/** Where the metadata begins, and where the revision belongs. */
+export function placesIn(key: string, bytes: Buffer): { readonly metadata: number; readonly at: number } {
   const metadata = bytes.indexOf(metadataKey);
   const uid = bytes.indexOf(uidKey, metadata);
   if (metadata < 0 || uid < 0) throw new Error(`the stored value of ${key} is not an encoded object`);
-  const at = bytes.indexOf(quote, uid + uidKey.length) + 1;
-  const mark = `,"resourceVersion":"${revision}"`;
+  return { metadata, at: bytes.indexOf(quote, uid + uidKey.length) + 1 };
+}
+
+export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
+function spliced(key: string, revision: Revision, encoded: Uint8Array): Spliced {
+  const bytes = bufferOf(encoded);
+  const { metadata, at } = placesIn(key, bytes);
+  const mark = revisionMark(revision);
   // Memory of its own: a slice of a shared slab would keep its short-lived neighbours alive.
   const line = Buffer.allocUnsafeSlow(bytes.length + mark.length + 1);
   bytes.copy(line, 0, 0, at);

@@ -32,6 +32,8 @@ const indexedFrom = 10_000;
 /** Answers of at most this many objects are read before they are given. */
 const mostGiven = 10_000;
 const givenAtOnce = 128;
+/** Of answers of at most this many objects the bytes are kept for a while. */
+const mostKept = 64;
 
 export class HeldInMemory implements Holding {
   readonly #indexes = new IndexesOnDemand();
@@ -142,11 +144,14 @@ export class HeldInStore implements Holding {
   /** Longer answers read theirs as they are written. */
   async give(items: readonly CachedObject[], caller?: Caller): Promise<readonly CachedObject[]> {
     if (items.length > mostGiven) return items;
+    // Pages of many would only drive out what is asked for again.
+    const objects = this.#objects;
+    const read = items.length > mostKept ? objects.readAll.bind(objects) : objects.loadAll.bind(objects);
     const given: CachedObject[] = [];
     const work = new TimeSlice(caller);
     for (let from = 0; from < items.length; from += givenAtOnce) {
       if (work.expired) await work.yield();
-      given.push(...this.#objects.loadAll(items.slice(from, from + givenAtOnce)));
+      given.push(...read(items.slice(from, from + givenAtOnce)));
     }
     return given;
   }

@@ -21,8 +21,11 @@ import {
   type FrameSink,
 } from "./source.ts";
 
-/** Turns a stored value into what is held. */
-export type Reader = (entry: Entry) => CachedObject;
+/**
+ * Turns a stored value into what is held. What is made for one answer is not: it may keep the value itself, of
+ * which a copy would be made otherwise.
+ */
+export type Reader = (entry: Entry, use?: "one answer") => CachedObject;
 
 export interface Reflector {
   readonly store: Store;

@@ -57,14 +57,28 @@ export class StoredObjects {
     );
   }
 
+  /** Some for one answer: nothing of them is kept here. */
+  readAll(items: readonly CachedObject[]): CachedObject[] {
+    const absent = items.filter((item) => item instanceof StoredObject && !item.loaded);
+    const values = this.#values.values(absent.map(({ revision }) => revision));
+    return items.map((item) =>
+      item instanceof StoredObject
+        ? (item.loaded ?? this.#made(item, values.get(item.revision), "one answer"))
+        : item,
+    );
+  }
+
   #take(stored: StoredObject, value: Uint8Array | undefined): CachedObject {
-    const { key, revision } = stored;
-    // It was deleted or replaced, and that was compacted.
-    if (!value) throw new Compacted(revision + 1);
-    const item = this.#read({ key, revision, value, created: revision });
+    const item = this.#made(stored, value);
     stored.loaded = item;
     this.#keep(stored, item);
     return item;
+  }
+
+  #made({ key, revision }: StoredObject, value: Uint8Array | undefined, use?: "one answer"): CachedObject {
+    // It was deleted or replaced, and that was compacted.
+    if (!value) throw new Compacted(revision + 1);
+    return this.#read({ key, revision, value, created: revision }, use);
   }
 
   #keep(stored: StoredObject, { line }: CachedObject): void {

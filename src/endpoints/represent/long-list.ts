@@ -5,7 +5,7 @@
 //   and the objects put in between                                               ^
 import { type Caller, TimeSlice } from "#base";
 import { type Message, encodeEnvelope, printYaml, protobufCodec, stringifyJson } from "#schema";
-import type { CachedObject } from "#watchcache";
+import { type CachedObject, itemBytes } from "#watchcache";
 import type { Choice } from "./negotiate.ts";
 
 /** Shorter lists are made in one go. */
@@ -65,7 +65,7 @@ export async function splicedLongList(
   const parts: Uint8Array[] = [];
   const work = new TimeSlice();
   for (let from = 0, to = 0; from < items.length; from = to) {
-    for (let size = 0; to < items.length && size < spliceBytes; to++) size += items[to]!.line.length;
+    for (let size = 0; to < items.length && size < spliceBytes; to++) size += itemBytes(items[to]!);
     if (from > 0) parts.push(comma);
     parts.push(splice(items.slice(from, to)));
     if (work.expired) await work.yield();

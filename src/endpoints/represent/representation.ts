@@ -14,7 +14,7 @@ import {
   protobufCodec,
   stringifyJson,
 } from "#schema";
-import type { FrameEncoder, FrameType, CachedObject } from "#watchcache";
+import { type CachedObject, type FrameEncoder, type FrameType, copyItem, itemBytes } from "#watchcache";
 import { longList, shortList, splicedLongList } from "./long-list.ts";
 import type { Choice, Media } from "./negotiate.ts";
 import { type IncludeObject, columnDefinitions, partialMetadata, rowOf, withoutOwn } from "./table.ts";
@@ -147,13 +147,13 @@ function joined(items: readonly CachedObject[]): readonly Uint8Array[] | Promise
 
 function splice(items: readonly CachedObject[]): Uint8Array {
   let size = 0;
-  for (const item of items) size += item.line.length - item.typeHeaderBytes + 1;
+  for (const item of items) size += itemBytes(item) + next.length;
   const out = Buffer.allocUnsafe(size);
   let at = 0;
   let separator = open;
   for (const item of items) {
     at += separator.copy(out, at);
-    at += item.line.copy(out, at, item.typeHeaderBytes, item.line.length - 1);
+    at += copyItem(item, out, at);
     separator = next;
   }
   return out.subarray(0, at);

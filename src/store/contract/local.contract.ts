@@ -35,6 +35,26 @@ export const localCases: readonly Case[] = [
     },
   ],
   [
+    "values of any size and content are read together",
+    async (kit) => {
+      const { local } = kit.store;
+      if (!local) return;
+      const values = [Buffer.alloc(0), Buffer.from([0, 44, 0, 255]), Buffer.alloc(20_000, 7), Buffer.from("ä")];
+      const revisions: number[] = [];
+      for (const [at, value] of values.entries()) {
+        const outcome = await kit.store.write({ key: `${kit.prefix}k${at}`, value, expect: "absent" });
+        assert.ok(outcome.done);
+        revisions.push(outcome.revision);
+      }
+      const read = local.values(revisions);
+      assert.deepEqual(
+        revisions.map((revision) => Buffer.from(read.get(revision)!)),
+        values,
+      );
+      assert.equal(local.values([]).size, 0);
+    },
+  ],
+  [
     "derived data is kept in pieces, replaced and removed",
     async (kit) => {
       const derived = kit.store.local?.derived;
