@@ -36,9 +36,16 @@ try {
   delete process.env["NODE_OPTIONS"];
   const script = join(import.meta.dirname, "kit", "apiserver-load.ts");
   const group = groupName(dialects.orch, { group: "events", branded: true });
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    ...["--conditions=orch-source", script, server.url, String(server.pid), server.token, group, objects],
-  ]);
+  const load = [
+    "--conditions=orch-source",
+    script,
+    server.url,
+    String(server.pid),
+    server.token,
+    group,
+    objects,
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, load);
   await server.stop();
   const steps = stdout
     .trim()

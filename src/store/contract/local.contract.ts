@@ -39,7 +39,12 @@ export const localCases: readonly Case[] = [
     async (kit) => {
       const { local } = kit.store;
       if (!local) return;
-      const values = [Buffer.alloc(0), Buffer.from([0, 44, 0, 255]), Buffer.alloc(20_000, 7), Buffer.from("ä")];
+      const values = [
+        Buffer.alloc(0),
+        Buffer.from([0, 44, 0, 255]),
+        Buffer.alloc(20_000, 7),
+        Buffer.from("ä"),
+      ];
       const revisions: number[] = [];
       for (const [at, value] of values.entries()) {
         const outcome = await kit.store.write({ key: `${kit.prefix}k${at}`, value, expect: "absent" });
