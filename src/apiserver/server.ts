@@ -38,7 +38,7 @@ import { measuredAllocator } from "./metrics/allocator-metrics.ts";
 import { cacheMetrics } from "./metrics/cache-metrics.ts";
 import { dataKeyMetrics } from "./metrics/encryption-metrics.ts";
 import { aggregationMetrics, clientMetrics, discoveryMetrics } from "./metrics/extension-metrics.ts";
-import { leaseMetrics } from "./metrics/store-metrics.ts";
+import { remoteStoreMetrics } from "./metrics/remote-store-metrics.ts";
 import { storeMeasuring } from "./metrics/measured-store.ts";
 import { workMetrics } from "./metrics/work-metrics.ts";
 import { admissionMetrics } from "./metrics/admission-metrics.ts";
@@ -161,7 +161,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
           signal: closing.signal,
         });
   const { storePatienceMilliseconds: patienceMilliseconds } = options;
-  const remote = { patienceMilliseconds, dial: egress.etcd, leaseReplaced: leaseMetrics(serving.metrics) };
+  const remote = { patienceMilliseconds, dial: egress.etcd, ...remoteStoreMetrics(serving.metrics) };
   const storage = { settings, dialect, encryption, clock, log, ...remote };
   const measured = storeMeasuring(storePrefix, serving.metrics);
   const store = measured(await openStoreFor(storage, options.store));

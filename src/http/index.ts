@@ -38,6 +38,7 @@ export {
   grpcChannel,
 } from "./grpc/channel.ts";
 export type { TlsMaterial } from "./grpc/connection.ts";
+export { type GrpcObserver, type ObservedCall, observedChannel } from "./grpc/observed-channel.ts";
 export {
   type GrpcProcedure,
   type GrpcServer,

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, type Log, makeFolder } from "#base";
 import type { Dialect } from "#dialect";
-import type { Dial } from "#http";
+import type { Dial, GrpcObserver } from "#http";
 import { type Store, encrypted, openStore, unreachableStore } from "#store";
 import type { ApiserverSettings } from "../options/settings.ts";
 import type { Encryption } from "./encryption.ts";
@@ -22,6 +22,8 @@ export interface StoreOptions {
   readonly dial?: Dial | undefined;
   /** Told how many writes shared a lease of a store elsewhere. */
   readonly leaseReplaced?: ((keys: number) => void) | undefined;
+  /** Told of every call to a store elsewhere. */
+  readonly calls?: GrpcObserver | undefined;
 }
 
 /** `given` takes the place of the store that the settings name. */
@@ -67,6 +69,7 @@ async function remoteStore({
   log,
   dial,
   leaseReplaced,
+  calls,
   patienceMilliseconds = usualPatienceMilliseconds,
 }: StoreOptions): Promise<Store> {
   const { storeServers: endpoints, storeCafile, storeCertfile, storeKeyfile } = settings;
@@ -85,6 +88,7 @@ async function remoteStore({
       ...(storeCafile + storeCertfile !== "" && { tls }),
       leaseReuseSeconds: settings.leaseReuseDurationSeconds,
       leaseReplaced,
+      calls,
     },
   });
   const until = clock.now() + patienceMilliseconds;

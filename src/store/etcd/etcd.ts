@@ -1,7 +1,15 @@
 // The store on an etcd cluster: its revisions are etcd's, a write is one transaction, a watch outlives its
 // connections.
 import { type Clock, systemClock } from "#base";
-import { type Dial, type GrpcChannel, GrpcError, type TlsMaterial, grpcChannel } from "#http";
+import {
+  type Dial,
+  type GrpcChannel,
+  GrpcError,
+  type GrpcObserver,
+  type TlsMaterial,
+  grpcChannel,
+  observedChannel,
+} from "#http";
 import { StoreClosed } from "../errors.ts";
 import { checkRange, checkWrite } from "../key-order.ts";
 import { leaseReuse } from "../leases.ts";
@@ -40,6 +48,8 @@ export interface EtcdOptions {
   /** Told how many writes shared a lease when the next one takes its place. */
   readonly leaseReplaced?: ((keys: number) => void) | undefined;
   readonly maxKeysPerLease?: number;
+  /** Told of every call. */
+  readonly calls?: GrpcObserver | undefined;
   /** The longest answer taken from etcd; longer ones are asked for in parts. */
   readonly maxMessageBytes?: number;
   readonly clock?: Clock;
@@ -74,7 +84,7 @@ export class EtcdStore implements Store {
     this.#keys = etcdKeys(this.#prefix);
     this.#readMilliseconds = readMilliseconds ?? 10_000;
     this.#writeMilliseconds = writeMilliseconds ?? 10_000;
-    this.#channel = grpcChannel({
+    const channel = grpcChannel({
       endpoints: options.endpoints,
       clock: this.#clock,
       connectMilliseconds: connectMilliseconds ?? 3000,
@@ -85,6 +95,7 @@ export class EtcdStore implements Store {
       ...(options.tls && { tls: options.tls }),
       dial: options.dial,
     });
+    this.#channel = options.calls ? observedChannel(channel, options.calls) : channel;
     this.#newLeases = () =>
       leaseReuse({
         clock: this.#clock,

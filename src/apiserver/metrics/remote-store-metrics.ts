@@ -1,0 +1,44 @@
+// What is counted of a store elsewhere: calls and messages of its gRPC connection, and how many writes shared a lease.
+import type { Metrics } from "#base";
+import type { GrpcCode, GrpcObserver, ObservedCall } from "#http";
+import { leaseMetrics } from "./store-metrics.ts";
+
+export interface RemoteStoreObservers {
+  readonly leaseReplaced: (keys: number) => void;
+  readonly calls: GrpcObserver;
+}
+
+export const remoteStoreMetrics = (metrics: Metrics): RemoteStoreObservers => ({
+  leaseReplaced: leaseMetrics(metrics),
+  calls: grpcClientMetrics(metrics),
+});
+
+function grpcClientMetrics(metrics: Metrics): GrpcObserver {
+  const counter = (what: string, help: string, labels: readonly string[]) =>
+    metrics.counter({ name: `grpc_client_${what}_total`, help, labels });
+  const labels = ["grpc_method", "grpc_service", "grpc_type"];
+  const started = counter("started", "Calls that were started on the client.", labels);
+  const sent = counter("msg_sent", "Messages of streams and calls that were sent by the client.", labels);
+  const received = counter("msg_received", "Messages that the client received.", labels);
+  const handled = counter("handled", "Calls that have ended, whether or not they went well.", [
+    "grpc_code",
+    ...labels,
+  ]);
+  const of = ({ method, service, type }: ObservedCall) => [method, service, type] as const;
+  return {
+    started: (call) => started.with(...of(call)).add(),
+    sent: (call) => sent.with(...of(call)).add(),
+    received: (call) => received.with(...of(call)).add(),
+    handled: (call, code) => handled.with(codeName(code), ...of(call)).add(),
+  };
+}
+
+/** `DeadlineExceeded` for DEADLINE_EXCEEDED, with the original's spelling of the one that differs. */
+function codeName(code: GrpcCode): string {
+  if (code === "OK") return code;
+  if (code === "CANCELLED") return "Canceled";
+  return code
+    .split("_")
+    .map((word) => word[0]! + word.slice(1).toLowerCase())
+    .join("");
+}
