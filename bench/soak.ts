@@ -1,0 +1,126 @@
+// Claim: the database, its log and the memory of a server stay bounded however long it runs. An hour of a small cluster
+// in minutes: nodes renew leases, pods come, report their status and go, Events are written and expire; compaction and
+// the lifetime of Events are shortened alike. Prints what is there at every twelfth of the hour, and how long the
+// slowest renewal of a lease took.
+//
+//   npm run bench -- soak [--nodes=100] [--times=12]
+import { statSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { join } from "node:path";
+import { dialects, groupName } from "#dialect";
+import { type RunningApiserver, startApiserver } from "../test/kit/apiserver.ts";
+import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
+
+const given = new Map<string, string>(
+  process.argv
+    .slice(2)
+    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
+);
+const nodes = Number(given.get("nodes") ?? 100);
+/** By how much the clock of compaction and expiry is faster than that of the cluster. */
+const times = Number(given.get("times") ?? 12);
+const parts = 12;
+const renewalsPerNode = 360;
+const podsPerNode = 18;
+const updatesPerPod = 4;
+const eventsPerPod = 10;
+const connections = 16;
+
+const leases = `/apis/${groupName(dialects.orch, { group: "coordination", branded: true })}/v1/namespaces/default/leases`;
+const agent = new Agent({ keepAlive: true, maxSockets: connections });
+const flags = [
+  "--disable-admission-plugins=ServiceAccount",
+  `--event-ttl=${Math.round(3600 / times)}s`,
+  `--store-compaction-interval=${Math.round(300 / times)}s`,
+];
+
+await using server = await startApiserver({ flags, readyWithinSeconds: 300 });
+for (let node = 0; node < nodes; node++)
+  await call("POST", leases, { metadata: { name: `n${node}` }, spec: { holderIdentity: `n${node}` } });
+
+const writesPerPart = (nodes * (renewalsPerNode + podsPerNode * (2 + updatesPerPod + eventsPerPod))) / parts;
+console.log(`${writesPerPart * parts} writes, Events live ${Math.round(3600 / times)} s`);
+console.log("part   database MB   its log MB   resident MB   slowest renewal ms   processor µs a write");
+let pods = 0;
+for (let part = 1; part <= parts; part++) {
+  const before = cpuMicros(server.pid);
+  let slowest = 0;
+  const work: (() => Promise<void>)[] = [];
+  for (let each = 0; each < (nodes * renewalsPerNode) / parts; each++)
+    work.push(async () => {
+      const began = performance.now();
+      await call("PATCH", `${leases}/n${each % nodes}`, {
+        spec: { renewTime: `2026-01-01T00:00:00.${String(each % 1_000_000).padStart(6, "0")}Z` },
+      });
+      slowest = Math.max(slowest, performance.now() - began);
+    });
+  for (let each = 0; each < (nodes * podsPerNode) / parts; each++) work.push(() => podLife(`p${pods++}`));
+  await inOrder(shuffled(work));
+  const size = sizes(server);
+  const micros = (cpuMicros(server.pid) - before) / writesPerPart;
+  console.log(
+    [part, size.database, size.log, residentMegabytes(server.pid), slowest, micros]
+      .map((figure, at) => figure.toFixed(at === 1 || at === 2 ? 1 : 0).padStart(at ? 13 : 4))
+      .join(""),
+  );
+}
+agent.destroy();
+
+async function podLife(name: string): Promise<void> {
+  const pod = { metadata: { name }, spec: { containers: [{ name: "c", image: "example.com/image:1" }] } };
+  await call("POST", "/api/v1/namespaces/default/pods", pod);
+  const path = `/api/v1/namespaces/default/pods/${name}`;
+  for (let update = 0; update < updatesPerPod; update++)
+    await call("PATCH", `${path}/status`, { status: { message: `${update} ${"x".repeat(1500)}` } });
+  for (let event = 0; event < eventsPerPod; event++)
+    await call("POST", "/api/v1/namespaces/default/events", {
+      metadata: { name: `${name}.${event}` },
+      involvedObject: { kind: "Pod", namespace: "default", name },
+      reason: "Soak",
+      message: "x".repeat(800),
+      type: "Normal",
+    });
+  await call("DELETE", `${path}?gracePeriodSeconds=0`);
+}
+
+/** Some at once, until all are done. */
+async function inOrder(work: readonly (() => Promise<void>)[]): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < work.length) await work[next++]!();
+  };
+  await Promise.all(Array.from({ length: connections }, lane));
+}
+
+/** The same order at every run. */
+function shuffled<T>(items: T[]): T[] {
+  let seed = 1;
+  for (let at = items.length - 1; at > 0; at--) {
+    seed = (seed * 48_271) % 2_147_483_647;
+    const other = seed % (at + 1);
+    [items[at], items[other]] = [items[other]!, items[at]!];
+  }
+  return items;
+}
+
+function sizes({ folder }: RunningApiserver): { readonly database: number; readonly log: number } {
+  const megabytes = (name: string): number =>
+    (statSync(join(folder, "data", "store", name), { throwIfNoEntry: false })?.size ?? 0) / 1e6;
+  return { database: megabytes("store.db"), log: megabytes("store.db-wal") };
+}
+
+function call(method: string, path: string, body?: object): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const headers = { authorization: `Bearer ${server.token}`, "content-type": type };
+    const sent = request(new URL(path, server.url), { agent, ca: server.ca, method, headers }, (reply) => {
+      reply.resume();
+      reply.on("end", () =>
+        (reply.statusCode ?? 500) < 300
+          ? resolve()
+          : reject(new Error(`${method} ${path} was answered with ${reply.statusCode}`)),
+      );
+    });
+    sent.on("error", reject).end(body && JSON.stringify(body));
+  });
+}
