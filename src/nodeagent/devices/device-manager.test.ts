@@ -206,6 +206,17 @@ test("a restart keeps devices of running containers and counts none until the pl
   );
 });
 
+test("a container that runs is not turned away though the checkpoint does not tell its devices", async () => {
+  const before = await begin();
+  void before.manager.follow(resource, played(["d1", "d2"]).plugin, signal);
+  await settle();
+  await before.admit(wanting("a", 1));
+  await settle();
+  const after = await begin({ isRunning: (uid) => uid === "b" }, before.files);
+  assert.deepEqual(await after.admit(wanting("b", 1)), { ok: true });
+  await assert.rejects(async () => after.admit(wanting("c", 1)), /no healthy devices present/);
+});
+
 test("a checkpoint that was tampered with is told and not used", async () => {
   const warnings: string[] = [];
   const log: Log = { ...silentLog, warn: (message) => void warnings.push(message) };

@@ -114,8 +114,8 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
         throw new AllocationError(
           `pod "${podUid}" container "${container.name}" changed request for resource "${resource}" from ${held.devices.length} to ${size}`,
         );
-      // What runs keeps its devices, whatever became of their plug-in.
-      if (held && options.isRunning(podUid, container.name)) continue;
+      // What runs keeps its devices, whatever became of their plug-in or of the checkpoint.
+      if (options.isRunning(podUid, container.name)) continue;
       const healthy = inventory.healthy(resource);
       if (!inventory.has(resource))
         throw new AllocationError(`cannot allocate unregistered device ${resource}`);
@@ -223,7 +223,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
       const plugin = inventory.plugin(resource);
       if (!plugin?.options.preStartRequired) continue;
       await plugin
-        .preStart(allocations.get(uidOf(pod), container.name, resource)!.devices, signal)
+        .preStart(allocations.get(uidOf(pod), container.name, resource)?.devices ?? [], signal)
         .catch((error: unknown) => {
           const text = grpcErrorText(error);
           throw new Error(`device plugin PreStartContainer rpc failed with err: ${text}`, { cause: error });
