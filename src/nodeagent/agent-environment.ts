@@ -47,6 +47,8 @@ export async function prepareEnvironment(
   // Made while the rest is prepared, and there before anybody hears of the node.
   const serving = certificateFrom(settings, { clock, log, dialect, nodeName });
   serving.catch(() => undefined);
+  // Whoever sees a request for the agent's certificates finds its own on the disk.
+  if (settings.bootstrapOrchconfig !== "" || settings.rotateCertificates) await serving;
   const reach = options.client
     ? undefined
     : await apiAccess(
