@@ -11,6 +11,7 @@ import type { Cluster } from "#kit";
 import type { ApiFault, ApiFaultProxy, ApiRequest } from "./api-fault-proxy.ts";
 import { type Chance, chance } from "./chance.ts";
 import { doublesOf, tracesOf } from "./node-traces.ts";
+import type { NodePlugins, SmallDisk } from "./node-surroundings.ts";
 import { type LivingPod, podKinds, randomPods, secretWord } from "./random-pods.ts";
 import { type RuntimeFault, type RuntimeFaultProxy, refusals } from "./runtime-fault-proxy.ts";
 
@@ -22,10 +23,15 @@ export interface FaultRoundOptions {
   readonly seed: number;
   readonly seconds: number;
   /** What fails; the daemon is the runtime as a process, which is killed. */
-  readonly of: readonly ("runtime" | "daemon" | "api" | "agent")[];
+  readonly of: readonly ("runtime" | "daemon" | "api" | "agent" | "plugins" | "disk")[];
+  /** Needed where they are to fail. */
+  readonly plugins?: Pick<NodePlugins, "start" | "kill">;
+  readonly disk?: Pick<SmallDisk, "fill" | "clear">;
   /** How long everything may take to come to rest afterwards. */
   readonly restSeconds: number;
   readonly most: number;
+  /** How many pods there are, and have come to what they must, before anything fails. */
+  readonly initially?: number;
   readonly partitionSeconds?: number;
   readonly kinds?: readonly string[];
   readonly say: (line: string) => void;
@@ -94,6 +100,7 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
     chance: luck.part("pods"),
     most,
     folder: starts,
+    ...(of.includes("plugins") && { kinds: Object.keys(podKinds) }),
     ...(options.kinds && { kinds: options.kinds }),
   });
   const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 20_000 });
@@ -103,6 +110,17 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
   const first = await footprint(cluster.agent.pid);
   const times = luck.part("times");
   try {
+    if (options.initially) {
+      await crowd.fill(options.initially);
+      const begunAt = Date.now();
+      let odd: string[] = ["not looked at yet"];
+      while (odd.length > 0 && Date.now() - begunAt < restSeconds * 1000) {
+        await sleep(1000);
+        odd = await oddities(cluster, runtime, crowd.living, namespace, history).catch(notYet);
+      }
+      say(`${options.initially} pods settled in ${((Date.now() - begunAt) / 1000).toFixed(1)} s`);
+      for (const what of odd) wrong.add(`before any fault: ${what}`);
+    }
     if (of.includes("runtime")) runtimeProxy.plan(runtimeFaults(luck.part("runtime")));
     if (of.includes("api")) apiProxy.plan(apiFaults(luck.part("api")));
     const began = Date.now();
@@ -110,6 +128,8 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
     let partAt = of.includes("api") && options.partitionSeconds ? began + seconds * 300 : Infinity;
     let killAt = of.includes("agent") ? began + 4000 + times.below(8000) : Infinity;
     let endAt = of.includes("daemon") ? began + 2000 + times.below(4000) : Infinity;
+    let unplugAt = of.includes("plugins") ? began + 3000 + times.below(5000) : Infinity;
+    let fullAt = of.includes("disk") ? began + 5000 + times.below(8000) : Infinity;
     while (Date.now() - began < seconds * 1000 || healAt !== Infinity) {
       say(`${((Date.now() - began) / 1000).toFixed(1)} ${await crowd.step()}`);
       await sleep(100 + times.below(500));
@@ -139,6 +159,20 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
         await sleep(times.below(3000));
         await cluster.containerd.start();
       }
+      if (Date.now() > unplugAt) {
+        unplugAt = Date.now() + 8000 + times.below(12_000);
+        say("plug-ins killed");
+        await options.plugins?.kill();
+        await sleep(times.below(3000));
+        await options.plugins?.start();
+      }
+      if (Date.now() > fullAt) {
+        fullAt = Date.now() + 15_000 + times.below(15_000);
+        say("disk full");
+        await options.disk?.fill();
+        await sleep(1000 + times.below(4000));
+        await options.disk?.clear();
+      }
     }
     runtimeProxy.calm();
     apiProxy.calm();
@@ -154,7 +188,7 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
     say(`at rest after ${((Date.now() - calmAt) / 1000).toFixed(1)} s`);
     odd.forEach(say);
     for (const what of odd) wrong.add(`not at rest within ${restSeconds} s: ${what}`);
-    for (const what of await phantoms(cluster, starts, crowd.living, namespace)) wrong.add(what);
+    for (const what of await phantoms(cluster, starts, crowd.living, namespace, history)) wrong.add(what);
     const statics = await cluster.client.of(kinds.pods).list({ namespace });
     const mirrored = statics.items
       .filter(({ metadata }) => hashOf(cluster, metadata) !== undefined)
@@ -199,6 +233,8 @@ const notYet = (error: Error): string[] => [error.message];
 interface History {
   readonly uids: Set<string>;
   readonly latest: Map<string, Pod>;
+  /** By pod and container, the containers that the runtime could not start: nothing of theirs ever ran. */
+  readonly failedStarts: Map<string, Set<string>>;
 }
 
 const hashOf = ({ dialect }: Cluster, metadata: Pod["metadata"]): string | undefined =>
@@ -215,7 +251,7 @@ function follow(
   wrong: (what: string) => void,
   of: readonly string[],
 ): History {
-  const history: History = { uids: new Set(), latest: new Map() };
+  const history: History = { uids: new Set(), latest: new Map(), failedStarts: new Map() };
   informer({
     client: cluster.client.of(kinds.pods),
     scope: { namespace },
@@ -225,6 +261,7 @@ function follow(
       history.uids.add(uid);
       const hash = hashOf(cluster, pod.metadata);
       if (hash !== undefined) history.uids.add(hash);
+      noteFailedStarts(history, pod);
       const before = history.latest.get(uid);
       history.latest.set(uid, pod);
       if (type === "deleted" || !before) return;
@@ -254,6 +291,17 @@ function follow(
     },
   });
   return history;
+}
+
+function noteFailedStarts({ failedStarts }: History, { metadata, status }: Pod): void {
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  for (const { name, state, lastState } of all) {
+    for (const { terminated } of [state, lastState]) {
+      if (terminated?.reason !== "StartError") continue;
+      const key = `${metadata.uid}.${name}`;
+      failedStarts.set(key, (failedStarts.get(key) ?? new Set()).add(terminated.containerID ?? ""));
+    }
+  }
 }
 
 async function watchDoubles(
@@ -312,7 +360,7 @@ async function oddities(
 }
 
 function isAsFated(pod: Pod, { fate }: LivingPod): boolean {
-  if (fate === "ready") return isReady(pod) && pod.status?.phase === "Running";
+  if (fate === "ready") return (isReady(pod) && pod.status?.phase === "Running") || wasRefusedDevices(pod);
   if (fate === "crashing")
     return (
       pod.status?.phase === "Running" &&
@@ -320,6 +368,10 @@ function isAsFated(pod: Pod, { fate }: LivingPod): boolean {
     );
   return pod.status?.phase === fate || (pod.status?.phase === "Failed" && wasKeptFromStarting(pod));
 }
+
+/** A pod that comes while its plug-in is away is turned away. */
+const wasRefusedDevices = ({ metadata, status }: Pod): boolean =>
+  metadata.labels?.["kind"] === "device" && status?.reason === "UnexpectedAdmissionError";
 
 /**
  * Where the runtime was cut off while it started a container, that container has failed, and with it a pod
@@ -335,6 +387,7 @@ async function phantoms(
   folder: string,
   living: ReadonlyMap<string, LivingPod>,
   namespace: string,
+  history: History,
 ): Promise<string[]> {
   const { items } = await cluster.client.of(kinds.pods).list({ namespace });
   const found: string[] = [];
@@ -349,7 +402,8 @@ async function phantoms(
         1;
       // One that runs has been started once more than it has restarted; of one that was cut off at its start
       // only the runtime knows.
-      if (restartCount > begun - (state.running && lastState.terminated?.reason !== "StartError" ? 1 : 0))
+      const failed = history.failedStarts.get(`${metadata.uid}.${name}`)?.size ?? 0;
+      if (restartCount > begun + failed - (state.running ? 1 : 0))
         found.push(
           `${metadata.name} ${metadata.uid}: ${name} is told to have restarted ${restartCount} times, and was started ${begun} times: ${JSON.stringify({ state, lastState })}`,
         );

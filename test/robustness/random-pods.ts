@@ -12,6 +12,8 @@ export type Fate = "ready" | "Succeeded" | "Failed" | "crashing";
 
 interface PodKind {
   readonly fate: Fate;
+  /** Of no use where the plug-ins of the tests are not there. */
+  readonly needsPlugins?: boolean;
   readonly spec: (image: string) => SpecPart;
 }
 
@@ -143,8 +145,27 @@ export const podKinds: Readonly<Record<string, PodKind>> = {
   },
   failing: { fate: "Failed", spec: pod([container("c", "exit 3")], { restartPolicy: "Never" }) },
   crashing: { fate: "crashing", spec: pod([container("c", "sleep 0.5; exit 4"), container("d", stays)]) },
+  driven: {
+    fate: "ready",
+    needsPlugins: true,
+    spec: pod(
+      [
+        container("c", `[ -e /v/hello ] || exit 9; ${stays}`, {
+          volumeMounts: [{ name: "v", mountPath: "/v" }],
+        }),
+      ],
+      { volumes: [{ name: "v", csi: { driver: "bind.example.com" } }] },
+    ),
+  },
+  device: {
+    fate: "ready",
+    needsPlugins: true,
+    spec: pod([container("c", stays, { resources: { limits: { "example.com/dev": "1" } } })]),
+  },
   stubborn: { fate: "ready", spec: pod([container("c", "trap '' TERM; while :; do sleep 0.2; done")]) },
 };
+
+const usualKinds = Object.keys(podKinds).filter((kind) => !podKinds[kind]!.needsPlugins);
 
 export interface LivingPod {
   readonly kind: string;
@@ -160,6 +181,8 @@ export interface RandomPods {
   readonly files: ReadonlyMap<string, string>;
   /** Every pod there ever was. */
   readonly uids: ReadonlySet<string>;
+  /** Makes so many at once, of all kinds in turn. */
+  fill(count: number): Promise<void>;
   /** One thing happens; says what. */
   step(): Promise<string>;
   /** Deletes all that is left. */
@@ -186,7 +209,7 @@ export async function randomPods({
   chance,
   most,
   folder,
-  kinds: names = Object.keys(podKinds),
+  kinds: names = usualKinds,
 }: RandomPodsOptions): Promise<RandomPods> {
   const { client, agent } = cluster;
   const pods = client.of(kinds.pods);
@@ -267,6 +290,13 @@ export async function randomPods({
     living,
     files,
     uids,
+    fill: async (count) => {
+      const each = names.filter((kind) => kind !== "ported");
+      for (let at = 0; at < count; at++) {
+        const kind = each[at % each.length]!;
+        await create(`${kind}-n${made++}`, kind);
+      }
+    },
     step: async () => {
       const existing = [...living.keys()];
       const roll = chance.below(100);

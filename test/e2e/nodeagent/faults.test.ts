@@ -1,23 +1,35 @@
 // Everything around the agent fails at random while pods come and go: the runtime refuses calls, carries them
 // out and cannot say so, is late or silent, and is killed; the API server does the like and is away for a
 // while; the agent is killed. When all that ends, everything is as it should be. Longer, with other luck:
-// ORCH_FAULT_SECONDS=60 ORCH_FAULT_ROUNDS=5 ORCH_FAULT_SEED=100 ORCH_FAULT_AWAY_SECONDS=40.
+// ORCH_FAULT_SECONDS=60 ORCH_FAULT_ROUNDS=5 ORCH_FAULT_SEED=100 ORCH_FAULT_AWAY_SECONDS=40 ORCH_FAULT_PODS=60.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { kinds } from "#client";
 import { type Cluster, needsCluster, podHome, startCluster, until } from "#kit";
 import { type ApiFaultProxy, apiFaultProxy } from "../../robustness/api-fault-proxy.ts";
 import { type FaultRoundOptions, faultRound } from "../../robustness/fault-round.ts";
+import {
+  type NodePlugins,
+  type SmallDisk,
+  nodePlugins,
+  smallDisk,
+} from "../../robustness/node-surroundings.ts";
 import { type RuntimeFaultProxy, runtimeFaultProxy } from "../../robustness/runtime-fault-proxy.ts";
 
 const wish = (name: string, usual: number): number => Number(process.env[`ORCH_FAULT_${name}`] ?? usual);
-const [seconds, rounds, firstSeed, awaySeconds] = [
+const [seconds, rounds, firstSeed, awaySeconds, most] = [
   wish("SECONDS", 8),
   wish("ROUNDS", 1),
   wish("SEED", 1),
   wish("AWAY_SECONDS", 4),
+  wish("PODS", 10),
 ];
+/** Many pods make a long round, in which everything fails that can. */
+const isLong = most > 10;
 const noEviction = Object.fromEntries(
   ["memory.available", "nodefs.available", "nodefs.inodesFree", "imagefs.available"].map((signal) => [
     signal,
@@ -29,8 +41,12 @@ describe("a node under faults", needsCluster(), () => {
   let cluster: Cluster;
   let runtimeProxy: RuntimeFaultProxy;
   let apiProxy: ApiFaultProxy;
+  let plugins: NodePlugins | undefined;
+  let disk: SmallDisk | undefined;
   before(async () => {
+    if (isLong) disk = await smallDisk(await mkdtemp(join(tmpdir(), "orch-small-disk-")), 64);
     cluster = await startCluster({
+      ...(disk && { agentRoot: disk.path }),
       dialect: "kubernetes",
       apiserverFlags: ["--feature-gates=SidecarContainers=true"],
       agentConfig: { runtimeRequestTimeout: "5s", evictionHard: noEviction },
@@ -41,35 +57,47 @@ describe("a node under faults", needsCluster(), () => {
           (apiProxy = await apiFaultProxy({ target: { url, ca }, agent, serving })).url,
       },
     });
+    if (isLong) plugins = await nodePlugins(cluster);
+    await plugins?.start();
   });
   after(async () => {
     runtimeProxy?.calm();
     apiProxy?.calm();
     await cluster?.stop();
+    await plugins?.[Symbol.asyncDispose]();
+    await disk?.[Symbol.asyncDispose]();
     await runtimeProxy?.[Symbol.asyncDispose]();
     await apiProxy?.[Symbol.asyncDispose]();
   });
 
-  const play = (of: FaultRoundOptions["of"], seed: number) => async (): Promise<void> => {
-    const home = await podHome(cluster);
-    home.stop();
-    const said: string[] = [];
-    const wrong = await faultRound({
-      cluster,
-      runtimeProxy,
-      apiProxy,
-      namespace: home.namespace,
-      seed,
-      seconds,
-      of,
-      // Dead sandboxes are collected once a minute.
-      restSeconds: 90,
-      most: 10,
-      partitionSeconds: awaySeconds,
-      say: (line) => said.push(line),
-    });
-    assert.deepEqual(wrong, [], `${said.join("\n")}\n${(await cluster.agent.log()).slice(-20_000)}`);
-  };
+  const play =
+    (of: FaultRoundOptions["of"], seed: number) =>
+    async (t: TestContext): Promise<void> => {
+      const home = await podHome(cluster);
+      home.stop();
+      const said: string[] = [];
+      const wrong = await faultRound({
+        cluster,
+        runtimeProxy,
+        apiProxy,
+        ...(plugins && { plugins }),
+        ...(disk && { disk }),
+        namespace: home.namespace,
+        seed,
+        seconds,
+        of,
+        // Dead sandboxes are collected once a minute; many pods take their time besides.
+        restSeconds: 90 + 3 * most,
+        most,
+        ...(isLong && { initially: most - 10 }),
+        partitionSeconds: awaySeconds,
+        say: (line) => said.push(line),
+      });
+      // Not every step, but what was done to the programs and what came of it.
+      const told = said.filter((line) => !/^\d+\.\d+ /.test(line));
+      t.diagnostic(`seed ${seed}, ${said.length - told.length} steps: ${told.join("; ")}`);
+      assert.deepEqual(wrong, [], `${said.join("\n")}\n${(await cluster.agent.log()).slice(-20_000)}`);
+    };
   for (let seed = firstSeed; seed < firstSeed + rounds; seed++) {
     test(
       `the runtime fails and the agent is killed at random, with seed ${seed}`,
@@ -83,6 +111,11 @@ describe("a node under faults", needsCluster(), () => {
       `the API server fails and is away at random, with seed ${seed}: no pod that is ready flips`,
       play(["api"], seed),
     );
+    if (isLong)
+      test(
+        `plug-ins, the runtime and the agent are killed, the disk is full and the API server away, with seed ${seed}: no pod that is ready flips`,
+        play(["daemon", "agent", "api", "plugins", "disk"], seed),
+      );
   }
 
   test("the agent ends in time while nobody answers, starts though the runtime is silent, and takes no pod for lost that it cannot see", async (t) => {
