@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { test } from "node:test";
+import { signingKeyOf } from "#authn";
+import { type ApiClient, kinds } from "#client";
+import { gone, until, withController } from "./cluster.fixture.ts";
+import { serviceAccountTokenController } from "./service-account-tokens.ts";
+
+const namespace = "default";
+const pem = generateKeyPairSync("ec", {
+  namedCurve: "P-256",
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  publicKeyEncoding: { type: "spki", format: "pem" },
+}).privateKey;
+const settings = { key: signingKeyOf(pem, "test"), rootCa: "the authority" };
+const decoded = (text = ""): string => Buffer.from(text, "base64").toString();
+const encoded = (text: string): string => Buffer.from(text).toString("base64");
+
+const secretOf = (client: ApiClient, name: string, of: { account: string; uid?: string; data?: object }) => {
+  const { annotations, secretTypes } = client.dialect.names;
+  return {
+    metadata: {
+      name,
+      namespace,
+      annotations: {
+        [annotations.serviceAccountName]: of.account,
+        ...(of.uid !== undefined && { [annotations.serviceAccountUid]: of.uid }),
+      },
+    },
+    type: secretTypes.serviceAccountToken,
+    ...(of.data && { data: of.data }),
+  } as never;
+};
+
+test("a token secret gets what is missing in it, and goes with its account", { timeout: 30_000 }, () =>
+  withController(
+    (context) => serviceAccountTokenController(context, settings),
+    async ({ client }) => {
+      const { annotations, legacyTokens } = client.dialect.names;
+      const accounts = client.of(kinds.serviceAccounts);
+      const secrets = client.of(kinds.secrets);
+      const account = await accounts.create({ metadata: { name: "builder", namespace } });
+      const uid = account.metadata.uid!;
+      await secrets.create(secretOf(client, "empty", { account: "builder" }));
+      const wrong = { namespace: encoded("elsewhere"), "ca.crt": encoded("another"), other: encoded("kept") };
+      await secrets.create(secretOf(client, "wrong", { account: "builder", uid, data: wrong }));
+      const filled = async (name: string): Promise<Record<string, string>> =>
+        await until(async () => {
+          const { data, metadata } = await secrets.get(name, { namespace });
+          const isFilled = data?.["token"] && metadata.annotations?.[annotations.serviceAccountUid] === uid;
+          return isFilled ? (data as Record<string, string>) : undefined;
+        });
+      const empty = await filled("empty");
+      assert.equal(decoded(empty["ca.crt"]), settings.rootCa);
+      assert.equal(decoded(empty["namespace"]), namespace);
+      const claims = JSON.parse(decoded(decoded(empty["token"]).split(".")[1])) as Record<string, string>;
+      assert.deepEqual(claims, {
+        iss: legacyTokens.issuer,
+        sub: `system:serviceaccount:${namespace}:builder`,
+        [legacyTokens.namespace]: namespace,
+        [legacyTokens.secret]: "empty",
+        [legacyTokens.account]: "builder",
+        [legacyTokens.accountUid]: uid,
+      });
+      const { token, ...rest } = await filled("wrong");
+      assert.ok(token);
+      assert.deepEqual(rest, {
+        "ca.crt": encoded(settings.rootCa),
+        namespace: encoded(namespace),
+        other: encoded("kept"),
+      });
+
+      await secrets.patch("empty", "merge", { data: { token: null } }, { namespace });
+      await filled("empty");
+
+      await accounts.delete("builder", { namespace });
+      for (const name of ["empty", "wrong"]) await until(() => gone(secrets.get(name, { namespace })));
+    },
+  ),
+);
+
+test("a token secret of no account is removed", { timeout: 30_000 }, () =>
+  withController(
+    (context) => serviceAccountTokenController(context, settings),
+    async ({ client }) => {
+      const secrets = client.of(kinds.secrets);
+      await client.of(kinds.serviceAccounts).create({ metadata: { name: "builder", namespace } });
+      await secrets.create(secretOf(client, "of-nobody", { account: "nobody" }));
+      await secrets.create(secretOf(client, "of-an-earlier-one", { account: "builder", uid: "of-before" }));
+      for (const name of ["of-nobody", "of-an-earlier-one"])
+        await until(() => gone(secrets.get(name, { namespace })));
+    },
+  ),
+);
