@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ApiClient, kinds } from "#client";
 import { until, withController } from "../cluster.fixture.ts";
+import type { SeenPod } from "../pods.ts";
 import { endpointSliceController } from "./endpoint-slices.ts";
-import { endpointsController } from "./endpoints.ts";
+import { endpointsController, subsetsFor } from "./endpoints.ts";
 import { endpointSliceMirroringController } from "./mirroring.ts";
+import type { SeenService } from "./service-pods.ts";
 
 const namespace = "default";
 const subresource = "status";
@@ -51,6 +53,41 @@ test("endpoints tell ready pods from others, and follow a pod's readiness", { ti
     await until(async () => (await shown())?.ready.length === 2);
   }),
 );
+
+test("ports that different pods have are told with the addresses of each", () => {
+  const pod = (name: string, podIP: string, ports: object[]): SeenPod =>
+    ({
+      metadata: { name, namespace, uid: name },
+      spec: { containers: [{ name: "c", image: "i", ports }] },
+      status: {
+        phase: "Running",
+        podIP,
+        podIPs: [{ ip: podIP }],
+        conditions: [{ type: "Ready", status: "True" }],
+      },
+    }) as unknown as SeenPod;
+  const http = { name: "http", containerPort: 8080, protocol: "TCP" };
+  const metrics = { name: "metrics", containerPort: 9090, protocol: "TCP" };
+  const service = {
+    metadata: { name: "web", namespace },
+    spec: {
+      ipFamilies: ["IPv4"],
+      ports: [http, metrics].map(({ name, containerPort }) => ({ name, port: containerPort, targetPort: name, protocol: "TCP" })), // prettier-ignore
+    },
+  } as unknown as SeenService;
+  const subsets = subsetsFor(service, [pod("a", "10.1.0.1", [http, metrics]), pod("b", "10.1.0.2", [http])]);
+  const told = subsets.map(({ addresses = [], ports = [] }) => [
+    addresses.map(({ ip }) => ip).join(),
+    ports.map(({ name }) => name).join(),
+  ]);
+  assert.deepEqual(
+    told.toSorted((a, b) => (a[1]! < b[1]! ? -1 : 1)),
+    [
+      ["10.1.0.1,10.1.0.2", "http"],
+      ["10.1.0.1", "metrics"],
+    ],
+  );
+});
 
 test("a slice holds a service's pods, without those whose node is not known", { timeout: 30_000 }, () =>
   withController(endpointSliceController, async ({ client }) => {

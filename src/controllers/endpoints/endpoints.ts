@@ -26,6 +26,7 @@ import {
   portsOn,
   targetOf,
 } from "./service-pods.ts";
+import { inOrder } from "./subset-order.ts";
 import { TriggerTimes } from "./trigger-times.ts";
 
 type Address = NonNullable<EndpointSubset["addresses"]>[number];
@@ -33,11 +34,17 @@ type Address = NonNullable<EndpointSubset["addresses"]>[number];
 /** An object holds at most so many addresses. */
 const mostAddresses = 1000;
 
-/** The subsets for a service: addresses with the same ports together. */
+interface Listed {
+  readonly address: Address;
+  readonly ready: boolean;
+}
+
+/** The subsets for a service: ports that the same addresses have together. */
 export function subsetsFor(service: SeenService, pods: readonly SeenPod[]): EndpointSubset[] {
   const family = service.spec.ipFamilies?.[0] ?? "IPv4";
   const showUnready = Boolean(service.spec.publishNotReadyAddresses);
-  const groups = new Map<string, { ports: readonly ResolvedPort[]; ready: Address[]; unready: Address[] }>();
+  /** The addresses of each port; those without ports have a key of their own. */
+  const byPort = new Map<string, { readonly port: ResolvedPort | undefined; readonly listed: Listed[] }>();
   for (const pod of pods) {
     const ip = addressOf(pod, family);
     if (!ip || !isCandidate(pod, showUnready)) continue;
@@ -50,22 +57,48 @@ export function subsetsFor(service: SeenService, pods: readonly SeenPod[]): Endp
       ...(pod.spec.nodeName && { nodeName: pod.spec.nodeName }),
       targetRef: targetOf(pod),
     };
-    const key = JSON.stringify(ports.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)));
-    let group = groups.get(key);
-    if (!group) groups.set(key, (group = { ports, ready: [], unready: [] }));
-    (showUnready || isReady(pod) ? group.ready : group.unready).push(address);
+    const listed = { address, ready: showUnready || isReady(pod) };
+    for (const port of ports.length > 0 ? ports : [undefined]) {
+      const key = JSON.stringify(port ?? null);
+      const group = byPort.get(key);
+      // Two ports of a service may lead to one port of a pod.
+      if (group?.listed.at(-1)?.address === address) continue;
+      if (group) group.listed.push(listed);
+      else byPort.set(key, { port, listed: [listed] });
+    }
   }
-  const byIp = (a: Address, b: Address): number => (a.ip < b.ip ? -1 : 1);
-  return [...groups]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { ports, ready, unready }]) => ({
-      ...(ready.length > 0 && { addresses: ready.toSorted(byIp) }),
-      ...(unready.length > 0 && { notReadyAddresses: unready.toSorted(byIp) }),
-      ...(ports.length > 0 && {
-        ports: ports.map(({ name, ...rest }) => ({ ...(name && { name }), ...rest })),
-      }),
-    }));
+  const byAddresses = new Map<
+    string,
+    { readonly ports: ResolvedPort[]; readonly listed: readonly Listed[] }
+  >();
+  for (const { port, listed } of byPort.values()) {
+    const sorted = listed.toSorted((a, b) => compareAddresses(a.address, b.address));
+    const key = JSON.stringify(
+      sorted.map(({ address, ready }) => [address.ip, address.targetRef?.uid, ready]),
+    );
+    let group = byAddresses.get(key);
+    if (!group) byAddresses.set(key, (group = { ports: [], listed: sorted }));
+    if (port) group.ports.push(port);
+  }
+  return inOrder(
+    [...byAddresses.values()].map(({ ports, listed }) => {
+      const addresses = listed.filter(({ ready }) => ready).map(({ address }) => address);
+      const notReadyAddresses = listed.filter(({ ready }) => !ready).map(({ address }) => address);
+      return {
+        ...(addresses.length > 0 && { addresses }),
+        ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
+        ...(ports.length > 0 && {
+          ports: ports.map(({ name, ...rest }) => ({ ...(name && { name }), ...rest })),
+        }),
+      };
+    }),
+  );
 }
+
+const compareAddresses = (a: Address, b: Address): number =>
+  compareText(a.ip, b.ip) || compareText(a.targetRef?.uid ?? "", b.targetRef?.uid ?? "");
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Ready addresses stay before others where there are too many. */
 export function truncated(subsets: readonly EndpointSubset[]): {
