@@ -173,14 +173,37 @@ export function restoreInput(
   return (["nat", "filter"] as const)
     .map((table) => {
       const gone = [...before[table]].filter((name) => !rules[table].has(name));
-      return [
-        `*${table}`,
-        ...[...rules[table].keys(), ...gone].map((name) => `:${name} - [0:0]`),
-        ...[...rules[table]].flatMap(([name, list]) => list.map((rule) => `-A ${name} ${rule}`)),
-        ...gone.map((name) => `-X ${name}`),
-        "COMMIT",
-        "",
-      ].join("\n");
+      return tableInput(table, rules[table], gone);
     })
     .join("");
 }
+
+/** What brings the tables from one state to another: only chains that differ; empty when none does. */
+export function restoreChanges(before: IptablesRules, after: IptablesRules): string {
+  return (["nat", "filter"] as const)
+    .map((table) => {
+      const changed = new Map(
+        [...after[table]].filter(([name, rules]) => !isSameList(before[table].get(name), rules)),
+      );
+      const gone = [...before[table].keys()].filter((name) => !after[table].has(name));
+      return changed.size + gone.length === 0 ? "" : tableInput(table, changed, gone);
+    })
+    .join("");
+}
+
+const tableInput = (
+  table: string,
+  chains: ReadonlyMap<string, readonly string[]>,
+  gone: readonly string[],
+): string =>
+  [
+    `*${table}`,
+    ...[...chains.keys(), ...gone].map((name) => `:${name} - [0:0]`),
+    ...[...chains].flatMap(([name, list]) => list.map((rule) => `-A ${name} ${rule}`)),
+    ...gone.map((name) => `-X ${name}`),
+    "COMMIT",
+    "",
+  ].join("\n");
+
+const isSameList = (a: readonly string[] | undefined, b: readonly string[]): boolean =>
+  a !== undefined && a.length === b.length && a.every((each, at) => each === b[at]);

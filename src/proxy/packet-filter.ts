@@ -1,7 +1,14 @@
 // The edge to the kernel's packet filter: nftables where it works, iptables elsewhere. Each write is one
 // transaction.
 import { spawn } from "node:child_process";
-import { type IptablesOptions, iptablesJumps, iptablesRules, restoreInput } from "./iptables.ts";
+import {
+  type IptablesOptions,
+  type IptablesRules,
+  iptablesJumps,
+  iptablesRules,
+  restoreChanges,
+  restoreInput,
+} from "./iptables.ts";
 import { type NftablesOptions, nftablesBuilder } from "./nftables.ts";
 import { type Ruleset, changeTable, replaceTable } from "./ruleset.ts";
 import type { Family, ServicePort } from "./service-ports.ts";
@@ -125,7 +132,7 @@ export async function iptablesFilter(
   };
   const hasJump = async (family: Family, [table, chain, target]: (typeof jumps)[number]): Promise<boolean> =>
     (await run([iptablesProgram[family], "-w", "-t", table, "-C", chain, "-j", target])).code === 0;
-  let last = "";
+  const applied = new Map<Family, IptablesRules>();
   return {
     name: "iptables",
     families: usable,
@@ -137,24 +144,33 @@ export async function iptablesFilter(
           ports.filter((port) => port.family === family),
           options,
         );
-        const text = restoreInput(rules, await chainsNow(family));
-        await must(run, [`${iptablesProgram[family]}-restore`, "-w", "--noflush"], text);
+        const before = applied.get(family);
+        const text = before ? restoreChanges(before, rules) : restoreInput(rules, await chainsNow(family));
+        // What is there after a failure is not known: the next write replaces it.
+        applied.delete(family);
+        if (text !== "") await must(run, [`${iptablesProgram[family]}-restore`, "-w", "--noflush"], text);
         size += text.length;
-        for (const jump of jumps) {
+        for (const jump of before ? [] : jumps) {
           const [table, chain, target] = jump;
           if (!(await hasJump(family, jump)))
             await must(run, [iptablesProgram[family], "-w", "-t", table, "-I", chain, "-j", target]);
         }
-        last = `${options.prefix}SERVICES`;
+        applied.set(family, rules);
       }
       return size;
     },
     isIntact: async () => {
-      for (const family of usable)
-        for (const jump of jumps) if (last === "" || !(await hasJump(family, jump))) return false;
+      for (const family of usable) {
+        let intact = applied.has(family);
+        for (const jump of jumps) intact &&= await hasJump(family, jump);
+        if (intact) continue;
+        applied.delete(family);
+        return false;
+      }
       return true;
     },
     remove: async () => {
+      applied.clear();
       for (const family of usable) {
         for (const jump of jumps) {
           const [table, chain, target] = jump;

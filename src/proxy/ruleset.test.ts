@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { iptablesRules, restoreInput } from "./iptables.ts";
+import { iptablesRules, restoreChanges, restoreInput } from "./iptables.ts";
 import { nftablesBuilder } from "./nftables.ts";
 import { servicePort } from "./ports.fixture.ts";
 import { changeTable, replaceTable } from "./ruleset.ts";
@@ -107,4 +107,22 @@ test("iptables: chains of before that nobody needs are removed in the same trans
   assert.match(nat!, /--probability 0\.5000000000 -j ORCH-SEP-/);
   for (const line of nat!.split("\n"))
     assert.ok((/^:(\S+)/.exec(line)?.[1]?.length ?? 0) <= 28, `${line} is a name that iptables takes`);
+});
+
+test("a change of endpoints writes only the chains of its service to iptables", () => {
+  const ports = [
+    servicePort({ backends }),
+    servicePort({ hash: "other", clusterAddress: "10.96.0.9", backends }),
+  ];
+  const before = iptablesRules(4, ports, options);
+  const after = iptablesRules(4, [servicePort({ backends: [one] }), ports[1]!], options);
+  const lines = restoreChanges(before, after).split("\n");
+  const declared = lines.filter((line) => line.startsWith(":")).map((line) => line.slice(0, 10));
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith("*")),
+    ["*nat"],
+  );
+  assert.deepEqual(declared, [":ORCH-SVC-", ":ORCH-SEP-"]);
+  assert.equal(lines.filter((line) => line.startsWith("-X ORCH-SEP-")).length, 1);
+  assert.equal(restoreChanges(before, iptablesRules(4, ports, options)), "");
 });
