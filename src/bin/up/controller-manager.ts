@@ -17,6 +17,7 @@ import { type Dialect, componentAgent } from "#dialect";
 import { type MetricsServerOptions, runMetricsServer, unregisterMetricsApi } from "#metricsapi";
 import { runScheduler } from "#scheduler";
 import { LogFile } from "./log-file.ts";
+import { noticeUnreachableRegistry } from "./registry-notice.ts";
 
 export interface ControlLoopOptions {
   /** The client config they speak with. */
@@ -35,6 +36,8 @@ export interface ControlLoopOptions {
   /** The node of this machine, and where volumes of its own disk are made; without it there are none. */
   readonly localPath?: LocalPathSettings;
   readonly logFile: string;
+  /** Says a line to whoever started the cluster. */
+  readonly say: (line: string) => void;
 }
 
 export interface RunningControllerManager {
@@ -56,6 +59,7 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
   const schedulerClient = apiClient(withUserAgent(transport, componentAgent(dialect, "scheduler")), dialect);
   const base = { client, clock: systemClock, signal: stopping.signal, dialect };
   const view = clusterView({ ...base, log });
+  noticeUnreachableRegistry(view, options.say);
   const running = Promise.allSettled([
     runControllerManager({
       ...base,

@@ -58,9 +58,28 @@ const unreachable =
   /no such host|i\/o timeout|connection refused|network is unreachable|server misbehaving|deadline exceeded/;
 const mostNamed = 10;
 
+type SeenContainer = NonNullable<NonNullable<SeenPod["status"]>["containerStatuses"]>[number];
+
+function isUnreachable({ state }: SeenContainer): boolean {
+  const { reason = "", message = "" } = state?.waiting ?? {};
+  return /Image/.test(reason) && unreachable.test(message);
+}
+
+/** Images that cannot be had because no registry can be reached, each once. */
+export const unreachableImages = (pods: readonly Pick<SeenPod, "status">[]): string[] => [
+  ...new Set(
+    pods
+      .flatMap(({ status }) => [
+        ...(status?.initContainerStatuses ?? []),
+        ...(status?.containerStatuses ?? []),
+      ])
+      .filter(isUnreachable)
+      .map(({ image }) => image ?? ""),
+  ),
+];
+
 export function warningsOf(nodes: readonly SeenNode[], pods: readonly SeenPod[]): string[] {
   const found: string[] = [];
-  const offline: string[] = [];
   for (const node of nodes) {
     const name = node.metadata.name ?? "";
     if (!isReady(node)) found.push(`node ${name} is not ready`);
@@ -73,14 +92,13 @@ export function warningsOf(nodes: readonly SeenNode[], pods: readonly SeenPod[])
       (each) => each.type === "PodScheduled" && each.status === "False",
     );
     if (unscheduled) found.push(`${name} has no node: ${unscheduled.message ?? ""}`);
-    for (const { image, state } of status?.containerStatuses ?? []) {
-      const { reason = "", message = "" } = state?.waiting ?? {};
-      if (!/Err|BackOff|Invalid/.test(reason)) continue;
-      if (/Image/.test(reason) && unreachable.test(message)) offline.push(image ?? "");
-      else found.push(`${name}: ${reason}: ${message}`);
+    for (const container of status?.containerStatuses ?? []) {
+      const { reason = "", message = "" } = container.state?.waiting ?? {};
+      if (/Err|BackOff|Invalid/.test(reason) && !isUnreachable(container))
+        found.push(`${name}: ${reason}: ${message}`);
     }
   }
-  const images = [...new Set(offline)];
+  const images = unreachableImages(pods);
   const rest = found.length - mostNamed;
   return [
     ...(images.length > 0

@@ -188,6 +188,7 @@ async function runCluster(
         localPath: { nodeName, folder: paths.volumes },
       }),
       logFile: join(paths.logs, "controllers.log"),
+      say: (line) => view.say(`  registry     ${line}`),
     });
     if (!isLoopback(settings.bindAddress))
       await prepareJoin(paths.adminConfig, dialect, {
