@@ -48,7 +48,7 @@ test("a token secret gets what is missing in it, and goes with its account", { t
         await until(async () => {
           const { data, metadata } = await secrets.get(name, { namespace });
           const isFilled = data?.["token"] && metadata.annotations?.[annotations.serviceAccountUid] === uid;
-          return isFilled ? (data as Record<string, string>) : undefined;
+          return isFilled ? data : undefined;
         });
       const empty = await filled("empty");
       assert.equal(decoded(empty["ca.crt"]), settings.rootCa);
