@@ -50,10 +50,16 @@ export function jsonPatch(document: Json, patch: unknown, limits: JsonPatchLimit
     if (operation !== null && !isObject(operation))
       throw malformed("every operation of a JSON patch must be an object");
   }
-  const run: Run = { limits, copiedBytes: 0, movedItems: 0, ours: new Set() };
+  const run: Run = { limits, copiedBytes: 0, movedItems: 0, deepened: false, ours: new Set() };
   let current = document;
   for (const operation of patch) current = perform(current, operation as JsonObject | null, run);
-  return notTooDeep(current, run);
+  return run.deepened ? notTooDeep(current, run) : current;
+}
+
+/** Notes that a value is put into the document. */
+function placed(run: Run, value: Json): Json {
+  run.deepened ||= isObject(value) || isList(value);
+  return value;
 }
 
 /** Before anything recurses over a value that operations may have built up. */
@@ -69,6 +75,8 @@ interface Run {
   readonly limits: JsonPatchLimits;
   copiedBytes: number;
   movedItems: number;
+  /** An object or a list was put somewhere; nothing else can make the document nest deeper. */
+  deepened: boolean;
   /**
    * Containers made in this run, which may be changed in place: many operations on one big map copy it once.
    */
@@ -138,7 +146,7 @@ function cloned(value: Json): Json {
 }
 
 function replace(run: Run, document: Json, path: string, operation: JsonObject): Json {
-  const value = valueOf(operation);
+  const value = placed(run, valueOf(operation));
   if (path === "") {
     // A document is an object or a list; anything else in its place is passed over, as in kube-apiserver.
     return isObject(value) || isList(value) ? value : document;
@@ -153,6 +161,7 @@ function replace(run: Run, document: Json, path: string, operation: JsonObject):
 }
 
 function add(run: Run, document: Json, path: string, value: Json, kind: string): Json {
+  placed(run, value);
   return edit(
     run,
     document,
