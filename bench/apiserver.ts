@@ -7,14 +7,13 @@
 //   npm run bench -- apiserver [--objects=10000] [--only=create,get] [--source] [--profile=DIR]
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../test/kit/free-port.ts";
 import { residentMegabytes } from "./kit/process-cost.ts";
+import { type ServerProgram, launcher, startProgram, token } from "./kit/server-program.ts";
 
 const given = new Map<string, string>(
   process.argv
@@ -24,7 +23,6 @@ const given = new Map<string, string>(
 const objects = Number(given.get("objects") ?? 10_000);
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "orch-bench-"));
-const token = "bench-token";
 const file = (name: string): string => join(folder, name);
 const fromSource = ["--conditions=orch-source", join(root, "src", "bin", "orch-apiserver.ts")];
 
@@ -60,42 +58,6 @@ try {
 }
 
 async function main(): Promise<void> {
-  const key = (name: string): string[] => [
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:P-256",
-    "-nodes",
-    "-keyout",
-    file(name),
-  ];
-  execFileSync(
-    "openssl",
-    [
-      "req",
-      "-x509",
-      ...key("tls.key"),
-      "-days",
-      "2",
-      "-subj",
-      "/CN=127.0.0.1",
-      "-addext",
-      "subjectAltName=IP:127.0.0.1",
-      "-out",
-      file("tls.crt"),
-    ],
-    {
-      stdio: "ignore",
-    },
-  );
-  execFileSync(
-    "openssl",
-    ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", file("accounts.key")],
-    { stdio: "ignore" },
-  );
-  writeFileSync(file("tokens.csv"), `${token},admin,admin,"system:masters"\n`, { mode: 0o600 });
-
-  const constant = await constantFigure();
   const starts: number[] = [];
   for (let round = 0; round < 3; round++) {
     rmSync(file("data"), { recursive: true, force: true });
@@ -103,6 +65,7 @@ async function main(): Promise<void> {
     starts.push(startMilliseconds);
     await stop(child);
   }
+  const constant = await constantFigure();
   rmSync(file("data"), { recursive: true, force: true });
   const { child, url } = await startServer();
   await sleep(1000);
@@ -121,56 +84,14 @@ async function main(): Promise<void> {
   });
 }
 
-async function startServer(): Promise<{
-  readonly child: ChildProcess;
-  readonly url: string;
-  readonly startMilliseconds: number;
-}> {
-  const port = await freePort();
-  const flags = [
-    `--data-dir=${file("data")}`,
-    `--secure-port=${port}`,
-    "--bind-address=127.0.0.1",
-    `--tls-cert-file=${file("tls.crt")}`,
-    `--tls-private-key-file=${file("tls.key")}`,
-    `--token-auth-file=${file("tokens.csv")}`,
-    "--authorization-mode=RBAC",
-    "--service-account-issuer=https://issuer.test",
-    `--service-account-signing-key-file=${file("accounts.key")}`,
-    `--service-account-key-file=${file("accounts.key")}`,
-  ];
+async function startServer(): Promise<ServerProgram> {
   const profile = given.get("profile");
   const profiling = profile ? ["--cpu-prof", `--cpu-prof-dir=${profile}`] : [];
-  const began = performance.now();
-  const child =
-    given.has("source") || profile
-      ? spawn(process.execPath, [...profiling, ...fromSource, ...flags], {
-          stdio: ["ignore", "ignore", "inherit"],
-        })
-      : spawn(join(root, "bin", "orch-apiserver"), flags, { stdio: ["ignore", "ignore", "inherit"] });
-  running.add(child);
-  const url = `https://127.0.0.1:${port}`;
-  while (!(await ready(url))) {
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
-    if (performance.now() - began > 30_000) throw new Error("the server was not ready within 30 s");
-    await sleep(5);
-  }
-  return { child, url, startMilliseconds: performance.now() - began };
-}
-
-function ready(url: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const sent = request(
-      `${url}/readyz`,
-      { rejectUnauthorized: false, agent: false, headers: { authorization: `Bearer ${token}` } },
-      (reply) => {
-        reply.resume();
-        resolve(reply.statusCode === 200);
-      },
-    );
-    sent.on("error", () => resolve(false));
-    sent.end();
-  });
+  const command =
+    given.has("source") || profile ? [process.execPath, ...profiling, ...fromSource] : [launcher];
+  const server = await startProgram(command, folder);
+  running.add(server.child);
+  return server;
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -204,7 +125,10 @@ async function load(url: string, pid: number, more: readonly string[]): Promise<
 async function constantFigure(): Promise<number> {
   const server = spawn(
     process.execPath,
-    [join(root, "bench", "kit", "constant-server.ts"), file("tls.crt"), file("tls.key")],
+    [
+      join(root, "bench", "kit", "constant-server.ts"),
+      ...["crt", "key"].map((end) => file(`certificates/apiserver.${end}`)),
+    ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   running.add(server);
