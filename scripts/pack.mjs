@@ -23,8 +23,9 @@ function withPlainBuiltins(code) {
 }
 
 /**
- * Programs that are also packed into one script each. What V8 compiled for a script can be kept after it ran (see
- * bin/launch.js); of a module, Node keeps only what was compiled before it ran, and most functions are not yet.
+ * Programs that are also packed into one script each, for test harnesses, which start them often. What V8 compiled for a
+ * script can be kept after it ran (see bin/launch.js); of a module, Node keeps only what was compiled before it ran, and
+ * most functions are not yet.
  */
 const wholePrograms = ["orch-apiserver"];
 
@@ -44,9 +45,10 @@ async function packWhole(build, program, outdir) {
   const code = outputFiles[0].text.replace(/\brequire\("(node:[\w/]+)"\)/g, 'process.getBuiltinModule("$1")');
   // Workers and other files are looked for beside a module that is packed the other way.
   const packedAt = `const packedAt = require("node:url").pathToFileURL(__filename.replace(/cjs$/, "js")).href;`;
-  const hash = createHash("sha256").update(code).digest("hex").slice(0, 16);
-  const path = join(outdir, `${program}.cjs`);
-  return put(path, `// ${hash}\n${packedAt}${code}`);
+  // Strict as the modules are: a directive counts only before all statements.
+  const script = `"use strict";${packedAt}${code}`;
+  const hash = createHash("sha256").update(script).digest("hex").slice(0, 16);
+  return put(join(outdir, `${program}.cjs`), `// ${hash}\n${script}`);
 }
 
 /** Renamed into place, so that a program started in this moment reads either the old file or the new one. */
