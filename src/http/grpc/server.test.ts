@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { type IncomingHttpHeaders, connect as connectHttp2 } from "node:http2";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { flag, frame } from "../http2/frames.ts";
+import { hello, literal, made } from "../http2/raw-client.fixture.ts";
 import { type GrpcChannel, grpcChannel } from "./channel.ts";
+import { framed } from "./frames.ts";
 import { type GrpcProcedure, grpcServer, streamingProcedure, unaryProcedure } from "./server.ts";
 import { GrpcError } from "./status.ts";
 
@@ -87,6 +92,38 @@ for (const [name, path, request, code, detail] of failures) {
       });
     }));
 }
+
+test("a client that names the socket's path as the authority is served", () =>
+  withServer(async (_, path) => {
+    const socket = connect({ path });
+    const fields = [
+      literal(":method", "POST"),
+      literal(":scheme", "http"),
+      literal(":path", echo.path),
+      literal(":authority", path),
+      literal("content-type", "application/grpc"),
+      literal("te", "trailers"),
+    ];
+    socket.write(hello);
+    socket.write(made(frame.headers, flag.endHeaders, 1, Buffer.concat(fields)));
+    socket.write(made(frame.data, flag.endStream, 1, framed(Buffer.from("hello"))));
+    let received = "";
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      received += chunk.toString("latin1");
+      if (received.includes("grpc-status")) break;
+    }
+    assert.match(received, /HELLO.*grpc-status.0/s);
+  }));
+
+test("what is not gRPC is refused", () =>
+  withServer(async (_, path) => {
+    const session = connectHttp2("http://socket", { createConnection: () => connect({ path }) });
+    const stream = session.request({ ":path": echo.path, ":method": "POST", "content-type": "text/plain" });
+    stream.end();
+    const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders];
+    assert.equal(headers[":status"], 415);
+    session.destroy();
+  }));
 
 test("a streaming procedure sends every response", () =>
   withServer(async (channel) => {

@@ -1,10 +1,12 @@
 // A gRPC server on a unix socket, for the small local services of a node agent: plug-in registration, pod
-// resources. What is not declared is answered with UNIMPLEMENTED.
+// resources. What is not declared is answered with UNIMPLEMENTED. It runs on our own HTTP/2, since clients that dial
+// a socket by its path name that path as the authority, which the runtime's HTTP/2 refuses.
 import { chmod, lstat, mkdir, unlink } from "node:fs/promises";
-import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { dirname } from "node:path";
-import { nodeHttp2 } from "#base";
+import { BodyCutShort, BodyTooLarge } from "../call.ts";
+import { Connection } from "../http2/connection.ts";
+import type { Stream } from "../http2/stream.ts";
 import { FrameReader, framed } from "./frames.ts";
 import { GrpcError, grpcCodes } from "./status.ts";
 
@@ -45,6 +47,11 @@ export interface GrpcServer {
 const usualMaxMessageBytes = 16 << 20;
 const mostConnections = 64;
 const mostStreams = 100;
+const mostHeaderBytes = 16 << 10;
+const headersMilliseconds = 32_000;
+const idleMilliseconds = 15 * 60_000;
+/** A response waits while more than this is not sent. */
+const pendingBytes = 64 << 10;
 
 /** A procedure with one response; a thrown GrpcError is its status. */
 export const unaryProcedure = <Request, Response>(
@@ -72,23 +79,31 @@ export const streamingProcedure = <Request, Response>(
 export async function grpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   const { socketPath, maxMessageBytes = usualMaxMessageBytes } = options;
   const procedures = new Map(options.procedures.map((procedure) => [procedure.path, procedure]));
-  const sessions = new Set<ServerHttp2Session>();
+  const connections = new Set<Connection>();
   const stopping = new AbortController();
   await mkdir(dirname(socketPath), { recursive: true, mode: 0o750 });
   await removeStaleSocket(socketPath);
-  const server = nodeHttp2().createServer({ settings: { maxConcurrentStreams: mostStreams } });
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    const connection: Connection = new Connection(socket, {
+      maxStreams: mostStreams,
+      maxHeaderBytes: mostHeaderBytes,
+      maxTargetBytes: mostHeaderBytes,
+      maxHeaderListBytes: mostHeaderBytes,
+      headersTimeoutMilliseconds: headersMilliseconds,
+      idleTimeoutMilliseconds: idleMilliseconds,
+      serve: (stream) =>
+        serveCall(stream, procedures.get(stream.head.target), {
+          maxMessageBytes,
+          stopping: stopping.signal,
+        }),
+      begin: (exchange) => exchange(),
+      onClose: () => connections.delete(connection),
+      onProblem: () => undefined,
+    });
+    connections.add(connection);
+  });
   server.maxConnections = mostConnections;
-  server.on("session", (session: ServerHttp2Session) => {
-    sessions.add(session);
-    session.on("error", () => undefined);
-    session.on("close", () => sessions.delete(session));
-  });
-  server.on("sessionError", () => undefined);
-  server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-    stream.on("error", () => undefined);
-    const path = String(headers[":path"]);
-    void serveCall(stream, headers, procedures.get(path), { maxMessageBytes, stopping: stopping.signal });
-  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ path: socketPath }, resolve);
@@ -98,7 +113,7 @@ export async function grpcServer(options: GrpcServerOptions): Promise<GrpcServer
     close: async () => {
       stopping.abort(new GrpcError("UNAVAILABLE", "the server is closing"));
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const session of sessions) session.destroy();
+      for (const connection of connections) connection.destroy();
       await closed;
     },
   };
@@ -123,14 +138,16 @@ const isServed = (path: string): Promise<boolean> =>
   });
 
 async function serveCall(
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
+  stream: Stream,
   procedure: GrpcProcedure | undefined,
   { maxMessageBytes, stopping }: { readonly maxMessageBytes: number; readonly stopping: AbortSignal },
 ): Promise<void> {
+  const { target, headers, tooLarge } = stream.head;
+  if (tooLarge) return stream.respond(431, {}, [], true);
+  if (!String(headers["content-type"]).startsWith(answered["content-type"]))
+    return stream.respond(415, {}, [], true);
   const closed = new AbortController();
-  const abort = (): void => closed.abort(new GrpcError("CANCELLED", "the client ended the call"));
-  stream.once("close", abort);
+  stream.onClose(() => closed.abort(new GrpcError("CANCELLED", "the client ended the call")));
   const milliseconds = timeoutMilliseconds(headers["grpc-timeout"]);
   const timer =
     milliseconds === undefined
@@ -142,7 +159,7 @@ async function serveCall(
   const signal = AbortSignal.any([closed.signal, stopping]);
   const onAbort = (): void => finish(stream, signal.reason as GrpcError);
   try {
-    if (!procedure) throw new GrpcError("UNIMPLEMENTED", `unknown method ${String(headers[":path"])}`);
+    if (!procedure) throw new GrpcError("UNIMPLEMENTED", `unknown method ${target}`);
     const request = await onlyMessage(stream, maxMessageBytes);
     signal.throwIfAborted();
     signal.addEventListener("abort", onAbort, { once: true });
@@ -156,55 +173,47 @@ async function serveCall(
     finish(stream, error);
   } finally {
     clearTimeout(timer);
-    stream.off("close", abort);
     signal.removeEventListener("abort", onAbort);
   }
 }
 
-async function onlyMessage(stream: ServerHttp2Stream, maxMessageBytes: number): Promise<Uint8Array> {
-  const reader = new FrameReader(maxMessageBytes, "client");
-  let request: Uint8Array | undefined;
-  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    for (const message of reader.push(chunk)) {
-      if (request) throw new GrpcError("INTERNAL", "the client sent more than one message");
-      request = message;
-    }
-  }
+/** A body is read whole: a message with its header, and nothing behind it. */
+const mostBytesAround = 1024;
+
+async function onlyMessage(stream: Stream, maxMessageBytes: number): Promise<Uint8Array> {
+  const body = await stream.body(maxMessageBytes + mostBytesAround).catch((error: unknown) => {
+    if (error instanceof BodyTooLarge)
+      throw new GrpcError(
+        "RESOURCE_EXHAUSTED",
+        `the client sent a message of more than ${maxMessageBytes} bytes, which is the most that is taken`,
+      );
+    if (error instanceof BodyCutShort) throw new GrpcError("CANCELLED", "the client ended the call");
+    throw error;
+  });
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const [request, ...more] = new FrameReader(maxMessageBytes, "client").push(bytes);
+  if (more.length > 0) throw new GrpcError("INTERNAL", "the client sent more than one message");
   if (!request) throw new GrpcError("INTERNAL", "the client sent no message");
   return request;
 }
 
-const answered = { ":status": 200, "content-type": "application/grpc" } as const;
+const answered = { "content-type": "application/grpc" } as const;
 
-async function send(stream: ServerHttp2Stream, message: Uint8Array): Promise<void> {
-  if (stream.destroyed || stream.closed) return;
-  if (!stream.headersSent) stream.respond(answered, { waitForTrailers: true });
-  if (stream.write(framed(message))) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      stream.off("drain", done);
-      stream.off("close", done);
-      resolve();
-    };
-    stream.on("drain", done);
-    stream.on("close", done);
-  });
+async function send(stream: Stream, message: Uint8Array): Promise<void> {
+  if (stream.responded) stream.write(framed(message));
+  else stream.respond(200, answered, [framed(message)], false);
+  await stream.drained(pendingBytes);
 }
 
-function finish(stream: ServerHttp2Stream, error: unknown): void {
-  if (stream.destroyed || stream.closed || stream.writableEnded) return;
+function finish(stream: Stream, error: unknown): void {
   const code = error === undefined ? "OK" : error instanceof GrpcError ? error.code : "UNKNOWN";
   const detail = error instanceof GrpcError ? error.detail : (error as Error | undefined)?.message;
   const trailers = {
     "grpc-status": String(grpcCodes.indexOf(code)),
     ...(detail !== undefined && { "grpc-message": percentEncoded(detail) }),
   };
-  if (!stream.headersSent) {
-    stream.respond({ ...answered, ...trailers }, { endStream: true });
-    return;
-  }
-  stream.once("wantTrailers", () => stream.sendTrailers(trailers));
-  stream.end();
+  if (stream.responded) stream.end(trailers);
+  else stream.respond(200, { ...answered, ...trailers }, [], true);
 }
 
 /** Printable ASCII except the percent sign stays as it is; all other bytes become `%XX`. */
@@ -227,7 +236,7 @@ const unitMilliseconds: Readonly<Record<string, number>> = {
 };
 const longestTimer = 2 ** 31 - 1;
 
-function timeoutMilliseconds(text: string | string[] | undefined): number | undefined {
+function timeoutMilliseconds(text: string | readonly string[] | undefined): number | undefined {
   const found = /^(\d{1,8})([HMSmun])$/.exec(typeof text === "string" ? text : "");
   if (!found) return undefined;
   const milliseconds = Math.ceil(Number(found[1]) * unitMilliseconds[found[2]!]!);

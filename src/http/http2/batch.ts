@@ -1,6 +1,6 @@
 // Frames of one flush, gathered into one write: a write costs the same, however long it is.
 import type { Socket } from "node:net";
-import { encodeHeaders } from "./header-encoder.ts";
+import { encodeHeaders, encodeTrailers } from "./header-encoder.ts";
 import { flag, frame, frameBytes, frameHead, writeHead } from "./frames.ts";
 
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | number>>;
@@ -46,7 +46,14 @@ export function addFrames(bytes: Uint8Array): void {
 }
 
 export function addHeaders(stream: number, status: number, headers: ResponseHeaders, ends: boolean): void {
-  const block = encodeHeaders(status, headers);
+  addHeaderBlock(stream, encodeHeaders(status, headers), ends);
+}
+
+export function addTrailers(stream: number, trailers: ResponseHeaders): void {
+  addHeaderBlock(stream, encodeTrailers(trailers), true);
+}
+
+function addHeaderBlock(stream: number, block: Buffer, ends: boolean): void {
   let flags = ends ? flag.endStream : 0;
   for (let at = 0; at === 0 || at < block.length; at += frameBytes) {
     const part = block.length <= frameBytes ? block : block.subarray(at, at + frameBytes);

@@ -30,13 +30,22 @@ const longestKept = 128;
 const nothing = Buffer.alloc(0);
 const statuses = new Map<number, Buffer>();
 
+type Headers = Readonly<Record<string, string | readonly string[] | number>>;
+
 /** The block for an answer. Valid until the next call: copy it. */
-export function encodeHeaders(
-  status: number,
-  headers: Readonly<Record<string, string | readonly string[] | number>>,
-): Buffer {
+export function encodeHeaders(status: number, headers: Headers): Buffer {
   size = 0;
   put(statusField(status));
+  return withFields(headers);
+}
+
+/** The block for what follows a body. Valid until the next call, too. */
+export function encodeTrailers(trailers: Headers): Buffer {
+  size = 0;
+  return withFields(trailers);
+}
+
+function withFields(headers: Headers): Buffer {
   for (const name in headers) {
     const value = headers[name]!;
     if (typeof value === "object") for (const each of value) field(name, each);

@@ -6,6 +6,7 @@ import {
   addDataHead,
   addFrames,
   addHeaders,
+  addTrailers,
   batchBytes,
   batchSize,
   discardBatch,
@@ -128,7 +129,7 @@ export class Outbox {
 
   private sendHeaders(stream: Stream, { status, headers }: NonNullable<Stream["responseHead"]>): void {
     stream.responseHead = undefined;
-    const ends = stream.ended && stream.pendingBytes === 0;
+    const ends = stream.ended && stream.pendingBytes === 0 && !stream.trailers;
     addHeaders(stream.id, status, headers, ends);
     if (ends) this.finish(stream);
   }
@@ -136,7 +137,7 @@ export class Outbox {
   private sendData(stream: Stream): void {
     const length = Math.min(frameBytes, this.window, stream.sendWindow, stream.pendingBytes);
     if (length <= 0) return;
-    const ends = stream.ended && length === stream.pendingBytes;
+    const ends = stream.ended && length === stream.pendingBytes && !stream.trailers;
     addDataHead(stream.id, length, ends);
     stream.take(length, addData);
     this.window -= length;
@@ -145,7 +146,8 @@ export class Outbox {
   }
 
   private sendEnd(stream: Stream): void {
-    addDataHead(stream.id, 0, true);
+    if (stream.trailers) addTrailers(stream.id, stream.trailers);
+    else addDataHead(stream.id, 0, true);
     this.finish(stream);
   }
 

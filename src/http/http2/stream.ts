@@ -45,6 +45,8 @@ export class Stream {
   responseHead: { readonly status: number; readonly headers: ResponseHeaders } | undefined;
   responded = false;
   ended = false;
+  /** Follow the body and end the response. */
+  trailers: ResponseHeaders | undefined;
   /** All of the response has been handed to the network. */
   responseSent = false;
   closed = false;
@@ -157,9 +159,10 @@ export class Stream {
     this.connection.sendable(this);
   }
 
-  end(): void {
+  end(trailers?: ResponseHeaders): void {
     if (this.closed || this.ended) return;
     this.ended = true;
+    this.trailers = trailers;
     this.connection.sendable(this);
   }
 
