@@ -114,9 +114,11 @@ export function encrypted(
     };
   };
   const markedChange = (one: Change): Change | Promise<Change> => {
+    const { key, revision, created } = one;
+    const written = one.value && recent.find(key, one.value);
+    if (written) return { key, revision, value: written, created };
     const { previous: _, ...rest } = one;
-    const written = rest.value && recent.find(rest.key, rest.value);
-    return written ? { ...rest, value: written } : marking()(rest);
+    return marking()(rest);
   };
 
   return {
