@@ -71,9 +71,9 @@ export class EventFolding {
   }
 
   #deliver(frames: readonly Frame[]): void {
-    for (const { type, item } of frames) {
-      if (type === "DELETED") this.#forget(item.key);
-      else if (type !== "BOOKMARK") this.#add(item);
+    for (const frame of frames) {
+      if (frame.type === "DELETED") this.#forget(frame.key);
+      else if (frame.type !== "BOOKMARK") this.#add(frame.item);
     }
     if (this.#large.size > 0)
       this.#cancel ??= this.#options.clock.after(pauseMilliseconds, () => {

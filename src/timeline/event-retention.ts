@@ -82,9 +82,9 @@ export class EventRetention {
   }
 
   #deliver(frames: readonly Frame[]): void {
-    for (const { type, item } of frames) {
-      if (type === "DELETED") this.#budget.remove(item.key);
-      else if (type !== "BOOKMARK") this.#budget.add(eventOf(item));
+    for (const frame of frames) {
+      if (frame.type === "DELETED") this.#budget.remove(frame.key);
+      else if (frame.type !== "BOOKMARK") this.#budget.add(eventOf(frame.item));
     }
     this.#enforce();
   }

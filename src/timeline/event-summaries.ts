@@ -110,9 +110,9 @@ export class EventSummaries {
 
   #gather(frames: readonly Frame[]): void {
     const wasEmpty = this.#gathered.length === 0;
-    for (const { type, item } of frames)
-      if ((type === "ADDED" || type === "MODIFIED") && item.revision > this.#lastRevision)
-        this.#gathered.push(item);
+    for (const frame of frames)
+      if (frame.type !== "DELETED" && frame.type !== "BOOKMARK" && frame.item.revision > this.#lastRevision)
+        this.#gathered.push(frame.item);
     if (this.#gathered.length >= gatheredAtOnce) void this.#settle();
     else if (wasEmpty && this.#gathered.length > 0)
       this.#cancelTimer = this.#options.clock.after(gatherMilliseconds, () => void this.#settle());

@@ -102,10 +102,10 @@ export class LiveIndex {
     for (const act of waiting) act();
     waiting = undefined;
     const apply = (frames: readonly Frame[]): void => {
-      for (const { type, item, previous } of frames) {
-        if (type === "BOOKMARK") continue;
-        if (previous) index.removeEvent(previous.revision);
-        if (type !== "DELETED") index.addEvent(item);
+      for (const frame of frames) {
+        if (frame.type === "BOOKMARK") continue;
+        if (frame.previous) index.removeEvent(frame.previous.revision);
+        if (frame.type !== "DELETED") index.addEvent(frame.item);
       }
     };
     await events.watch(

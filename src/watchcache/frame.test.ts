@@ -22,3 +22,22 @@ test("a frame is made once for all who are sent it, and again for who comes late
   frames[0]!.bytes(encoder);
   assert.equal(made, 1001);
 });
+
+test("a deletion that nobody looks into does not read the object that is gone", () => {
+  let reads = 0;
+  const stored = readThing({ key: `${prefix}n/a`, value: encodedThing("n/a", {}), revision: 1, created: 1 });
+  const last = new Proxy(stored, {
+    get: (target, property) => {
+      if (property === "line") reads++;
+      return Reflect.get(target, property, target);
+    },
+  });
+  const frame = new Change(2, last, last, true).frameFor(() => true)!;
+  assert.equal(frame.type, "DELETED");
+  assert.equal(frame.key, `${prefix}n/a`);
+  const readBefore = reads;
+  assert.equal(frame.item.revision, 2);
+  assert.equal(frame.item, frame.item);
+  assert.ok(reads > readBefore, "the last state is read once somebody asks");
+  assert.equal(readBefore, 1, "only its size was asked for");
+});

@@ -16,14 +16,22 @@ export interface FrameEncoder {
 
 export class Frame {
   readonly type: FrameType;
-  readonly item: CachedObject;
   /** What a changed object was before, where that is known. */
   readonly previous: CachedObject | undefined;
+  #item: CachedObject | (() => CachedObject);
   #made: Map<FrameEncoder, Uint8Array> | undefined;
-  constructor(type: FrameType, item: CachedObject, previous?: CachedObject) {
+  constructor(type: FrameType, item: CachedObject | (() => CachedObject), previous?: CachedObject) {
     this.type = type;
-    this.item = item;
+    this.#item = item;
     this.previous = previous;
+  }
+  /** The object as this frame shows it. That of a deletion is made when somebody first asks: many never do. */
+  get item(): CachedObject {
+    if (typeof this.#item === "function") this.#item = this.#item();
+    return this.#item;
+  }
+  get key(): string {
+    return (this.previous ?? this.item).key;
   }
   bytes(encoder: FrameEncoder): Uint8Array {
     let bytes = this.#made?.get(encoder);
@@ -95,7 +103,7 @@ export class Change {
   #frame(type: FrameType): Frame {
     return (this.#frames[type] ??= new Frame(
       type,
-      type === "DELETED" ? atRevision(this.previous!, this.revision) : this.item,
+      type === "DELETED" ? () => atRevision(this.previous!, this.revision) : this.item,
       this.previous,
     ));
   }
