@@ -51,11 +51,16 @@ await openWatches();
 await calm();
 const watching = residentMegabytes(server.pid);
 
-const update = await measured(updates, 32, (at) =>
-  send(extra, "PATCH", `${podsPath}/${podName((at % pods) + 1)}/status`, statusOf(at)),
-);
+const updateStatus = (at: number): Promise<void> =>
+  send(extra, "PATCH", `${podsPath}/${podName((at % pods) + 1)}/status`, statusOf(at));
+// A server that has just started compiles its code meanwhile: that is told apart.
+const firstUpdate = await measured(updates, 32, updateStatus);
 await until(() => seen.events >= updates);
 await calm();
+const update = await measured(updates, 32, (at) => updateStatus(updates + at));
+await until(() => seen.events >= 2 * updates);
+await calm();
+await renewLeases();
 const renewals = await renewLeases();
 const relist = await relistAll();
 const figures: [string, string][] = [
@@ -65,7 +70,10 @@ const figures: [string, string][] = [
     "resident when ready, with the watches, in the end, MB",
     [ready, watching, residentMegabytes(server.pid)].map((each) => each.toFixed(0)).join(", "),
   ],
-  ["status update with its delivery, µs of processor time", update.toFixed(0)],
+  [
+    "status update with its delivery, µs of processor time (of the first ones)",
+    `${update.toFixed(0)} (${firstUpdate.toFixed(0)})`,
+  ],
   [
     `${nodes.toLocaleString("en")} lease renewals in ${renewalSeconds} s, share of a core`,
     `${(renewals * 100).toFixed(0)} %`,
@@ -74,7 +82,7 @@ const figures: [string, string][] = [
   ["longest /livez meanwhile, ms", relist.longest.toFixed(0)],
   ["resident at most meanwhile, MB", relist.most.toFixed(0)],
 ];
-for (const [name, value] of figures) console.log(name.padEnd(56), value);
+for (const [name, value] of figures) console.log(name.padEnd(74), value);
 for (const one of [...sessions, extra]) one.destroy();
 
 async function fillCluster(of: RunningApiserver): Promise<void> {

@@ -42,6 +42,7 @@ const writesPerPart = (nodes * (renewalsPerNode + podsPerNode * (2 + updatesPerP
 console.log(`${writesPerPart * parts} writes, Events live ${Math.round(3600 / times)} s`);
 console.log("part   database MB   its log MB   resident MB   slowest renewal ms   processor µs a write");
 let pods = 0;
+const resident: number[] = [];
 for (let part = 1; part <= parts; part++) {
   const before = cpuMicros(server.pid);
   let slowest = 0;
@@ -57,14 +58,19 @@ for (let part = 1; part <= parts; part++) {
   for (let each = 0; each < (nodes * podsPerNode) / parts; each++) work.push(() => podLife(`p${pods++}`));
   await inOrder(shuffled(work));
   const size = sizes(server);
+  resident.push(residentMegabytes(server.pid));
   const micros = (cpuMicros(server.pid) - before) / writesPerPart;
   console.log(
-    [part, size.database, size.log, residentMegabytes(server.pid), slowest, micros]
+    [part, size.database, size.log, resident.at(-1)!, slowest, micros]
       .map((figure, at) => figure.toFixed(at === 1 || at === 2 ? 1 : 0).padStart(at ? 13 : 4))
       .join(""),
   );
 }
 agent.destroy();
+const settled = resident.slice(parts / 3);
+console.log(
+  `resident over the last two thirds: ${Math.min(...settled).toFixed(0)} to ${Math.max(...settled).toFixed(0)} MB`,
+);
 
 async function podLife(name: string): Promise<void> {
   const pod = { metadata: { name }, spec: { containers: [{ name: "c", image: "example.com/image:1" }] } };

@@ -1,7 +1,7 @@
 // Starts a whole server from settled flags: store, caches, credentials, pipeline, listener; and stops it again.
 import { admissionChain } from "#admission";
 import { openAudit } from "#audit";
-import { AbortListeners, type Clock, type Log, createLog, systemClock } from "#base";
+import { type Clock, type Log, createLog, systemClock } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
 import { type Gates, knownGates, resolveGates } from "#options";
@@ -9,71 +9,42 @@ import { type ServerObjects, resourceHandles, serverWriter, serviceWith } from "
 import { apiServiceStrategy, definitionStrategy, serviceResolver } from "#extensions";
 import type { Store } from "#store";
 import { authorizersFor } from "./authorization/authorizers.ts";
-import { claimDialect } from "./bootstrap/namespaces.ts";
 import { aggregationController } from "./bootstrap/aggregation-controller.ts";
 import { definitionController } from "./bootstrap/definition-controller.ts";
-import {
-  catalog,
-  discovery,
-  dynamicCatalog,
-  isServed,
-  openApi,
-  recordedForm,
-  router,
-  servedApis,
-  servesVersion,
-  versionsSwitchedOn,
-} from "#endpoints";
+import { catalog, dynamicCatalog, isServed, servedApis, servesVersion, versionsSwitchedOn } from "#endpoints";
 import { plainHandler } from "./debug/socket.ts";
-import {
-  type Edge,
-  attributesOf,
-  authorizeOrThrow,
-  filterDurations,
-  filters,
-  logUnexpected,
-  requestHandler,
-} from "#filters";
+import type { Edge } from "#filters";
 import { measuredAllocator } from "./metrics/allocator-metrics.ts";
-import { cacheMetrics } from "./metrics/cache-metrics.ts";
-import { dataKeyMetrics } from "./metrics/encryption-metrics.ts";
-import { aggregationMetrics, clientMetrics, discoveryMetrics } from "./metrics/extension-metrics.ts";
-import { remoteStoreMetrics } from "./metrics/remote-store-metrics.ts";
-import { storeMeasuring } from "./metrics/measured-store.ts";
+import { aggregationMetrics, clientMetrics } from "./metrics/extension-metrics.ts";
+import { timesMetrics } from "./metrics/times-metrics.ts";
 import { workMetrics } from "./metrics/work-metrics.ts";
 import { admissionMetrics } from "./metrics/admission-metrics.ts";
-import { healthReply } from "./health/health.ts";
 import { authenticationFor } from "./authentication/authenticators.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
 import { background } from "./storage/background.ts";
 import { healthChecks } from "./health/health-checks.ts";
 import { startedChecks } from "./health/started-checks.ts";
 import { postStartHooks } from "./bootstrap/post-start-hooks.ts";
-import { openIdHandler } from "./authentication/openid.ts";
-import { rootPaths } from "./serving/root-paths.ts";
 import { noConfigs, readPluginConfigs } from "./admission/config-file.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
 import { policyTypeChecks } from "./admission/policy-types.ts";
 import { askingPlugins } from "./admission/webhooks.ts";
 import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
-import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
-import { flowControlDumps, serverFlowControl } from "./serving/flow-control.ts";
+import { type SecurePort, openSecurePort, publicAddress } from "./serving/secure-port.ts";
+import { serverFlowControl } from "./serving/flow-control.ts";
 import { readEgress } from "./serving/egress.ts";
+import { serverHandler } from "./serving/handler.ts";
 import { configReloads } from "./serving/reloads.ts";
 import { servingFor } from "./serving/serving.ts";
+import { logGroups, logPlugins } from "./serving/start-log.ts";
 import { openTimeline, timelineGroups } from "./serving/timeline.ts";
-import { readTracingConfiguration, serverTracing, slowTraceLog } from "./serving/tracing.ts";
+import { readTracingConfiguration, serverTracing } from "./serving/tracing.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
 import type { ApiserverSettings } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
-import { builtFrom } from "./built-from.ts";
-import { cachedResources } from "./storage/caches.ts";
-import { openEncryption } from "./storage/encryption.ts";
-import { uncachedResources } from "./storage/uncached.ts";
-import { openStoreFor } from "./storage/open-store.ts";
+import { openStorage } from "./storage/storage.ts";
 import { strategiesFor } from "./storage/strategies.ts";
-import { openOverrides } from "./storage/overrides.ts";
 
 export interface StartOptions {
   readonly dialect: Dialect;
@@ -142,66 +113,35 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         );
   const egress = readEgress(settings.egressSelectorConfigFile, dialect);
   const reloads = configReloads({ clock, log, metrics: serving.metrics, signal: closing.signal });
-  const dataKeys = dataKeyMetrics(serving.metrics);
-  options.onPhase?.("opening the store");
-  const storePrefix = settings.storePrefix.replace(/\/$/, "");
-  const encryption =
-    settings.encryptionProviderConfig === ""
-      ? undefined
-      : openEncryption({
-          file: settings.encryptionProviderConfig,
-          reload: settings.encryptionProviderConfigAutomaticReload,
-          dialect,
-          strategies,
-          storePrefix,
-          clock,
-          log,
-          reloads,
-          observer: dataKeys,
-          signal: closing.signal,
-        });
-  const { storePatienceMilliseconds: patienceMilliseconds } = options;
-  const remote = { patienceMilliseconds, dial: egress.etcd, ...remoteStoreMetrics(serving.metrics) };
-  const storage = { settings, dialect, encryption, clock, log, ...remote };
-  const measured = storeMeasuring(storePrefix, serving.metrics);
-  const store = measured(await openStoreFor(storage, options.store));
-  const overrides = await openOverrides({
-    overrides: settings.storeServersOverrides,
-    strategies,
-    dialect,
-    log,
-    open: async (storeServers) =>
-      measured(await openStoreFor({ ...storage, settings: { ...settings, storeServers } })),
-  });
-  await claimDialect(store, storePrefix, dialect);
   const onError = (message: string, fields: Record<string, unknown>): void => log.error(message, fields);
-  const caches = cachedResources({
+  const storage = await openStorage({
     dialect,
-    store,
-    storeOf: overrides.storeOf,
-    storePrefix,
-    storageMedia: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
+    settings,
     strategies,
     clock,
-    program: Object.values(builtFrom()).join(" "),
-    uncached: uncachedResources(settings, strategies, dialect, log),
+    log,
+    metrics: serving.metrics,
+    reloads,
+    dial: egress.etcd,
+    given: options.store,
+    patienceMilliseconds: options.storePatienceMilliseconds,
+    onPhase: options.onPhase,
     onError,
+    signal: closing.signal,
   });
-  cacheMetrics(serving.metrics, () => caches.resources);
-  options.onPhase?.("loading objects");
-  await caches.start();
+  const { store, prefix: storePrefix, caches, encryption, shared, otherStores } = storage;
   const registrySettings = {
     allowPrivileged: settings.allowPrivileged,
     eventTtlSeconds: settings.eventTtl / 1000,
     matchConditions: gates.enabled("AdmissionWebhookMatchConditions"),
     podResize: gates.enabled("InPlacePodVerticalScaling"),
     garbageCollection: settings.enableGarbageCollector,
+    timesCompared: timesMetrics(serving.metrics),
   };
   const resources = resourceHandles(caches.resources);
   allocator.showUse(() => resources.services.listCached(""));
   const writer = serverWriter({ dialect, clock, settings: registrySettings });
   const server: ServerObjects = { dialect, clock, resources, writer, onError };
-  const shared = settings.storeServers.some((address) => /^https?:/.test(address));
   const serviceObjects = resources.services.resource;
   const serviceReflector = caches.reflectorOf(serviceObjects);
   allocator.attach({
@@ -247,7 +187,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const { lifecycle } = serving;
   const observers = { metrics: serving.metrics, reloads };
   const identities = authenticationFor(server, settings, options.own, observers, outside);
-  const { issuer, signing, verifying, objects, audiences, tokens } = identities;
+  const { issuer, signing, objects, audiences, tokens } = identities;
   const configs = settings.admissionControlConfigFile
     ? readPluginConfigs(settings.admissionControlConfigFile, dialect)
     : noConfigs;
@@ -262,6 +202,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     egress,
   });
   const plugins = admissionPlugins(server, caches.resources, settings, access, asking, configs);
+  logPlugins(log, plugins);
   const admission = admissionChain(plugins, admissionMetrics(serving.metrics));
   /** Everything that runs beside the requests has begun. */
   let started = false;
@@ -270,7 +211,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     clock,
     log,
     lifecycle,
-    probe: () => Promise.all([store, ...overrides.stores].map((each) => each.progress())),
+    probe: () => Promise.all([store, ...otherStores].map((each) => each.progress())),
     healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
     readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
     liveGraceMilliseconds: settings.livezGracePeriod,
@@ -326,13 +267,13 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   await aggregation.start();
   aggregationMetrics(serving.metrics, () => aggregation.availability());
+  logGroups(log, builtIn);
   const served = dynamicCatalog(builtIn, definitions, aggregation);
   for (const version of versionsSwitchedOn(settings.runtimeConfig).filter(
     (each) => !servesVersion(builtIn, each),
   ))
     log.warn("--runtime-config switches on an API without resources; it is not served", { version });
-  const { authorizer, explainer } = access;
-  const external = externalAddress(settings);
+  const { authorizer } = access;
   const { metrics } = serving;
   const { signal } = closing;
   const common = { dialect, store, resources: caches.resources, settings, clock, log, metrics, signal };
@@ -350,74 +291,30 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const tracing =
     tracingConfiguration &&
     serverTracing({ configuration: tracingConfiguration, dialect, clock, log, metrics: serving.metrics });
-  const handle = requestHandler(
-    filters({
-      dialect,
-      clock,
-      log,
-      lifecycle,
-      metrics: serving.requests,
-      authenticator: identities.authenticator,
-      authorizer,
-      explainer,
-      unexpected: logUnexpected(onError),
-      streamBytesPerSecond: settings.maxConnectionBytesPerSec,
-      strictTransportDirectives: settings.strictTransportSecurityDirectives,
-      goawayChance: settings.goawayChance,
-      requestTimeoutMilliseconds: settings.requestTimeout,
-      corsAllowedOrigins: settings.corsAllowedOrigins,
-      inFlight: {
-        reading: settings.maxRequestsInflight,
-        writing: settings.maxMutatingRequestsInflight,
-      },
-      ...(flowControl && { flowControl }),
-      compress: gates.enabled("APIResponseCompression"),
-      tracing,
-      audit: audit && {
-        audit,
-        jsonOf: (reply, call) => recordedForm(reply, call, served, dialect),
-      },
-    }),
-    router(
-      served,
-      {
-        admission,
-        clock,
-        settings: registrySettings,
-        gates: { watchList: gates.enabled("WatchList") },
-        mayCreate: (call) => authorizeOrThrow(authorizer, { ...attributesOf(call), verb: "create" }),
-        minRequestTimeoutSeconds: settings.minRequestTimeout,
-        deleteCollectionWorkers: settings.deleteCollectionWorkers,
-        closing: new AbortListeners(closing.signal),
-        watchEvents: (group, version, kind) => serving.requests.watchEvents(group, version, kind),
-        slow: slowTraceLog(log),
-      },
-      [
-        (call) => aggregation.handle(call),
-        discovery(served, dialect, {
-          serverAddress: () => external,
-          aggregated: discoveryMetrics(serving.metrics),
-        }).handle,
-        (call) => healthReply(health, call, serving.healthObserver),
-        rootPaths(() => served, health, serving.shownPaths),
-        openApi(() => served, dialect),
-        openIdHandler({
-          issuer,
-          verifying,
-          jwksUri: settings.serviceAccountJwksUri,
-          externalAddress: external,
-          onError,
-        }),
-        ...timeline.paths,
-        ...serving.paths,
-        ...(flowControl ? [flowControlDumps(flowControl)] : []),
-      ],
-    ),
-    filterDurations(serving.metrics),
-  );
+  const handle = serverHandler({
+    dialect,
+    settings,
+    registrySettings,
+    gates,
+    clock,
+    log,
+    serving,
+    identities,
+    access,
+    admission,
+    served,
+    health,
+    flowControl,
+    tracing,
+    audit,
+    aggregation,
+    timelinePaths: timeline.paths,
+    onError,
+    signal,
+  });
   const running = Promise.all([
     timeline.start(),
-    background({ ...common, otherStores: overrides.stores }),
+    background({ ...common, otherStores }),
     ...hooks.map((each) => each.keep(clock, signal, work)),
     policyTypeChecks(server, plugins, served)?.(signal),
     definitions.run(signal),
@@ -449,8 +346,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     await caches.stop();
     await audit?.sink.close();
     await tracing?.close();
-    await Promise.all(overrides.stores.map((each) => each.close()));
-    if (!options.store) await store.close();
+    await storage.close();
   };
   if (options.listen !== false) {
     options.onPhase?.("opening the secure port");
@@ -488,6 +384,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     shutDown: async () => {
       await lifecycle.shutDown(edge);
       await close();
+      log.verbose(1, "[graceful-termination] apiserver is exiting");
     },
     stop: async () => {
       await lifecycle.stopSoon(edge);

@@ -32,6 +32,8 @@ export class ApiCall {
   operation: Span | undefined;
   /** Called when a watch has sent its initial events, or has ended. */
   watchStarted: (() => void) | undefined;
+  /** What the log tells of the request beside the usual; only there where requests are logged. */
+  logged: Record<string, unknown> | undefined;
   readonly #warnings: string[] = [];
   #headers: Readonly<Record<string, string>> = noHeaders;
   #abandoned: AbortController | undefined;

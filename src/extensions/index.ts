@@ -1,5 +1,6 @@
 export type { Convert } from "./custom/conversion.ts";
 export { type PostConversion, webhookConversion } from "./custom/webhook-conversion.ts";
+export type { RuleObserver } from "./structural/rules.ts";
 export { definitionStrategy } from "./definitions/strategy.ts";
 export { DefinitionController, type DefinitionControllerOptions } from "./definitions/controller.ts";
 export {

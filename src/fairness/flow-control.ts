@@ -10,7 +10,7 @@ import { type FairRequest, type FlowIdentity, type QueueRejection, workOf } from
 import type { RequestDigest } from "./request-digest.ts";
 import { flowHash } from "./shuffle-shard.ts";
 import { WatchTracker } from "./watch-tracker.ts";
-import { type WorkFacts, estimateWork } from "./work-estimate.ts";
+import { type WorkEstimate, type WorkFacts, estimateWork } from "./work-estimate.ts";
 
 export type SchemaSpec = FlowSchema["spec"];
 
@@ -102,12 +102,17 @@ export class FlowControl {
     return this.#fallback!;
   }
 
+  /** How many seats a request of a flow takes. */
+  estimate({ level }: Flow, request: RequestDigest): WorkEstimate {
+    return estimateWork(request, this.#facts, level.maxRequestSeats);
+  }
+
   /** Takes seats for a request, at once where there are some. */
   start(flow: Flow, request: RequestDigest, signal: () => AbortSignal): Admission | Promise<Admission> {
     const { level } = flow;
     const { queues } = level;
     if (!queues) return noSeats;
-    const estimate = estimateWork(request, this.#facts, level.maxRequestSeats);
+    const estimate = this.estimate(flow, request);
     const fair: FairRequest = {
       flow,
       distinguisher: flow.distinguish(request),

@@ -45,7 +45,7 @@ export function authorize(
     if (verdict === "allow") return next();
     if (failed) return Promise.resolve(internalErrorReply(call, internalError));
     log.verbose(4, "Forbidden", {
-      URI: call.call.path,
+      URI: uriOf(call),
       user: call.user?.name,
       reason,
       "audit-ID": call.auditId,
@@ -66,6 +66,10 @@ const internalErrorReply = (call: ApiCall, error: string): Reply => ({
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
   body: Buffer.from(`Internal Server Error: ${JSON.stringify(call.call.path)}: ${error}\n`),
 });
+
+/** The path as it was asked for, with its query. */
+export const uriOf = ({ call: { path, search } }: ApiCall): string =>
+  search === "" ? path : `${path}?${search}`;
 
 export function attributesOf(call: ApiCall): Attributes {
   const { target } = call;

@@ -1,6 +1,6 @@
 // Priority and fairness: a request is classified, takes seats of its priority level, waits for them or is refused.
 // Long-running requests other than watches pass; a watch holds its seat until its initial events are out.
-import type { Clock } from "#base";
+import { type Clock, durationOfMillis } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
 import type { Admission, Flow, FlowControl, ListRequest, RequestDigest } from "#fairness";
@@ -9,6 +9,7 @@ import { expectsBody } from "./await-body.ts";
 import type { Filter } from "./filter.ts";
 import { isLongRunning, isMutating } from "./long-running.ts";
 import { tooManyRequestsReply } from "./too-many.ts";
+import { untilEnd } from "./until-end.ts";
 
 export interface FairnessOptions {
   readonly flowControl: FlowControl;
@@ -129,45 +130,49 @@ export function fairness(options: FairnessOptions): Filter {
     name: "priority and fairness",
     run: (call, next) => {
       const { target } = call;
-      const isWatch = target.isResource && target.verb === "watch";
-      if (!isWatch && isLongRunning(target)) return next();
+      if (!(target.isResource && target.verb === "watch") && isLongRunning(target)) return next();
       const digest = new CallDigest(call);
       const flow = flowControl.classify(digest);
       call.setHeaders(headers.getOrInsertComputed(flow, headersOf));
-      if (isWatch) return watched(flow, call, digest, next);
-      return flow.isExempt ? exempt(flow, call, next) : queued(flow, call, digest, next);
+      return run(flow, call, digest, call.logged ? logged(call.logged, flow, call, digest, next) : next);
     },
   };
-}
 
-/** Calls `end` when the answer is over: at once, or when its stream or connection ends. */
-function untilEnd(reply: Reply, end: () => void): Reply {
-  const { body } = reply;
-  if (body && "stream" in body)
-    return {
-      ...reply,
-      body: {
-        stream: async (sink) => {
-          try {
-            await body.stream(sink);
-          } finally {
-            end();
-          }
-        },
-      },
+  function run(flow: Flow, call: ApiCall, digest: CallDigest, next: () => Promise<Reply>): Promise<Reply> {
+    if (digest.isResource && digest.verb === "watch") return watched(flow, call, digest, next);
+    return flow.isExempt ? exempt(flow, call, next) : queued(flow, call, digest, next);
+  }
+
+  /** The same, with what the log of kube-apiserver tells of a request's seats. */
+  function logged(
+    fields: Record<string, unknown>,
+    flow: Flow,
+    call: ApiCall,
+    digest: CallDigest,
+    next: () => Promise<Reply>,
+  ): () => Promise<Reply> {
+    const { initialSeats, finalSeats, additionalMilliseconds } = flowControl.estimate(flow, digest);
+    fields["apf_pl"] = flow.level.name;
+    fields["apf_fs"] = flow.name;
+    fields["apf_iseats"] = initialSeats;
+    fields["apf_fseats"] = finalSeats;
+    fields["apf_additionalLatency"] = durationOfMillis(additionalMilliseconds);
+    return async () => {
+      const began = performance.now();
+      const since = (): string => durationOfMillis(performance.now() - began);
+      const { watchStarted } = call;
+      if (watchStarted)
+        call.watchStarted = () => {
+          fields["apf_init_latency"] ??= since();
+          watchStarted();
+        };
+      try {
+        return await next();
+      } finally {
+        fields["apf_execution_time"] = since();
+      }
     };
-  if (body && "takeOver" in body)
-    return {
-      ...reply,
-      body: {
-        takeOver: (socket, head) => {
-          socket.once("close", end);
-          body.takeOver(socket, head);
-        },
-      },
-    };
-  end();
-  return reply;
+  }
 }
 
 /** Whether the promise settles in time. */

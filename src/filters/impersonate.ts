@@ -1,9 +1,10 @@
 // A user who may impersonate another one acts as that one from here on.
 import { type Authorizer, impersonation } from "#authz";
+import type { ApiError, Log } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
 import type { Call, Reply } from "#http";
-import { authorizeOrThrow } from "./authorize.ts";
+import { authorizeOrThrow, uriOf } from "./authorize.ts";
 import { CallCredentials } from "./credentials.ts";
 import type { Filter } from "./filter.ts";
 
@@ -12,7 +13,7 @@ function mayImpersonate({ headers }: Call): boolean {
   return false;
 }
 
-export function impersonate(authorizer: Authorizer, dialect: Dialect): Filter {
+export function impersonate(authorizer: Authorizer, dialect: Dialect, log: Log): Filter {
   return {
     name: "impersonation",
     run: (call, next) => (mayImpersonate(call.call) ? asOther(call, next) : next()),
@@ -22,8 +23,16 @@ export function impersonate(authorizer: Authorizer, dialect: Dialect): Filter {
     const wanted = impersonation(new CallCredentials(call.call, call.target.path), dialect);
     if (!wanted) return await next();
     call.setHeader("x-content-type-options", "nosniff");
-    for (const check of wanted.checks) await authorizeOrThrow(authorizer, { user: call.user!, ...check });
+    for (const check of wanted.checks)
+      await authorizeOrThrow(authorizer, { user: call.user!, ...check }).catch((error: ApiError) => {
+        log.verbose(4, "Forbidden", { URI: uriOf(call), reason: error.message });
+        throw error;
+      });
     call.setHeader("x-content-type-options", undefined);
+    const acting = `${call.user?.name} is acting as ${wanted.user.name}`;
+    // Where requests are logged it is told with the request.
+    if (call.logged) call.logged["addedInfo"] = acting;
+    else log.verbose(2, acting);
     call.user = wanted.user;
     call.audit?.impersonated(wanted.user);
     return await next();

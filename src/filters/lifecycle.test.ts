@@ -164,3 +164,22 @@ test("inside another program everything ends at once, watches included", async (
   await server.advance(1);
   assert.equal(server.over(), true);
 });
+
+test("every step of the end is told in the order of kube-apiserver's signals", async () => {
+  const told: unknown[] = [];
+  const log = {
+    verbose: (_: number, __: string, fields?: Readonly<Record<string, unknown>>) =>
+      void told.push(fields?.["name"]),
+  };
+  const server = started({ delayMilliseconds: 1000, log });
+  server.shutDown();
+  await server.advance(999);
+  assert.deepEqual(told, ["ShutdownInitiated"]);
+  await server.advance(1);
+  assert.deepEqual(told.slice(1), [
+    "AfterShutdownDelayDuration",
+    "NotAcceptingNewRequest",
+    "InFlightRequestsDrained",
+    "HTTPServerStoppedListening",
+  ]);
+});

@@ -3,7 +3,7 @@
 //   signal ──delay──▶ no new requests ──────────────▶ drained ─────────────▶ closed
 //   /readyz fails     plain: the port is closed       watches end within     connections that
 //                     retry-after: port open, 429     their grace, if any    are left are cut
-import type { Clock } from "#base";
+import type { Clock, Log } from "#base";
 
 export interface LifecycleOptions {
   readonly clock: Clock;
@@ -18,6 +18,8 @@ export interface LifecycleOptions {
   readonly watchGraceMilliseconds: number;
   /** Longest wait for requests in flight. */
   readonly requestTimeoutMilliseconds: number;
+  /** Is told of every step of the end, in the words of kube-apiserver, from -v=1 on. */
+  readonly log?: Pick<Log, "verbose">;
 }
 
 /** The edge that connections come through. Draining may be asked for again and again. */
@@ -89,8 +91,11 @@ export class Lifecycle {
       this.options;
     if (this.#phase !== "serving") return;
     this.#phase = "leaving";
+    this.#tell("ShutdownInitiated");
     if (delayMilliseconds > 0) await clock.sleep(delayMilliseconds);
     this.#phase = "refusing";
+    this.#tell("AfterShutdownDelayDuration");
+    this.#tell("NotAcceptingNewRequest");
     if (!sendRetryAfter) edge.drain();
     const grace = watchGraceMilliseconds || (sendRetryAfter ? leastWatchGraceMilliseconds : 0);
     if (grace > 0) this.#endStreams(grace);
@@ -98,8 +103,14 @@ export class Lifecycle {
       this.#until(() => this.#inFlight === 0, requestTimeoutMilliseconds),
       grace > 0 && this.#until(() => this.#streams.size === 0, grace),
     ]);
+    this.#tell("InFlightRequestsDrained");
     await this.#emptied(edge, sendRetryAfter ? lastWordsMilliseconds : requestTimeoutMilliseconds);
     this.#phase = "closed";
+    this.#tell("HTTPServerStoppedListening");
+  }
+
+  #tell(name: string): void {
+    this.options.log?.verbose(1, "[graceful-termination] shutdown event", { name });
   }
 
   /** For a server inside another program: watches end at once, and only what is in flight is waited for. */

@@ -86,7 +86,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     tracing !== undefined && authenticationSpan,
     authenticate(authenticator, options.unexpected, metrics),
     audit && audit.requests,
-    impersonate(authorizer, dialect),
+    impersonate(authorizer, dialect, options.log),
     ...limits,
     authorize(authorizer, dialect, options.log, options.explainer),
     largeAnswers({ clock, compress: options.compress }),

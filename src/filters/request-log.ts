@@ -2,9 +2,13 @@
 import { type Log, durationOfMillis } from "#base";
 import type { ApiCall } from "#endpoints";
 import { type Reply, header } from "#http";
+import { uriOf } from "./authorize.ts";
 import type { Filter } from "./filter.ts";
+import { untilEnd } from "./until-end.ts";
 
 const level = 3;
+/** Of an answer that tells of a failure, at most this much is logged. */
+const longestAnswer = 4096;
 
 export function requestLog(log: Log): Filter {
   return {
@@ -13,18 +17,56 @@ export function requestLog(log: Log): Filter {
   };
 }
 
+/** A stream is logged when it ends. */
 async function logged(log: Log, call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
   const began = performance.now();
+  const added: Record<string, unknown> = {};
+  call.logged = added;
   const reply = await next();
-  const { method, path, search, headers, peer } = call.call;
-  log.verbose(level, "HTTP", {
-    verb: method,
-    URI: search === "" ? path : `${path}?${search}`,
-    latency: durationOfMillis(performance.now() - began),
-    userAgent: header(headers, "user-agent") ?? "",
-    "audit-ID": call.auditId,
-    srcIP: peer.address,
-    resp: reply.status,
+  if (reply.status === 200 && call.target.verb === "watch" && call.target.isResource) watchBegins(log, call);
+  return untilEnd(reply, () => {
+    const { addedInfo, ...seats } = added;
+    const info = [addedInfo, failureOf(reply)].filter((text) => text !== undefined).join("\n");
+    log.verbose(level, "HTTP", {
+      verb: verbOf(call),
+      URI: uriOf(call),
+      latency: durationOfMillis(performance.now() - began),
+      userAgent: header(call.call.headers, "user-agent") ?? "",
+      "audit-ID": call.auditId,
+      srcIP: addressOf(call),
+      ...seats,
+      ...(reply.body && "takeOver" in reply.body ? { hijacked: true } : { resp: reply.status }),
+      ...(info !== "" && { addedInfo: info }),
+    });
   });
-  return reply;
+}
+
+function watchBegins(log: Log, { target, query }: ApiCall): void {
+  log.verbose(level, "Starting watch", {
+    path: target.path,
+    resourceVersion: query.get("resourceVersion") ?? "",
+    labels: query.get("labelSelector") ?? "",
+    fields: query.get("fieldSelector") ?? "",
+    timeout: durationOfMillis((Number(query.get("timeoutSeconds") ?? 0) || 0) * 1000),
+  });
+}
+
+/** The method, told apart as in metrics: what lists and watches is not a GET, and an apply no PATCH. */
+function verbOf({ method, target, call }: ApiCall): string {
+  if (!target.isResource) return method;
+  if (target.verb === "watch") return "WATCH";
+  if (method === "PATCH" && header(call.headers, "content-type")?.startsWith("application/apply-patch"))
+    return "APPLY";
+  return (method === "GET" || method === "HEAD") && !target.named ? "LIST" : method;
+}
+
+function addressOf({ call: { peer } }: ApiCall): string {
+  if (peer.port === undefined) return peer.address;
+  return peer.address.includes(":") ? `[${peer.address}]:${peer.port}` : `${peer.address}:${peer.port}`;
+}
+
+/** What a client was told of a failure of the server. */
+function failureOf({ status, body }: Reply): string | undefined {
+  if (status < 500 || !(body instanceof Uint8Array)) return undefined;
+  return `logging error output: ${JSON.stringify(Buffer.from(body.subarray(0, longestAnswer)).toString("utf8"))}`;
 }

@@ -8,6 +8,8 @@ export type HeaderValues = Readonly<Record<string, string | readonly string[] | 
 /** Who is at the other end of the connection. */
 export interface Peer {
   readonly address: string;
+  /** Of the client's end; those who call in process have none. */
+  readonly port?: number | undefined;
   /** The client certificate chain as presented, leaf first, not yet verified by anyone. */
   readonly certificates: () => readonly X509Certificate[];
   /** An identity given by whoever connected in process; sockets never set it. */

@@ -15,6 +15,7 @@ export function peerOf(socket: TLSSocket): Peer {
   let chain: readonly X509Certificate[] | undefined;
   const peer: Peer = {
     address: socket.remoteAddress ?? "",
+    port: socket.remotePort,
     certificates: () => (chain ??= presentedChain(socket)),
   };
   peers.set(socket, peer);

@@ -3,7 +3,7 @@ import type { UserInfo, WriteState } from "#admission";
 import type { FieldError, Steps } from "#base";
 import type { ObjectMeta, TableRowCondition } from "#api";
 import type { Dialect } from "#dialect";
-import type { KindName, Message } from "#schema";
+import type { KindName, Message, TimesComparison } from "#schema";
 import type { Reservation, Revision } from "#store";
 import type { NameRule } from "./names.ts";
 
@@ -49,6 +49,8 @@ export interface RegistrySettings {
   readonly podResize?: boolean;
   /** False where nobody collects dependents: then a deletion leaves them alone, whatever it asks for. */
   readonly garbageCollection?: boolean;
+  /** Told of each update whether it was found to change nothing but the times of its managers. */
+  readonly timesCompared?: (outcome: TimesComparison, seconds: number) => void;
 }
 
 export interface Column<T> {

@@ -273,9 +273,12 @@ async function store(
   share: ReservedShare | undefined,
 ): Promise<CachedObject | undefined> {
   const { resource } = request.endpoint;
+  const { timesCompared } = request.settings;
+  const began = timesCompared ? performance.now() : 0;
   const object = keepTimes(
     old as unknown as JsonObject,
     next as unknown as JsonObject,
+    timesCompared && ((outcome) => timesCompared(outcome, (performance.now() - began) / 1000)),
   ) as unknown as ApiObject;
   const { metadata: meta } = object;
   const removes =

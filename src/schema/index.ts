@@ -65,6 +65,7 @@ export { DecodeError } from "./json/decode-error.ts";
 export { JsonSyntaxError, type ParsedJson, parseJson } from "./json/parse.ts";
 export { stringifyJson } from "./json/stringify.ts";
 export {
+  type TimesComparison,
   type Applied,
   type Apply,
   type Changes,

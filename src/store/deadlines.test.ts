@@ -9,10 +9,12 @@ function kit(): {
   /** Writes a key, with the time it expires at, if any. */
   set: (key: string, revision: number, at?: number) => void;
   expired: string[];
+  batches: number[];
   fail: (times: number) => void;
 } {
   const clock = virtualClock(1000);
   const expired: string[] = [];
+  const batches: number[] = [];
   let failures = 0;
   const written = new Map<string, number>();
   const deadlines = new Deadlines({
@@ -20,6 +22,7 @@ function kit(): {
     isCurrent: (key, revision) => written.get(key) === revision,
     expire: async (due) => {
       if (failures-- > 0) throw new Error("no space");
+      batches.push(due.length);
       for (const { key, revision } of due) {
         expired.push(`${key}@${revision}`);
         written.delete(key);
@@ -30,16 +33,25 @@ function kit(): {
     written.set(key, revision);
     if (at !== undefined) deadlines.add(key, revision, at);
   };
-  return { clock, deadlines, set, expired, fail: (times) => (failures = times) };
+  return { clock, deadlines, set, expired, batches, fail: (times) => (failures = times) };
 }
 
 test("keys expire in the order of their times, however they were set", async () => {
   const { clock, set, expired } = kit();
   for (const [i, at] of [5, 3, 9, 1, 7, 2, 8].entries()) set(`k${at}`, i, 1000 + at * 10);
-  await clock.advance(55);
+  await clock.advance(65);
   assert.deepEqual(expired, ["k1@3", "k2@5", "k3@1", "k5@0"]);
   await clock.advance(100);
   assert.deepEqual(expired.slice(4), ["k7@4", "k8@6", "k9@2"]);
+});
+
+test("what comes due within a moment goes together, the first at its time", async () => {
+  const { clock, set, batches } = kit();
+  for (let i = 0; i < 100; i++) set(`k${i}`, i, 1100 + i);
+  await clock.advance(100);
+  assert.deepEqual(batches, [1]);
+  await clock.advance(200);
+  assert.deepEqual(batches, [1, 25, 25, 25, 24]);
 });
 
 test("only the newest time of a key counts, and none when it was taken away", async () => {

@@ -19,6 +19,8 @@ export interface DeadlinesOptions {
 const longestTimer = 86_400_000;
 const retryMilliseconds = 1000;
 const duePerTurn = 512;
+/** What comes due within this time of others is deleted with the next of them: a commit for each would cost more. */
+const gatherMilliseconds = 25;
 const fewestFiltered = 1024;
 
 export class Deadlines {
@@ -27,6 +29,7 @@ export class Deadlines {
   #filterAt = fewestFiltered;
   #cancel: (() => void) | undefined;
   #timerAt = Infinity;
+  #notBefore = 0;
   #busy = false;
   #closed = false;
 
@@ -65,12 +68,12 @@ export class Deadlines {
     this.#cancel?.();
   }
 
-  #arm(delay = 0): void {
+  #arm(): void {
     const { earliest } = this.#heap;
     if (earliest === Infinity || this.#busy || this.#closed) return;
     const { clock } = this.#options;
     const now = clock.now();
-    const wait = Math.max(earliest - now, delay);
+    const wait = Math.max(earliest, this.#notBefore) - now;
     if (this.#cancel && this.#timerAt <= now + wait) return;
     this.#cancel?.();
     this.#timerAt = now + wait;
@@ -80,18 +83,19 @@ export class Deadlines {
   async #fire(): Promise<void> {
     this.#cancel = undefined;
     this.#busy = true;
-    let delay = 0;
+    const { clock } = this.#options;
     for (let due = this.#due(); due.length && !this.#closed; due = this.#due()) {
       try {
         await this.#options.expire(due);
+        this.#notBefore = clock.now() + gatherMilliseconds;
       } catch {
-        delay = retryMilliseconds;
+        this.#notBefore = clock.now() + retryMilliseconds;
         for (const { key, revision, at } of due) this.#heap.push(key, revision, at);
         break;
       }
     }
     this.#busy = false;
-    this.#arm(delay);
+    this.#arm();
   }
 
   /** Takes some of the keys whose time has come off the heap. */

@@ -5,7 +5,7 @@ import type { Metrics } from "#base";
 import { DefinitionController, type ResolveService, webhookConversion } from "#extensions";
 import type { ServerObjects } from "#registry";
 import type { Store } from "#store";
-import { definitionMetrics, measuredConversion } from "../metrics/extension-metrics.ts";
+import { definitionMetrics, measuredConversion, ruleMetrics } from "../metrics/extension-metrics.ts";
 import type { Caches } from "../storage/caches.ts";
 
 export interface DefinitionStorage {
@@ -39,6 +39,7 @@ export function definitionController(
       storePrefix,
       reflector,
       uncached: !cached,
+      ruleObserver: ruleMetrics(metrics),
       webhook: (definition) => measured(definition, webhookConversion(definition, post, dialect)),
     },
     request: (endpoint, namespace) => writer.request(endpoint, namespace),

@@ -109,3 +109,14 @@ test("what is found is told, check by check, of whole endpoints only", async () 
   await healthReply(unwell, call("/healthz/log"), observer);
   assert.deepEqual(found, ["healthz ping true", "healthz store false"]);
 });
+
+test("why an endpoint failed is for the log, not for whoever asked", async () => {
+  const told: string[] = [];
+  const observer = {
+    found: () => undefined,
+    failed: (...words: readonly unknown[]) => void told.push(words.join(" ")),
+  };
+  const reply = await healthReply(unwell, call("/readyz"), observer);
+  assert.deepEqual(told, ["readyz a/b,c [-]a/b failed: the disk is full\n[-]c failed: the disk is full"]);
+  assert.doesNotMatch(String(reply?.body), /disk/);
+});

@@ -19,6 +19,8 @@ export interface HealthPaths {
 export interface HealthObserver {
   /** Told of each check of a whole endpoint; whoever asks for one check alone wants just that. */
   found(endpoint: string, name: string, fine: boolean): void;
+  /** Told of an endpoint that failed: of which checks, and what was found with their reasons. */
+  failed?(endpoint: string, names: readonly string[], report: string): void;
 }
 
 const text = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
@@ -62,6 +64,7 @@ async function all(
   );
   const lines: string[] = [];
   const failed: string[] = [];
+  const reasons: string[] = [];
   for (const check of checks) {
     if (excluded.delete(check.name)) {
       lines.push(`[+]${check.name} excluded: ok`);
@@ -73,6 +76,7 @@ async function all(
       // The reason may tell too much; the log has it.
       lines.push(`[-]${check.name} failed: reason withheld`);
       failed.push(check.name);
+      reasons.push(`[-]${check.name} failed: ${wrong}`);
     } else lines.push(`[+]${check.name} ok`);
   }
   lines.push(...notes);
@@ -80,12 +84,14 @@ async function all(
     lines.push(
       `warn: some health checks cannot be excluded: no matches for ${[...excluded].map((name) => JSON.stringify(name)).join(",")}`,
     );
-  if (failed.length > 0)
+  if (failed.length > 0) {
+    observer?.failed?.(endpoint, failed, reasons.join("\n"));
     return {
       status: 500,
       headers: text,
       body: Buffer.from(`${lines.join("\n")}\n${endpoint} check failed\n`),
     };
+  }
   const verbose = call.query.has("verbose");
   return {
     status: 200,

@@ -13,6 +13,7 @@ import {
   clientMetrics,
   measuredConversion,
   podSecurityMetrics,
+  ruleMetrics,
 } from "./extension-metrics.ts";
 
 test("questions to webhooks are counted as requests of a client", () => {
@@ -55,6 +56,17 @@ test("conversions by webhooks are timed by version and success; those that need 
   const counted: string[] = [...metrics.expose().matchAll(/_count(\{.*\} \d)/g)].map((found) => found[1]!);
   const labels = 'crd_name="things.g",from_version="g/v1",to_version="g/v2"';
   assert.deepEqual(counted.toSorted(), [`{${labels},succeeded="false"} 1`, `{${labels},succeeded="true"} 1`]);
+});
+
+test("rules of custom resources are timed when they are compiled and when they judge", () => {
+  const metrics = createMetrics();
+  const observer = ruleMetrics(metrics);
+  observer.compiled(0.02);
+  observer.evaluated(0.001);
+  observer.evaluated(0.002);
+  const text = metrics.expose();
+  assert.match(text, /^apiserver_cel_compilation_duration_seconds_count 1$/m);
+  assert.match(text, /^apiserver_cel_evaluation_duration_seconds_count 2$/m);
 });
 
 test("API services that cannot be reached are told, and forgotten when they are gone", () => {

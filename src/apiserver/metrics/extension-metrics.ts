@@ -3,7 +3,7 @@ import type { PodSecurityObserver, WebhookExchange } from "#admission";
 import type { CustomResourceDefinition } from "#api";
 import type { Log, Metrics } from "#base";
 import { credentialProgramMetrics } from "#client";
-import type { Convert } from "#extensions";
+import type { Convert, RuleObserver } from "#extensions";
 import { NoAlternativeNames } from "#http";
 
 const sizes = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
@@ -96,6 +96,18 @@ export function measuredConversion(
         .with(definition.metadata.name ?? "", from, to, String(succeeded))
         .observe((performance.now() - began) / 1000);
     }
+  };
+}
+
+/** How long the rules of custom resources take, to be compiled and to judge an object. */
+export function ruleMetrics(metrics: Metrics): RuleObserver {
+  const duration = (what: string, help: string) =>
+    metrics.histogram({ name: `apiserver_cel_${what}_duration_seconds`, help, stability: "ALPHA" }).with();
+  const compilation = duration("compilation", "Seconds that it took to compile the rules of a schema.");
+  const evaluation = duration("evaluation", "Seconds that the rules of a schema took to judge an object.");
+  return {
+    compiled: (seconds) => compilation.observe(seconds),
+    evaluated: (seconds) => evaluation.observe(seconds),
   };
 }
 

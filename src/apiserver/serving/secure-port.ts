@@ -15,6 +15,7 @@ import { auditSignIn } from "../ui/sign-in-audit.ts";
 import { type UiOptions, builtPageFolder, withUi } from "../ui/ui-handler.ts";
 import { servingCertificates } from "./certificates.ts";
 import { hostAddress } from "./host-address.ts";
+import { logCertificates } from "./start-log.ts";
 
 export interface SecurePortOptions {
   readonly settings: ApiserverSettings;
@@ -113,6 +114,13 @@ export async function openSecurePort({
     },
     problem: (error) => report.refused(error),
   });
+  if (log.enabled(2))
+    logCertificates(log, {
+      serving: certificates.certificate,
+      clientCas: Object.fromEntries(clientCaFiles.map((file) => [file, readFileSync(file, "utf8")])),
+      now: clock.now(),
+    });
+  log.verbose(1, `Serving securely on ${urlOf(listener).slice("https://".length)}`);
   return { listener, certificate: certificates.certificate, url: urlOf(listener) };
 }
 

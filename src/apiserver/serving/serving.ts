@@ -66,6 +66,7 @@ export function servingFor(options: ServingOptions): Serving {
     sendRetryAfter: settings.shutdownSendRetryAfter,
     watchGraceMilliseconds: settings.shutdownWatchTerminationGracePeriod,
     requestTimeoutMilliseconds: settings.requestTimeout,
+    log,
   });
   const { setVerbosity } = log;
   const contention = settings.profiling && settings.contentionProfiling ? watchContention() : undefined;

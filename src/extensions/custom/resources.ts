@@ -12,6 +12,7 @@ import { type Convert, convertNothing } from "./conversion.ts";
 import { ConvertedSource } from "./converted-source.ts";
 import { customKind } from "./kind.ts";
 import { LateSource } from "./late-source.ts";
+import type { RuleObserver } from "../structural/rules.ts";
 import { customStrategy } from "./strategy.ts";
 
 export interface CustomResourcesOptions {
@@ -22,6 +23,7 @@ export interface CustomResourcesOptions {
   readonly uncached: boolean;
   /** How objects get from one version to another, for definitions that name a webhook. */
   webhook(definition: CustomResourceDefinition): Convert;
+  readonly ruleObserver?: RuleObserver | undefined;
   /** Whether instances are being removed. */
   terminating(): boolean;
 }
@@ -56,6 +58,7 @@ export function customResources(
         kind: kinds.get(version.name)!,
         served,
         dialect,
+        ruleObserver: options.ruleObserver,
         terminating: () => options.terminating(),
       }),
       { dialect, store: options.store, storePrefix: options.storePrefix, media: "json" },

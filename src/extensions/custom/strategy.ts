@@ -5,7 +5,7 @@ import type { Dialect } from "#dialect";
 import { type ApiObject, type Served, type Strategy, type Verb, strategy } from "#registry";
 import { embeddedErrors } from "../structural/embedded.ts";
 import { listTypeErrors } from "../structural/list-types.ts";
-import { type RuleSet, ruleSet } from "../structural/rules.ts";
+import { type RuleObserver, type RuleSet, ruleSet } from "../structural/rules.ts";
 import { type ValueCheck, compileValues, valueErrors } from "../structural/values.ts";
 import { customColumns } from "./columns.ts";
 import type { CustomKind } from "./kind.ts";
@@ -32,6 +32,7 @@ export interface CustomStrategyOptions {
   /** All versions, so that owners of fields are understood in whichever they speak. */
   readonly served: readonly Served[];
   readonly dialect: Dialect;
+  readonly ruleObserver?: RuleObserver | undefined;
   terminating(): boolean;
 }
 
@@ -59,7 +60,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     // Lists that were not unique before need not become so.
     if (!old || listTypeErrors(old, structural).length === 0)
       errors.push(...listTypeErrors(object, structural));
-    rules ??= { set: yield* ruleSet(structural, true, dialect) };
+    rules ??= { set: yield* ruleSet(structural, true, dialect, options.ruleObserver) };
     if (!rules.set) return errors;
     return errors.some(({ type }) => blocking.has(type))
       ? [...errors, notChecked]

@@ -116,6 +116,15 @@ test("a schema without rules has none to run", () => {
   assert.equal(finishSteps(ruleSet(structuralOf(object({ a: number }), dialect), true, dialect)), undefined);
 });
 
+test("an observer is told of each compilation and each judgement", () => {
+  const heard: string[] = [];
+  const observer = { compiled: () => heard.push("compiled"), evaluated: () => heard.push("evaluated") };
+  const schema = structuralOf(object({ a: number }, rules({ rule: "self.a > 0" })), dialect);
+  const set = finishSteps(ruleSet(schema, true, dialect, observer))!;
+  for (const a of [1, 0]) finishSteps(set.errors({ a }, undefined, ""));
+  assert.deepEqual(heard, ["compiled", "evaluated", "evaluated"]);
+});
+
 test("rules together may not cost more than one object is worth", () => {
   const rule = "self.all(x, self.all(y, x == y || true))";
   const schema = object({

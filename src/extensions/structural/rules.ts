@@ -160,6 +160,12 @@ interface RuleTree {
   readonly properties: ReadonlyMap<string, RuleTree>;
 }
 
+/** Told how long rules took; with what others did in between, where they had to give way. */
+export interface RuleObserver {
+  compiled(seconds: number): void;
+  evaluated(seconds: number): void;
+}
+
 export interface RuleSet {
   /** What the rules say of a value; without an old one, rules that compare are left out. */
   errors(value: unknown, old: unknown, path: string): Steps<FieldError[]>;
@@ -169,20 +175,27 @@ export function* ruleSet(
   schema: Structural | undefined,
   root: boolean,
   dialect: Dialect,
+  observer?: RuleObserver,
 ): Steps<RuleSet | undefined> {
   if (!schema?.hasRules) return undefined;
+  const began = performance.now();
   const type = yield* ruleTypeOf(schema, root);
   const tree = type && (yield* treeOf(schema, type, root, dialect));
+  observer?.compiled(secondsSince(began));
   return (
     tree && {
       errors: function* (value, old, path) {
         const state: State = { errors: [], budget: objectBudget };
+        const asked = performance.now();
         yield* run(tree, value, old, path, state);
+        observer?.evaluated(secondsSince(asked));
         return state.errors;
       },
     }
   );
 }
+
+const secondsSince = (began: number): number => (performance.now() - began) / 1000;
 
 function* treeOf(
   schema: Structural,

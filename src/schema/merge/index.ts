@@ -15,7 +15,7 @@ export {
 } from "./field-set.ts";
 export { type JsonPatchLimits, jsonPatch, jsonPatchLimits } from "./json-patch.ts";
 export type { Json, JsonObject } from "./json-value.ts";
-export { keepTimes } from "./kept-times.ts";
+export { type TimesComparison, keepTimes } from "./kept-times.ts";
 export type { ClientSideApply } from "./last-applied.ts";
 export { type ManagedFieldsEntry, checkManagers, withManagers, withoutManagers } from "./managed-fields.ts";
 export { mergePatch } from "./merge-patch.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "./json-value.ts";
-import { keepTimes } from "./kept-times.ts";
+import { type TimesComparison, keepTimes } from "./kept-times.ts";
 import {
   type ManagedFieldsEntry,
   checkManagers,
@@ -331,12 +331,16 @@ for (const [name, each, message] of invalid)
   test(`an entry needs ${name}`, () => assert.throws(() => checkManagers([each]), message));
 
 test("times are kept when nothing else differs", () => {
+  const outcomes: TimesComparison[] = [];
+  const kept = (after: JsonObject): JsonObject =>
+    keepTimes(tracked, after, (outcome) => outcomes.push(outcome));
   const later = withManagers(base, [entry("me", baseFields, { time: at(5) })]);
-  assert.deepEqual(keepTimes(tracked, later), tracked);
+  assert.deepEqual(kept(later), tracked);
   const changed = { ...later, data: { a: "0" } };
-  assert.equal(keepTimes(tracked, changed), changed);
+  assert.equal(kept(changed), changed);
   const owner = withManagers(base, [entry("you", baseFields, { time: at(5) })]);
-  assert.equal(keepTimes(tracked, owner), owner);
+  assert.equal(kept(owner), owner);
+  assert.deepEqual(outcomes, ["equal_objects", "unequal_objects_slow", "unequal_objects_fast"]);
 });
 
 test("replicas change hands through scale", () => {

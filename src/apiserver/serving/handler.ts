@@ -1,0 +1,135 @@
+// How a request is answered: the filters it passes, then the resource it names, or a path that is none.
+import type { AdmissionChain } from "#admission";
+import type { Audit } from "#audit";
+import { AbortListeners, type Clock, type Log } from "#base";
+import type { Dialect } from "#dialect";
+import { type Catalog, type PathHandler, discovery, openApi, recordedForm, router } from "#endpoints";
+import type { FlowControl } from "#fairness";
+import {
+  attributesOf,
+  authorizeOrThrow,
+  filterDurations,
+  filters,
+  logUnexpected,
+  requestHandler,
+} from "#filters";
+import type { Call, Reply } from "#http";
+import type { Gates } from "#options";
+import type { RegistrySettings } from "#registry";
+import type { Authentication } from "../authentication/authenticators.ts";
+import { openIdHandler } from "../authentication/openid.ts";
+import type { Authorizers } from "../authorization/authorizers.ts";
+import { type HealthObserver, type HealthPaths, healthReply } from "../health/health.ts";
+import { discoveryMetrics } from "../metrics/extension-metrics.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
+import { flowControlDumps } from "./flow-control.ts";
+import { rootPaths } from "./root-paths.ts";
+import { externalAddress } from "./secure-port.ts";
+import type { Serving } from "./serving.ts";
+import { type ServerTracing, slowTraceLog } from "./tracing.ts";
+
+export interface HandlerParts {
+  readonly dialect: Dialect;
+  readonly settings: ApiserverSettings;
+  readonly registrySettings: RegistrySettings;
+  readonly gates: Gates;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly serving: Serving;
+  readonly identities: Authentication;
+  readonly access: Authorizers;
+  readonly admission: AdmissionChain;
+  readonly served: Catalog;
+  readonly health: HealthPaths;
+  readonly flowControl: FlowControl | undefined;
+  readonly tracing: ServerTracing | undefined;
+  readonly audit: Audit | undefined;
+  /** Asked first for paths that name no resource of ours. */
+  readonly aggregation: { handle: PathHandler };
+  readonly timelinePaths: readonly PathHandler[];
+  readonly onError: (message: string, fields: Record<string, unknown>) => void;
+  readonly signal: AbortSignal;
+}
+
+export function serverHandler(parts: HandlerParts): (call: Call) => Promise<Reply> {
+  const { dialect, settings, gates, clock, log, serving, served, audit, flowControl, onError } = parts;
+  const { authorizer, explainer } = parts.access;
+  return requestHandler(
+    filters({
+      dialect,
+      clock,
+      log,
+      lifecycle: serving.lifecycle,
+      metrics: serving.requests,
+      authenticator: parts.identities.authenticator,
+      authorizer,
+      explainer,
+      unexpected: logUnexpected(onError),
+      streamBytesPerSecond: settings.maxConnectionBytesPerSec,
+      strictTransportDirectives: settings.strictTransportSecurityDirectives,
+      goawayChance: settings.goawayChance,
+      requestTimeoutMilliseconds: settings.requestTimeout,
+      corsAllowedOrigins: settings.corsAllowedOrigins,
+      inFlight: {
+        reading: settings.maxRequestsInflight,
+        writing: settings.maxMutatingRequestsInflight,
+      },
+      ...(flowControl && { flowControl }),
+      compress: gates.enabled("APIResponseCompression"),
+      tracing: parts.tracing,
+      audit: audit && {
+        audit,
+        jsonOf: (reply, call) => recordedForm(reply, call, served, dialect),
+      },
+    }),
+    router(
+      served,
+      {
+        admission: parts.admission,
+        clock,
+        settings: parts.registrySettings,
+        gates: { watchList: gates.enabled("WatchList") },
+        mayCreate: (call) => authorizeOrThrow(authorizer, { ...attributesOf(call), verb: "create" }),
+        minRequestTimeoutSeconds: settings.minRequestTimeout,
+        deleteCollectionWorkers: settings.deleteCollectionWorkers,
+        closing: new AbortListeners(parts.signal),
+        watchEvents: (group, version, kind) => serving.requests.watchEvents(group, version, kind),
+        slow: slowTraceLog(log),
+      },
+      otherPaths(parts),
+    ),
+    filterDurations(serving.metrics),
+  );
+}
+
+/** What answers a path that names no resource; the first that does. */
+function otherPaths(parts: HandlerParts): PathHandler[] {
+  const { dialect, settings, serving, served, health, flowControl, aggregation, onError } = parts;
+  const { issuer, verifying } = parts.identities;
+  const external = externalAddress(settings);
+  const healthObserver: HealthObserver = {
+    found: (endpoint, name, fine) => serving.healthObserver.found(endpoint, name, fine),
+    failed: (endpoint, names, report) =>
+      parts.log.verbose(2, `${names.join(",")} check failed: ${endpoint}\n${report}`),
+  };
+  return [
+    (call) => aggregation.handle(call),
+    discovery(served, dialect, {
+      serverAddress: () => external,
+      aggregated: discoveryMetrics(serving.metrics),
+    }).handle,
+    (call) => healthReply(health, call, healthObserver),
+    rootPaths(() => served, health, serving.shownPaths),
+    openApi(() => served, dialect),
+    openIdHandler({
+      issuer,
+      verifying,
+      jwksUri: settings.serviceAccountJwksUri,
+      externalAddress: external,
+      onError,
+    }),
+    ...parts.timelinePaths,
+    ...serving.paths,
+    ...(flowControl ? [flowControlDumps(flowControl)] : []),
+  ];
+}

@@ -1,0 +1,119 @@
+// Everything that a server stores: the store that the settings name and those of single resources, encrypted where a
+// file says so, and the caches of all resources over them.
+import type { Clock, Log, Metrics } from "#base";
+import type { Dialect } from "#dialect";
+import type { Dial } from "#http";
+import type { Strategy } from "#registry";
+import type { Store } from "#store";
+import { claimDialect } from "../bootstrap/namespaces.ts";
+import { builtFrom } from "../built-from.ts";
+import { cacheMetrics } from "../metrics/cache-metrics.ts";
+import { dataKeyMetrics } from "../metrics/encryption-metrics.ts";
+import { storeMeasuring } from "../metrics/measured-store.ts";
+import { remoteStoreMetrics } from "../metrics/remote-store-metrics.ts";
+import type { ApiserverSettings } from "../options/settings.ts";
+import type { Reloads } from "../serving/reloads.ts";
+import { type Caches, cachedResources } from "./caches.ts";
+import { type Encryption, openEncryption } from "./encryption.ts";
+import { openStoreFor } from "./open-store.ts";
+import { openOverrides } from "./overrides.ts";
+import { uncachedResources } from "./uncached.ts";
+
+export interface StorageOptions {
+  readonly dialect: Dialect;
+  readonly settings: ApiserverSettings;
+  readonly strategies: readonly Strategy[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly reloads: Reloads;
+  /** Opens connections to a store elsewhere, where they do not go straight. */
+  readonly dial: Dial | undefined;
+  /** Opened by the caller, who also closes it. */
+  readonly given: Store | undefined;
+  readonly patienceMilliseconds: number | undefined;
+  readonly onPhase: ((phase: string) => void) | undefined;
+  readonly onError: (message: string, fields: Record<string, unknown>) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface Storage {
+  readonly store: Store;
+  /** Those that hold single resources. */
+  readonly otherStores: readonly Store[];
+  /** What all keys begin with. */
+  readonly prefix: string;
+  readonly caches: Caches;
+  readonly encryption: Encryption | undefined;
+  /** Other servers may write to the same store. */
+  readonly shared: boolean;
+  /** Closes the stores that were opened here; the caches have been stopped before. */
+  close(): Promise<void>;
+}
+
+/** Resolves when the caches hold what is stored. */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const { dialect, settings, strategies, clock, log, metrics, given, onError } = options;
+  options.onPhase?.("opening the store");
+  const prefix = settings.storePrefix.replace(/\/$/, "");
+  const encryption = encryptionFor(options, prefix);
+  const { dial, patienceMilliseconds } = options;
+  const remote = { patienceMilliseconds, dial, ...remoteStoreMetrics(metrics) };
+  const opening = { settings, dialect, encryption, clock, log, ...remote };
+  const measured = storeMeasuring(prefix, metrics);
+  const store = measured(await openStoreFor(opening, given));
+  const overrides = await openOverrides({
+    overrides: settings.storeServersOverrides,
+    strategies,
+    dialect,
+    log,
+    open: async (storeServers) =>
+      measured(await openStoreFor({ ...opening, settings: { ...settings, storeServers } })),
+  });
+  await claimDialect(store, prefix, dialect);
+  const caches = cachedResources({
+    dialect,
+    store,
+    storeOf: overrides.storeOf,
+    storePrefix: prefix,
+    storageMedia: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
+    strategies,
+    clock,
+    program: Object.values(builtFrom()).join(" "),
+    uncached: uncachedResources(settings, strategies, dialect, log),
+    onError,
+  });
+  cacheMetrics(metrics, () => caches.resources);
+  options.onPhase?.("loading objects");
+  await caches.start();
+  return {
+    store,
+    otherStores: overrides.stores,
+    prefix,
+    caches,
+    encryption,
+    shared: settings.storeServers.some((address) => /^https?:/.test(address)),
+    close: async () => {
+      await Promise.all(overrides.stores.map((each) => each.close()));
+      if (!given) await store.close();
+    },
+  };
+}
+
+function encryptionFor(options: StorageOptions, storePrefix: string): Encryption | undefined {
+  const { dialect, settings, strategies, clock, log, metrics, reloads, signal } = options;
+  const observer = dataKeyMetrics(metrics);
+  if (settings.encryptionProviderConfig === "") return undefined;
+  return openEncryption({
+    file: settings.encryptionProviderConfig,
+    reload: settings.encryptionProviderConfigAutomaticReload,
+    dialect,
+    strategies,
+    storePrefix,
+    clock,
+    log,
+    reloads,
+    observer,
+    signal,
+  });
+}

@@ -1,0 +1,32 @@
+// The end of an answer: at once, or when its stream or connection ends.
+import type { Reply } from "#http";
+
+/** Calls `end` when the answer is over: at once, or when its stream or connection ends. */
+export function untilEnd(reply: Reply, end: () => void): Reply {
+  const { body } = reply;
+  if (body && "stream" in body)
+    return {
+      ...reply,
+      body: {
+        stream: async (sink) => {
+          try {
+            await body.stream(sink);
+          } finally {
+            end();
+          }
+        },
+      },
+    };
+  if (body && "takeOver" in body)
+    return {
+      ...reply,
+      body: {
+        takeOver: (socket, head) => {
+          socket.once("close", end);
+          body.takeOver(socket, head);
+        },
+      },
+    };
+  end();
+  return reply;
+}
