@@ -195,6 +195,18 @@ test("a refusal is an ApiError with the server's words, or with what came instea
   );
 });
 
+test("every page is of the usual size where none is asked for", async () => {
+  const page = (token?: string) => ({
+    body: { metadata: { resourceVersion: "9", continue: token }, items: [] },
+  });
+  const transport = recorder([page("t"), page("u"), page()]);
+  await Array.fromAsync(apiClient(transport, dialect).of(kinds.configMaps).pages());
+  assert.deepEqual(
+    transport.sent.map(({ path }) => path.split("?")[1]),
+    ["limit=500", "limit=500&continue=t", "limit=500&continue=u"],
+  );
+});
+
 test("list items carry their kind, and pages follow one another", async () => {
   const transport = recorder([
     {

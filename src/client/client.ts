@@ -210,11 +210,10 @@ function resourceClient(
     list,
     get: async (name, at) => (await request("GET", one(name, at))) as AnyObject,
     pages: async function* (parameters = {}) {
+      const { resourceVersion: _first, resourceVersionMatch: _match, ...rest } = parameters;
       for (let page: ListResult<AnyObject> | undefined; !page || page.continue;) {
-        const { resourceVersion: _first, resourceVersionMatch: _match, ...rest } = parameters;
-        page = await list(
-          page?.continue ? { ...rest, continue: page.continue } : { limit: usualPage, ...parameters },
-        );
+        const query = page?.continue ? { ...rest, continue: page.continue } : parameters;
+        page = await list({ limit: usualPage, ...query });
         yield page;
       }
     },

@@ -41,7 +41,7 @@ export {
   eventRecorder,
   loggedEvents,
 } from "./events/recorder.ts";
-export { type Informer, type InformerEvent, type InformerOptions, informer } from "./informer.ts";
+export { type Informer, type InformerEvent, type InformerOptions, informer, isExpired } from "./informer.ts";
 export {
   type ClientConfig,
   ClientConfigError,

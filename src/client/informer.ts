@@ -32,7 +32,8 @@ const longestWaitMilliseconds = 10_000;
 /** A watch that ends sooner and brought nothing is trouble: asking again at once would only make it worse. */
 const shortestWatchMilliseconds = 1_000;
 const keyOf = ({ metadata }: AnyObject): string => `${metadata.namespace ?? ""}/${metadata.name}`;
-const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
+/** What was asked for is no longer there: a revision, or the rest of a list. */
+export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
 
 /**
  * Follows a collection until the signal is aborted. Every object is told once per version it was seen in,

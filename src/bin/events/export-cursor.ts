@@ -7,6 +7,8 @@ export interface ExportPosition {
   readonly resourceVersion: string;
   /** How far the file of lines reaches; 0 where lines go elsewhere. */
   readonly bytes: number;
+  /** A list under way: the page that follows, and how far the file reached before its first. */
+  readonly list?: { readonly continue: string; readonly begin: number };
 }
 
 export interface ExportCursor {
@@ -35,14 +37,18 @@ export function cursorFile(file: string): ExportCursor {
 
 function parsed(text: string): ExportPosition | undefined {
   try {
-    const { resourceVersion, bytes } = JSON.parse(text) as ExportPosition;
-    return /^[0-9]*$/.test(resourceVersion) && Number.isSafeInteger(bytes) && bytes >= 0
-      ? { resourceVersion, bytes }
+    const { resourceVersion, bytes, list } = JSON.parse(text) as ExportPosition;
+    if (!/^[0-9]*$/.test(resourceVersion) || !isSize(bytes)) return undefined;
+    if (!list) return { resourceVersion, bytes };
+    return typeof list.continue === "string" && isSize(list.begin) && list.begin <= bytes
+      ? { resourceVersion, bytes, list: { continue: list.continue, begin: list.begin } }
       : undefined;
   } catch {
     return undefined;
   }
 }
+
+const isSize = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
 /** For an export that begins anew each time. */
 export const noCursor: ExportCursor = { read: () => undefined, write: () => undefined };

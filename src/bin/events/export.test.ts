@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Event } from "#api";
-import { virtualClock } from "#base";
+import { ApiError, virtualClock } from "#base";
 import type { ResourceClient, WatchEvent } from "#client";
 import { type ExportOptions, type ExportTarget, exportEvents } from "./export.ts";
 import { cursorFile, noCursor } from "./export-cursor.ts";
@@ -140,6 +140,59 @@ test("what a crash has written behind the cursor is cut off and comes again, onc
     rest.map((line) => (JSON.parse(line) as { object: Event }).object.metadata.name),
     ["a", "b", "c"],
   );
+});
+
+test("a list that was interrupted goes on with its next page, and begins anew where that is gone", async () => {
+  const [lines, cursor] = [join(folder, "pages"), join(folder, "pages-cursor")];
+  const pages: Record<string, { at: number; items: Event[]; next?: string } | Error> = {
+    "": { at: 5, items: [event("a", 1), event("b", 2)], next: "second" },
+    second: new Error("connection lost"),
+  };
+  const asked: string[] = [];
+  const events: Client = {
+    pages: async function* ({ continue: token = "" } = {}) {
+      for (let next: string | undefined = token; next !== undefined;) {
+        asked.push(next);
+        const page: (typeof pages)[string] = pages[next]!;
+        if (page instanceof Error) throw page;
+        yield {
+          resourceVersion: String(page.at),
+          items: page.items,
+          ...(page.next && { continue: page.next }),
+        };
+        next = page.next;
+      }
+    },
+    watch: () => {
+      throw new Error("not followed");
+    },
+  };
+  const once = async (): Promise<void> => {
+    const target = await fileTarget(lines);
+    const { signal } = new AbortController();
+    try {
+      await run({ events, target, cursor: cursorFile(cursor), signal, follow: false });
+    } finally {
+      await target.close();
+    }
+  };
+  const names = (): (string | undefined)[] =>
+    readFileSync(lines, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { object: Event }).object.metadata.name);
+  await assert.rejects(once(), /connection lost/);
+  pages["second"] = { at: 5, items: [event("c", 3)], next: "third" };
+  pages["third"] = new Error("connection lost");
+  await assert.rejects(once(), /connection lost/);
+  assert.deepEqual(asked, ["", "second", "second", "third"]);
+  assert.deepEqual(names(), ["a", "b", "c"]);
+  pages["third"] = new ApiError(410, "Expired", "the rest is gone");
+  pages[""] = { at: 9, items: [event("a", 1), event("d", 8)] };
+  await once();
+  assert.deepEqual(asked.slice(4), ["third", ""]);
+  assert.deepEqual(names(), ["a", "d"]);
+  assert.deepEqual(cursorFile(cursor).read()?.resourceVersion, "9");
 });
 
 test("a cursor that is none is refused, and so is a file that is shorter than its cursor", async () => {

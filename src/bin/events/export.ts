@@ -2,8 +2,8 @@
 // it stands for has been delivered, so that whoever starts again goes on behind it.
 import type { Event } from "#api";
 import { ApiError, type Clock } from "#base";
-import type { ResourceClient } from "#client";
-import type { ExportCursor } from "./export-cursor.ts";
+import { type ResourceClient, isExpired } from "#client";
+import type { ExportCursor, ExportPosition } from "./export-cursor.ts";
 
 export type ExportedLine =
   | { readonly type: "ADDED" | "MODIFIED"; readonly object: Event }
@@ -40,6 +40,8 @@ const retryMilliseconds = 1000;
 /** How far the lines have come that were handed to the target. */
 interface Progress {
   at: string;
+  /** A list that was interrupted. */
+  list: ExportPosition["list"];
 }
 
 /** Resolves when everything there is has been exported; following, when the signal is aborted. */
@@ -49,14 +51,14 @@ export async function exportEvents(options: ExportOptions): Promise<void> {
   // A file that has lines from elsewhere keeps them.
   if (known) await target.rewind(known.bytes);
   else cursor.write({ resourceVersion: "", bytes: await target.flush() });
-  const progress: Progress = { at: known?.resourceVersion ?? "" };
-  if (progress.at === "" || !follow) await exportList(options, progress);
+  const progress: Progress = { at: known?.resourceVersion ?? "", list: known?.list };
+  if (progress.at === "" || progress.list || !follow) await exportList(options, progress);
   while (follow && !signal.aborted) {
     try {
       await exportChanges(options, progress);
     } catch (error) {
       if (signal.aborted) break;
-      if (error instanceof ApiError && error.code === 410) {
+      if (isExpired(error)) {
         warn(`revision ${progress.at} is too old: events that came and went since are not exported`);
         await exportList(options, progress);
       } else {
@@ -67,20 +69,40 @@ export async function exportEvents(options: ExportOptions): Promise<void> {
   }
 }
 
-/** What is there now and is newer than what was exported. */
+/** What is there now and is newer than what was exported; a list that was interrupted goes on. */
 async function exportList(options: ExportOptions, progress: Progress): Promise<void> {
-  const { events, namespace, target, signal, follow } = options;
+  try {
+    await exportPages(options, progress);
+  } catch (error) {
+    if (!progress.list || !isExpired(error)) throw error;
+    // The moment that it showed is gone: what it gave is taken back and comes with a list of now.
+    await options.target.rewind(progress.list.begin);
+    progress.list = undefined;
+    await exportPages(options, progress);
+  }
+}
+
+async function exportPages(options: ExportOptions, progress: Progress): Promise<void> {
+  const { events, namespace, target, signal, follow, cursor } = options;
   const after = progress.at;
+  const begin = progress.list?.begin ?? (await target.flush());
+  let tellsGap = !progress.list && after !== "" && follow;
   let revision = after;
-  for await (const page of events.pages(namespace === "" ? {} : { namespace })) {
+  const where = {
+    ...(namespace !== "" && { namespace }),
+    ...(progress.list && { continue: progress.list.continue }),
+  };
+  for await (const page of events.pages(where)) {
     signal.throwIfAborted();
-    if (revision === after && after !== "" && follow)
-      target.write({ type: "GAP", from: after, to: page.resourceVersion });
+    if (tellsGap) target.write({ type: "GAP", from: after, to: page.resourceVersion });
+    tellsGap = false;
     revision = page.resourceVersion;
     for (const object of page.items)
       if (after === "" || Number(object.metadata.resourceVersion) > Number(after))
         target.write({ type: "ADDED", object });
-    await target.flush();
+    const bytes = await target.flush();
+    progress.list = page.continue ? { continue: page.continue, begin } : undefined;
+    if (progress.list) cursor.write({ resourceVersion: after, bytes, list: progress.list });
   }
   progress.at = revision;
   await commit(options, revision);
