@@ -26,13 +26,17 @@ const event = (name: string, resourceVersion: number): Event =>
   }) as Event;
 const added = (name: string, revision: number): Watched => ({ type: "ADDED", object: event(name, revision) });
 
+type Listed = [revision: number, items: Event[]] | Error;
+
 /** A server with these lists and watches, one after the other; after the last watch the export is stopped. */
-function server(lists: [revision: number, items: Event[]][], watches: Watched[][], stop: AbortController) {
+function server(lists: Listed[], watches: Watched[][], stop: AbortController) {
   const asked: string[] = [];
   const client: Client = {
     pages: async function* () {
-      const [revision, items] = lists.shift()!;
       asked.push("list");
+      const list = lists.shift()!;
+      if (list instanceof Error) throw list;
+      const [revision, items] = list;
       yield { resourceVersion: String(revision), items };
     },
     watch: async function* ({ resourceVersion = "" }) {
@@ -70,13 +74,7 @@ const run = async (options: Partial<ExportOptions> & Pick<ExportOptions, "events
     ...options,
   });
 
-const cases: [
-  name: string,
-  lists: [number, Event[]][],
-  watches: Watched[][],
-  lines: string[],
-  asked: string[],
-][] = [
+const cases: [name: string, lists: Listed[], watches: Watched[][], lines: string[], asked: string[]][] = [
   [
     "what there is comes first, then what happens",
     [[5, [event("a", 3), event("b", 5)]]],
@@ -100,6 +98,17 @@ const cases: [
     [[{ type: "ERROR", object: { code: 410 } }], [added("d", 21)]],
     ["a", "GAP 5-20", "c", "d"],
     ["list", "watch 5", "list", "watch 20"],
+  ],
+  [
+    "a list is asked for again while the server is busy or away",
+    [
+      new ApiError(429, "TooManyRequests", "try again later"),
+      new Error("connection lost"),
+      [5, [event("a", 5)]],
+    ],
+    [[added("b", 6)]],
+    ["a", "b"],
+    ["list", "list", "list", "watch 5"],
   ],
   [
     "that the time of an event is over is not exported, and moves the cursor",
@@ -193,6 +202,12 @@ test("a list that was interrupted goes on with its next page, and begins anew wh
   assert.deepEqual(asked.slice(4), ["third", ""]);
   assert.deepEqual(names(), ["a", "d"]);
   assert.deepEqual(cursorFile(cursor).read()?.resourceVersion, "9");
+});
+
+test("whoever may not list events is told so at once", async () => {
+  const stop = new AbortController();
+  const { client: events } = server([new ApiError(403, "Forbidden", "events is forbidden")], [], stop);
+  await assert.rejects(run({ events, target: memory(), signal: stop.signal }), /is forbidden/);
 });
 
 test("a cursor that is none is refused, and so is a file that is shorter than its cursor", async () => {

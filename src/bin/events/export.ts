@@ -52,15 +52,19 @@ export async function exportEvents(options: ExportOptions): Promise<void> {
   if (known) await target.rewind(known.bytes);
   else cursor.write({ resourceVersion: "", bytes: await target.flush() });
   const progress: Progress = { at: known?.resourceVersion ?? "", list: known?.list };
-  if (progress.at === "" || progress.list || !follow) await exportList(options, progress);
-  while (follow && !signal.aborted) {
+  let lists = progress.at === "" || progress.list !== undefined || !follow;
+  while (!signal.aborted) {
     try {
+      if (lists) await exportList(options, progress);
+      lists = false;
+      if (!follow) return;
       await exportChanges(options, progress);
     } catch (error) {
       if (signal.aborted) break;
+      if (lists && (!follow || isRefused(error))) throw error;
       if (isExpired(error)) {
         warn(`revision ${progress.at} is too old: events that came and went since are not exported`);
-        await exportList(options, progress);
+        lists = true;
       } else {
         warn(`the export is interrupted and tried again: ${(error as Error).message}`);
         await clock.sleep(retryMilliseconds, signal).catch(() => undefined);
@@ -68,6 +72,10 @@ export async function exportEvents(options: ExportOptions): Promise<void> {
     }
   }
 }
+
+/** To ask again would not help. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError && error.code >= 400 && error.code < 500 && ![408, 410, 429].includes(error.code);
 
 /** What is there now and is newer than what was exported; a list that was interrupted goes on. */
 async function exportList(options: ExportOptions, progress: Progress): Promise<void> {
