@@ -73,7 +73,7 @@ async function measure(port: number, ca: string): Promise<void> {
   const server = await startProgram([launcher], folder, ["--ui=false"]);
   const client = new Requests(server.url, token);
   try {
-    for (const lanes of [1, 8]) await measureLanes({ server, client, lanes, webhook: { port, ca } });
+    for (const lanes of [1, 8, 64]) await measureLanes({ server, client, lanes, webhook: { port, ca } });
   } finally {
     client.close();
     await server.stop();

@@ -87,6 +87,34 @@ test("exchanges one after the other share a connection, those at the same time d
   client.close();
 });
 
+test("as many connections are kept as were used at once", async () => {
+  let connections = 0;
+  const client = await serverOf((socket) => {
+    connections++;
+    socket.on("data", () => socket.write(answer("x")));
+  });
+  for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 64 }, () => textOf(client)));
+  assert.equal(connections, 64);
+  client.close();
+});
+
+test("a connection that was without work for long is closed when another comes to rest", async (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const closed = Promise.withResolvers<number>();
+  const client = await serverOf((socket, number) => {
+    socket.on("data", () => socket.write(answer(String(number))));
+    socket.on("close", () => closed.resolve(number));
+  });
+  const [first, second] = await Promise.all([textOf(client), textOf(client)]);
+  assert.notEqual(first, second);
+  for (now = 1; now < 90_000; now += 30_000) await textOf(client);
+  now = 90_002;
+  const last = await textOf(client);
+  assert.notEqual(String(await closed.promise), last);
+  client.close();
+});
+
 test("a kept connection that the server has closed is passed over", async () => {
   const sockets: Socket[] = [];
   const client = await serverOf((socket, connection) => {

@@ -17,7 +17,11 @@ export interface Exchange {
   readonly abort: (error: Error) => void;
 }
 
-const defaultMostIdle = 16;
+/** As many as may be asked at once: to open a connection costs more than ten exchanges on a kept one. */
+const defaultMostIdle = 256;
+
+/** A connection without work for longer is closed when another comes to rest. */
+const longestIdleMilliseconds = 90_000;
 
 /** A connection that was kept for longer may have been closed meanwhile, and is looked at before it is used. */
 const trustedMilliseconds = 100;
@@ -69,6 +73,9 @@ export class Http1Client {
     else {
       connection.rest();
       this.#idle.push(connection);
+      // The one that was used last is used next: those at the front wait longest.
+      const oldest = this.#idle[0]!;
+      if (connection.since - oldest.since > longestIdleMilliseconds) oldest.socket.destroy();
     }
   }
 
@@ -176,7 +183,7 @@ class Connection {
     if (!step.reusable) return this.#finish(step.reply);
     const asked = this.#release();
     this.#told.free(this);
-    asked?.answer(step.reply);
+    if (asked) answerSoon(asked, step.reply);
   }
 
   #end(): void {
@@ -205,4 +212,20 @@ class Connection {
     this.#reader = undefined;
     return asked;
   }
+}
+
+/**
+ * Answers that came in one turn are given after all of them are read: what many requests do next, they then do
+ * one after the other, which takes a third less of the processor than in turn with reading.
+ */
+let read: [Asked, WholeReply][] = [];
+
+function answerSoon(asked: Asked, reply: WholeReply): void {
+  if (read.push([asked, reply]) === 1) setImmediate(answerAll);
+}
+
+function answerAll(): void {
+  const all = read;
+  read = [];
+  for (const [asked, reply] of all) asked.answer(reply);
 }
