@@ -8,17 +8,17 @@ import type { ClientRequest, Transport } from "./transport.ts";
 
 /** Remembers requests and gives prepared answers. */
 function recorder(
-  answers: { status?: number; body?: unknown; chunks?: string[] }[] = [],
+  answers: { status?: number; headers?: Record<string, string>; body?: unknown; chunks?: string[] }[] = [],
 ): Transport & { readonly sent: ClientRequest[] } {
   const sent: ClientRequest[] = [];
   return {
     sent,
     send: async (request) => {
       sent.push(request);
-      const { status = 200, body = {}, chunks } = answers.shift() ?? {};
+      const { status = 200, headers = {}, body = {}, chunks } = answers.shift() ?? {};
       return {
         status,
-        headers: {},
+        headers,
         chunks: (async function* () {
           for (const part of chunks ?? [JSON.stringify(body)]) yield Buffer.from(part);
         })(),
@@ -276,3 +276,14 @@ for (const [name, path] of [
     assert.equal(transport.sent[0]!.path, path);
   });
 }
+
+test("when to come back is told even where only a header says it", async () => {
+  const headers = { "retry-after": "5" };
+  for (const answer of [{ body: { reason: "ServiceUnavailable" } }, { chunks: ["shutting down"] }]) {
+    const client = apiClient(recorder([{ status: 503, headers, ...answer }]), dialect);
+    await assert.rejects(
+      client.of(kinds.nodes).get("a"),
+      (error: unknown) => error instanceof ApiError && error.details?.retryAfterSeconds === 5,
+    );
+  }
+});

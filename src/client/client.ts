@@ -168,13 +168,16 @@ export function apiClient(
   return { dialect, transport, request, of: (kind) => of(kind) as never };
 }
 
-/** The server's Status as an ApiError. */
+/** The server's Status as an ApiError. When to come back may stand in a header alone. */
 function refusal(response: ClientResponse, text: string): ApiError {
+  const seconds = Number(response.headers["retry-after"] ?? 0);
+  const later: StatusDetails | undefined = seconds > 0 ? { retryAfterSeconds: seconds } : undefined;
   try {
     const status = JSON.parse(text) as { reason?: string; message?: string; details?: StatusDetails };
-    return new ApiError(response.status, status.reason ?? "", status.message ?? text, status.details);
+    const details = later ? { ...later, ...status.details } : status.details;
+    return new ApiError(response.status, status.reason ?? "", status.message ?? text, details);
   } catch {
-    return new ApiError(response.status, "", text.slice(0, 500) || `status ${response.status}`);
+    return new ApiError(response.status, "", text.slice(0, 500) || `status ${response.status}`, later);
   }
 }
 

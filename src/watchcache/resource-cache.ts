@@ -10,6 +10,7 @@ import { HeldInMemory, HeldInStore, type Holding, type InStoreOptions } from "./
 import { pageFromStore, pageOf, picked } from "./page.ts";
 import { SnapshotView } from "./snapshot-view.ts";
 import { loaded } from "./stored-object.ts";
+import { isForOneAnswer } from "./unspliced.ts";
 import { UnreadableObjects } from "./unreadable.ts";
 import {
   type Freshness,
@@ -302,7 +303,7 @@ export class ResourceCache implements ObjectSource {
     const { items: found, revision: _, ...rest } = await this.#listed(query, revision);
     const made = await this.#holding.give(found, query.caller);
     this.stats.returned += made.length;
-    if (changes !== this.#changes) return { revision, items: made, ...rest };
+    if (changes !== this.#changes || isForOneAnswer(made[0])) return { revision, items: made, ...rest };
     if (this.#answers.size >= mostAnswers) this.#answers.delete(this.#answers.keys().next().value!);
     this.#answers.set(question, { items: new WeakRef(made), rest });
     return { revision, items: made, ...rest };

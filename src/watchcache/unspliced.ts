@@ -21,6 +21,9 @@ export function unspliced(
   return new UnsplicedBytes(key, revision, known, encoded);
 }
 
+/** Whether an object was read for one answer: what is made of it is of no use to others. */
+export const isForOneAnswer = (item: CachedObject | undefined): boolean => item instanceof UnsplicedBytes;
+
 /** How long an object is as an item of a list, without kind and apiVersion. */
 export const itemBytes = (item: CachedObject): number =>
   item instanceof UnsplicedBytes ? item.itemBytes : item.line.length - 1 - item.typeHeaderBytes;

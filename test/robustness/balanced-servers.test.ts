@@ -15,7 +15,7 @@ const rounds = Number(process.env["ORCH_BALANCED_ROUNDS"] ?? 1);
 const namespace = "default";
 const lastName = "last";
 /** As long as an operation may be tried again. */
-const patienceMilliseconds = 60_000;
+const patienceMilliseconds = 120_000;
 
 interface Notes {
   now: number;
@@ -150,8 +150,9 @@ async function faults({ servers, ways, members, balancer }: Faulty): Promise<voi
 type Maps = ReturnType<typeof maps>;
 
 /**
- * Tries an operation until it is answered, as controllers and client libraries do: after a connection that broke, and
- * after an answer that says when to come back. Any other refusal is an error.
+ * Tries an operation until it is answered, as controllers and client libraries do: after a connection that broke, after
+ * an answer that says when to come back, and after one that cannot tell whether a write was done. Any other refusal is
+ * an error.
  */
 async function tried<T>(
   { notes }: Scene,
@@ -174,8 +175,7 @@ async function tried<T>(
 }
 
 const mayBeSentAgain = (error: unknown): boolean =>
-  error instanceof Unreachable ||
-  (error instanceof ApiError && (error.code === 429 || (error.code >= 500 && isToComeBack(error))));
+  error instanceof Unreachable || (error instanceof ApiError && (error.code === 504 || isToComeBack(error)));
 
 const isToComeBack = ({ details }: ApiError): boolean => (details?.retryAfterSeconds ?? 0) > 0;
 

@@ -14,7 +14,14 @@ import {
   protobufCodec,
   stringifyJson,
 } from "#schema";
-import { type CachedObject, type FrameEncoder, type FrameType, copyItem, itemBytes } from "#watchcache";
+import {
+  type CachedObject,
+  type FrameEncoder,
+  type FrameType,
+  copyItem,
+  isForOneAnswer,
+  itemBytes,
+} from "#watchcache";
 import { longList, shortList, splicedLongList } from "./long-list.ts";
 import type { Choice, Media } from "./negotiate.ts";
 import { type IncludeObject, columnDefinitions, partialMetadata, rowOf, withoutOwn } from "./table.ts";
@@ -136,6 +143,9 @@ const longSplice = 4096;
  * question, so this is done once.
  */
 function joined(items: readonly CachedObject[]): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
+  // What refers to buffers weakly lets go of them only when all of the heap is collected.
+  if (isForOneAnswer(items[0]))
+    return items.length > longSplice ? splicedLongList(items, splice) : [splice(items)];
   const known = kept.get(items);
   if (known) return known;
   const keep = (parts: readonly Uint8Array[]): readonly Uint8Array[] => {
