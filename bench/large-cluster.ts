@@ -204,12 +204,13 @@ async function renewLeases(): Promise<number> {
   const sent: Promise<void>[] = [];
   for (let at = 1; at <= nodes; at++) {
     const due = began + (at / nodes) * renewalSeconds * 1000;
-    if (performance.now() < due) await sleep(due - performance.now());
+    await sleep(Math.max(0, due - performance.now()));
     const renewTime = new Date().toISOString().replace("Z", "000Z");
     sent.push(send(extra, "PATCH", `${leasesPath}/${nodeName(at)}`, { spec: { renewTime } }));
   }
   await Promise.all(sent);
-  return (cpuMicros(server.pid) - before) / 1000 / (performance.now() - began);
+  // Of the ten seconds, however long a busy machine took for them.
+  return (cpuMicros(server.pid) - before) / 1e6 / renewalSeconds;
 }
 
 async function relistAll(): Promise<{ seconds: number; longest: number; most: number }> {
