@@ -12,33 +12,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Step, doWork } from "./kit/apiserver-work.ts";
+import { figure } from "./kit/figures.ts";
+import { given, givenNumber, isGiven } from "./kit/given.ts";
 import { residentMegabytes } from "./kit/process-cost.ts";
 import { type ServerProgram, launcher, startProgram, token } from "./kit/server-program.ts";
 
-const given = new Map<string, string>(
-  process.argv
-    .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
-);
-const objects = Number(given.get("objects") ?? 10_000);
+const objects = givenNumber("objects", 10_000);
 const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "orch-bench-"));
 const file = (name: string): string => join(folder, name);
 const fromSource = ["--conditions=orch-source", join(root, "src", "bin", "orch-apiserver.ts")];
 
-interface Figure {
-  readonly step: string;
-  readonly operations: number;
-  readonly microsPerOperation: number;
-  readonly perSecond: number;
-  readonly residentMegabytes: number;
-}
-
 const rows: readonly [step: string, name: string, reference: string, most: number][] = [
   ["create", "create", "1,129 µs", 200],
   ["get", "get", "563 µs", 60],
   ["list_500", "list limit=500", "14.9 ms", 1000],
-  ["list_all", `list all ${objects.toLocaleString("en")}, resourceVersion=0`, "252 ms", 15_000],
+  ["list_all", `list all ${figure(objects)}, resourceVersion=0`, "252 ms", 15_000],
   ["list_label", "list by label, 1 % match", "171 ms", 1000],
   ["watch", "watch delivery, 200 watchers, per delivered event", "58 µs", 10],
   ["patch", "merge patch", "2,363 µs", 300],
@@ -70,11 +60,17 @@ async function main(): Promise<void> {
   const { child, url } = await startServer();
   await sleep(1000);
   const idle = residentMegabytes(child.pid!);
-  const figures = await load(url, child.pid!, [
-    "events.orch.io",
-    String(objects),
-    ...(given.get("only") ? [given.get("only")!] : []),
-  ]);
+  const only = given("only");
+  const steps = await doWork({
+    server: { url, pid: child.pid!, token },
+    objects,
+    ...(only && { steps: only.split(",") }),
+    onStep: ({ step, microsPerOperation, perSecond, residentMegabytes: megabytes }) =>
+      process.stderr.write(
+        `  ${step}: ${microsPerOperation.toFixed(1)} µs, ${perSecond.toFixed(0)}/s, ${megabytes.toFixed(0)} MB\n`,
+      ),
+  });
+  const figures = new Map(steps.map((each) => [each.step, each]));
   await stop(child);
   print(figures, constant, {
     start: Math.min(...starts),
@@ -85,10 +81,9 @@ async function main(): Promise<void> {
 }
 
 async function startServer(): Promise<ServerProgram> {
-  const profile = given.get("profile");
+  const profile = given("profile");
   const profiling = profile ? ["--cpu-prof", `--cpu-prof-dir=${profile}`] : [];
-  const command =
-    given.has("source") || profile ? [process.execPath, ...profiling, ...fromSource] : [launcher];
+  const command = isGiven("source") || profile ? [process.execPath, ...profiling, ...fromSource] : [launcher];
   const server = await startProgram(command, folder);
   running.add(server.child);
   return server;
@@ -99,26 +94,6 @@ async function stop(child: ChildProcess): Promise<void> {
   child.kill("SIGTERM");
   await ended;
   running.delete(child);
-}
-
-/** Runs the client in its own process and collects what it prints. */
-async function load(url: string, pid: number, more: readonly string[]): Promise<Map<string, Figure>> {
-  const client = spawn(
-    process.execPath,
-    [join(root, "bench", "kit", "apiserver-load.ts"), url, String(pid), token, ...more],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  running.add(client);
-  const figures = new Map<string, Figure>();
-  for await (const line of createInterface({ input: client.stdout })) {
-    const figure = JSON.parse(line) as Figure;
-    figures.set(figure.step, figure);
-    process.stderr.write(
-      `  ${figure.step}: ${figure.microsPerOperation.toFixed(1)} µs, ${figure.perSecond.toFixed(0)}/s, ${figure.residentMegabytes.toFixed(0)} MB\n`,
-    );
-  }
-  running.delete(client);
-  return figures;
 }
 
 /** What a server costs that does nothing but HTTP. */
@@ -156,7 +131,7 @@ async function embedded(): Promise<number> {
     await server.stop();`;
   const times: number[] = [];
   for (let round = 0; round < 5; round++) {
-    const condition = given.has("source") ? ["--conditions=orch-source"] : [];
+    const condition = isGiven("source") ? ["--conditions=orch-source"] : [];
     times.push(
       Number(
         execFileSync(process.execPath, [...condition, "--input-type=module", "-e", program], {
@@ -170,7 +145,7 @@ async function embedded(): Promise<number> {
 }
 
 function print(
-  figures: ReadonlyMap<string, Figure>,
+  figures: ReadonlyMap<string, Step>,
   constant: number,
   about: { start: number; idle: number; loaded: number | undefined; embedded: number },
 ): void {
@@ -205,7 +180,7 @@ function print(
   line("memory, idle", "305 MB", "120 MB", `${about.idle.toFixed(0)} MB`, about.idle <= 120);
   if (about.loaded !== undefined)
     line(
-      `memory with the ${objects.toLocaleString("en")}`,
+      `memory with the ${figure(objects)}`,
       "406 MB",
       "160 MB",
       `${about.loaded.toFixed(0)} MB`,

@@ -6,8 +6,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Value, compile, environment, types } from "#cel";
+import { given } from "./kit/given.ts";
 
-const other = process.argv.find((argument) => argument.startsWith("--other="))?.slice("--other=".length);
+const other = given("other");
 const object = {
   metadata: { name: "web", namespace: "default", labels: { app: "web", tier: "front" } },
   spec: {

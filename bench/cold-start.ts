@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { median } from "./kit/figures.ts";
 
 const root = join(import.meta.dirname, "..");
 const cache = mkdtempSync(join(tmpdir(), "orch-cache-"));
@@ -46,9 +47,10 @@ for (const [name, command, args, env] of cases) {
       spawnSync(command, args, { env: { ...process.env, ...env }, stdio: "ignore" }).status !== 0 || failed;
     times.push(performance.now() - began);
   }
-  times.sort((a, b) => a - b);
   console.log(
-    `${name.padEnd(38)} ${times[0]!.toFixed(0).padStart(3)}  ${times[rounds >> 1]!.toFixed(0).padStart(6)}${failed ? "  (failed)" : ""}`,
+    `${name.padEnd(38)} ${Math.min(...times)
+      .toFixed(0)
+      .padStart(3)}  ${median(times).toFixed(0).padStart(6)}${failed ? "  (failed)" : ""}`,
   );
 }
 rmSync(cache, { recursive: true, force: true });

@@ -4,22 +4,17 @@
 // lifted where pods are bound.
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { type ApiClient, apiClient, connectionOf, https, informer, kinds, singleContext } from "#client";
 import { type RunningApiserver, hollowNodes, programCommand, startApiserver, until } from "#kit";
+import { given, givenNumber, givenNumbers } from "./kit/given.ts";
+import { inFlight } from "./kit/in-flight.ts";
 import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 
-const { values } = parseArgs({
-  options: {
-    "controller-manager": { type: "string" },
-    scheduler: { type: "string" },
-    pods: { type: "string", default: "1000,5000" },
-    "idle-seconds": { type: "string", default: "20" },
-    only: { type: "string" },
-  },
-});
-const podCounts = values.pods.split(",").map(Number);
-const idleSeconds = Number(values["idle-seconds"]);
+const otherManager = given("controller-manager");
+const otherScheduler = given("scheduler");
+const podCounts = givenNumbers("pods", [1000, 5000]);
+const idleSeconds = givenNumber("idle-seconds", 20);
+const only = given("only");
 const replicas = 100;
 const nodeCount = Math.ceil((podCounts.reduce((sum, count) => sum + count, 0) + replicas) / 100);
 const namespace = "default";
@@ -46,16 +41,16 @@ const contenders: Contender[] = [
     unlimited: [],
   },
 ];
-if (values["controller-manager"] && values.scheduler)
+if (otherManager && otherScheduler)
   contenders.push({
     name: "other",
-    manager: [values["controller-manager"]],
-    scheduler: [values.scheduler],
+    manager: [otherManager],
+    scheduler: [otherScheduler],
     unlimited: ["--kube-api-qps=10000", "--kube-api-burst=10000"],
   });
 
 for (const contender of contenders)
-  if (values.only === undefined || values.only === contender.name) await measure(contender);
+  if (only === undefined || only === contender.name) await measure(contender);
 
 async function measure({ name, manager, scheduler, unlimited }: Contender): Promise<void> {
   const over = new AbortController();
@@ -115,15 +110,12 @@ async function rollOut(name: string, client: ApiClient, costs: () => Costs): Pro
 }
 
 async function createPods(client: ApiClient, count: number): Promise<void> {
-  const numbers = Array.from({ length: count }, (_, at) => at);
-  const create = async (): Promise<void> => {
-    for (let at = numbers.pop(); at !== undefined; at = numbers.pop())
-      await client.request("POST", `/api/v1/namespaces/${namespace}/pods`, {
-        metadata: { name: `placed-${count}-${at}`, labels: { size: String(count) } },
-        spec: podSpec,
-      });
-  };
-  await Promise.all(Array.from({ length: creators }, create));
+  await inFlight(creators, count, (at) =>
+    client.request("POST", `/api/v1/namespaces/${namespace}/pods`, {
+      metadata: { name: `placed-${count}-${at}`, labels: { size: String(count) } },
+      spec: podSpec,
+    }),
+  );
 }
 
 /** From the first pod that is bound to the last, so that the start of the scheduler does not count. */

@@ -5,14 +5,10 @@
 //   npm run bench -- custom-resources [--objects=2000] [--definitions=500]
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { startServer } from "#apiserver";
+import { givenNumber } from "./kit/given.ts";
 
-const given = new Map<string, string>(
-  process.argv
-    .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
-);
-const objects = Number(given.get("objects") ?? 2000);
-const definitions = Number(given.get("definitions") ?? 500);
+const objects = givenNumber("objects", 2000);
+const definitions = givenNumber("definitions", 500);
 
 const server = await startServer({ store: "memory" });
 const ask = async (method: string, path: string, body?: unknown): Promise<number> => {

@@ -8,16 +8,15 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { get as getHttp } from "node:http";
 import { get as getHttps } from "node:https";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../test/kit/free-port.ts";
+import { givenNumber } from "./kit/given.ts";
 import { cpuMicros } from "./kit/process-cost.ts";
 
-const many = Number(
-  process.argv.find((argument) => argument.startsWith("--environments="))?.split("=")[1] ?? 10,
-);
+const many = givenNumber("environments", 10);
 const folder = mkdtempSync(join(tmpdir(), "orch-bench-envtest-"));
 const programs = execFileSync(join(import.meta.dirname, "..", "bin", "orch"), [
   "envtest",
@@ -31,14 +30,6 @@ writeFileSync(
   key,
   generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "sec1", format: "pem" }),
 );
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 const answers = (url: string): Promise<boolean> =>
   new Promise((resolve) => {

@@ -4,21 +4,18 @@
 // may be shared.
 //
 //   npm run bench -- events [--events=1000,10000,100000] [--expire]
-import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dialects, groupName } from "#dialect";
 import { storeSpace } from "#store";
 import { type RunningApiserver, startApiserver } from "../test/kit/apiserver.ts";
+import { figure as number } from "./kit/figures.ts";
 import { fillStore } from "./kit/fill-store.ts";
+import { givenNumbers, isGiven } from "./kit/given.ts";
+import { type KeptConnection, keptConnection } from "./kit/kept-connection.ts";
+import { eventsPath } from "./kit/paths.ts";
 import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 
-const given = new Map<string, string>(
-  process.argv
-    .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
-);
-const sizes = (given.get("events") ?? "1000,10000,100000").split(",").map(Number);
+const sizes = givenNumbers("events", [1000, 10_000, 100_000]);
 const eventsPerPod = 10;
 const pageSize = 500;
 
@@ -26,11 +23,6 @@ interface Figures {
   readonly [what: string]: string;
 }
 
-const number = (value: number, digits = 0): string =>
-  value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
-
-const eventsPath = `/apis/${groupName(dialects.orch, { group: "events", branded: true })}/v1/namespaces/default/events`;
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const serverOptions = { flags: ["--event-ttl=24h"], readyWithinSeconds: 600 };
 const template = "event-template-0000000";
 const nameOf = (at: number): string => `event-template-${String(at).padStart(7, "0")}`;
@@ -60,11 +52,13 @@ async function figuresOf(count: number): Promise<Figures> {
   await sleep(3000);
   const resident = residentMegabytes(server.pid);
   const of = (selector: string): string => `${eventsPath}?fieldSelector=${selector}`;
-  await get(server, "/livez");
-  const byUid = await firstAndNext(server, of(`regarding.uid=${uidOf(1)}`), eventsPerPod);
-  const byName = await firstAndNext(server, of(`regarding.name=${podOf(1)}`), eventsPerPod);
-  const byReason = await firstAndNext(server, of("reason=Uncommon"), 1);
-  const pages = await listPages(server, count);
+  const kept = keptConnection(server);
+  await kept.call("GET", "/livez");
+  const byUid = await firstAndNext(kept, of(`regarding.uid=${uidOf(1)}`), eventsPerPod);
+  const byName = await firstAndNext(kept, of(`regarding.name=${podOf(1)}`), eventsPerPod);
+  const byReason = await firstAndNext(kept, of("reason=Uncommon"), 1);
+  const pages = await listPages(server, kept, count);
+  kept.close();
   const figures: Record<string, string> = {
     Events: number(count),
     "database, MB": number((space.fileBytes + space.logBytes) / 1e6),
@@ -78,25 +72,7 @@ async function figuresOf(count: number): Promise<Figures> {
     "list of all in pages, µs an object (processor)": number(pages.microsPerObject, 2),
     "resident after the list, MB": number(residentMegabytes(server.pid)),
   };
-  return given.has("expire") ? { ...figures, ...(await expiry(count)) } : figures;
-}
-
-/** Over a connection that is kept open. */
-function get(
-  server: RunningApiserver,
-  path: string,
-): Promise<{ readonly status: number; readonly body: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${server.token}` };
-    const sent = request(new URL(path, server.url), { agent, ca: server.ca, headers }, (reply) => {
-      const parts: Buffer[] = [];
-      reply.on("data", (part: Buffer) => parts.push(part));
-      reply.on("end", () =>
-        resolve({ status: reply.statusCode ?? 0, body: Buffer.concat(parts).toString("utf8") }),
-      );
-    });
-    sent.on("error", reject).end();
-  });
+  return isGiven("expire") ? { ...figures, ...(await expiry(count)) } : figures;
 }
 
 async function timed(run: () => Promise<unknown>): Promise<number> {
@@ -152,13 +128,13 @@ async function restarted(server: RunningApiserver): Promise<{ readonly wall: num
 }
 
 async function firstAndNext(
-  server: RunningApiserver,
+  kept: KeptConnection,
   path: string,
   expected: number,
 ): Promise<{ readonly first: number; readonly next: number }> {
   const once = async (): Promise<number> => {
     const began = performance.now();
-    const { status, body } = await get(server, path);
+    const { status, body } = await kept.call("GET", path);
     const took = performance.now() - began;
     const items = status === 200 ? (JSON.parse(body) as { items: unknown[] }).items.length : -1;
     if (items !== expected) throw new Error(`${path}: ${status}, ${items} items instead of ${expected}`);
@@ -170,14 +146,15 @@ async function firstAndNext(
 
 async function listPages(
   server: RunningApiserver,
+  kept: KeptConnection,
   count: number,
 ): Promise<{ readonly microsPerObject: number }> {
   const before = cpuMicros(server.pid);
   let seen = 0;
   let next = "";
   do {
-    const { body } = await get(
-      server,
+    const { body } = await kept.call(
+      "GET",
       `${eventsPath}?limit=${pageSize}${next && `&continue=${encodeURIComponent(next)}`}`,
     );
     next = /"continue":"([^"]*)"/.exec(body.slice(0, 2000))?.[1] ?? "";
@@ -200,12 +177,13 @@ async function expiry(count: number): Promise<Figures> {
   await sleep(begins - Date.now());
   let longest = 0;
   let left = count;
+  const kept = keptConnection(server);
   const before = cpuMicros(server.pid);
   while (left > 0) {
     const asked = performance.now();
-    await get(server, "/livez");
+    await kept.call("GET", "/livez");
     longest = Math.max(longest, performance.now() - asked);
-    const { body } = await get(server, `${eventsPath}?limit=2`);
+    const { body } = await kept.call("GET", `${eventsPath}?limit=2`);
     const { items, metadata } = JSON.parse(body) as {
       items: unknown[];
       metadata: { remainingItemCount?: number };
@@ -214,6 +192,7 @@ async function expiry(count: number): Promise<Figures> {
     left = items.length - 1 + (metadata.remainingItemCount ?? 0);
     await sleep(20);
   }
+  kept.close();
   const seconds = (Date.now() - begins) / 1000;
   return {
     "expired a second": number(count / seconds),

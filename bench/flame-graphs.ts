@@ -2,55 +2,25 @@
 // a server that is being profiled, and prints the functions that take most. With --out=FOLDER it draws flame graphs.
 //
 //   npm run bench -- flame-graphs [--objects=4000] [--out=docs/flame-graphs]
-import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { dialects, groupName } from "#dialect";
 import { startApiserver } from "../test/kit/apiserver.ts";
+import { doWork } from "./kit/apiserver-work.ts";
 import { type CpuProfile, flameGraph, frameTree, selfShares } from "./kit/flame-graph.ts";
+import { given, givenNumber } from "./kit/given.ts";
 
-const given = new Map<string, string>(
-  process.argv
-    .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
-);
-const objects = given.get("objects") ?? "4000";
-const out = given.get("out");
+const objects = givenNumber("objects", 4000);
+const out = given("out");
 const shown = 6;
-
-interface Step {
-  readonly step: string;
-  readonly operations: number;
-  readonly microsPerOperation: number;
-  /** Of the monotonic clock, in microseconds. */
-  readonly began: number;
-  readonly ended: number;
-}
 
 const folder = mkdtempSync(join(tmpdir(), "flame-graphs-"));
 try {
   process.env["NODE_OPTIONS"] = `--cpu-prof --cpu-prof-dir=${folder} --cpu-prof-interval=250`;
   const server = await startApiserver({ readyWithinSeconds: 300 });
   delete process.env["NODE_OPTIONS"];
-  const script = join(import.meta.dirname, "kit", "apiserver-load.ts");
-  const group = groupName(dialects.orch, { group: "events", branded: true });
-  const load = [
-    "--conditions=orch-source",
-    script,
-    server.url,
-    String(server.pid),
-    server.token,
-    group,
-    objects,
-  ];
-  const { stdout } = await promisify(execFile)(process.execPath, load);
+  const steps = await doWork({ server, objects });
   await server.stop();
-  const steps = stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Step);
   const profile = mainThreadProfile();
   if (out) mkdirSync(out, { recursive: true });
   for (const { step, operations, microsPerOperation, began, ended } of steps) {

@@ -1,50 +1,32 @@
 // What `orch up` costs when nothing happens: memory and CPU of each of its processes, the container runtime apart.
 // In a network namespace of its own; needs root and containerd. Memory is told twice: "resident" counts what
 // processes share (the Node executable above all) once for each, "proportional" once for all.
+//
+//   npm run bench -- idle-cluster [--settle-seconds=30] [--idle-seconds=30]
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { until } from "#kit";
+import { givenNumber } from "./kit/given.ts";
+import { inOwnNetwork, ip } from "./kit/own-network.ts";
 
-const { values } = parseArgs({
-  options: {
-    "settle-seconds": { type: "string", default: "30" },
-    "idle-seconds": { type: "string", default: "30" },
-    inside: { type: "boolean", default: false },
-  },
-});
+const settleSeconds = givenNumber("settle-seconds", 30);
+const idleSeconds = givenNumber("idle-seconds", 30);
 const orch = join(import.meta.dirname, "..", "bin", "orch");
 
-if (values.inside) await measure();
-else
-  process.exitCode =
-    spawnSync(
-      "unshare",
-      [
-        "--net",
-        process.execPath,
-        ...process.execArgv,
-        import.meta.filename,
-        "--inside",
-        ...process.argv.slice(2),
-      ],
-      { stdio: "inherit" },
-    ).status ?? 1;
+await inOwnNetwork(import.meta.filename, measure);
 
 async function measure(): Promise<void> {
-  for (const line of [
+  ip(
     "link set lo up",
     "link add eth0 type veth peer name eth1",
     "link set eth1 up",
     "addr add 192.0.2.1/24 dev eth0",
     "link set eth0 up",
     "route add default via 192.0.2.2",
-  ])
-    // prettier-ignore
-    spawnSync("ip", line.split(" "));
+  );
   const folder = mkdtempSync(join(tmpdir(), "orch-bench-"));
   const up = spawn(orch, ["up", `--data-dir=${folder}`, "--install-runtime"], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -58,14 +40,13 @@ async function measure(): Promise<void> {
       () => Promise.resolve(`the cluster is ready:\n${said}`),
       () => Promise.resolve(parts.every((part) => new RegExp(`${part} +ready`).test(said))),
     );
-    await sleep(Number(values["settle-seconds"]) * 1000);
-    const seconds = Number(values["idle-seconds"]);
+    await sleep(settleSeconds * 1000);
     const before = processesOf(up.pid!);
-    await sleep(seconds * 1000);
+    await sleep(idleSeconds * 1000);
     const after = processesOf(up.pid!);
     let sum = { resident: 0, proportional: 0, cpu: 0 };
     for (const each of after) {
-      const cpu = (each.cpuMilliseconds - (before.find(({ pid }) => pid === each.pid)?.cpuMilliseconds ?? 0)) / seconds; // prettier-ignore
+      const cpu = (each.cpuMilliseconds - (before.find(({ pid }) => pid === each.pid)?.cpuMilliseconds ?? 0)) / idleSeconds; // prettier-ignore
       tell(each.program, { ...each, cpu });
       if (each.isOurs)
         sum = {

@@ -7,20 +7,18 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { dialects, groupName } from "#dialect";
 import { type RunningApiserver, startApiserver } from "../test/kit/apiserver.ts";
+import { figure } from "./kit/figures.ts";
 import { fillStore } from "./kit/fill-store.ts";
+import { givenNumber } from "./kit/given.ts";
+import { inFlight } from "./kit/in-flight.ts";
+import { leasesPath } from "./kit/paths.ts";
 import { pod } from "./kit/pod.ts";
 import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 
-const given = new Map<string, string>(
-  process.argv
-    .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
-);
-const pods = Number(given.get("pods") ?? 150_000);
-const nodes = Number(given.get("nodes") ?? 5_000);
-const watches = Number(given.get("watches") ?? 10_000);
+const pods = givenNumber("pods", 150_000);
+const nodes = givenNumber("nodes", 5_000);
+const watches = givenNumber("watches", 10_000);
 const updates = 5_000;
 const streamsPerConnection = 50;
 const renewalSeconds = 10;
@@ -31,7 +29,6 @@ const nodeName = (at: number): string => `node-${digits(at)}`;
 const nodeOf = (at: number): string => nodeName(((at - 1) % nodes) + 1);
 const uidOf = (at: number): string => `22222222-2222-4222-8222-${String(at).padStart(12, "0")}`;
 const podsPath = "/api/v1/namespaces/default/pods";
-const leasesPath = `/apis/${groupName(dialects.orch, { group: "coordination", branded: true })}/v1/namespaces/default/leases`;
 
 const statusOf = (at: number): object => ({
   status: { phase: "Running", podIP: `10.0.0.${at % 250}`, message: `update ${at}` },
@@ -64,7 +61,7 @@ await renewLeases();
 const renewals = await renewLeases();
 const relist = await relistAll();
 const figures: [string, string][] = [
-  ["pods, nodes, watches", [pods, nodes, watches].map((each) => each.toLocaleString("en")).join(", ")],
+  ["pods, nodes, watches", [pods, nodes, watches].map((each) => figure(each)).join(", ")],
   ["ready after a restart, ms (processor)", `${wall.toFixed(0)} (${cpu.toFixed(0)})`],
   [
     "resident when ready, with the watches, in the end, MB",
@@ -75,7 +72,7 @@ const figures: [string, string][] = [
     `${update.toFixed(0)} (${firstUpdate.toFixed(0)})`,
   ],
   [
-    `${nodes.toLocaleString("en")} lease renewals in ${renewalSeconds} s, share of a core`,
+    `${figure(nodes)} lease renewals in ${renewalSeconds} s, share of a core`,
     `${(renewals * 100).toFixed(0)} %`,
   ],
   ["relist by all nodes at once, s", relist.seconds.toFixed(1)],
@@ -183,17 +180,9 @@ async function openWatches(): Promise<void> {
 }
 
 /** The server's processor time for one of so many, in microseconds. */
-async function measured(
-  times: number,
-  inFlight: number,
-  one: (at: number) => Promise<void>,
-): Promise<number> {
+async function measured(times: number, lanes: number, one: (at: number) => Promise<void>): Promise<number> {
   const before = cpuMicros(server.pid);
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < times) await one(next++);
-  };
-  await Promise.all(Array.from({ length: inFlight }, lane));
+  await inFlight(lanes, times, one);
   return (cpuMicros(server.pid) - before) / times;
 }
 

@@ -4,29 +4,24 @@
 //   npm run bench -- overload [--seconds=60] [--times=5]
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { dialects, groupName } from "#dialect";
 import { type RunningApiserver, startApiserver } from "../test/kit/apiserver.ts";
 import type { Offered } from "../test/kit/offered-load.ts";
+import { percentile } from "./kit/figures.ts";
+import { givenNumber } from "./kit/given.ts";
+import { keptConnection } from "./kit/kept-connection.ts";
+import { groupOf, leasesPath as leases } from "./kit/paths.ts";
 import { residentMegabytes } from "./kit/process-cost.ts";
 
-const given = new Map<string, string>(
-  process.argv
-    .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
-);
-const seconds = Number(given.get("seconds") ?? 60);
-const times = Number(given.get("times") ?? 5);
+const seconds = givenNumber("seconds", 60);
+const times = givenNumber("times", 5);
 const objects = 200;
 const connections = 20;
 const heartbeatMilliseconds = 100;
 const configMaps = "/api/v1/namespaces/default/configmaps";
-const group = (name: string): string => groupName(dialects.orch, { group: name, branded: true });
-const leases = `/apis/${group("coordination")}/v1/namespaces/default/leases`;
 const loadScript = join(import.meta.dirname, "..", "test", "kit", "offered-load.ts");
 
 const users = [
@@ -54,14 +49,17 @@ const figures: [string, string][] = [
   ["answers by status", JSON.stringify(offered.answers)],
   ["429 without Retry-After", String(offered.withoutRetryAfter)],
   ["last answer after, s", offered.seconds.toFixed(0)],
-  ["heartbeats, failed", `${late.count}, ${late.failed}`],
-  ["heartbeats p50, p99, longest, ms", [0.5, 0.99, 1].map((share) => late.at(share).toFixed(0)).join(", ")],
+  ["heartbeats, failed", `${late.took.length}, ${late.failed}`],
+  [
+    "heartbeats p50, p99, longest, ms",
+    [0.5, 0.99, 1].map((share) => percentile(late.took, share).toFixed(0)).join(", "),
+  ],
   ["resident before, most meanwhile, MB", `${before.toFixed(0)}, ${most.toFixed(0)}`],
 ];
 for (const [name, value] of figures) console.log(name.padEnd(40), value);
 
 async function prepare({ call }: RunningApiserver): Promise<void> {
-  const rbac = group("rbac.authorization");
+  const rbac = groupOf("rbac.authorization");
   for (const user of ["load", "system:node:n1"])
     await call("POST", `/apis/${rbac}/v1/clusterrolebindings`, {
       metadata: { name: user.replaceAll(":", "-") },
@@ -83,25 +81,18 @@ async function load<T>(
 }
 
 interface Heartbeats {
-  readonly count: number;
   readonly failed: number;
-  /** The time that this share of them did not exceed. */
-  at(share: number): number;
+  /** How long each took, in milliseconds. */
+  readonly took: readonly number[];
 }
 
 /** Renews a lease as a node does, over a connection of its own. */
 function heartbeats({ url, ca }: RunningApiserver): { stop(): Promise<Heartbeats> } {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const headers = { authorization: "Bearer node-token", "content-type": "application/merge-patch+json" };
-  const renew = (): Promise<number> =>
-    new Promise((resolve, reject) => {
-      const target = new URL(`${leases}/n1`, url);
-      const sent = request(target, { method: "PATCH", agent, ca, headers }, (reply) => {
-        reply.resume().on("end", () => resolve(reply.statusCode ?? 0));
-      });
-      const renewTime = new Date().toISOString().replace("Z", "000Z");
-      sent.on("error", reject).end(JSON.stringify({ spec: { renewTime } }));
-    });
+  const kept = keptConnection({ url, ca, token: "node-token" });
+  const renew = async (): Promise<number> => {
+    const renewTime = new Date().toISOString().replace("Z", "000Z");
+    return (await kept.call("PATCH", `${leases}/n1`, { spec: { renewTime } })).status;
+  };
   const took: number[] = [];
   let failed = 0;
   let running = true;
@@ -112,17 +103,14 @@ function heartbeats({ url, ca }: RunningApiserver): { stop(): Promise<Heartbeats
       took.push(performance.now() - began);
       await sleep(heartbeatMilliseconds);
     }
-    agent.destroy();
+    kept.close();
   };
   const over = beat();
   return {
     stop: async () => {
       running = false;
       await over;
-      const sorted = took.toSorted((a, b) => a - b);
-      const at = (share: number): number =>
-        sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-      return { count: took.length, failed, at };
+      return { took, failed };
     },
   };
 }

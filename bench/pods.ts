@@ -1,6 +1,8 @@
 // Claim: twenty pods are ready in at most 70 % of the reference agent's time and gone in at most half, for no
 // more processor time and under 90 MB; thirty pods at rest cost under 2 % of one core. Needs root, containerd
-// and kubectl; [pods] [seconds of rest] [rounds].
+// and kubectl.
+//
+//   npm run bench -- pods [--pods=20] [--rest-seconds=20] [--rounds=3]
 //
 // Each time is told twice. `kubectl wait` and `kubectl delete --wait` look at one pod after the other, and
 // while they wait every release tried (1.20, 1.27, 1.32) asks the server 5 times a second after the first 10:
@@ -10,11 +12,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod } from "#api";
 import { informer, kinds } from "#client";
 import { type Cluster, needsCluster, startCluster } from "#kit";
+import { median } from "./kit/figures.ts";
+import { givenNumber } from "./kit/given.ts";
 import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 
-const pods = Number(process.argv[2] ?? 20);
-const restSeconds = Number(process.argv[3] ?? 20);
-const rounds = Number(process.argv[4] ?? 3);
+const pods = givenNumber("pods", 20);
+const restSeconds = givenNumber("rest-seconds", 20);
+const rounds = givenNumber("rounds", 3);
 /** The reference on this kind of machine, image present, grace 1 s. */
 const reference = { readySeconds: 6.7, goneSeconds: 5.3, cpuSeconds: 1.05, megabytes: 81 };
 const row = (name: string, ours: number, limit: number, unit: string): void =>
@@ -30,8 +34,7 @@ else {
     await round(cluster, 2, "warm");
     const all: Figures[] = [];
     for (let at = 0; at < rounds; at++) all.push(await round(cluster, pods, "lat"));
-    const middle = (name: keyof Figures): number =>
-      all.map((figures) => figures[name]).toSorted((a, b) => a - b)[Math.trunc(all.length / 2)]!;
+    const middle = (name: keyof Figures): number => median(all.map((figures) => figures[name]));
     console.log(
       `${pods} pods of one container, the middle of ${rounds} rounds; the reference: ready in ${reference.readySeconds} s, gone in ${reference.goneSeconds} s, ${reference.cpuSeconds} s of CPU, ${reference.megabytes} MB`,
     );

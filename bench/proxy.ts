@@ -2,24 +2,22 @@
 // one change to them, by nftables and by iptables. Another proxy with the same flags is measured in the same run:
 // --proxy=PATH. In a network namespace of its own; needs root. --legacy takes the iptables commands that speak to the
 // kernel's older interface: those over nftables read all rules for every change.
+//
+//   npm run bench -- proxy [--proxy=PATH] [--only=nftables] [--legacy]
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { type ApiClient, apiClient, connectionOf, https, singleContext } from "#client";
 import { type RunningApiserver, programCommand, startApiserver } from "#kit";
+import { median } from "./kit/figures.ts";
+import { given, isGiven } from "./kit/given.ts";
+import { inFlight } from "./kit/in-flight.ts";
+import { inOwnNetwork, ip } from "./kit/own-network.ts";
 import { residentMegabytes } from "./kit/process-cost.ts";
 
-const { values } = parseArgs({
-  options: {
-    proxy: { type: "string" },
-    only: { type: "string", default: "" },
-    legacy: { type: "boolean", default: false },
-    inside: { type: "boolean", default: false },
-  },
-});
+const other = given("proxy");
 const services = 1000;
 const endpointsEach = 10;
 const changes = 3;
@@ -39,13 +37,13 @@ const ours = [...programCommand("orch-proxy"), "--dialect=kubernetes", `--port=$
 const contenders: Contender[] = [
   { name: "orch, nftables", command: [...ours, "--proxy-mode=nftables"] },
   { name: "orch, iptables", command: [...ours, "--proxy-mode=iptables"] },
-  ...(values.proxy === undefined
+  ...(other === undefined
     ? []
     : [
         {
           name: "other, iptables",
           command: [
-            values.proxy,
+            other,
             "--proxy-mode=iptables",
             `--metrics-bind-address=127.0.0.1:${metricsPort}`,
             "--conntrack-max-per-core=0",
@@ -57,37 +55,19 @@ const contenders: Contender[] = [
 ];
 
 const env = environment();
-if (values.inside) await measureAll();
-else
-  process.exitCode =
-    spawnSync(
-      "unshare",
-      [
-        "--net",
-        process.execPath,
-        ...process.execArgv,
-        import.meta.filename,
-        "--inside",
-        ...process.argv.slice(2),
-      ],
-      { stdio: "inherit" },
-    ).status ?? 1;
+await inOwnNetwork(import.meta.filename, measureAll);
 
 async function measureAll(): Promise<void> {
-  spawnSync("ip", ["link", "set", "lo", "up"]);
+  ip("link set lo up");
   await using server = await startApiserver({
     dialect: "kubernetes",
     flags: ["--service-cluster-ip-range=10.96.0.0/16", "--disable-admission-plugins=ServiceAccount"],
   });
   const context = singleContext({ name: "bench", server: server.url, ca: server.ca, token: server.token });
   const client = apiClient(https(connectionOf(context)), "kubernetes");
-  const numbers = Array.from({ length: services }, (_, at) => at);
-  const create = async (): Promise<void> => {
-    for (let at = numbers.pop(); at !== undefined; at = numbers.pop()) await createService(client, at);
-  };
-  await Promise.all(Array.from({ length: writers }, create));
+  await inFlight(writers, services, (at) => createService(client, at));
   for (const contender of contenders)
-    if (contender.name.includes(values.only)) await measure(contender, server, client);
+    if (contender.name.includes(given("only") ?? "")) await measure(contender, server, client);
 }
 
 async function measure(
@@ -114,9 +94,8 @@ async function measure(
       await sleep(quietMilliseconds);
     }
     const changeCpu = (cpuMilliseconds(child.pid!) - wholeCpu) / changes;
-    const middle = times.toSorted((a, b) => a - b)[changes >> 1]!;
     console.log(
-      `${name}: ${services} services with ${services * endpointsEach} endpoints ${(whole / 1000).toFixed(1)} s after its start, ${wholeCpu} ms of CPU with that of its commands; one change in ${middle.toFixed(0)} ms, ${changeCpu.toFixed(0)} ms of CPU; ${residentMegabytes(child.pid!).toFixed(0)} MB resident; ${ruleCount()} rules`,
+      `${name}: ${services} services with ${services * endpointsEach} endpoints ${(whole / 1000).toFixed(1)} s after its start, ${wholeCpu} ms of CPU with that of its commands; one change in ${median(times).toFixed(0)} ms, ${changeCpu.toFixed(0)} ms of CPU; ${residentMegabytes(child.pid!).toFixed(0)} MB resident; ${ruleCount()} rules`,
     );
   } finally {
     child.kill("SIGKILL");
@@ -157,7 +136,7 @@ function ruleCount(): number {
 
 /** Where `iptables` and its kin are the older ones, if that is asked for. */
 function environment(): NodeJS.ProcessEnv {
-  if (!values.legacy) return process.env;
+  if (!isGiven("legacy")) return process.env;
   const folder = mkdtempSync(join(tmpdir(), "orch-iptables-"));
   for (const family of ["iptables", "ip6tables"])
     for (const command of ["", "-save", "-restore"])

@@ -2,31 +2,17 @@
 // load of its own at the same time; processor time of all servers and of etcd is told for each operation.
 //
 //   npm run bench -- several-servers [--servers=1,2,4] [--objects=1500]
-import { execFile } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { dialects, groupName } from "#dialect";
 import { startEtcd } from "#kit";
 import { type RunningApiserver, startApiserver } from "../test/kit/apiserver.ts";
+import { doWork } from "./kit/apiserver-work.ts";
+import { givenNumber, givenNumbers } from "./kit/given.ts";
 import { cpuMicros } from "./kit/process-cost.ts";
 
-const given = new Map<string, string>(
-  process.argv
-    .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
-);
-const counts = (given.get("servers") ?? "1,2,4").split(",").map(Number);
-const objects = given.get("objects") ?? "1500";
+const counts = givenNumbers("servers", [1, 2, 4]);
+const objects = givenNumber("objects", 1500);
 const steps = ["create", "get", "list_500"];
-
-interface Step {
-  readonly step: string;
-  readonly operations: number;
-  readonly microsPerOperation: number;
-  readonly perSecond: number;
-}
 
 console.log(`on ${availableParallelism()} cores, which the loads share`);
 console.log(
@@ -44,7 +30,7 @@ for (const count of counts) {
           await startApiserver({ flags: [`--store-servers=${endpoint}`], readyWithinSeconds: 300 }),
         );
       const before = cpuMicros(pid);
-      const all = (await Promise.all(servers.map(load))).flat();
+      const all = (await Promise.all(servers.map((server) => doWork({ server, objects, steps })))).flat();
       const etcdMicros = (cpuMicros(pid) - before) / all.reduce((sum, { operations }) => sum + operations, 0);
       for (const name of steps) {
         const mine = all.filter(({ step }) => step === name);
@@ -60,25 +46,6 @@ for (const count of counts) {
   } finally {
     await etcd.stop();
   }
-}
-
-async function load(server: RunningApiserver): Promise<Step[]> {
-  const script = join(import.meta.dirname, "kit", "apiserver-load.ts");
-  const group = groupName(dialects.orch, { group: "events", branded: true });
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    "--conditions=orch-source",
-    script,
-    server.url,
-    String(server.pid),
-    server.token,
-    group,
-    objects,
-    steps.join(","),
-  ]);
-  return stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Step);
 }
 
 /** The process that was given this endpoint. */

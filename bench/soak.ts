@@ -5,20 +5,17 @@
 //
 //   npm run bench -- soak [--nodes=100] [--times=12]
 import { statSync } from "node:fs";
-import { Agent, request } from "node:https";
 import { join } from "node:path";
-import { dialects, groupName } from "#dialect";
 import { type RunningApiserver, startApiserver } from "../test/kit/apiserver.ts";
+import { givenNumber } from "./kit/given.ts";
+import { inFlight } from "./kit/in-flight.ts";
+import { keptConnection, mustCall } from "./kit/kept-connection.ts";
+import { leasesPath as leases } from "./kit/paths.ts";
 import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 
-const given = new Map<string, string>(
-  process.argv
-    .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
-);
-const nodes = Number(given.get("nodes") ?? 100);
+const nodes = givenNumber("nodes", 100);
 /** By how much the clock of compaction and expiry is faster than that of the cluster. */
-const times = Number(given.get("times") ?? 12);
+const times = givenNumber("times", 12);
 const parts = 12;
 const renewalsPerNode = 360;
 const podsPerNode = 18;
@@ -26,8 +23,6 @@ const updatesPerPod = 4;
 const eventsPerPod = 10;
 const connections = 16;
 
-const leases = `/apis/${groupName(dialects.orch, { group: "coordination", branded: true })}/v1/namespaces/default/leases`;
-const agent = new Agent({ keepAlive: true, maxSockets: connections });
 const flags = [
   "--disable-admission-plugins=ServiceAccount",
   `--event-ttl=${Math.round(3600 / times)}s`,
@@ -35,6 +30,8 @@ const flags = [
 ];
 
 await using server = await startApiserver({ flags, readyWithinSeconds: 300 });
+const kept = keptConnection(server, connections);
+const call = (method: string, path: string, body?: object) => mustCall(kept, method, path, body);
 for (let node = 0; node < nodes; node++)
   await call("POST", leases, { metadata: { name: `n${node}` }, spec: { holderIdentity: `n${node}` } });
 
@@ -56,7 +53,8 @@ for (let part = 1; part <= parts; part++) {
       slowest = Math.max(slowest, performance.now() - began);
     });
   for (let each = 0; each < (nodes * podsPerNode) / parts; each++) work.push(() => podLife(`p${pods++}`));
-  await inOrder(shuffled(work));
+  shuffle(work);
+  await inFlight(connections, work.length, (at) => work[at]!());
   const size = sizes(server);
   resident.push(residentMegabytes(server.pid));
   const micros = (cpuMicros(server.pid) - before) / writesPerPart;
@@ -66,7 +64,7 @@ for (let part = 1; part <= parts; part++) {
       .join(""),
   );
 }
-agent.destroy();
+kept.close();
 const settled = resident.slice(parts / 3);
 console.log(
   `resident over the last two thirds: ${Math.min(...settled).toFixed(0)} to ${Math.max(...settled).toFixed(0)} MB`,
@@ -89,44 +87,18 @@ async function podLife(name: string): Promise<void> {
   await call("DELETE", `${path}?gracePeriodSeconds=0`);
 }
 
-/** Some at once, until all are done. */
-async function inOrder(work: readonly (() => Promise<void>)[]): Promise<void> {
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < work.length) await work[next++]!();
-  };
-  await Promise.all(Array.from({ length: connections }, lane));
-}
-
 /** The same order at every run. */
-function shuffled<T>(items: T[]): T[] {
+function shuffle<T>(items: T[]): void {
   let seed = 1;
   for (let at = items.length - 1; at > 0; at--) {
     seed = (seed * 48_271) % 2_147_483_647;
     const other = seed % (at + 1);
     [items[at], items[other]] = [items[other]!, items[at]!];
   }
-  return items;
 }
 
 function sizes({ folder }: RunningApiserver): { readonly database: number; readonly log: number } {
   const megabytes = (name: string): number =>
     (statSync(join(folder, "data", "store", name), { throwIfNoEntry: false })?.size ?? 0) / 1e6;
   return { database: megabytes("store.db"), log: megabytes("store.db-wal") };
-}
-
-function call(method: string, path: string, body?: object): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-    const headers = { authorization: `Bearer ${server.token}`, "content-type": type };
-    const sent = request(new URL(path, server.url), { agent, ca: server.ca, method, headers }, (reply) => {
-      reply.resume();
-      reply.on("end", () =>
-        (reply.statusCode ?? 500) < 300
-          ? resolve()
-          : reject(new Error(`${method} ${path} was answered with ${reply.statusCode}`)),
-      );
-    });
-    sent.on("error", reject).end(body && JSON.stringify(body));
-  });
 }

@@ -11,6 +11,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { openStore, type Store } from "#store";
+import { figure as round, percentile } from "./kit/figures.ts";
+import { inFlight as repeat } from "./kit/in-flight.ts";
 
 const root = mkdtempSync(join(tmpdir(), "bench-store-"));
 const clientPort = 23790;
@@ -19,10 +21,6 @@ const manyKeys = 100_000;
 const value = randomFillSync(new Uint8Array(1536));
 const collect = (globalThis as { gc?: () => void }).gc ?? (() => undefined);
 const rows: [what: string, figure: string, note?: string][] = [];
-const round = (number: number, digits = 0): string =>
-  number.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
-const percentile = (sorted: Float64Array, share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 
 interface Load {
   readonly perSecond: number;
@@ -45,11 +43,10 @@ async function load(store: Store, inFlight: number, milliseconds: number): Promi
       }
     }),
   );
-  const sorted = Float64Array.from(latencies).sort();
   return {
     perSecond: (latencies.length / (performance.now() - began)) * 1000,
-    p50: percentile(sorted, 0.5),
-    p99: percentile(sorted, 0.99),
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
   };
 }
 
@@ -143,19 +140,11 @@ const memory = (): number => {
 async function fill(dir: string): Promise<void> {
   const store = await openStore({ dir });
   const began = performance.now();
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: 256 }, async () => {
-      while (next < manyKeys) {
-        const n = (next++ * 7919) % manyKeys;
-        await store.write({
-          key: `/registry/pods/namespace-${n % 100}/some-workload-7d4b9c6f5-${String(n).padStart(6, "0")}`,
-          value,
-          expect: "absent",
-        });
-      }
-    }),
-  );
+  await repeat(256, manyKeys, async (at) => {
+    const n = (at * 7919) % manyKeys;
+    const key = `/registry/pods/namespace-${n % 100}/some-workload-7d4b9c6f5-${String(n).padStart(6, "0")}`;
+    await store.write({ key, value, expect: "absent" });
+  });
   rows.push([
     "fill with 100k keys, 256 in flight, writes/s",
     round((manyKeys / (performance.now() - began)) * 1000),
@@ -248,19 +237,13 @@ async function watches(store: Store): Promise<void> {
     }
   });
   began = performance.now();
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: 64 }, async () => {
-      while (next < writes) {
-        const key = `/registry/events/default/${next++}`;
-        sent.set(key, performance.now());
-        await store.write({ key, value, expect: "absent" });
-      }
-    }),
-  );
+  await repeat(64, writes, async (at) => {
+    const key = `/registry/events/default/${at}`;
+    sent.set(key, performance.now());
+    await store.write({ key, value, expect: "absent" });
+  });
   await Promise.all(watching);
   const took = performance.now() - began;
-  const sorted = Float64Array.from(latencies).sort();
   rows.push([
     "watch delivery to 100 watchers, changes/s",
     round((delivered / took) * 1000),
@@ -268,8 +251,8 @@ async function watches(store: Store): Promise<void> {
   ]);
   rows.push([
     "from asking to write to seeing it, ms",
-    `p50 ${round(percentile(sorted, 0.5), 2)}`,
-    `p99 ${round(percentile(sorted, 0.99), 2)}, flush included`,
+    `p50 ${round(percentile(latencies, 0.5), 2)}`,
+    `p99 ${round(percentile(latencies, 0.99), 2)}, flush included`,
   ]);
 }
 

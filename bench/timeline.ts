@@ -12,27 +12,24 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RunningServer, startServer } from "#apiserver";
 import { writeClientConfig } from "#client";
-import { dialects, groupName, timelineGroup } from "#dialect";
+import { timelineGroup } from "#dialect";
+import { figure, row } from "./kit/figures.ts";
+import { givenNumber } from "./kit/given.ts";
+import { inFlight } from "./kit/in-flight.ts";
+import { eventsPath } from "./kit/paths.ts";
 
-const given = new Map<string, string>(
-  process.argv
-    .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
-);
-const option = (name: string, usual: number): number => Number(given.get(name) ?? usual);
-const events = option("events", 200_000);
-const objects = option("objects", 5000);
-const floodSeconds = option("flood-seconds", 10);
-const exported = option("exported", 100_000);
+const events = givenNumber("events", 200_000);
+const objects = givenNumber("objects", 5000);
+const floodSeconds = givenNumber("flood-seconds", 10);
+const exported = givenNumber("exported", 100_000);
 const writesInFlight = 256;
 const floodPerSecond = 5000;
 /** Long enough to start the program and to export something. */
-const killEvery = option("kill-every-seconds", 5) * 1000;
+const killEvery = givenNumber("kill-every-seconds", 5) * 1000;
 
-const eventsPath = `/apis/${groupName(dialects.orch, { group: "events", branded: true })}/v1/namespaces/default/events`;
 const timelinePath = `/apis/${timelineGroup}/v1/namespaces/default`;
 const start = Date.now() - 3_600_000;
-const show = (name: string, value: string): void => console.log(`${name.padEnd(64)} ${value.padStart(16)}`);
+const show = (name: string, value: string): void => row(name, value, 64);
 
 const event = (at: number, pod: number, spread: number): string =>
   JSON.stringify({
@@ -47,21 +44,19 @@ const event = (at: number, pod: number, spread: number): string =>
     regarding: { kind: "Pod", namespace: "default", name: `pod-${pod}`, uid: `uid-${pod}` },
   });
 
-async function create(server: RunningServer, bodies: Iterable<string>): Promise<void> {
-  const queue = bodies[Symbol.iterator]();
-  const work = async (): Promise<void> => {
-    for (let next = queue.next(); !next.done; next = queue.next()) {
-      const headers = { "content-type": "application/json" };
-      const answer = await server.inject({ method: "POST", path: eventsPath, headers, body: next.value });
-      await answer.bytes();
-      if (answer.status !== 201) throw new Error(`an event was answered with ${answer.status}`);
-    }
-  };
-  await Promise.all(Array.from({ length: writesInFlight }, work));
+interface Numbered {
+  readonly from: number;
+  readonly count: number;
+  readonly body: (at: number) => string;
 }
 
-function* numbered(from: number, count: number, body: (at: number) => string): Generator<string> {
-  for (let at = from; at < from + count; at++) yield body(at);
+async function create(server: RunningServer, { from, count, body }: Numbered): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  await inFlight(writesInFlight, count, async (at) => {
+    const answer = await server.inject({ method: "POST", path: eventsPath, headers, body: body(from + at) });
+    await answer.bytes();
+    if (answer.status !== 201) throw new Error(`an event was answered with ${answer.status}`);
+  });
 }
 
 async function ask(server: RunningServer, path: string): Promise<{ millis: number; bytes: number }> {
@@ -85,15 +80,10 @@ async function middle(server: RunningServer, name: string, path: string): Promis
 async function views(): Promise<void> {
   await using server = await startServer({ store: "memory", flags: ["--event-ttl=24h"] });
   const spread = 3_600_000 / events;
-  await create(
-    server,
-    numbered(0, events - 10_000, (at) => event(at, at % objects, spread)),
-  );
-  await create(
-    server,
-    numbered(events - 10_000, 10_000, (at) => event(at, objects, spread)),
-  );
-  console.log(`\n${events.toLocaleString("en")} events over ${(objects + 1).toLocaleString("en")} objects`);
+  const many = events - 10_000;
+  await create(server, { from: 0, count: many, body: (at) => event(at, at % objects, spread) });
+  await create(server, { from: many, count: 10_000, body: (at) => event(at, objects, spread) });
+  console.log(`\n${figure(events)} events over ${figure(objects + 1)} objects`);
   const first = await ask(server, "buckets?points=200");
   show("first question after the start (makes the index)", `${first.millis.toFixed(0)} ms CPU`);
   const [from, to] = [1_500_000, 1_860_000].map((at) => new Date(start + at).toISOString());
@@ -127,7 +117,7 @@ async function views(): Promise<void> {
 async function flood(): Promise<void> {
   const limit = 20_000;
   await using server = await startServer({ store: "memory", flags: [`--event-max-count=${limit}`] });
-  const count = async (): Promise<number> => {
+  const stored = async (): Promise<number> => {
     const answer = await server.inject({ method: "GET", path: `${eventsPath}?limit=1` });
     const { metadata } = JSON.parse(Buffer.from(await answer.bytes()).toString()) as {
       metadata: { remainingItemCount?: number };
@@ -139,23 +129,19 @@ async function flood(): Promise<void> {
   let made = 0;
   for (let second = 0; second < floodSeconds; second++) {
     for (let part = 0; part < 10; part++) {
-      await create(
-        server,
-        numbered(made, floodPerSecond / 10, (at) => event(at, at % objects, 1)),
-      );
-      made += floodPerSecond / 10;
-      most = Math.max(most, await count());
+      const count = floodPerSecond / 10;
+      await create(server, { from: made, count, body: (at) => event(at, at % objects, 1) });
+      made += count;
+      most = Math.max(most, await stored());
       await sleep(Math.max(began + second * 1000 + (part + 1) * 100 - Date.now(), 0));
     }
   }
   const seconds = (Date.now() - began) / 1000;
   await sleep(1000);
-  console.log(
-    `\na flood of ${made.toLocaleString("en")} events within a limit of ${limit.toLocaleString("en")}`,
-  );
+  console.log(`\na flood of ${figure(made)} events within a limit of ${figure(limit)}`);
   show("events a second", (made / seconds).toFixed(0));
-  show("most events seen at once", most.toLocaleString("en"));
-  show("events a second later", (await count()).toLocaleString("en"));
+  show("most events seen at once", figure(most));
+  show("events a second later", figure(await stored()));
 }
 
 /** How many whole lines a file has, and which events they are of; read in parts, since it may be very long. */
@@ -199,10 +185,8 @@ async function withoutLoss(): Promise<void> {
   const began = Date.now();
   let kills = 0;
   let done = false;
-  const filling = create(
-    server,
-    numbered(0, exported, (at) => event(at, at % objects, 1)),
-  ).then(() => (done = true));
+  const body = (at: number): string => event(at, at % objects, 1);
+  const filling = create(server, { from: 0, count: exported, body }).then(() => (done = true));
   let child = begin();
   while (!done) {
     await sleep(killEvery);
@@ -221,7 +205,7 @@ async function withoutLoss(): Promise<void> {
   child.kill("SIGTERM");
   await once(child, "exit");
   const { lines, numbers, gaps } = await exportedTo(file);
-  console.log(`\nan export of ${exported.toLocaleString("en")} events, killed ${kills} times on the way`);
+  console.log(`\nan export of ${figure(exported)} events, killed ${kills} times on the way`);
   show("events lost", String(exported - numbers.size));
   show("events exported twice", String(lines - gaps - numbers.size));
   show("gaps told", String(gaps));

@@ -12,23 +12,17 @@ import { join } from "node:path";
 import { type RunningServer, startServer } from "#apiserver";
 import { timelineGroup } from "#dialect";
 import { openBrowser, signedIn, visit } from "../test/ui/browser.fixture.ts";
+import { figure, median, percentile, row } from "./kit/figures.ts";
+import { given, givenNumber, isGiven } from "./kit/given.ts";
+import { inFlight } from "./kit/in-flight.ts";
 
-const given = new Map(
-  process.argv
-    .slice(2)
-    .map((argument) => [argument.replace(/^--|=.*$/g, ""), argument.slice(argument.indexOf("=") + 1)]),
-);
-const events = Number(given.get("events") ?? 200_000);
-const objects = Number(given.get("objects") ?? 5000);
-const own = given.get("dir") === undefined ? mkdtempSync(join(tmpdir(), "orch-ui-")) : undefined;
-const dir = given.get("dir") ?? own!;
+const events = givenNumber("events", 200_000);
+const objects = givenNumber("objects", 5000);
+const own = isGiven("dir") ? undefined : mkdtempSync(join(tmpdir(), "orch-ui-"));
+const dir = given("dir") ?? own!;
 const owners = Math.ceil(objects / 50);
-const inFlight = 64;
+const lanes = 64;
 const hour = 3_600_000;
-
-const number = (value: number, digits = 0): string =>
-  value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
-const row = (name: string, value: string): void => console.log(`${name.padEnd(56)} ${value.padStart(12)}`);
 
 const open = (): Promise<RunningServer> =>
   startServer({ store: { dir }, port: 0, flags: ["--event-ttl=24h"] });
@@ -39,13 +33,6 @@ const post = async (path: string, body: unknown): Promise<Record<string, Record<
   const reply = await server.inject({ method: "POST", path, headers, body: JSON.stringify(body) });
   if (reply.status !== 201) throw new Error(`${path}: ${await reply.text()}`);
   return (await reply.json()) as Record<string, Record<string, string>>;
-};
-const many = async (count: number, make: (at: number) => Promise<unknown>): Promise<void> => {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) await make(next++);
-  };
-  await Promise.all(Array.from({ length: inFlight }, worker));
 };
 
 if (!isFilled) {
@@ -59,8 +46,8 @@ const { page } = visitor;
 await signedIn(page, server.clientConfig.users[0]!.user.token!);
 const view = `${server.url}/ui/#/timeline?last=24h`;
 
-row("events", number(events));
-row("objects", number(objects));
+row("events", figure(events));
+row("objects", figure(objects));
 // The server was just started, and makes its index now.
 await noteFirstLanes();
 const cold = await firstView();
@@ -69,20 +56,20 @@ for (let at = 0; at < 5; at++) {
   await page.goto("about:blank");
   warm.push(await firstView());
 }
-row("first view of a server that was just started, ms", number(cold));
-row("first view, ms", number(warm.sort((a, b) => a - b)[2]!));
+row("first view of a server that was just started, ms", figure(cold));
+row("first view, ms", figure(median(warm)));
 for (const [name, path] of [
   ["lanes, a first page", "lanes?since=24h&points=400&limit=200"],
   ["lanes, all", "lanes?since=24h&points=400&limit=5000"],
   ["buckets", "buckets?since=24h&points=120"],
 ] as const)
-  row(`server, processor time of ${name}, ms`, number(await cpuOf(`/apis/${timelineGroup}/v1/${path}`), 1));
+  row(`server, processor time of ${name}, ms`, figure(await cpuOf(`/apis/${timelineGroup}/v1/${path}`), 1));
 await page.getByText(/^[\d,]+ objects, live$/).waitFor();
 report("scrolling", await frames(() => wheel(0, 900)));
 report("zooming", await frames(() => zoom()));
 report("moving in time", await frames(() => wheel(120, 0)));
-row("script heap of the page, MB", number(await heapMegabytes()));
-row("the page's process, proportional set size, MB", number(await rendererMegabytes()));
+row("script heap of the page, MB", figure(await heapMegabytes()));
+row("the page's process, proportional set size, MB", figure(await rendererMegabytes()));
 await browser.close();
 await server.stop();
 if (own !== undefined) rmSync(own, { recursive: true, force: true });
@@ -92,7 +79,7 @@ async function fill(): Promise<void> {
   process.stderr.write("  filling\n");
   const uids: string[] = [];
   const pods: { name: string; uid: string }[] = [];
-  await many(owners, async (at) => {
+  await inFlight(lanes, owners, async (at) => {
     const made = await post("/apis/apps/v1/namespaces/default/replicasets", {
       metadata: { name: `set-${at}` },
       spec: {
@@ -109,7 +96,7 @@ async function fill(): Promise<void> {
   await post("/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "default" } }).catch(
     () => undefined,
   );
-  await many(objects, async (at) => {
+  await inFlight(lanes, objects, async (at) => {
     const set = at % owners;
     const made = await post("/api/v1/namespaces/default/pods", {
       metadata: {
@@ -124,7 +111,7 @@ async function fill(): Promise<void> {
     pods[at] = { name: `pod-${at}`, uid: made["metadata"]!["uid"]! };
   });
   const began = Date.now();
-  await many(events, async (at) => {
+  await inFlight(lanes, events, async (at) => {
     const pod = pods[at % objects]!;
     const time = new Date(began - ((at * 7919) % hour)).toISOString().replace(/\.\d+Z/, "Z");
     const isWarning = at % 7 === 0;
@@ -232,14 +219,11 @@ async function frames(act: () => Promise<void>): Promise<Frames> {
 }
 
 function report(what: string, { gaps, tasks }: Frames): void {
-  const sorted = [...gaps].sort((a, b) => a - b);
-  const at = (share: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
   row(
     `${what}: frames, median / 99% / longest, ms`,
-    `${number(at(0.5))} / ${number(at(0.99))} / ${number(at(1))}`,
+    [0.5, 0.99, 1].map((share) => figure(percentile(gaps, share))).join(" / "),
   );
-  row(`${what}: longest task, processor time, ms`, number(Math.max(0, ...tasks)));
+  row(`${what}: longest task, processor time, ms`, figure(Math.max(0, ...tasks)));
 }
 
 async function heapMegabytes(): Promise<number> {

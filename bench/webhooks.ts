@@ -10,13 +10,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { selfSigned } from "#authn";
+import { givenNumber } from "./kit/given.ts";
 import { cpuMicros } from "./kit/process-cost.ts";
 import { Requests } from "./kit/requests.ts";
 import { type ServerProgram, launcher, startProgram, token } from "./kit/server-program.ts";
 
-const objects = Number(
-  process.argv.find((argument) => argument.startsWith("--objects="))?.slice("--objects=".length) ?? 3000,
-);
+const objects = givenNumber("objects", 3000);
 const most = 150;
 /** After a change of the webhooks, so many creates are not counted. */
 const warming = 100;

@@ -1,5 +1,6 @@
 // Fills the embedded store of a server that does not run with copies of an object that it stored itself.
 import { openStore } from "#store";
+import { inFlight } from "./in-flight.ts";
 
 /** A word of the template, and the word of the same length that stands for it in a copy. */
 export interface Replacement {
@@ -25,23 +26,19 @@ export async function fillStore({ dir, key, count, replacements, ttlSeconds }: C
   if (!template) throw new Error(`${key} is not in the store`);
   const bytes = Buffer.from(template.value);
   const places = replacements.map((each) => ({ ...each, at: placesOf(bytes, each.word) }));
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < count) {
-      const copy = ++next;
-      const value = Buffer.from(bytes);
-      let name = key;
-      for (const { at, word, with: wordOf } of places) {
-        const given = wordOf(copy);
-        if (given.length !== word.length) throw new Error(`"${given}" is not as long as "${word}"`);
-        for (const place of at) value.write(given, place, "latin1");
-        name = name.replace(word, given);
-      }
-      const ttl = ttlSeconds && { ttlSeconds: ttlSeconds(copy) };
-      await store.write({ key: name, value, expect: "absent", ...ttl });
+  await inFlight(writesInFlight, count, async (before) => {
+    const copy = before + 1;
+    const value = Buffer.from(bytes);
+    let name = key;
+    for (const { at, word, with: wordOf } of places) {
+      const given = wordOf(copy);
+      if (given.length !== word.length) throw new Error(`"${given}" is not as long as "${word}"`);
+      for (const place of at) value.write(given, place, "latin1");
+      name = name.replace(word, given);
     }
-  };
-  await Promise.all(Array.from({ length: writesInFlight }, lane));
+    const ttl = ttlSeconds && { ttlSeconds: ttlSeconds(copy) };
+    await store.write({ key: name, value, expect: "absent", ...ttl });
+  });
   await store.close();
 }
 

@@ -1,5 +1,6 @@
 // Times functions in turn, in one process and in rounds, by the processor time they take (the machine may be
 // shared), and keeps the best round of each: ratios are what counts.
+import { figure } from "./figures.ts";
 
 export interface Contender {
   readonly name: string;
@@ -31,9 +32,7 @@ export function table(title: string, figures: ReadonlyMap<string, number>): void
   console.log(title);
   for (const [name, micros] of figures)
     console.log(
-      `  ${name.padEnd(44)} ${micros.toFixed(2).padStart(9)} µs ${Math.round(1e6 / micros)
-        .toLocaleString("en")
-        .padStart(12)} /s`,
+      `  ${name.padEnd(44)} ${micros.toFixed(2).padStart(9)} µs ${figure(1e6 / micros).padStart(12)} /s`,
     );
 }
 

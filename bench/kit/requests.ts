@@ -1,5 +1,6 @@
 // Asks a server over HTTP/2, some requests at a time, over a connection that is kept.
 import { type ClientHttp2Session, connect } from "node:http2";
+import { inFlight } from "./in-flight.ts";
 
 export interface Round {
   readonly method: "GET" | "POST" | "DELETE";
@@ -20,14 +21,10 @@ export class Requests {
   }
 
   async run({ method, path, requests, body, lanes = 8 }: Round): Promise<void> {
-    let left = requests;
-    const lane = async (): Promise<void> => {
-      while (left-- > 0) {
-        const status = await this.#ask(method, path, body && JSON.stringify(body()));
-        if (status !== 200 && status !== 201) throw new Error(`${method} ${path} answered ${status}`);
-      }
-    };
-    await Promise.all(Array.from({ length: lanes }, lane));
+    await inFlight(lanes, requests, async () => {
+      const status = await this.#ask(method, path, body && JSON.stringify(body()));
+      if (status !== 200 && status !== 201) throw new Error(`${method} ${path} answered ${status}`);
+    });
   }
 
   close(): void {
