@@ -4,10 +4,11 @@ import { DaemonSet, type DaemonSetSpec, type DaemonSetUpdateStrategy } from "#ap
 import { type FieldError, invalidValue, notSupported, required } from "#base";
 import type { RequestContext, PartSubresource } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
-import { labelsText, orNone, selectorText } from "./cells/text.ts";
+import { labelsText, orNone } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
 import {
   podColumns,
+  podSelectorColumn,
   podTemplateDefaults,
   podTemplateWarnings,
   templated,
@@ -186,12 +187,6 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
     },
     ageColumn,
     ...podColumns,
-    {
-      name: "Selector",
-      type: "string",
-      priority: 1,
-      doc: "Which pods belong to it.",
-      cell: ({ spec }: DaemonSet) => selectorText(spec.selector),
-    },
+    podSelectorColumn,
   ],
 });

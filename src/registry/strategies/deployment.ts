@@ -9,10 +9,10 @@ import {
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
 import type { RequestContext, Column } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
-import { selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
 import {
   podColumns,
+  podSelectorColumn,
   podTemplateDefaults,
   podTemplateWarnings,
   templated,
@@ -176,13 +176,7 @@ export const deployment = templated<Deployment>((obj) => obj.spec.template, {
     },
     ageColumn,
     ...podColumns,
-    {
-      name: "Selector",
-      type: "string",
-      priority: 1,
-      doc: "Which pods belong to it.",
-      cell: ({ spec }: Deployment) => selectorText(spec.selector),
-    },
+    podSelectorColumn,
   ],
 });
 
@@ -234,17 +228,5 @@ export const replicaSet = templated<ReplicaSet>((obj) => obj.spec.template, {
       ...shareErrors(status, parts),
     ]),
   },
-  columns: [
-    nameColumn,
-    ...replicaColumns,
-    ageColumn,
-    ...podColumns,
-    {
-      name: "Selector",
-      type: "string",
-      priority: 1,
-      doc: "Which pods belong to it.",
-      cell: ({ spec }: ReplicaSet) => selectorText(spec.selector),
-    },
-  ],
+  columns: [nameColumn, ...replicaColumns, ageColumn, ...podColumns, podSelectorColumn],
 });

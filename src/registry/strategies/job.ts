@@ -6,10 +6,10 @@ import { dnsLabel } from "../names.ts";
 import type { RequestContext, PartSubresource } from "../strategy.ts";
 import { span } from "./cells/age.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
-import { selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
 import {
   podColumns,
+  podSelectorColumn,
   podTemplateDefaults,
   podTemplateWarnings,
   templated,
@@ -307,12 +307,6 @@ export const job = templated<Job>((obj) => obj.spec.template, {
     { name: "Duration", type: "string", doc: "How long it has run, or ran.", cell: durationText },
     ageColumn,
     ...podColumns,
-    {
-      name: "Selector",
-      type: "string",
-      priority: 1,
-      doc: "Which pods belong to it.",
-      cell: ({ spec }: Job) => selectorText(spec.selector),
-    },
+    podSelectorColumn,
   ],
 });

@@ -1,9 +1,9 @@
 // Pods described inside other objects: their defaults, their rules, and how tables show them.
-import type { ObjectMeta, PodTemplateSpec } from "#api";
+import type { LabelSelector, ObjectMeta, PodTemplateSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
 import { type ApiObject, type RequestContext, type Column, type Strategy, strategy } from "../strategy.ts";
-import { joined } from "./cells/text.ts";
+import { joined, selectorText } from "./cells/text.ts";
 import { podSpecDefaults } from "./pod-defaults.ts";
 import { dropDisabled } from "./pod-gates.ts";
 import { annotationErrors, seccompMatchErrors } from "./pod-validation/annotations.ts";
@@ -116,3 +116,14 @@ export const podColumns: readonly Column<Templated>[] = [
     cell: ({ spec }) => imagesText(spec.template),
   },
 ];
+
+/** Behind those, where pods are found by their labels. */
+export const podSelectorColumn: Column<{
+  readonly spec: { readonly selector?: LabelSelector | null | undefined };
+}> = {
+  name: "Selector",
+  type: "string",
+  priority: 1,
+  doc: "Which pods belong to it.",
+  cell: ({ spec }) => selectorText(spec.selector),
+};
