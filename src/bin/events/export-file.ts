@@ -32,6 +32,7 @@ export async function fileTarget(file: string): Promise<ExportTarget> {
         throw new Error(`${file} is shorter than its cursor says; remove both to begin anew`);
       await handle.truncate(bytes);
       reached = bytes;
+      waiting = [];
     },
     close: () => handle.close(),
   };
@@ -51,7 +52,7 @@ export function streamTarget(stream: NodeJS.WritableStream): ExportTarget {
         });
       return 0;
     },
-    rewind: async () => undefined,
+    rewind: async () => void (waiting = []),
     close: async () => undefined,
   };
 }

@@ -27,7 +27,7 @@ export function otlpTarget(endpoint: string, clock: Clock): ExportTarget {
       }
       return 0;
     },
-    rewind: async () => undefined,
+    rewind: async () => void (waiting = []),
     close: async () => channel.close(),
   };
 }

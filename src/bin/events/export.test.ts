@@ -5,12 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Event } from "#api";
-import { ApiError, virtualClock } from "#base";
+import { ApiError, systemClock, virtualClock } from "#base";
 import type { ResourceClient, WatchEvent } from "#client";
+import { GrpcError, grpcServer, unaryProcedure } from "#http";
+import { exportLogs } from "#tracing";
 import { type ExportOptions, type ExportTarget, exportEvents } from "./export.ts";
 import { cursorFile, noCursor } from "./export-cursor.ts";
 import { fileTarget } from "./export-file.ts";
-import { recordOf } from "./export-otlp.ts";
+import { otlpTarget, recordOf } from "./export-otlp.ts";
 
 type Client = Pick<ResourceClient<Event>, "pages" | "watch">;
 type Watched = WatchEvent<Event> | Error;
@@ -208,6 +210,55 @@ test("whoever may not list events is told so at once", async () => {
   const stop = new AbortController();
   const { client: events } = server([new ApiError(403, "Forbidden", "events is forbidden")], [], stop);
   await assert.rejects(run({ events, target: memory(), signal: stop.signal }), /is forbidden/);
+});
+
+test("a collector gets every event, again where it refused, and the cursor waits for it", async () => {
+  const socketPath = join(folder, "collector.sock");
+  const cursor = cursorFile(join(folder, "collector-cursor"));
+  const taken: string[] = [];
+  const positions: (string | undefined)[] = [];
+  let refusals = 2;
+  const collector = await grpcServer({
+    socketPath,
+    procedures: [
+      unaryProcedure(
+        {
+          path: exportLogs.path,
+          decode: (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1"),
+          encode: () => new Uint8Array(),
+        },
+        (batch) => {
+          positions.push(cursor.read()?.resourceVersion);
+          if (refusals-- > 0) throw new GrpcError("RESOURCE_EXHAUSTED", "busy");
+          taken.push(...batch.matchAll(/note-\w/g).map(([note]) => note));
+        },
+      ),
+    ],
+  });
+  const noted = (name: string, revision: number): Event => ({
+    ...event(name, revision),
+    note: `note-${name}`,
+  });
+  const stop = new AbortController();
+  const list: [number, Event[]] = [5, [noted("a", 3), noted("b", 5)]];
+  const { client } = server(
+    [list, [...list], [...list]],
+    [
+      [
+        { type: "ADDED", object: noted("c", 6) },
+        { type: "MODIFIED", object: noted("c", 7) },
+      ],
+      [],
+    ],
+    stop,
+  );
+  const target = otlpTarget(`unix://${socketPath}`, systemClock);
+  await run({ events: client, target, cursor, signal: stop.signal });
+  await target.close();
+  await collector.close();
+  assert.deepEqual(taken, ["note-a", "note-b", "note-c", "note-c"]);
+  assert.deepEqual(positions.slice(0, 3), ["", "", ""]);
+  assert.equal(cursor.read()?.resourceVersion, "7");
 });
 
 test("a cursor that is none is refused, and so is a file that is shorter than its cursor", async () => {

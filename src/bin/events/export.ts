@@ -93,24 +93,31 @@ async function exportList(options: ExportOptions, progress: Progress): Promise<v
 async function exportPages(options: ExportOptions, progress: Progress): Promise<void> {
   const { events, namespace, target, signal, follow, cursor } = options;
   const after = progress.at;
-  const begin = progress.list?.begin ?? (await target.flush());
+  let reached = await target.flush();
+  const begin = progress.list?.begin ?? reached;
   let tellsGap = !progress.list && after !== "" && follow;
   let revision = after;
   const where = {
     ...(namespace !== "" && { namespace }),
     ...(progress.list && { continue: progress.list.continue }),
   };
-  for await (const page of events.pages(where)) {
-    signal.throwIfAborted();
-    if (tellsGap) target.write({ type: "GAP", from: after, to: page.resourceVersion });
-    tellsGap = false;
-    revision = page.resourceVersion;
-    for (const object of page.items)
-      if (after === "" || Number(object.metadata.resourceVersion) > Number(after))
-        target.write({ type: "ADDED", object });
-    const bytes = await target.flush();
-    progress.list = page.continue ? { continue: page.continue, begin } : undefined;
-    if (progress.list) cursor.write({ resourceVersion: after, bytes, list: progress.list });
+  try {
+    for await (const page of events.pages(where)) {
+      signal.throwIfAborted();
+      if (tellsGap) target.write({ type: "GAP", from: after, to: page.resourceVersion });
+      tellsGap = false;
+      revision = page.resourceVersion;
+      for (const object of page.items)
+        if (after === "" || Number(object.metadata.resourceVersion) > Number(after))
+          target.write({ type: "ADDED", object });
+      reached = await target.flush();
+      progress.list = page.continue ? { continue: page.continue, begin } : undefined;
+      if (progress.list) cursor.write({ resourceVersion: after, bytes: reached, list: progress.list });
+    }
+  } catch (error) {
+    // A page that could not be delivered comes again.
+    await target.rewind(reached);
+    throw error;
   }
   progress.at = revision;
   await commit(options, revision);

@@ -56,17 +56,22 @@ test("objects stand below their owners, each with its lane", () => {
 test("what is missing is said", () => {
   const missing = {
     eventsEvicted: 2,
-    eventsFolded: 0,
+    eventsFolded: 5,
     changesDropped: 1,
     changesSince: "",
     withheld: ["secrets"],
   };
-  const view = laneView(timeline({ items: [entry(1, "Normal", "Pod", "a")], missing }), {
+  const change = { ...entry(1, "Changed", "Pod", "a"), controller: "tool", change: { user: "anna" } };
+  const metadata = { cursor: "0.0", continue: "more" };
+  const view = laneView(timeline({ items: [change as TimelineEntry], missing, metadata }), {
     width: 80,
     since: start,
     until: start + 1000,
   });
   assert.match(view, /3 older entries went before their time\./);
+  assert.match(view, /5 events were folded into series\./);
+  assert.match(view, /Only the newest 1 are shown\./);
+  assert.match(view, /Changed +anna/);
   assert.match(view, /you may not get them: secrets\./);
   assert.equal(laneView(timeline({}), { width: 80, since: 0, until: 1 }), "Nothing happened in this time.\n");
 });

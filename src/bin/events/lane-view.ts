@@ -32,8 +32,10 @@ export function laneView(timeline: Timeline, options: ViewOptions): string {
   }));
   const labels = Math.min(Math.max(...rows.map(({ label }) => label.length)), Math.floor(options.width / 2));
   const columns = Math.max(options.width - labels - 2, 10);
+  const entries = Map.groupBy(items, ({ object }) => idOf(object));
   const lines = rows.map(
-    ({ object, label }) => `${fitted(label, labels)}  ${strip(object, items, columns, options)}`,
+    ({ object, label }) =>
+      `${fitted(label, labels)}  ${strip(entries.get(idOf(object)) ?? [], columns, options)}`,
   );
   const gone = missing.eventsEvicted + missing.changesDropped;
   return [
@@ -43,7 +45,9 @@ export function laneView(timeline: Timeline, options: ViewOptions): string {
     legend,
     "",
     ...table(items),
+    ...(timeline.metadata.continue === undefined ? [] : ["", `Only the newest ${items.length} are shown.`]),
     ...(gone > 0 ? ["", `${gone} older entries went before their time.`] : []),
+    ...(missing.eventsFolded > 0 ? ["", `${missing.eventsFolded} events were folded into series.`] : []),
     ...(missing.withheld.length > 0
       ? ["", `Changes of these are not shown, you may not get them: ${missing.withheld.join(", ")}.`]
       : []),
@@ -62,7 +66,7 @@ function ordered(lanes: readonly TimelineLane[]): { object: TimelineObject; leve
   for (const lane of lanes) {
     const [owner] = lane.owners;
     const parent = owner && shown.has(owner.uid) && owner.uid !== lane.object.uid ? owner.uid : undefined;
-    below.set(parent, [...(below.get(parent) ?? []), lane]);
+    below.getOrInsertComputed(parent, () => []).push(lane);
   }
   const found: { object: TimelineObject; level: number }[] = [];
   const visit = (parent: string | undefined, level: number): void => {
@@ -81,16 +85,11 @@ function alone(items: readonly TimelineEntry[]): { object: TimelineObject; level
   return [...found.values()].map((object) => ({ object, level: 0 }));
 }
 
-function strip(
-  object: TimelineObject,
-  items: readonly TimelineEntry[],
-  columns: number,
-  { since, until }: ViewOptions,
-): string {
+/** The entries of one object along its lane. */
+function strip(entries: readonly TimelineEntry[], columns: number, { since, until }: ViewOptions): string {
   const cells = Array.from({ length: columns }, () => "·");
   const rank = (sign: string): number => signs.findIndex(([, each]) => each === sign);
-  for (const entry of items) {
-    if (idOf(entry.object) !== idOf(object)) continue;
+  for (const entry of entries) {
     const share = (Date.parse(entry.time) - since) / Math.max(until - since, 1);
     const at = Math.min(Math.max(Math.floor(share * columns), 0), columns - 1);
     const sign = signs.find(([type]) => type === entry.type)?.[1] ?? "*";
@@ -112,7 +111,7 @@ function table(items: readonly TimelineEntry[]): string[] {
     entry.type,
     plain(nameOf(entry.object)),
     plain(entry.reason),
-    plain(entry.controller ?? ""),
+    plain(entry.change?.user ?? entry.controller ?? ""),
     `${plain(entry.note)}${entry.series ? ` (${entry.series.edge} of ${entry.series.count})` : ""}`,
   ]);
   const all = [["TIME", "TYPE", "OBJECT", "REASON", "BY", "NOTE"], ...rows];
