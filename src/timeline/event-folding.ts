@@ -3,9 +3,10 @@
 //
 //   before   e1  e2  e3  e4  e5      after   e1 (count 4, last seen with e4, 3 folded)   e5
 import type { Event } from "#api";
-import { type Clock, type Log, formatTime, selectEverything } from "#base";
+import { type Clock, type Log, formatTime } from "#base";
 import { foldedAnnotation } from "#dialect";
 import type { CachedObject, Frame, ObjectSource } from "#watchcache";
+import { followEvents } from "./follow-events.ts";
 import { readEvent, storedEvent, timeText } from "./stored-event.ts";
 
 export interface FoldingOptions {
@@ -27,6 +28,8 @@ interface Group {
 
 /** Floods are let come together before they are folded. */
 const pauseMilliseconds = 1000;
+/** Of a larger group the oldest are folded; the rest has its turn after the next pause. */
+const mostAtOnce = 4096;
 
 export class EventFolding {
   readonly #options: FoldingOptions;
@@ -43,30 +46,19 @@ export class EventFolding {
   }
 
   async start(): Promise<void> {
-    const { events, signal, log } = this.#options;
-    try {
-      await events.watch(
-        { below: "", selector: selectEverything, from: "state", signal },
-        { deliver: (frames) => this.#deliver(frames), ended: () => this.#restart() },
-      );
-    } catch (error) {
-      log.error("events cannot be followed; they are not folded for now", {
-        error: (error as Error).message,
-      });
-      this.#restart();
-    }
-  }
-
-  #restart(): void {
-    const { signal, clock } = this.#options;
-    this.#groups.clear();
-    this.#groupOf.clear();
-    this.#large.clear();
-    if (signal.aborted) return;
-    this.#cancel?.();
-    this.#cancel = clock.after(pauseMilliseconds, () => {
-      this.#cancel = undefined;
-      void this.start();
+    const { events, clock, log, signal } = this.#options;
+    await followEvents({
+      events,
+      clock,
+      log,
+      signal,
+      without: "they are not folded",
+      deliver: (frames) => this.#deliver(frames),
+      forget: () => {
+        this.#groups.clear();
+        this.#groupOf.clear();
+        this.#large.clear();
+      },
     });
   }
 
@@ -115,13 +107,15 @@ export class EventFolding {
 
   async #foldGroup(items: readonly CachedObject[]): Promise<void> {
     const { replace, remove } = this.#options;
-    const read = items.map((item) => ({ item, ...readEvent(storedEvent(item)) }));
+    const oldest = items.toSorted((a, b) => a.revision - b.revision).slice(0, mostAtOnce);
+    const read = oldest.map((item) => ({ item, ...readEvent(storedEvent(item)) }));
     const [first, ...rest] = read.sort((a, b) => a.first - b.first || a.item.revision - b.item.revision);
+    const isAll = oldest.length === items.length;
     const latest = rest.reduce((most, each) => (each.last >= most.last ? each : most), rest[0]!);
-    const between = rest.filter((each) => each !== latest);
+    const between = isAll ? rest.filter((each) => each !== latest) : rest;
     if (!first || between.length === 0) return;
     const count = between.reduce((sum, each) => sum + each.count, 0);
-    const last = Math.max(first.last, ...between.map((each) => each.last));
+    const last = between.reduce((most, each) => Math.max(most, each.last), first.last);
     if (!(await replace(first.item, (event) => addSeen(event, count, last, between.length)))) return;
     await Promise.all(between.map(({ item }) => remove(item.key, item.revision)));
     this.folded += between.length;

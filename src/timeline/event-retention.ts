@@ -1,6 +1,6 @@
 // Keeps the stored events within their limits: follows them, and deletes what is beyond. A deletion that loses a race
 // with an update leaves the event alone.
-import { type Clock, type Log, selectEverything } from "#base";
+import type { Clock, Log } from "#base";
 import type { CachedObject, Frame, ObjectSource } from "#watchcache";
 import {
   EventBudget,
@@ -9,6 +9,7 @@ import {
   type Evicted,
   type LimitName,
 } from "./event-budget.ts";
+import { followEvents } from "./follow-events.ts";
 
 export interface RetentionOptions {
   readonly limits: EventLimits;
@@ -50,35 +51,22 @@ export class EventRetention {
 
   /** Resolves once the events that are there keep within the limits. */
   async start(): Promise<void> {
-    const { events, signal, log } = this.#options;
-    try {
-      await events.watch(
-        { below: "", selector: selectEverything, from: "state", signal },
-        { deliver: (frames) => this.#deliver(frames), ended: () => this.#restart() },
-      );
-    } catch (error) {
-      log.error("events cannot be followed; their limits are not kept for now", {
-        error: (error as Error).message,
-      });
-      this.#restart();
-    }
+    const { events, clock, log, signal } = this.#options;
+    await followEvents({
+      events,
+      clock,
+      log,
+      signal,
+      without: "their limits are not kept",
+      deliver: (frames) => this.#deliver(frames),
+      forget: () => this.#budget.clear(),
+    });
     await this.settled();
   }
 
   /** Resolves when nothing is left to delete. */
   async settled(): Promise<void> {
     if (this.#working > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
-  }
-
-  #restart(): void {
-    const { clock, signal } = this.#options;
-    this.#budget.clear();
-    if (signal.aborted) return;
-    const cancel = clock.after(retryMilliseconds, () => {
-      signal.removeEventListener("abort", cancel);
-      void this.start();
-    });
-    signal.addEventListener("abort", cancel, { once: true });
   }
 
   #deliver(frames: readonly Frame[]): void {

@@ -67,7 +67,9 @@ export function journalFiles(folder: string, segmentBytes: number): JournalFiles
       });
       segments = found.sort((a, b) => a.first - b.first);
       const records: JournalRecord[] = [];
-      for (const { file } of segments) records.push(...parsed(await readFile(file, "utf8")));
+      // One by one: a segment may have more records than a call takes arguments.
+      for (const { file } of segments)
+        for (const record of parsed(await readFile(file, "utf8"))) records.push(record);
       return records;
     },
     append: async (records) => {
