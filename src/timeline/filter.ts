@@ -1,6 +1,6 @@
 // Whether a point belongs to the answer. What depends on a combination of values is decided once for each.
 import type { Facets } from "./facets.ts";
-import type { Kinds } from "./kinds.ts";
+import { type Kinds, livingObject } from "./kinds.ts";
 import type { ObjectName } from "./lane.ts";
 import type { Choice, Question } from "./parameters.ts";
 import type { Facet } from "./record.ts";
@@ -17,10 +17,17 @@ export interface Filter {
 
 /** `mayGet` says whether changes of a resource may be shown. */
 export function filterFor(question: Question, kinds: Kinds, mayGet: (resource: string) => boolean): Filter {
-  const { path, namespace, group, kind, name, uid, type, reason, controller, node, tree } = question;
+  const { path, namespace, group, kind, name, uid, type, reason, controller, node, tree, labels } = question;
   const wanted = kind && new Set([...kind].flatMap((word) => kinds.named(word)));
   const isKind = (of: { kind: string; group: string }): boolean =>
     fits(group, of.group) && (!wanted || wanted.has(of.kind.toLowerCase()));
+  // Labels are part of an object: who may not get it is not told them either.
+  const hasLabels = (object: ObjectName): boolean => {
+    if (!labels) return true;
+    const served = kinds.find(object.kind, object.group);
+    const item = served && mayGet(served.groupResource) ? livingObject(served, object) : undefined;
+    return item !== undefined && labels.matches(item);
+  };
   return {
     // What is below an object may be of any kind: with a tree, kind and group are about its root.
     facet: (values) =>
@@ -32,8 +39,9 @@ export function filterFor(question: Question, kinds: Kinds, mayGet: (resource: s
       fits(controller, values.controller) &&
       fits(node, values.node) &&
       (values.resource === "" || mayGet(values.resource)),
-    object: (object) => fits(name, object.name) && fits(uid, object.uid) && isKind(object),
-    namesObjects: name !== undefined || uid !== undefined,
+    object: (object) =>
+      fits(name, object.name) && fits(uid, object.uid) && isKind(object) && hasLabels(object),
+    namesObjects: name !== undefined || uid !== undefined || labels !== undefined,
   };
 }
 

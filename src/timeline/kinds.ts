@@ -1,6 +1,6 @@
 // The kinds that the server serves, by all their names.
 import type { Resource } from "#registry";
-import { DirectSource, uidOf } from "#watchcache";
+import { type CachedObject, DirectSource, uidOf } from "#watchcache";
 import type { ObjectName } from "./lane.ts";
 
 export interface ServedKind {
@@ -117,8 +117,14 @@ export class Kinds {
   }
 }
 
-/** Whether the object itself exists now, not only one of its name. */
-export function isAlive({ resource }: ServedKind, { namespace, name, uid }: ObjectName): boolean {
+/** The object itself as it is now, not only one of its name. */
+export function livingObject(
+  { resource }: ServedKind,
+  { namespace, name, uid }: ObjectName,
+): CachedObject | undefined {
   const found = resource.source.getCached(resource.keyOf(namespace, name));
-  return found !== undefined && (uid === "" || uidOf(found) === uid);
+  return found && (uid === "" || uidOf(found) === uid) ? found : undefined;
 }
+
+export const isAlive = (served: ServedKind, object: ObjectName): boolean =>
+  livingObject(served, object) !== undefined;

@@ -1,5 +1,14 @@
 // The query parameters of the timeline's resources, read and checked.
-import { DurationError, badRequest, durationMillis, fieldErrorText, invalidValue } from "#base";
+import {
+  DurationError,
+  type Selector,
+  badRequest,
+  durationMillis,
+  fieldErrorText,
+  invalidValue,
+  parseLabelSelector,
+  selector,
+} from "#base";
 import type { Query } from "#http";
 import { microsOf } from "./stored-event.ts";
 
@@ -19,6 +28,8 @@ export interface Question {
   readonly kind: Choice;
   readonly name: Choice;
   readonly uid: Choice;
+  /** Labels of objects that live now. */
+  readonly labels: Selector | undefined;
   readonly tree: boolean;
   readonly type: Choice;
   readonly reason: Choice;
@@ -58,7 +69,7 @@ const mostLimit = 5000;
 const mostPoints = 2000;
 
 const common =
-  "kind group name uid tree namespace since until type reason controller node pretty timeout timeoutSeconds";
+  "kind group name uid labelSelector tree namespace since until type reason controller node pretty timeout timeoutSeconds";
 const known: Readonly<Record<TimelineResource, ReadonlySet<string>>> = {
   timelines: new Set(`${common} text order limit continue watch cursor`.split(" ")),
   lanes: new Set(`${common} limit continue sort points`.split(" ")),
@@ -79,7 +90,8 @@ export function readQuestion(
   if (since !== undefined && until !== undefined && since >= until)
     throw bad("until", query.get("until"), "must be later than since");
   const tree = boolean(query, "tree");
-  if (tree && !query.has("name") && !query.has("uid"))
+  const labels = labelSelector(query);
+  if (tree && !query.has("name") && !query.has("uid") && !labels)
     throw bad("tree", query.get("tree"), "needs the name or uid of the object at the root");
   if (path !== "" && query.has("namespace"))
     throw bad("namespace", query.get("namespace"), "may not be given where the path names one");
@@ -92,6 +104,7 @@ export function readQuestion(
     kind: choice(query, "kind", (value) => value.toLowerCase()),
     name: choice(query, "name"),
     uid: choice(query, "uid"),
+    labels,
     tree,
     type: choice(query, "type"),
     reason: choice(query, "reason"),
@@ -122,6 +135,16 @@ function choice(query: Query, name: string, form = (value: string): string => va
   // The core group has an empty name: only there an empty value says something.
   if (name !== "group" && values.includes("")) throw bad(name, "", "must not be empty");
   return new Set(values.map(form));
+}
+
+function labelSelector(query: Query): Selector | undefined {
+  const given = query.get("labelSelector");
+  if (given === undefined || given === "") return undefined;
+  try {
+    return selector(parseLabelSelector(given), []);
+  } catch (error) {
+    throw bad("labelSelector", given, (error as Error).message);
+  }
 }
 
 function boolean(query: Query, name: string): boolean {
