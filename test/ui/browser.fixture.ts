@@ -14,6 +14,8 @@ export interface VisitOptions {
   readonly dark?: boolean;
   readonly width?: number;
   readonly height?: number;
+  /** Whether it is used with a finger. */
+  readonly touch?: boolean;
 }
 
 export async function openBrowser(): Promise<Browser> {
@@ -27,12 +29,13 @@ export async function openBrowser(): Promise<Browser> {
 export async function visit(
   browser: Browser,
   origin: string,
-  { dark = false, width = 1280, height = 800 }: VisitOptions = {},
+  { dark = false, width = 1280, height = 800, touch = false }: VisitOptions = {},
 ): Promise<Visitor> {
   const context: BrowserContext = await browser.newContext({
     ignoreHTTPSErrors: true,
     colorScheme: dark ? "dark" : "light",
     viewport: { width, height },
+    hasTouch: touch,
     reducedMotion: "reduce",
   });
   const page = await context.newPage();
@@ -49,6 +52,17 @@ export async function visit(
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
+/** Chromium breaks off what it loads when interfaces of the machine come or go, as those of other tests do. */
+export async function goTo(page: Page, url: string): Promise<void> {
+  for (let left = 20; ; left--)
+    try {
+      await page.goto(url);
+      return;
+    } catch (error) {
+      if (left === 0 || !String(error).includes("ERR_NETWORK_CHANGED")) throw error;
+    }
+}
+
 /** As if somebody had signed in in this tab before. */
 export async function signedIn(page: Page, token: string): Promise<void> {
   await page.addInitScript((given) => {
@@ -58,7 +72,7 @@ export async function signedIn(page: Page, token: string): Promise<void> {
 
 /** Signs in as a person would. */
 export async function signIn(page: Page, origin: string, token: string): Promise<void> {
-  await page.goto(`${origin}/ui/`);
+  await goTo(page, `${origin}/ui/`);
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("button", { name: "Sign out" }).waitFor();

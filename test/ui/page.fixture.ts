@@ -10,16 +10,28 @@ import {
   type Page,
   type VisitOptions,
   type Visitor,
+  goTo,
   openBrowser,
   signIn,
   signedIn,
   visit,
 } from "./browser.fixture.ts";
+import { reachTests } from "./page-reach.fixture.ts";
+import { statesTests } from "./page-states.fixture.ts";
 import { type Shop, openShop } from "./shop.fixture.ts";
 
 /** Pictures for the docs; with UPDATE=1 they are made anew. */
 const pictures = join(import.meta.dirname, "..", "..", "docs", "ui");
 const chromium = needs("chromium");
+
+/** What the tests of a dialect share. */
+export interface PageSuite {
+  readonly shop: () => Shop;
+  open(options?: VisitOptions): Promise<Visitor>;
+  /** Opens a view as if the administrator had signed in before. */
+  asAdmin(page: Page, route: string): Promise<void>;
+  picture(page: Page, name: string): Promise<void>;
+}
 
 export function pageSuite(dialect: DialectName): void {
   describe(`the page of a server that speaks ${dialect}`, chromium, () => {
@@ -35,17 +47,19 @@ export function pageSuite(dialect: DialectName): void {
     const open = (options?: VisitOptions): Promise<Visitor> => visit(browser, shop.url, options);
     const asAdmin = async (page: Page, route: string): Promise<void> => {
       await signedIn(page, shop.adminToken);
-      await page.goto(`${shop.url}/ui/${route}`);
+      await goTo(page, `${shop.url}/ui/${route}`);
     };
     const picture = async (page: Page, name: string): Promise<void> => {
       const path = join(pictures, `${name}.png`);
       if (dialect === "orch" && (process.env["UPDATE"] || !existsSync(path))) await page.screenshot({ path });
     };
 
+    const suite: PageSuite = { shop: () => shop, open, asAdmin, picture };
+
     test("a wrong token is refused with words, a right one shows the overview", async () => {
       await using visitor = await open();
       const { page } = visitor;
-      await page.goto(`${shop.url}/ui/`);
+      await goTo(page, `${shop.url}/ui/`);
       await page.getByLabel("Token").fill("wrong");
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("alert").getByText("does not know this token").waitFor();
@@ -65,6 +79,9 @@ export function pageSuite(dialect: DialectName): void {
       const problem = page.getByRole("button", { name: /ImagePullBackOff/ });
       await problem.waitFor();
       await page.getByText("Insufficient memory").first().waitFor();
+      await page.getByRole("button", { name: /CrashLoopBackOff.*7 restarts.*OOMKilled 137/ }).waitFor();
+      await page.getByRole("button", { name: /Evicted.*low on resource: memory/ }).waitFor();
+      await page.getByRole("button", { name: /Unhealthy.*Readiness probe failed/ }).waitFor();
       await picture(page, "overview");
       await problem.click();
       const detail = page.getByRole("complementary");
@@ -88,6 +105,19 @@ export function pageSuite(dialect: DialectName): void {
       assert.match(page.url(), /q=deploy%2Fweb/);
       await page.goBack();
       await page.getByRole("treeitem", { name: /Node node-1/ }).waitFor();
+      const search = page.getByRole("searchbox", { name: /^Search/ });
+      await search.fill("kubectl events --for pod/web-7c9b-c3 --types=Warning -n shop --since 2h");
+      await search.press("Enter");
+      await page.waitForURL(/last=2h/);
+      await page.getByText("1 object, live").waitFor();
+      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
+      await search.fill("get pods -l app=other -n shop --context here");
+      await search.press("Enter");
+      await page.getByRole("note").getByText("--context here").waitFor();
+      await page.getByText("Nothing happened here").waitFor();
+      await search.fill("get pods -l app=web -n shop");
+      await search.press("Enter");
+      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
       assert.deepEqual(visitor.problems, []);
     });
 
@@ -108,7 +138,7 @@ export function pageSuite(dialect: DialectName): void {
       const link = page.url();
       await using other = await open();
       await signedIn(other.page, shop.adminToken);
-      await other.page.goto(link);
+      await goTo(other.page, link);
       await other.page.getByRole("region", { name: "Timeline" }).waitFor();
       assert.equal(
         await other.page.getByRole("button", { name: "Live" }).getAttribute("aria-pressed"),
@@ -123,36 +153,6 @@ export function pageSuite(dialect: DialectName): void {
       assert.deepEqual([...visitor.problems, ...other.problems], []);
     });
 
-    test("everything can be done with the keyboard alone", async () => {
-      await using visitor = await open();
-      const { page } = visitor;
-      await asAdmin(page, "#/timeline?q=-n+shop");
-      const lanes = page.getByRole("tree");
-      await lanes.waitFor();
-      await lanes.focus();
-      await page.keyboard.press("+");
-      await page.waitForURL(/last=30m/);
-      await page.keyboard.press("-");
-      await page.keyboard.press("-");
-      await page.waitForURL(/last=2h/);
-      await page.keyboard.press("ArrowLeft");
-      await page.waitForURL(/since=/);
-      await page.keyboard.press("l");
-      await page.waitForURL(/last=2h/);
-      await lanes.waitFor();
-      await lanes.focus();
-      await page.keyboard.press("End");
-      await page.keyboard.press("Enter");
-      const detail = page.getByRole("complementary");
-      await detail.waitFor();
-      await detail.getByRole("tab", { name: "Events" }).focus();
-      await page.keyboard.press("ArrowRight");
-      assert.equal(await detail.getByRole("tab", { name: "Tree" }).getAttribute("aria-selected"), "true");
-      await page.keyboard.press("Escape");
-      await detail.waitFor({ state: "detached" });
-      assert.deepEqual(visitor.problems, []);
-    });
-
     test("an object shows its events, its YAML and, where there is no agent, why there is no log", async () => {
       await using visitor = await open();
       const { page } = visitor;
@@ -160,10 +160,20 @@ export function pageSuite(dialect: DialectName): void {
       await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).click();
       const detail = page.getByRole("complementary", { name: "Pod web-7c9b-c3" });
       await detail.getByText("Back-off pulling image").first().waitFor();
+      await detail.getByLabel("Find in reasons, notes and names").fill("manifest");
+      await detail.getByText("Back-off pulling image").first().waitFor({ state: "detached" });
+      await detail.getByText("manifest unknown: no such tag").first().waitFor();
+      await detail.getByLabel("Find in reasons, notes and names").fill("");
+      await detail.getByText("Scheduled", { exact: true }).waitFor();
       await detail.getByLabel("warnings only").check();
-      await detail.getByText("Pulling image", { exact: false }).first().waitFor();
+      await detail.getByText("Scheduled", { exact: true }).waitFor({ state: "detached" });
+      await detail.getByText("Back-off pulling image").first().waitFor();
       await detail.getByRole("tab", { name: "YAML" }).click();
       await detail.getByText("name: web-7c9b-c3").first().waitFor();
+      const yaml = detail.getByLabel("The object as YAML");
+      assert.doesNotMatch(await yaml.innerText(), /managedFields/);
+      await detail.getByLabel("with managed fields").check();
+      await yaml.getByText("managedFields", { exact: false }).waitFor();
       await detail.getByRole("tab", { name: "Logs" }).click();
       await detail.getByRole("alert").getByText("could not be loaded").waitFor();
       assert.deepEqual(visitor.problems, []);
@@ -238,32 +248,7 @@ export function pageSuite(dialect: DialectName): void {
       assert.deepEqual(visitor.problems, []);
     });
 
-    test("colours follow the system until somebody chooses", async () => {
-      await using visitor = await open({ dark: true });
-      const { page } = visitor;
-      await asAdmin(page, "#/timeline?q=-n+shop");
-      const theme = (): Promise<unknown> => page.evaluate("document.documentElement.dataset.theme");
-      assert.equal(await theme(), "dark");
-      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
-      await picture(page, "dark");
-      await page.getByRole("button", { name: "Switch to light colours" }).click();
-      await page.reload();
-      await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
-      assert.equal(await theme(), "light");
-    });
-
-    test("a small screen shows the lanes, and the details instead of them", async () => {
-      await using visitor = await open({ width: 390, height: 800 });
-      const { page } = visitor;
-      await asAdmin(page, "#/timeline?q=-n+shop");
-      const lane = page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ });
-      await lane.waitFor();
-      assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
-      await picture(page, "small");
-      await lane.click();
-      await page.getByRole("complementary").getByText("manifest unknown").first().waitFor();
-      assert.equal(await page.getByRole("tree").isVisible(), false);
-      assert.deepEqual(visitor.problems, []);
-    });
+    statesTests(suite);
+    reachTests(suite);
   });
 }

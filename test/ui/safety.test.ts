@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { type TestAuthority, needs, testAuthority } from "#kit";
-import { openBrowser, signedIn, visit } from "./browser.fixture.ts";
+import { goTo, openBrowser, signedIn, visit } from "./browser.fixture.ts";
 import { type Shop, openShop } from "./shop.fixture.ts";
 
 const built = join(import.meta.dirname, "..", "..", "dist", "pack", "ui");
@@ -71,7 +71,7 @@ describe("the page in a hostile world", needs("chromium"), () => {
     await using visitor = await visit(browser, shop.url);
     const { page } = visitor;
     await signedIn(page, shop.adminToken);
-    await page.goto(`${shop.url}/ui/#/timeline?q=-n+shop&last=5m`);
+    await goTo(page, `${shop.url}/ui/#/timeline?q=-n+shop&last=5m`);
     await page.getByRole("treeitem", { name: /onerror/ }).waitFor();
     await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).click();
     const detail = page.getByRole("complementary");
@@ -87,7 +87,7 @@ describe("the page in a hostile world", needs("chromium"), () => {
   test("inline code does not run, even if somebody got it into the page", async () => {
     await using visitor = await visit(browser, shop.url);
     const { page } = visitor;
-    await page.goto(`${shop.url}/ui/`);
+    await goTo(page, `${shop.url}/ui/`);
     await page.getByLabel("Token").waitFor();
     const outcome = await page.evaluate(`(() => {
       const script = document.createElement("script");
@@ -105,7 +105,7 @@ describe("the page in a hostile world", needs("chromium"), () => {
   test("nobody may put it into a frame, and other origins get nothing", async () => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     const page = await context.newPage();
-    await page.goto(elsewhereUrl);
+    await goTo(page, elsewhereUrl);
     const frame = page.frames().find((each) => each !== page.mainFrame())!;
     assert.equal(await frame.getByLabel("Token").count(), 0);
     const got = await page.evaluate(async (url) => {
@@ -130,11 +130,11 @@ describe("the page in a hostile world", needs("chromium"), () => {
     );
     await using visitor = await visit(browser, shop.url);
     const { page } = visitor;
-    await page.goto(`${shop.url}/ui/#code=${code}`);
+    await goTo(page, `${shop.url}/ui/#code=${code}`);
     await page.getByRole("button", { name: /ImagePullBackOff/ }).waitFor();
     assert.doesNotMatch(page.url(), /code/);
     await using second = await visit(browser, shop.url);
-    await second.page.goto(`${shop.url}/ui/#code=${code}`);
+    await goTo(second.page, `${shop.url}/ui/#code=${code}`);
     await second.page.getByRole("alert").getByText("was used before").waitFor();
     assert.deepEqual([...visitor.problems, ...second.problems], []);
   });
@@ -146,7 +146,7 @@ describe("the page in a hostile world", needs("chromium"), () => {
       clientCertificates: [{ origin: shop.url, cert: Buffer.from(cert), key: Buffer.from(key) }],
     });
     const page = await context.newPage();
-    await page.goto(`${shop.url}/ui/`);
+    await goTo(page, `${shop.url}/ui/`);
     await page.getByRole("button", { name: /ImagePullBackOff/ }).waitFor();
     await context.close();
   });

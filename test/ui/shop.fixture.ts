@@ -13,6 +13,7 @@ export interface Shop extends AsyncDisposable {
   readonly viewerToken: string;
   /** Writes an object and returns it. */
   create(path: string, object: Json): Promise<Json>;
+  remove(path: string): Promise<void>;
   /** Reports an event about an object, so many milliseconds ago. */
   report(object: Json, event: ReportedEvent): Promise<void>;
   readonly pods: readonly Json[];
@@ -173,6 +174,27 @@ export async function openShop(dialect: DialectName = "orch", flags: readonly st
         },
       ],
     }),
+    await pod("worker", undefined, "registry.test/worker:3", {
+      phase: "Running",
+      containerStatuses: [
+        {
+          name: "app",
+          ready: false,
+          restartCount: 7,
+          image: "",
+          imageID: "",
+          state: {
+            waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s restarting failed container" },
+          },
+          lastState: { terminated: { exitCode: 137, reason: "OOMKilled" } },
+        },
+      ],
+    }),
+    await pod("batch", undefined, "registry.test/batch:1", {
+      phase: "Failed",
+      reason: "Evicted",
+      message: "The node was low on resource: memory.",
+    }),
   ];
   await report(web, {
     reason: "ScalingReplicaSet",
@@ -264,6 +286,7 @@ export async function openShop(dialect: DialectName = "orch", flags: readonly st
     adminToken: server.clientConfig.users[0]!.user.token!,
     viewerToken: (issued["status"] as { token: string }).token,
     create,
+    remove: async (path) => void (await call("DELETE", path, { gracePeriodSeconds: 0 })),
     report,
     pods,
     [Symbol.asyncDispose]: () => server.stop(),

@@ -3,7 +3,7 @@ import type { TimelineEntry } from "../api/wire.ts";
 import { queryFor } from "../search/parse.ts";
 import { useShell } from "../shell/context.ts";
 import { visibleLine } from "../text/visible.ts";
-import { type Selected, type Tab, tabs } from "../view/route.ts";
+import { type Selected, type Tab, selectedOf, tabs } from "../view/route.ts";
 import { EntriesTab } from "./entries-tab.tsx";
 import { LogsTab } from "./logs-tab.tsx";
 import { TreeTab } from "./tree-tab.tsx";
@@ -29,17 +29,7 @@ export function Detail({ selected }: { selected: Selected }) {
     go({ tab: next }, "replace");
     document.getElementById(`tab-${next}`)?.focus();
   };
-  const onObject = ({ object }: TimelineEntry): void =>
-    go({
-      selected: {
-        group: object.group ?? "",
-        kind: object.kind,
-        namespace: object.namespace ?? "",
-        name: object.name,
-        uid: object.uid ?? "",
-      },
-      tab: "events",
-    });
+  const onObject = ({ object }: TimelineEntry): void => go({ selected: selectedOf(object), tab: "events" });
   return (
     <aside class="detail" aria-label={`${visibleLine(kind)} ${visibleLine(name)}`}>
       <header>

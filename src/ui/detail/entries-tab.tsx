@@ -1,5 +1,5 @@
 // The entries of an object and, on demand, of everything that it owns: newest first, page by page.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { CallError } from "../api/client.ts";
 import type { Timeline, TimelineEntry } from "../api/wire.ts";
 import { useShell } from "../shell/context.ts";
@@ -28,6 +28,7 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
   const { client, timeline } = useShell();
   const [tree, setTree] = useState(only === "everything");
   const [warnings, setWarnings] = useState(false);
+  const [text, setText] = useState("");
   const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
   const [error, setError] = useState<CallError | undefined>(undefined);
   const { base, query } = objectQuery(timeline, selected);
@@ -35,7 +36,7 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
   const page = async (signal: AbortSignal, token?: string): Promise<Loaded> => {
     const list = await client.json<Timeline>(
       `${base}/timelines`,
-      { ...query, type, tree: tree || undefined, order: "newest", limit: pageSize, continue: token },
+      { ...query, type, text, tree: tree || undefined, order: "newest", limit: pageSize, continue: token },
       signal,
     );
     return { items: list.items, next: list.metadata.continue };
@@ -60,7 +61,7 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
       ending.abort();
       clearTimeout(timer);
     };
-  }, [client, base, selected, tree, warnings, only]);
+  }, [client, base, selected, tree, warnings, text, only]);
   const more = (): void => {
     void page(new AbortController().signal, loaded?.next).then(
       ({ items, next }) => setLoaded((before) => ({ items: [...(before?.items ?? []), ...items], next })),
@@ -78,6 +79,7 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
             <input type="checkbox" checked={warnings} onChange={() => setWarnings(!warnings)} /> warnings only
           </label>
         )}
+        <FindText onText={setText} />
       </div>
       {error && !loaded ? (
         <Failure error={error} what="The events" />
@@ -87,7 +89,9 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
         <Empty title={only === "changes" ? "No changes are known" : "No events"}>
           {only === "changes"
             ? "Changes are kept from the start of the server on, for kinds that you may get."
-            : "Nothing was reported, or it was so long ago that it is gone."}
+            : text !== "" || warnings
+              ? "Nothing that was reported matches."
+              : "Nothing was reported, or it was so long ago that it is gone."}
         </Empty>
       ) : (
         <ul class="entries">
@@ -109,5 +113,26 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
         </div>
       )}
     </>
+  );
+}
+
+/** What is typed is looked for once it rests: every search is a question to the server. */
+const restMilliseconds = 250;
+
+function FindText({ onText }: { onText: (text: string) => void }) {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (
+    <input
+      class="input find"
+      type="search"
+      aria-label="Find in reasons, notes and names"
+      placeholder="Find"
+      autocomplete="off"
+      onInput={({ currentTarget: { value } }) => {
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => onText(value.trim()), restMilliseconds);
+      }}
+    />
   );
 }

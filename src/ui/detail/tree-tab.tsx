@@ -7,7 +7,7 @@ import { useLoaded } from "../shell/use-loaded.ts";
 import { visibleLine } from "../text/visible.ts";
 import { rowsOf } from "../timeline/rows.ts";
 import { shortKind } from "../timeline/short-kind.ts";
-import type { Selected } from "../view/route.ts";
+import { type Selected, selectedOf } from "../view/route.ts";
 import { objectQuery } from "./object-query.ts";
 
 const mostObjects = 2000;
@@ -22,7 +22,8 @@ export function TreeTab({ selected }: { selected: Selected }) {
   );
   if (loaded.is === "loading") return <Loading what="the tree" />;
   if (loaded.is === "failed") return <Failure error={loaded.error} what="The tree" />;
-  const rows = rowsOf(loaded.value.items, open);
+  const { items, total } = loaded.value;
+  const rows = rowsOf(items, open);
   if (rows.length === 0) return <Empty title="It owns nothing">No object names it as its owner.</Empty>;
   return (
     <ul class="tree" aria-label="Objects that it owns">
@@ -32,13 +33,7 @@ export function TreeTab({ selected }: { selected: Selected }) {
             style={{ paddingLeft: `${16 + depth * 18}px` }}
             onClick={() =>
               go({
-                selected: {
-                  group: object.group ?? "",
-                  kind: object.kind,
-                  namespace: object.namespace ?? selected.namespace,
-                  name: object.name,
-                  uid: object.uid ?? "",
-                },
+                selected: selectedOf({ ...object, namespace: object.namespace ?? selected.namespace }),
                 tab: "events",
               })
             }
@@ -55,6 +50,7 @@ export function TreeTab({ selected }: { selected: Selected }) {
           </button>
         </li>
       ))}
+      {total > items.length && <li class="state">and {(total - items.length).toLocaleString("en")} more</li>}
     </ul>
   );
 }

@@ -28,7 +28,7 @@ test("pods are loaded page by page, up to a bound", async () => {
 
 test("who may not see nodes sees the problems of pods", async () => {
   const { scope } = scopeOf({ "/api/v1/pods": empty, "/t/timelines": empty });
-  assert.deepEqual(await loadProblems(scope, signal, 0), []);
+  assert.deepEqual(await loadProblems(scope, signal, 0), { list: [], isPart: false });
 });
 
 test("in a namespace, only that namespace is asked for", async () => {

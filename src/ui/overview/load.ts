@@ -13,7 +13,7 @@ export interface Scope {
 }
 
 const pageSize = 500;
-const mostPods = 5000;
+export const mostPods = 5000;
 
 export interface Pods {
   readonly pods: readonly Pod[];
@@ -47,13 +47,15 @@ const telling = [
   "SystemOOM",
 ];
 
-export async function loadProblems(
-  scope: Scope,
-  signal: AbortSignal,
-  now: number,
-): Promise<readonly Problem[]> {
+export interface Problems {
+  readonly list: readonly Problem[];
+  /** Whether there are pods that were not looked at. */
+  readonly isPart: boolean;
+}
+
+export async function loadProblems(scope: Scope, signal: AbortSignal, now: number): Promise<Problems> {
   const { client, timeline, namespace } = scope;
-  const [{ pods }, warnings, nodes] = await Promise.all([
+  const [{ pods, isPart }, warnings, nodes] = await Promise.all([
     loadPods(scope, signal),
     client.json<Timeline>(
       `${pathOf(timeline, namespace)}/timelines`,
@@ -62,25 +64,28 @@ export async function loadProblems(
     ),
     namespace === "" ? loadNodes(scope, signal).catch(() => undefined) : undefined,
   ]);
-  return ranked([
+  const list = ranked([
     ...(nodes?.nodes ?? []).flatMap(nodeProblems),
     ...podProblems(pods, now),
     ...warningProblems(warnings.items, new Set(telling)),
   ]);
+  return { list, isPart };
 }
 
 export interface Nodes {
   readonly nodes: readonly Node[];
+  readonly isPart: boolean;
   /** By name; empty where nobody measures. */
   readonly use: ReadonlyMap<string, NodeUse>;
 }
 
 export async function loadNodes({ client }: Scope, signal: AbortSignal): Promise<Nodes> {
-  const [{ items }, use] = await Promise.all([
+  const [{ items, metadata }, use] = await Promise.all([
     client.json<List<Node>>("/api/v1/nodes", { limit: pageSize }, signal),
     nodeUse(client, signal).catch(() => []),
   ]);
-  return { nodes: items, use: new Map(use.map((each) => [each.metadata.name, each])) };
+  const isPart = Boolean(metadata.continue);
+  return { nodes: items, isPart, use: new Map(use.map((each) => [each.metadata.name, each])) };
 }
 
 interface Groups {

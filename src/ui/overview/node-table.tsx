@@ -33,6 +33,9 @@ export function NodeTable({ nodes }: { nodes: Loaded<Nodes> }) {
           ))}
         </tbody>
       </table>
+      {nodes.value.isPart && (
+        <p class="state">Only the first {nodes.value.nodes.length.toLocaleString("en")} nodes are shown.</p>
+      )}
     </div>
   );
 }

@@ -19,11 +19,11 @@ export function Overview() {
   const problems = useLoaded(
     async (signal) => {
       try {
-        return { namespace: named, list: await loadProblems(everywhere, signal, now()) };
+        return { namespace: named, ...(await loadProblems(everywhere, signal, now())) };
       } catch (error) {
         if (named !== "" || ownNamespace === undefined) throw error;
         const own = { ...everywhere, namespace: ownNamespace };
-        return { namespace: ownNamespace, list: await loadProblems(own, signal, now()) };
+        return { namespace: ownNamespace, ...(await loadProblems(own, signal, now())) };
       }
     },
     [client, timeline, named, ownNamespace],
@@ -36,7 +36,6 @@ export function Overview() {
     refreshMilliseconds,
   );
   const where = problems.is === "ready" ? problems.value.namespace : named;
-  const list = problems.is === "ready" ? ({ is: "ready", value: problems.value.list } as const) : problems;
   return (
     <div class="overview" tabIndex={-1}>
       <div class="inner">
@@ -46,7 +45,7 @@ export function Overview() {
             <span class="muted">{where === "" ? "in the whole cluster" : `in ${visibleLine(where)}`}</span>
           </div>
           <div class="card">
-            <ProblemList problems={list} />
+            <ProblemList problems={problems} />
           </div>
         </section>
         <div class="columns">

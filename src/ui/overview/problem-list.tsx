@@ -5,28 +5,38 @@ import { Failure, Loading } from "../shell/states.tsx";
 import type { Loaded } from "../shell/use-loaded.ts";
 import { queryFor } from "../search/parse.ts";
 import { cut, visibleLine } from "../text/visible.ts";
+import { presetFor } from "../view/range.ts";
+import { selectedOf } from "../view/route.ts";
 import { roughSpan } from "../view/time.ts";
+import { type Problems, mostPods } from "./load.ts";
 import type { Problem } from "./problems.ts";
 
 const most = 50;
 
-export function ProblemList({ problems }: { problems: Loaded<readonly Problem[]> }) {
+export function ProblemList({ problems }: { problems: Loaded<Problems> }) {
   if (problems.is === "loading") return <Loading what="what is wrong" />;
   if (problems.is === "failed") return <Failure error={problems.error} what="What is wrong" />;
-  if (problems.value.length === 0)
+  const { list, isPart } = problems.value;
+  const note = isPart && `Only the first ${mostPods.toLocaleString("en")} pods were looked at.`;
+  if (list.length === 0)
     return (
       <div class="state">
         <Mark kind="good" />
         <h2>Nothing is wrong</h2>
-        <p>No crash loops, no pods without a node, no failing probes, no evictions.</p>
+        <p>No crash loops, no pods without a node, no failing probes, no evictions. {note}</p>
       </div>
     );
   return (
     <ul class="problems">
-      {problems.value.slice(0, most).map((problem) => (
+      {list.slice(0, most).map((problem) => (
         <ProblemLine key={`${problem.object.uid}/${problem.what}`} problem={problem} />
       ))}
-      {problems.value.length > most && <li class="state">and {problems.value.length - most} more</li>}
+      {(list.length > most || note) && (
+        <li class="state">
+          {list.length > most && `And ${list.length - most} more. `}
+          {note}
+        </li>
+      )}
     </ul>
   );
 }
@@ -37,13 +47,8 @@ function ProblemLine({ problem: { what, why, object, since, count } }: { problem
     go({
       page: "timeline",
       search: object.namespace === undefined ? queryFor(object) : `-n ${object.namespace}`,
-      selected: {
-        group: object.group ?? "",
-        kind: object.kind,
-        namespace: object.namespace ?? "",
-        name: object.name,
-        uid: object.uid ?? "",
-      },
+      selected: selectedOf(object),
+      range: { live: true, span: presetFor(since > 0 ? now() - since : 0) },
       tab: "events",
     });
   return (

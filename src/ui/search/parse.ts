@@ -1,5 +1,6 @@
 // The words of the search box: those that people type after their command line client. `deploy/web -n shop`,
-// `get pods -A`, `events type=Warning reason=BackOff`, and whatever else as a part of names.
+// `get pods -A`, `events --for pod/web --types=Warning`, and whatever else as a part of names.
+import { parseSpan } from "../view/time.ts";
 
 export interface Query {
   /** As the server takes it: a kind, a resource or a short name. */
@@ -11,20 +12,13 @@ export interface Query {
   readonly reasons: readonly string[];
   readonly nodes: readonly string[];
   readonly controllers: readonly string[];
+  /** A label selector, such as `app=web`; empty for any. */
+  readonly labels: string;
   /** Parts of names that must all occur. */
   readonly words: readonly string[];
+  /** Flags that say something which the page does not know. */
+  readonly unused: readonly string[];
 }
-
-export const everything: Query = {
-  kinds: [],
-  names: [],
-  namespace: "",
-  types: [],
-  reasons: [],
-  nodes: [],
-  controllers: [],
-  words: [],
-};
 
 /** Resources of the release with their short names and singulars; others are known by `get` or a slash. */
 const resources = new Map(
@@ -37,69 +31,148 @@ poddisruptionbudgets pdb|leases lease|replicationcontrollers rc|endpointslices e
     .flatMap((line) => line.split(" ").map((name) => [name, line.split(" ")[0]!] as const)),
 );
 
-type ListField = "types" | "reasons" | "nodes" | "controllers";
-const fields: Readonly<Record<string, ListField>> = {
-  type: "types",
-  types: "types",
-  reason: "reasons",
-  node: "nodes",
-  controller: "controllers",
-};
+type ListField = "kinds" | "names" | "types" | "reasons" | "nodes" | "controllers";
+
+/** What people call the things to look for: after `--`, before `=`, and in a field selector. */
+const fields: ReadonlyMap<string, ListField> = new Map([
+  ["type", "types"],
+  ["types", "types"],
+  ["reason", "reasons"],
+  ["node", "nodes"],
+  ["controller", "controllers"],
+  ["source", "controllers"],
+  ["reportingComponent", "controllers"],
+  ["reportingController", "controllers"],
+  ["involvedObject.kind", "kinds"],
+  ["involvedObject.name", "names"],
+  ["regarding.kind", "kinds"],
+  ["regarding.name", "names"],
+]);
+const namespaceFields = new Set(["metadata.namespace", "involvedObject.namespace", "regarding.namespace"]);
+
+/** Flags that only say how to print or to keep looking: the page does both in its own way. */
+const printingFlags = new Set(
+  "-o --output --sort-by -w --watch --watch-only -f --follow --no-headers --show-labels --show-events".split(
+    " ",
+  ),
+);
+/** Those whose value may be the next word. */
+const flagsWithValue = new Set(
+  "-n --namespace --for --types --type --reason --node --controller --field-selector -o --output --sort-by -l --selector -c --container --tail --context".split(
+    " ",
+  ),
+);
+const clientName = /^(?:k|k\w+ctl|orch)$/;
+
+interface Draft extends Record<ListField, string[]> {
+  namespace: string;
+  labels: string;
+  words: string[];
+  unused: string[];
+}
+
+const draft = (): Draft => ({
+  kinds: [],
+  names: [],
+  namespace: "",
+  types: [],
+  reasons: [],
+  nodes: [],
+  controllers: [],
+  labels: "",
+  words: [],
+  unused: [],
+});
+
+/** A search without words. */
+export const everything: Query = draft();
 
 export function parseQuery(text: string): Query {
   const words = wordsOf(text);
-  const query = {
-    kinds: [] as string[],
-    names: [] as string[],
-    namespace: "",
-    types: [] as string[],
-    reasons: [] as string[],
-    nodes: [] as string[],
-    controllers: [] as string[],
-    words: [] as string[],
-  };
-  let sure = false;
+  const query = draft();
+  let verb = "";
   for (let at = 0; at < words.length; at++) {
     const word = words[at]!;
-    const flag = /^(?:-n|--namespace)(?:=(.*))?$/.exec(word);
-    const field = /^(?:--)?(\w+)[=:](.+)$/.exec(word);
-    if (flag) query.namespace = flag[1] ?? words[++at] ?? "";
-    else if (/^-n./.test(word)) query.namespace = word.slice(2);
-    else if (word === "-A" || word === "--all-namespaces") query.namespace = "";
-    else if (field && fields[field[1]!])
-      query[fields[field[1]!]!].push(...listOf(field[2]!).map(capital(field[1]!)));
-    else if (word === "get" || word === "describe") sure = true;
+    const field = /^([\w.]+)[=:](.+)$/.exec(word);
+    if (word.startsWith("-")) {
+      const [flag, value] = flagOf(word);
+      const hasNext = value === undefined && flagsWithValue.has(flag);
+      addFlag(query, flag, value ?? (hasNext ? words[++at] : undefined));
+    } else if (field && addField(query, field[1]!, field[2]!)) continue;
+    else if (field && word.includes("=")) query.unused.push(word);
+    else if (at === 0 && words.length > 1 && clientName.test(word)) continue;
+    else if (["get", "describe", "logs"].includes(word)) verb = word;
     else if (word === "events" || word === "ev") continue;
-    else if (word.startsWith("-")) continue;
-    else if (/^[\w.]+\/[^/]+$/.test(word)) {
-      const [kind, name] = word.split("/") as [string, string];
-      query.kinds.push(kindOf(kind));
-      query.names.push(name);
-    } else if (
-      query.kinds.length === 0 &&
-      (sure || listOf(word).every((each) => resources.has(each.toLowerCase())))
-    )
-      query.kinds.push(...listOf(word).map(kindOf));
-    else if (query.kinds.length > 0) query.names.push(...listOf(word));
-    else query.words.push(word);
+    else addWord(query, word, verb);
   }
   return query;
+}
+
+/** `--flag=value`, `-nvalue`; the value may be the next word. */
+function flagOf(word: string): readonly [flag: string, value?: string] {
+  const long = /^(--[\w-]+|-\w)=(.*)$/s.exec(word);
+  if (long) return [long[1]!, long[2]!];
+  return /^-[nl]./.test(word) ? [word.slice(0, 2), word.slice(2)] : [word];
+}
+
+function addFlag(query: Draft, flag: string, value: string | undefined): void {
+  const unused = (): void => void query.unused.push(value === undefined ? flag : `${flag} ${value}`);
+  if (flag === "-n" || flag === "--namespace") query.namespace = value ?? "";
+  else if (flag === "-A" || flag === "--all-namespaces") query.namespace = "";
+  else if ((flag === "-l" || flag === "--selector") && value !== undefined) query.labels = value;
+  else if (flag === "--for" && value !== undefined) addWord(query, value, "get");
+  else if (flag === "--field-selector" && value !== undefined)
+    for (const term of listOf(value)) {
+      const [, name = "", wanted = ""] = /^([\w.]+)==?([^=].*)$/.exec(term) ?? [];
+      if (!addField(query, name, wanted)) query.unused.push(`${flag} ${term}`);
+    }
+  else if (printingFlags.has(flag)) return;
+  else if (value === undefined || !addField(query, flag.replace(/^--/, ""), value)) unused();
+}
+
+/** Whether there is such a field. */
+function addField(query: Draft, name: string, value: string): boolean {
+  const field = fields.get(name);
+  if (namespaceFields.has(name)) query.namespace = value;
+  else if (field === "kinds") query.kinds.push(...listOf(value).map(kindOf));
+  else if (field) query[field].push(...listOf(value).map(field === "types" ? capital : String));
+  return field !== undefined || namespaceFields.has(name);
+}
+
+function addWord(query: Draft, word: string, verb: string): void {
+  if (/^[\w.]+\/[^/]+$/.test(word)) {
+    const [kind, name] = word.split("/") as [string, string];
+    query.kinds.push(kindOf(kind));
+    query.names.push(name);
+  } else if (query.kinds.length > 0) query.names.push(...listOf(word));
+  else if (verb === "logs") {
+    query.kinds.push("pods");
+    query.names.push(word);
+  } else if (verb !== "" || listOf(word).every((each) => resources.has(each.toLowerCase())))
+    query.kinds.push(...listOf(word).map(kindOf));
+  else query.words.push(word);
 }
 
 const listOf = (text: string): string[] => text.split(",").filter((part) => part !== "");
 const kindOf = (word: string): string => resources.get(word.toLowerCase()) ?? word;
 /** `type=warning` means the type Warning. */
-const capital =
-  (field: string) =>
-  (value: string): string =>
-    field.startsWith("type") ? value.charAt(0).toUpperCase() + value.slice(1) : value;
+const capital = (value: string): string => value.charAt(0).toUpperCase() + value.slice(1);
 
 /** Words between spaces; quotes keep spaces. */
 function wordsOf(text: string): readonly string[] {
-  return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((found) => found[1] ?? found[2] ?? found[3]!);
+  return (text.match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? []).map((word) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),
+  );
 }
 
 const quoted = (word: string): string => (/\s/.test(word) ? `"${word}"` : word);
+
+/** A search without `--since`, and the span in milliseconds that it gave. */
+export function takeSince(text: string): { readonly search: string; readonly span: number | undefined } {
+  const [whole = "", given = ""] = /(?:^|\s)--since(?:=|\s+)(\S+)/.exec(text) ?? [];
+  const span = parseSpan(given);
+  return { search: span ? text.replace(whole, "").trim() : text, span: span || undefined };
+}
 
 /** The search that finds one object, or all of one namespace. */
 export const queryFor = (object: { kind?: string; namespace?: string; name?: string }): string =>
@@ -123,7 +196,7 @@ export function inNamespace(text: string, namespace: string): string {
 export function toggleWarnings(text: string): string {
   const isOn = parseQuery(text).types.length > 0;
   const rest = text
-    .replaceAll(/(^|\s)(?:--)?types?[=:]\S+/g, " ")
+    .replaceAll(/(^|\s)(?:(?:--)?types?[=:]\S+|--types?\s+\S+)/g, " ")
     .replaceAll(/\s+/g, " ")
     .trim();
   return isOn ? rest : `${rest} type=Warning`.trim();

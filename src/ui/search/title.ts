@@ -9,12 +9,14 @@ export function titleOf({
   reasons,
   nodes,
   controllers,
+  labels,
   words,
 }: Query): string {
   const things = [...new Set(kinds)].join(", ");
   const what = names.length > 0 ? `${things} ${names.join(", ")}` : things || "all objects";
   const filters = [
     words.length > 0 && `with “${words.join(" ")}”`,
+    labels !== "" && `labelled ${labels}`,
     namespace !== "" && `in ${namespace}`,
     types.length > 0 && `of type ${types.join(" or ")}`,
     reasons.length > 0 && `because of ${reasons.join(" or ")}`,

@@ -1,5 +1,6 @@
 // The bar at the top: where one is, the search, the range of time, and the few switches.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { takeSince } from "../search/parse.ts";
 import { endsOf, presets } from "../view/range.ts";
 import { formatRoute } from "../view/route.ts";
 import { dayText, clockTime, formatSpan, parseSpan } from "../view/time.ts";
@@ -84,7 +85,8 @@ function Search() {
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        go({ search: text.trim(), page: "timeline", selected: undefined });
+        const { search, span } = takeSince(text.trim());
+        go({ search, page: "timeline", selected: undefined, ...(span && { range: { live: true, span } }) });
         input.current?.blur();
       }}
     >

@@ -8,6 +8,7 @@ import { ticks } from "../view/time.ts";
 import { type Palette, tickCount } from "./draw.ts";
 import { paletteNow } from "./palette.ts";
 import { stackOf } from "./stack.ts";
+import { selectByTouch } from "./touch-select.ts";
 
 interface HistogramProps {
   readonly buckets: BucketList;
@@ -36,6 +37,7 @@ export function Histogram({ buckets, from, to, width }: HistogramProps) {
       [[], [], [], []],
       element,
     );
+    selectByTouch(made);
     plot.current = made;
     return () => {
       made.destroy();
@@ -53,7 +55,8 @@ export function Histogram({ buckets, from, to, width }: HistogramProps) {
     <div class="histogram">
       <div class="side">
         <div>
-          <strong>{total.toLocaleString("en")}</strong> <span class="muted">marks</span>
+          <strong>{total.toLocaleString("en")}</strong>{" "}
+          <span class="muted">{total === 1 ? "event or change" : "events and changes"}</span>
         </div>
         <div class="muted more">Drag across the chart to look closer</div>
       </div>

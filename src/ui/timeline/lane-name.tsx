@@ -22,7 +22,7 @@ export function LaneName({ row, at, top, isActive, isSelected, onFold, onSelect 
     `${visibleLine(object.kind)} ${name}`,
     object.namespace && `in ${visibleLine(object.namespace)}`,
     isGone && "deleted",
-    `${total} marks`,
+    `${total} events and changes`,
     warnings > 0 && `${warnings} warnings`,
   ];
   return (

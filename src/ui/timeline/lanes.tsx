@@ -2,7 +2,7 @@
 // is on the screen exists, however many objects there are.
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useShell } from "../shell/context.ts";
-import { type Range, pan, zoom } from "../view/range.ts";
+import { type Range, pan, rangeKeys, zoom } from "../view/range.ts";
 import { type Cluster, clusterAt, clustersOf, timeAt } from "./clusters.ts";
 import { drawLanes, nearestMarks } from "./draw.ts";
 import { LaneName } from "./lane-name.tsx";
@@ -34,7 +34,8 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
   const canvas = useRef<HTMLCanvasElement>(null);
   const [height, setHeight] = useState(0);
   const [firstRow, setFirstRow] = useState(0);
-  const [active, setActive] = useState(0);
+  const [marked, setMarked] = useState({ id: "", at: 0 });
+  const active = useMemo(() => placeIn(rows, marked), [rows, marked]);
   const [tip, setTip] = useState<Tip | undefined>(undefined);
   const hovered = useRef<number | undefined>(undefined);
   const drag = useRef<{ x: number; range: Range; moved: boolean } | undefined>(undefined);
@@ -148,7 +149,7 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
     const top = at * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
     else if (top + rowHeight > element.scrollTop + height) element.scrollTop = top + rowHeight - height;
-    setActive(at);
+    setMarked({ id: rows[at]?.id ?? "", at });
   };
   const onKey = (event: KeyboardEvent): void => {
     const row = rows[active];
@@ -161,15 +162,11 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
       PageUp: () => to_(active - page),
       Home: () => to_(0),
       End: () => to_(rows.length - 1),
-      ArrowLeft: () => changeRange((range) => pan(range, -0.25, now())),
-      ArrowRight: () => changeRange((range) => pan(range, 0.25, now())),
-      "+": () => changeRange((range) => zoom(range, 0.5, now())),
-      "=": () => changeRange((range) => zoom(range, 0.5, now())),
-      "-": () => changeRange((range) => zoom(range, 2, now())),
       Enter: () => row && onSelect(row),
       " ": () => row && row.children > 0 && onFold(row.id),
     };
-    const action = actions[event.key];
+    const move = rangeKeys[event.key];
+    const action = move ? () => changeRange((range) => move(range, now())) : actions[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     action();
@@ -199,6 +196,8 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
           }}
           onPointerMove={onMove}
           onPointerUp={onUp}
+          // The finger scrolls, after all.
+          onPointerCancel={() => (drag.current = undefined)}
           onPointerLeave={() => {
             hovered.current = undefined;
             setTip(undefined);
@@ -217,11 +216,20 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
             isActive={first + offset === active}
             isSelected={row.id === selected}
             onFold={onFold}
-            onSelect={onSelect}
+            onSelect={(chosen) => {
+              setMarked({ id: chosen.id, at: first + offset });
+              onSelect(chosen);
+            }}
           />
         ))}
       </div>
       {tip && <MarkTip {...tip} />}
     </div>
   );
+}
+
+/** Where the row is now: others come above it while somebody looks. */
+function placeIn(rows: readonly Row[], { id, at }: { readonly id: string; readonly at: number }): number {
+  const found = rows[at]?.id === id ? at : rows.findIndex((row) => row.id === id);
+  return found >= 0 ? found : Math.max(0, Math.min(at, rows.length - 1));
 }

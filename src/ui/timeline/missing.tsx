@@ -1,10 +1,11 @@
-// What the server says is missing: never silent.
+// What the server says is missing, and what of the search is not used: never silent.
 import type { Missing as MissingInfo } from "../api/wire.ts";
 import { visibleLine } from "../text/visible.ts";
 
-export function Missing({ missing }: { missing: MissingInfo }) {
+export function Missing({ missing, unused }: { missing: MissingInfo; unused: readonly string[] }) {
   const { eventsEvicted, eventsFolded, changesDropped, withheld } = missing;
   const parts = [
+    unused.length > 0 && `${unused.map(visibleLine).join(", ")}: not known to this search, and not used`,
     eventsEvicted > 0 && `${eventsEvicted} events were removed before their time to keep the budget`,
     eventsFolded > 0 && `${eventsFolded} events were folded into series`,
     changesDropped > 0 && `${changesDropped} changes were not kept`,

@@ -9,6 +9,8 @@ export interface TimelineRequest {
   readonly filter: Parameters;
   /** Parts of names, looked for among what came. */
   readonly words: readonly string[];
+  /** What was typed and means nothing here. */
+  readonly unused: readonly string[];
   readonly range: Range;
 }
 
@@ -28,6 +30,7 @@ export function requestFor(root: string, search: string, range: Range): Timeline
     filter: {
       kind: [...new Set(query.kinds)],
       name: query.names,
+      labelSelector: query.labels,
       tree: query.names.length > 0 ? true : undefined,
       type: query.types,
       reason: query.reasons,
@@ -35,6 +38,7 @@ export function requestFor(root: string, search: string, range: Range): Timeline
       controller: query.controllers,
     },
     words: query.words,
+    unused: query.unused,
     range,
   };
 }

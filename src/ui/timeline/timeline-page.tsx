@@ -8,7 +8,8 @@ import { useShell } from "../shell/context.ts";
 import { Mark } from "../shell/marks.tsx";
 import { Empty, Failure, Loading } from "../shell/states.tsx";
 import { visibleLine } from "../text/visible.ts";
-import { endsOf, zoom } from "../view/range.ts";
+import { endsOf, rangeKeys, zoom } from "../view/range.ts";
+import { selectedOf } from "../view/route.ts";
 import { Histogram } from "./histogram.tsx";
 import { Lanes } from "./lanes.tsx";
 import { Missing } from "./missing.tsx";
@@ -49,17 +50,7 @@ export function TimelinePage() {
     [],
   );
   const onSelect = useCallback(
-    ({ object }: Row) =>
-      go({
-        selected: {
-          group: object.group ?? "",
-          kind: object.kind,
-          namespace: object.namespace ?? "",
-          name: object.name,
-          uid: object.uid ?? "",
-        },
-        tab: "events",
-      }),
+    ({ object }: Row) => go({ selected: selectedOf(object), tab: "events" }),
     [go],
   );
   const changeRange = useRange();
@@ -70,10 +61,21 @@ export function TimelinePage() {
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "Escape" && view.selected) go({ selected: undefined });
       if (event.key === "l") go({ range: { live: true, span: ends.to - from } });
+      // The lanes have these keys too; here they work where there are none.
+      const move = event.target === document.body ? rangeKeys[event.key] : undefined;
+      if (move) changeRange((range) => move(range, now()));
     };
     addEventListener("keydown", key);
     return () => removeEventListener("keydown", key);
   }, [go, view.selected, from, ends.to]);
+
+  // Whoever closes the details with the keyboard goes on where they were.
+  const wasOpen = useRef(false);
+  useEffect(() => {
+    if (wasOpen.current && !view.selected && document.activeElement === document.body)
+      holder.current?.querySelector<HTMLElement>('[role="tree"]')?.focus();
+    wasOpen.current = view.selected !== undefined;
+  }, [view.selected]);
 
   const shown = data && rows.length > 0;
   return (
@@ -106,7 +108,7 @@ export function TimelinePage() {
         ) : (
           <Loading what="the timeline" />
         )}
-        {data && <Missing missing={data.missing} />}
+        {data && <Missing missing={data.missing} unused={request.unused} />}
       </section>
       {view.selected && <Detail key={idOf(view.selected)} selected={view.selected} />}
     </div>

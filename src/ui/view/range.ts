@@ -1,5 +1,5 @@
 // The part of time that is looked at: a span up to now that moves on by itself, or two fixed ends.
-import { day, second } from "./time.ts";
+import { day, hour, parseSpan, second } from "./time.ts";
 
 export type Range =
   | { readonly live: true; readonly span: number }
@@ -13,6 +13,10 @@ export interface Ends {
 export const narrowest = second;
 export const widest = 30 * day;
 export const presets = ["5m", "15m", "1h", "6h", "24h", "7d"] as const;
+
+/** The shortest of the usual spans, an hour at least, that reaches back so far. */
+export const presetFor = (milliseconds: number): number =>
+  presets.map((preset) => parseSpan(preset)!).find((span) => span >= Math.max(hour, milliseconds)) ?? 7 * day;
 
 export const endsOf = (range: Range, now: number): Ends =>
   range.live ? { from: now - range.span, to: now } : { from: range.from, to: range.to };
@@ -49,3 +53,12 @@ export function pan(range: Range, share: number, now: number): Range {
   if (moved >= now) return { live: true, span };
   return { live: false, from: Math.round(moved - span), to: Math.round(moved) };
 }
+
+/** What keys do to the range. */
+export const rangeKeys: Readonly<Partial<Record<string, (range: Range, now: number) => Range>>> = {
+  ArrowLeft: (range, now) => pan(range, -0.25, now),
+  ArrowRight: (range, now) => pan(range, 0.25, now),
+  "+": (range, now) => zoom(range, 0.5, now),
+  "=": (range, now) => zoom(range, 0.5, now),
+  "-": (range, now) => zoom(range, 2, now),
+};

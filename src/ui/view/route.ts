@@ -16,6 +16,18 @@ export interface Selected {
   readonly uid: string;
 }
 
+/** An object as the timeline tells of it. */
+export const selectedOf = (object: {
+  readonly group?: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid?: string;
+}): Selected => {
+  const { group = "", kind, namespace = "", name, uid = "" } = object;
+  return { group, kind, namespace, name, uid };
+};
+
 export interface View {
   readonly page: "overview" | "timeline";
   /** The words of the search box. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Range, endsOf, fixed, pan, zoom } from "./range.ts";
+import { type Range, endsOf, fixed, pan, presetFor, zoom } from "./range.ts";
 import { day, formatSpan, hour, minute, parseSpan, roughSpan, second, ticks } from "./time.ts";
 
 const spans: [text: string, milliseconds: number | undefined][] = [
@@ -30,6 +30,16 @@ test("ages are rough", () => {
     "1h 5m",
     "9h",
     "2d",
+  ]);
+});
+
+test("the usual span that shows something is an hour, or the next that reaches it", () => {
+  assert.deepEqual([0, minute, 2 * hour, 7 * hour, 30 * day].map(presetFor), [
+    hour,
+    hour,
+    6 * hour,
+    24 * hour,
+    7 * day,
   ]);
 });
 
