@@ -76,7 +76,7 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
     rotateNow = true;
   }
   const own = connect(parts, path, () => current && { certificate: current.pem, key: current.pem });
-  const first = bootstrap ? connectPlainly(parts, bootstrap).client : own.client;
+  const first = bootstrap ? connectPlainly(parts, bootstrap) : own;
   const prefix = dialect.data.agentMetricPrefix;
   const ttl = metrics
     .gauge({
@@ -102,7 +102,7 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
           clock,
           log,
           files,
-          client: () => (current && current.notAfter > clock.now() ? own.client : first),
+          client: () => (current && current.notAfter > clock.now() ? own.client : first.client),
           template: () => template,
           initial: current,
           rotateNow,
@@ -114,7 +114,8 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
           },
         },
         signal,
-      ),
+        // A connection that stays open keeps the program from ending.
+      ).finally(() => first.transport.close()),
   };
 }
 
