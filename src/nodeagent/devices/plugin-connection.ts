@@ -1,6 +1,6 @@
 // The connection to one device plug-in: what it wants, its devices at every change, and what it gives.
 import type { Clock } from "#base";
-import { grpcChannel } from "#http";
+import { GrpcError, grpcChannel } from "#http";
 import {
   type ContainerAllocateResponse,
   type PluginDevice,
@@ -22,7 +22,8 @@ export interface DevicePluginConnection {
   close(): void;
 }
 
-const connectMilliseconds = 10_000;
+/** Plug-ins wait ten seconds for their registration, as the kubelet does for them: they give up first. */
+const connectMilliseconds = 10_100;
 const preStartMilliseconds = 30_000;
 /** What an allocation may take: a plug-in that never answers must not keep a pod in limbo for good. */
 const allocateMilliseconds = 60_000;
@@ -90,6 +91,8 @@ export async function connectDevicePlugin(
     };
   } catch (error) {
     channel.close();
+    if (error instanceof GrpcError && error.code === "DEADLINE_EXCEEDED")
+      throw new Error("context deadline exceeded", { cause: error });
     throw error;
   }
 }

@@ -3,11 +3,12 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { silentLog, systemClock } from "#base";
+import { silentLog, systemClock, virtualClock } from "#base";
 import { dialects } from "#dialect";
 import { grpcChannel, grpcServer, streamingProcedure, unaryProcedure } from "#http";
 import type { DeviceManager } from "./device-manager.ts";
 import { devicePlugin } from "./messages.ts";
+import { connectDevicePlugin } from "./plugin-connection.ts";
 import { deviceRegistration } from "./registration-server.ts";
 
 async function begin(t: TestContext) {
@@ -83,3 +84,15 @@ for (const [name, request, message] of refusals)
     });
     await server.close();
   });
+
+test("a plug-in that is not where it says is waited for longer than it waits itself", async (t) => {
+  const { directory } = await begin(t);
+  const clock = virtualClock();
+  const connecting = connectDevicePlugin(join(directory, "none.sock"), clock);
+  let failed: unknown;
+  void connecting.catch((error: unknown) => (failed = error));
+  await clock.advance(10_000);
+  assert.equal(failed, undefined);
+  await clock.advance(100);
+  await assert.rejects(connecting, { message: "context deadline exceeded" });
+});
