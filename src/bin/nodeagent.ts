@@ -1,8 +1,10 @@
 // The node agent's program: read the settings, start, run until told to stop.
 import { setFlagsFromString } from "node:v8";
+import { systemClock } from "#base";
 import { chosenDialect } from "#dialect";
 import { nodeagentOptions, settleNodeagent, startAgent, versionName, writeNodeagentConfig } from "#nodeagent";
 import { answerOperator, logFrom, terminalWidth } from "#options";
+import { ownMemory, returnMemory } from "./memory-return.ts";
 import { reasonToStop, tellSupervisor } from "./up/channel.ts";
 
 // Short bursts of work between long rests: optimized code takes more memory than it saves time, and what was
@@ -58,12 +60,15 @@ async function main(): Promise<number> {
   }
   // Timers alone do not keep a process alive, and an agent without pods has nothing else.
   const alive = setInterval(() => undefined, 2 ** 30);
+  const stopping = new AbortController();
+  void returnMemory(ownMemory(systemClock), stopping.signal);
   tellSupervisor({ ready: "" });
   const contended = agent.lockContended.then((isContended) =>
     isContended ? "another process waits for the lock file" : new Promise<never>(() => undefined),
   );
   const reason = await Promise.race([reasonToStop(), contended]);
   clearInterval(alive);
+  stopping.abort();
   log.info("stopping", { reason });
   await agent.stop();
   log.flush();
