@@ -135,6 +135,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     eventTtlSeconds: settings.eventTtl / 1000,
     matchConditions: gates.enabled("AdmissionWebhookMatchConditions"),
     podResize: gates.enabled("InPlacePodVerticalScaling"),
+    userNamespaces: gates.enabled("UserNamespacesStatelessPodsSupport"),
     garbageCollection: settings.enableGarbageCollector,
     timesCompared: timesMetrics(serving.metrics),
   };

@@ -16,6 +16,7 @@ export {
   type NamespaceOption,
   type PortMapping,
   type SecurityProfile,
+  type UserNamespace,
   mountPropagation,
   namespaceMode,
   profileType,

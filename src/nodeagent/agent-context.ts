@@ -22,7 +22,16 @@ export interface ContextParts
   extends
     Pick<
       SyncContext,
-      "cache" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services" | "contributors" | "resize"
+      | "cache"
+      | "volumes"
+      | "cgroups"
+      | "objects"
+      | "node"
+      | "files"
+      | "services"
+      | "contributors"
+      | "resize"
+      | "users"
     >,
     Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder" | "owner"> {
   readonly tally: ReturnType<typeof podMetrics>;

@@ -55,6 +55,7 @@ import { wantedPods } from "./sources/wanted-pods.ts";
 import { statusWriter } from "./status/writer.ts";
 import { logLinks } from "./sync/log-links.ts";
 import { podFiles } from "./sync/pod-files.ts";
+import { userNamespaces } from "./users/user-namespaces.ts";
 import { podTokens } from "./volumes/tokens.ts";
 
 export interface AgentOptions {
@@ -265,6 +266,7 @@ async function assemble(
   });
   const context = contextFrom(environment, {
     resize,
+    ...(gates.enabled("UserNamespacesStatelessPodsSupport") && { users: userNamespaces({ files, runtime }) }),
     contributors: [
       ...(resize ? [resize.contributor] : []),
       managers,

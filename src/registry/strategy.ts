@@ -47,6 +47,8 @@ export interface RegistrySettings {
   readonly matchConditions?: boolean;
   /** Whether the resources of a pod's containers may change while it runs. */
   readonly podResize?: boolean;
+  /** Whether pods may have users of their own. */
+  readonly userNamespaces?: boolean;
   /** False where nobody collects dependents: then a deletion leaves them alone, whatever it asks for. */
   readonly garbageCollection?: boolean;
   /** Told of each update whether it was found to change nothing but the times of its managers. */

@@ -14,6 +14,7 @@ export const gatesRead = [
   "ComponentSLIs",
   "InPlacePodVerticalScaling",
   "SecurityContextDeny",
+  "UserNamespacesStatelessPodsSupport",
   "ValidatingAdmissionPolicy",
   "WatchList",
 ] as const;

@@ -26,6 +26,7 @@ export const UserNamespace = message("UserNamespace", "The user namespace of a p
   uids: optional(2, list(IDMapping), "User ids."),
   gids: optional(3, list(IDMapping), "Group ids."),
 });
+export type UserNamespace = Told<typeof UserNamespace>;
 export const NamespaceOption = message(
   "NamespaceOption",
   "Whose namespaces a sandbox or container lives in.",

@@ -55,6 +55,7 @@ export const nodeagentOptions = (dialect: Dialect): OptionSet<NodeagentOption> =
     "CPUManager",
     "GracefulNodeShutdownBasedOnPodPriority",
     "TopologyManager",
+    "UserNamespacesStatelessPodsSupport",
   ],
   file: fileKinds(dialect),
   forgivesSlips: true,

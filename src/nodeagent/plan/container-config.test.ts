@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type UserNamespace, namespaceMode } from "#cri";
 import { dialects } from "#dialect";
 import type { ContainerContribution } from "../interfaces.ts";
 import { samplePod } from "../pod.fixture.ts";
 import { containerConfig } from "./container-config.ts";
 
-const configWith = (contributions: readonly ContainerContribution[]) =>
+const configWith = (contributions: readonly ContainerContribution[], users?: UserNamespace) =>
   containerConfig(
     samplePod(),
     { name: "c", image: "i", resources: {} },
@@ -21,6 +22,7 @@ const configWith = (contributions: readonly ContainerContribution[]) =>
       memoryCapacityBytes: 1024 ** 3,
       hugePageSizes: [],
       security: { dialect: dialects.orch, seccompDefault: false, seccompFolder: "/none" },
+      users,
     },
   );
 
@@ -47,4 +49,17 @@ test("resource managers add processors, devices, variables, mounts and annotatio
     ["/a", "/lib"],
   );
   assert.equal(config.annotations?.["cdi/a"], "x");
+});
+
+test("where a pod has users of its own, its containers and the files of its volumes have them, too", () => {
+  const mapping = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
+  const users = { mode: namespaceMode.pod, uids: mapping, gids: mapping };
+  const { linux, mounts } = configWith([], users);
+  assert.deepEqual(linux?.securityContext?.namespaceOptions?.usernsOptions, users);
+  assert.deepEqual(mounts, [
+    { containerPath: "/a", hostPath: "/b", uidMappings: mapping, gidMappings: mapping },
+  ]);
+  const shared = configWith([], { mode: namespaceMode.node });
+  assert.deepEqual(shared.mounts, [{ containerPath: "/a", hostPath: "/b" }]);
+  assert.equal(configWith([]).linux?.securityContext?.namespaceOptions?.usernsOptions, undefined);
 });

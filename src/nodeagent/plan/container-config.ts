@@ -1,6 +1,6 @@
 // What the runtime is told to make one container.
 import type { Container, Pod } from "#api";
-import type { ContainerConfig, Device, Mount } from "#cri";
+import type { ContainerConfig, Device, LinuxContainerSecurityContext, Mount, UserNamespace } from "#cri";
 import type { Dialect } from "#dialect";
 import type { ContainerContribution } from "../interfaces.ts";
 import { containerAnnotations, containerLabels } from "../containers/runtime-labels.ts";
@@ -27,6 +27,8 @@ export interface ContainerFacts {
   readonly security: SecuritySettings;
   /** The container whose processes an ephemeral container joins. */
   readonly targetId?: string;
+  /** The users of the pod, as its sandbox was told. */
+  readonly users?: UserNamespace | undefined;
 }
 
 export const logPathOf = (container: Container, restartCount: number): string =>
@@ -49,7 +51,7 @@ export function containerConfig(pod: Pod, container: Container, facts: Container
     ...(args.length > 0 && { args }),
     ...(container.workingDir && { workingDir: container.workingDir }),
     envs: [...envs].map(([key, value]) => ({ key, value })),
-    mounts: [...facts.mounts, ...added.mounts],
+    mounts: mappedMounts([...facts.mounts, ...added.mounts], facts.users),
     ...(devices.length > 0 && { devices }),
     ...(added.cdiDevices.length > 0 && { cdiDevices: added.cdiDevices.map((name) => ({ name })) }),
     labels: containerLabels(pod, container, dialect, facts.owner),
@@ -65,10 +67,27 @@ export function containerConfig(pod: Pod, container: Container, facts: Container
         hugepageLimits: hugepageLimits(container, facts.hugePageSizes),
         ...added.resources,
       },
-      securityContext: containerSecurity(pod, container, facts.imageUser, facts.security, facts.targetId),
+      securityContext: withUsers(
+        containerSecurity(pod, container, facts.imageUser, facts.security, facts.targetId),
+        facts.users,
+      ),
     },
   };
 }
+
+/** The runtime maps the owners of files in volumes to the pod's users. */
+const mappedMounts = (mounts: Mount[], users: UserNamespace | undefined): Mount[] =>
+  users?.uids
+    ? mounts.map((mount) => ({ ...mount, uidMappings: users.uids, gidMappings: users.gids }))
+    : mounts;
+
+const withUsers = (
+  security: LinuxContainerSecurityContext,
+  users: UserNamespace | undefined,
+): LinuxContainerSecurityContext =>
+  users
+    ? { ...security, namespaceOptions: { ...security.namespaceOptions, usernsOptions: users } }
+    : security;
 
 /** Contributions in order; of two for the same thing the later counts. */
 function merged(contributions: readonly ContainerContribution[]) {

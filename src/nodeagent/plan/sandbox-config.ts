@@ -1,6 +1,6 @@
 // What the runtime is told to make a pod's sandbox.
 import { type Pod, runningContainers } from "#api";
-import { type PodSandboxConfig, type PortMapping, profileType, protocol } from "#cri";
+import { type PodSandboxConfig, type PortMapping, type UserNamespace, profileType, protocol } from "#cri";
 import type { Dialect } from "#dialect";
 import { sandboxLabels } from "../containers/runtime-labels.ts";
 import { everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
@@ -20,6 +20,8 @@ export interface SandboxFacts {
   readonly cpu: CpuSettings;
   /** The folder of all pods' logs. */
   readonly logFolder: string;
+  /** Whose users the pod has; undefined where that is not asked about. */
+  readonly users?: UserNamespace | undefined;
 }
 
 export const logFolderOf = (pod: Pod, logFolder: string): string =>
@@ -47,7 +49,7 @@ export function sandboxConfig(pod: Pod, facts: SandboxFacts): PodSandboxConfig {
     linux: {
       cgroupParent: facts.cgroupParent,
       securityContext: {
-        namespaceOptions: namespacesOf(pod),
+        namespaceOptions: { ...namespacesOf(pod), ...(facts.users && { usernsOptions: facts.users }) },
         ...(seLinuxOptions && {
           selinuxOptions: {
             user: seLinuxOptions.user ?? "",

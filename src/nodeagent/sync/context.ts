@@ -23,6 +23,7 @@ import type {
 } from "../interfaces.ts";
 import type { PodResize } from "../resize/pod-resize.ts";
 import type { StartError } from "../status/container-statuses.ts";
+import type { UserNamespaces } from "../users/user-namespaces.ts";
 import type { Limiter } from "./limiter.ts";
 import type { PodFiles } from "./pod-files.ts";
 
@@ -57,6 +58,8 @@ export interface SyncContext {
   readonly contributors?: readonly ContainerContributor[];
   /** Absent where containers keep their resources for life. */
   readonly resize?: PodResize | undefined;
+  /** Absent where every pod shares the node's users. */
+  readonly users?: UserNamespaces | undefined;
   readonly volumes: PodVolumes;
   readonly cgroups: PodCgroups;
   readonly objects: ReferencedObjects;

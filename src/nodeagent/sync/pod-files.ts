@@ -78,7 +78,7 @@ export function podFiles(rootFolder: string, logsFolder: string, links?: LogLink
       ).filter((point) => point !== folder);
       if (mounted !== undefined) throw new Error(`${mounted} is still mounted`);
       for (const name of ["containers", "plugins"]) await removeAll(join(folder, name));
-      await unlink(join(folder, "etc-hosts")).catch(ignoreAbsent);
+      for (const name of ["etc-hosts", "userns"]) await unlink(join(folder, name)).catch(ignoreAbsent);
       await removeEmpty(folder).catch((error: unknown) => {
         throw new LeftoverError((error as Error).message, { cause: error });
       });

@@ -128,6 +128,7 @@ export async function startContainer(
       memoryCapacityBytes: context.settings.memoryCapacityBytes,
       hugePageSizes: context.settings.hugePageSizes,
       security: context.settings.security,
+      users: facts.sandbox.linux?.securityContext?.namespaceOptions?.usernsOptions,
       ...(target && { targetId: target.id }),
     });
   } catch (error) {

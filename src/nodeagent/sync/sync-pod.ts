@@ -137,6 +137,9 @@ export async function syncPod(
       if (nodeMessage !== undefined) context.events.event(node, "Warning", reason, nodeMessage);
       context.events.event(referenceTo(pod), "Warning", reason, message);
     }
+  const users = await context.users?.of(pod).catch((error: unknown) => {
+    throw sandboxError(context, pod, error);
+  });
   const attempt = todo.newSandbox?.attempt ?? observed.sandboxes[0]?.attempt ?? 0;
   const sandbox = made(context, pod, () =>
     sandboxConfig(pod, {
@@ -148,6 +151,7 @@ export async function syncPod(
       cgroupParent,
       cpu: context.settings.cpu,
       logFolder: context.settings.logFolder,
+      users,
     }),
   );
 

@@ -140,6 +140,13 @@ test("what is switched off leaves a template when it is stored, unless it was th
   const next = defaulted(deployment, sent);
   deployment.prepareForUpdate!(next, old, contextOf(deployment));
   assert.equal(specOf({ object: next as unknown as Record<string, unknown> })["hostUsers"], false);
+  const context = contextOf(deployment);
+  const fresh = defaulted(deployment, sent);
+  deployment.prepareForCreate!(fresh, {
+    ...context,
+    settings: { ...context.settings, userNamespaces: true },
+  });
+  assert.equal(specOf({ object: fresh as unknown as Record<string, unknown> })["hostUsers"], false);
 });
 
 test("the status of a daemon set does not change how often its template was", () => {

@@ -12,6 +12,7 @@ import {
   ephemeralContainersErrors,
   initContainersErrors,
 } from "./containers.ts";
+import { hostUsersErrors } from "./host-users.ts";
 import { dnsConfigErrors, dnsPolicyErrors, hostAliasErrors } from "./names.ts";
 import { resourceErrors } from "./resources.ts";
 import type { PodRules } from "./rules.ts";
@@ -63,6 +64,7 @@ export function podSpecErrors(spec: PodSpec, rules: PodRules, path: string): Fie
       `${path}.topologySpreadConstraints`,
     ),
     ...hostProcessErrors(spec, rules.allowPrivileged, path),
+    ...hostUsersErrors(spec, path),
     ...named(spec.serviceAccountName, "serviceAccountName", dns1123SubdomainProblems),
     ...named(spec.nodeName, "nodeName", dns1123SubdomainProblems),
     ...deadlineErrors(spec.activeDeadlineSeconds, `${path}.activeDeadlineSeconds`),

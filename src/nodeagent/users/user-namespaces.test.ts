@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { Pod } from "#api";
+import { namespaceMode } from "#cri";
+import { userNamespaces } from "./user-namespaces.ts";
+
+async function begin(t: TestContext, runtimeVersion = "v1.7.2") {
+  const folder = await mkdtemp(join(tmpdir(), "orch-users-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const files = { folderOf: (uid: string) => join(folder, uid), podUids: () => readdir(folder) };
+  const runtime = {
+    version: async () => ({
+      version: "v1",
+      runtimeName: "containerd",
+      runtimeVersion,
+      runtimeApiVersion: "v1",
+    }),
+  };
+  const make = () => userNamespaces({ files, runtime });
+  const podOf = async (uid: string, hostUsers: boolean | undefined = false): Promise<Pod> => {
+    await mkdir(join(folder, uid), { recursive: true });
+    return { metadata: { uid }, spec: { hostUsers } } as unknown as Pod;
+  };
+  return { folder, make, podOf, users: make() };
+}
+const span = (number: number) => {
+  const mapping = [{ hostId: number * 65_536, containerId: 0, length: 65_536 }];
+  return { mode: namespaceMode.pod, uids: mapping, gids: mapping };
+};
+
+test("a pod that shares the node's users is told so, and no more", async (t) => {
+  const { users, podOf } = await begin(t);
+  assert.deepEqual(await users.of(await podOf("a", true)), { mode: namespaceMode.node });
+  assert.deepEqual(await users.of({ metadata: { uid: "b" }, spec: {} } as unknown as Pod), {
+    mode: namespaceMode.node,
+  });
+});
+
+test("each pod has ids of its own, the same at every question, written down as the kubelet does", async (t) => {
+  const { users, podOf, folder } = await begin(t);
+  const [a, b] = [await podOf("a"), await podOf("b")];
+  assert.deepEqual(await Promise.all([users.of(a), users.of(b)]), [span(1), span(2)]);
+  assert.deepEqual(await users.of(a), span(1));
+  assert.equal(
+    await readFile(join(folder, "a", "userns"), "utf8"),
+    '{"uidMappings":[{"hostId":65536,"containerId":0,"length":65536}],"gidMappings":[{"hostId":65536,"containerId":0,"length":65536}]}',
+  );
+});
+
+test("pods keep their ids over a restart, and those of gone pods are given again", async (t) => {
+  const { users, podOf, make, folder } = await begin(t);
+  await users.of(await podOf("a"));
+  const b = await podOf("b");
+  await users.of(b);
+  await rm(join(folder, "a"), { recursive: true });
+  const next = make();
+  assert.deepEqual(await next.of(b), span(2));
+  assert.deepEqual(await next.of(await podOf("c")), span(1));
+});
+
+test("what is written down and is not ours is an error, not a guess", async (t) => {
+  const { users, podOf, folder } = await begin(t);
+  const a = await podOf("a");
+  await writeFile(join(folder, "a", "userns"), '{"uidMappings":[],"gidMappings":[]}');
+  await assert.rejects(users.of(a), /invalid user namespace configuration of pod a/);
+});
+
+test("a runtime that would ignore the wish is not asked", async (t) => {
+  const { users, podOf } = await begin(t, "1.6.20~ds1");
+  await assert.rejects(users.of(await podOf("a")), /containerd 1\.6\.20~ds1 has no user namespaces/);
+  assert.deepEqual(await users.of(await podOf("b", true)), { mode: namespaceMode.node });
+});
