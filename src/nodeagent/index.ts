@@ -15,3 +15,5 @@ export { podUidsBelow } from "./sync/pod-files.ts";
 export { csiNodeService } from "./csi/messages.ts";
 export { devicePlugin } from "./devices/messages.ts";
 export { registration as pluginRegistration } from "./plugins/registration-messages.ts";
+export { ListResponse as PodResourcesList } from "./pod-resources/messages.ts";
+export { type DbusMessage, decodeMessage as decodeDbusMessage } from "./shutdown/dbus-message.ts";

@@ -20,6 +20,8 @@ export interface TestAuthority {
     subject: string,
     more?: { readonly names?: readonly string[]; readonly ips?: readonly string[] },
   ): Promise<Identity>;
+  /** Signs a request with all that it asks for. */
+  sign(request: string): Promise<string>;
 }
 
 /** Makes an authority. Nothing stays on disk. */
@@ -73,25 +75,24 @@ export async function testAuthority(subject = "/CN=test authority"): Promise<Tes
           "-out",
           at("csr"),
         ]);
-        const sign = [
-          "x509",
-          "-req",
-          "-in",
-          at("csr"),
-          "-CA",
-          at("ca.crt"),
-          "-CAkey",
-          at("ca.key"),
-          "-CAcreateserial",
-          "-days",
-          "2",
-          "-extfile",
-          at("extensions"),
-          "-out",
-          at("crt"),
-        ];
-        await run("openssl", sign);
+        await run("openssl", signing(folder, ["-extfile", at("extensions")]));
         return { cert: await readFile(at("crt"), "utf8"), key: await readFile(at("key"), "utf8") };
+      }),
+    sign: (request) =>
+      inFolder(async (folder) => {
+        const at = (file: string): string => join(folder, file);
+        await writeFile(at("ca.crt"), root.cert);
+        await writeFile(at("ca.key"), root.key);
+        await writeFile(at("csr"), request);
+        await run("openssl", signing(folder, ["-copy_extensions", "copyall"]));
+        return await readFile(at("crt"), "utf8");
       }),
   };
 }
+
+/** How the files `csr`, `ca.crt` and `ca.key` of a folder become its `crt`. */
+const signing = (folder: string, more: readonly string[]): string[] => {
+  const at = (file: string): string => join(folder, file);
+  const authority = ["-CA", at("ca.crt"), "-CAkey", at("ca.key"), "-CAcreateserial"];
+  return ["x509", "-req", "-in", at("csr"), ...authority, "-days", "2", ...more, "-out", at("crt")];
+};

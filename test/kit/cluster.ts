@@ -21,7 +21,7 @@ import {
 import { grpcRuntime } from "#cri";
 import { apiVersionOf, type Dialect, type DialectName, dialects, groupName } from "#dialect";
 import { type RunningApiserver, startApiserver } from "./apiserver.ts";
-import { type Identity, testAuthority } from "./certificates.ts";
+import { type Identity, type TestAuthority, testAuthority } from "./certificates.ts";
 import { type Containerd, needsContainerd, startContainerd } from "./containerd.ts";
 import { freePort } from "./free-port.ts";
 import { kubectl, type KubectlOptions, kubectlProgram, type KubectlResult } from "./kubectl.ts";
@@ -63,9 +63,12 @@ export interface RunningAgent {
   log(): Promise<string>;
   stop(): Promise<void>;
   kill9(): Promise<void>;
-  start(): Promise<void>;
+  /** Flags that are given here win over those it had before, until it is started without them. */
+  start(...flags: readonly string[]): Promise<void>;
   /** Stops it, as a service manager would, and starts it again. */
-  restart(): Promise<void>;
+  restart(...flags: readonly string[]): Promise<void>;
+  /** Changes fields of its configuration file; those that are undefined go. It counts from the next start. */
+  configure(fields: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 export interface Cluster {
@@ -78,6 +81,8 @@ export interface Cluster {
   readonly agent: RunningAgent;
   readonly containerd: Containerd;
   readonly apiserver: RunningApiserver;
+  /** Who vouches for the agent and for its server. */
+  readonly authority: TestAuthority;
   kubectl(args: readonly string[], options?: KubectlOptions): Promise<KubectlResult>;
   stop(): Promise<void>;
 }
@@ -213,7 +218,9 @@ export async function startCluster({
       "-v=2",
       ...agentFlags,
     ];
-    const agent = new AgentProcess(args, join(folder, "agent.log"), {
+    const agent = new AgentProcess(args, {
+      configFile,
+      logFile: join(folder, "agent.log"),
       rootDir,
       staticPods,
       url: `https://${nodeIp}:${ports.agent}`,
@@ -235,6 +242,7 @@ export async function startCluster({
       agent,
       containerd,
       apiserver,
+      authority,
       kubectl: (given, options) => kubectl(apiserver.kubeconfig, given, options),
       stop,
     };
@@ -250,16 +258,20 @@ class AgentProcess implements RunningAgent {
   readonly url: string;
   readonly healthUrl: string;
   readonly #command: readonly string[];
+  readonly #configFile: string;
   readonly #logFile: string;
   #child: ChildProcess | undefined;
 
   constructor(
     args: readonly string[],
-    logFile: string,
-    places: Pick<RunningAgent, "rootDir" | "staticPods" | "url" | "healthUrl">,
+    places: Pick<RunningAgent, "rootDir" | "staticPods" | "url" | "healthUrl"> & {
+      readonly configFile: string;
+      readonly logFile: string;
+    },
   ) {
     this.#command = [...programCommand("nodeagent"), ...args];
-    this.#logFile = logFile;
+    this.#configFile = places.configFile;
+    this.#logFile = places.logFile;
     this.rootDir = places.rootDir;
     this.staticPods = places.staticPods;
     this.url = places.url;
@@ -274,10 +286,16 @@ class AgentProcess implements RunningAgent {
     return readFile(this.#logFile, "utf8");
   }
 
-  async start(): Promise<void> {
+  async configure(fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const before = JSON.parse(await readFile(this.#configFile, "utf8")) as object;
+    await writeFile(this.#configFile, JSON.stringify({ ...before, ...fields }, undefined, 2));
+  }
+
+  async start(...flags: readonly string[]): Promise<void> {
     const before = (await this.log().catch(() => "")).length;
     const output = openSync(this.#logFile, "a");
-    const child = spawn(this.#command[0]!, this.#command.slice(1), { stdio: ["ignore", output, output] });
+    const [program = "", ...args] = [...this.#command, ...flags];
+    const child = spawn(program, args, { stdio: ["ignore", output, output] });
     closeSync(output);
     if (!this.#child) process.once("exit", () => this.#child?.kill("SIGKILL"));
     this.#child = child;
@@ -299,9 +317,9 @@ class AgentProcess implements RunningAgent {
     return this.#end("SIGKILL");
   }
 
-  async restart(): Promise<void> {
+  async restart(...flags: readonly string[]): Promise<void> {
     await this.stop();
-    await this.start();
+    await this.start(...flags);
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {

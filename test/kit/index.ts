@@ -24,6 +24,8 @@ export {
   type RunningAgent,
   startCluster,
 } from "./cluster.ts";
+export { type LoginManager, loginManager } from "./login-manager.ts";
+export { type AnnouncedPlugin, type NodePlugin, announcePlugin } from "./node-plugin.ts";
 export { writeImageArchive } from "./image-archive.ts";
 export { programCommand } from "./program.ts";
 export { killedForMemory } from "./out-of-memory.ts";

@@ -2,10 +2,10 @@
 // Arguments: the agent's root directory, and the directory that is bound. Says "open" when both are announced.
 import { execFile } from "node:child_process";
 import { mkdir, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { promisify } from "node:util";
-import { type GrpcProcedure, grpcServer, streamingProcedure, unaryProcedure } from "#http";
-import { csiNodeService, devicePlugin, pluginRegistration as registration } from "#nodeagent";
+import { type GrpcProcedure, streamingProcedure, unaryProcedure } from "#http";
+import { type NodePlugin, announcePlugin } from "#kit";
+import { csiNodeService, devicePlugin } from "#nodeagent";
 
 const run = promisify(execFile);
 const [rootDir, data] = process.argv.slice(2) as [string, string];
@@ -13,23 +13,12 @@ const devices = Array.from({ length: 100 }, (_, index) => ({ ID: `d${index}`, he
 const isMounted = async (path: string): Promise<boolean> =>
   (await readFile("/proc/self/mountinfo", "utf8")).includes(` ${path} `);
 
-async function announce(
-  type: string,
+const announce = (
+  type: NodePlugin["type"],
   name: string,
   version: string,
   procedures: readonly GrpcProcedure[],
-): Promise<void> {
-  const endpoint = join(rootDir, "plugins", type, "plugin.sock");
-  await grpcServer({ socketPath: endpoint, procedures });
-  const info = { type, name, endpoint, supportedVersions: [version] };
-  await grpcServer({
-    socketPath: join(rootDir, "plugins_registry", `${type}.sock`),
-    procedures: [
-      unaryProcedure(registration.info.serve, () => info),
-      unaryProcedure(registration.notify.serve, () => ({})),
-    ],
-  });
-}
+): Promise<unknown> => announcePlugin(rootDir, { type, name, version, procedures });
 
 await announce("DevicePlugin", "example.com/dev", "v1beta1", [
   unaryProcedure(devicePlugin.options.serve, () => ({})),

@@ -1,15 +1,26 @@
-// Plug-ins that the test itself is, on real containers: a storage driver that binds directories, and a device
-// plug-in, both registered by their sockets.
+// Plug-ins on real containers: a storage driver that binds directories and a device plug-in, which the test
+// itself is, both registered by their sockets; and a volume program in the folder that the settings name.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { kinds } from "#client";
-import { type GrpcProcedure, type GrpcServer, grpcServer, streamingProcedure, unaryProcedure } from "#http";
-import { type Cluster, type PodHome, needsCluster, podHome, startCluster, until } from "#kit";
-import { csiNodeService, devicePlugin, pluginRegistration as registration } from "#nodeagent";
+import { type GrpcProcedure, streamingProcedure, unaryProcedure } from "#http";
+import {
+  type AnnouncedPlugin,
+  type Cluster,
+  type NodePlugin,
+  type PodHome,
+  announcePlugin,
+  needsCluster,
+  podHome,
+  startCluster,
+  until,
+} from "#kit";
+import { csiNodeService, devicePlugin } from "#nodeagent";
 
 const run = promisify(execFile);
 const resource = "example.com/dev";
@@ -18,40 +29,23 @@ const driver = "bind.example.com";
 describe("plug-ins of the node", needsCluster(), () => {
   let cluster: Cluster;
   let home: PodHome;
-  const servers = new Set<GrpcServer>();
+  const plugins = new Set<AnnouncedPlugin>();
   let data = "";
   const published = new Set<string>();
   const unpublished = new Set<string>();
   /** Serves a plug-in and announces it; gives what ends it, as if it had died. */
   const announce = async (
-    type: string,
+    type: NodePlugin["type"],
     name: string,
     version: string,
     procedures: readonly GrpcProcedure[],
   ): Promise<() => Promise<void>> => {
-    const { rootDir } = cluster.agent;
-    const endpoint = join(rootDir, "plugins", type, "plugin.sock");
-    const plugin = await grpcServer({ socketPath: endpoint, procedures });
-    servers.add(plugin);
-    const told = Promise.withResolvers<{ readonly error?: string | undefined }>();
-    const info = { type, name, endpoint, supportedVersions: [version] };
-    const registrar = await grpcServer({
-      socketPath: join(rootDir, "plugins_registry", `${type}.sock`),
-      procedures: [
-        unaryProcedure(registration.info.serve, () => info),
-        unaryProcedure(registration.notify.serve, (status) => {
-          told.resolve(status);
-          return {};
-        }),
-      ],
-    });
-    servers.add(registrar);
-    assert.equal((await told.promise).error, undefined);
+    const plugin = await announcePlugin(cluster.agent.rootDir, { type, name, version, procedures });
+    plugins.add(plugin);
+    assert.equal((await plugin.told).error, undefined);
     return async () => {
-      for (const server of [registrar, plugin]) {
-        await server.close();
-        servers.delete(server);
-      }
+      await plugin.close();
+      plugins.delete(plugin);
     };
   };
   /** The driver binds a directory to wherever it is asked to, and takes that back. */
@@ -82,14 +76,17 @@ describe("plug-ins of the node", needsCluster(), () => {
       return !mounted.includes(`/pods/${uid}/volumes/`);
     });
   let endDriver = async (): Promise<void> => undefined;
+  let programs = "";
   before(async () => {
-    cluster = await startCluster();
+    programs = await mkdtemp(join(tmpdir(), "orch-volume-programs-"));
+    cluster = await startCluster({ agentConfig: { volumePluginDir: programs } });
     home = await podHome(cluster);
   });
   after(async () => {
     home?.stop();
-    for (const server of servers) await server.close();
+    for (const plugin of plugins) await plugin.close();
     await cluster?.stop();
+    await rm(programs, { recursive: true, force: true });
   });
 
   test("a container has the devices that it asks for, and what its plug-in gives with them", async () => {
@@ -163,5 +160,32 @@ describe("plug-ins of the node", needsCluster(), () => {
     await home.remove(waiting);
     await nothingMounted(metadata.uid);
     assert.deepEqual(unpublished, published);
+  });
+
+  test("a program of the volume plug-in directory mounts a pod's volume, and unmounts it", async () => {
+    const served = join(cluster.folder, "program-data");
+    await mkdir(served);
+    await writeFile(join(served, "hello"), "from the program\n");
+    const folder = join(programs, "example~bind");
+    await mkdir(folder);
+    const script = [
+      "#!/bin/sh",
+      `case "$1" in`,
+      `init) echo '{"status":"Success","capabilities":{"attach":false}}' ;;`,
+      `mount) mkdir -p "$2" && mount --bind ${served} "$2" && echo '{"status":"Success"}' ;;`,
+      `unmount) umount "$2" && echo '{"status":"Success"}' ;;`,
+      `*) echo '{"status":"Not supported"}'; exit 1 ;;`,
+      "esac",
+      "",
+    ];
+    await writeFile(join(folder, "bind"), script.join("\n"));
+    await chmod(join(folder, "bind"), 0o755);
+    const name = await home.script("cat /v/hello", mounts, {
+      volumes: [{ name: "v", flexVolume: { driver: "example/bind" } }],
+    });
+    const { metadata } = await home.ended(name);
+    assert.equal(await home.logs(name), "from the program\n");
+    await home.remove(name);
+    await nothingMounted(metadata.uid);
   });
 });

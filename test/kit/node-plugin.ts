@@ -1,0 +1,45 @@
+// Announces a plug-in to an agent as plug-ins do: a socket for its own calls, and one in the agent's registry.
+import { join } from "node:path";
+import { type GrpcProcedure, grpcServer, unaryProcedure } from "#http";
+import { pluginRegistration as registration } from "#nodeagent";
+
+export interface NodePlugin {
+  readonly type: "CSIPlugin" | "DevicePlugin";
+  readonly name: string;
+  readonly version: string;
+  readonly procedures: readonly GrpcProcedure[];
+}
+
+export interface AnnouncedPlugin {
+  /** What the agent says when it has considered the plug-in. */
+  readonly told: Promise<{ readonly error?: string | undefined }>;
+  /** Ends it, as if it had died. */
+  close(): Promise<void>;
+}
+
+export async function announcePlugin(
+  rootDir: string,
+  { type, name, version, procedures }: NodePlugin,
+): Promise<AnnouncedPlugin> {
+  const endpoint = join(rootDir, "plugins", type, "plugin.sock");
+  const plugin = await grpcServer({ socketPath: endpoint, procedures });
+  const told = Promise.withResolvers<{ readonly error?: string | undefined }>();
+  const info = { type, name, endpoint, supportedVersions: [version] };
+  const registrar = await grpcServer({
+    socketPath: join(rootDir, "plugins_registry", `${type}.sock`),
+    procedures: [
+      unaryProcedure(registration.info.serve, () => info),
+      unaryProcedure(registration.notify.serve, (status) => {
+        told.resolve(status);
+        return {};
+      }),
+    ],
+  });
+  return {
+    told: told.promise,
+    close: async () => {
+      await registrar.close();
+      await plugin.close();
+    },
+  };
+}
