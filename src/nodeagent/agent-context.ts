@@ -33,7 +33,7 @@ export interface ContextParts
       | "resize"
       | "users"
     >,
-    Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder" | "owner"> {
+    Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder" | "owner" | "tellsNetwork"> {
   readonly tally: ReturnType<typeof podMetrics>;
   readonly health: RuntimeHealth;
   readonly credentialProviders?: CredentialProviders | undefined;
@@ -46,7 +46,8 @@ export function contextFrom(
   { dialect, settings, clock, log, version, machine, runtime, client, events }: AgentDeps,
   parts: ContextParts,
 ): SyncContext {
-  const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, owner, ...others } = parts;
+  const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, owner, tellsNetwork, ...others } =
+    parts;
   const { credentialProviders, ...rest } = others;
   // Probes and hooks name the release by its first two numbers: 1.27.
   const release = /\d+\.\d+/.exec(version)?.[0] ?? version;
@@ -96,6 +97,7 @@ export function contextFrom(
       hostDns: () => hostDns(settings.resolvConf),
       logFolder,
       owner,
+      tellsNetwork,
       cpu,
       memoryCapacityBytes: machine.memoryBytes,
       dead,

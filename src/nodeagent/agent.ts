@@ -294,6 +294,7 @@ async function assemble(
     services: () => services?.items() ?? [],
     logFolder: podLogs,
     owner,
+    tellsNetwork: gates.enabled("PodHasNetworkCondition"),
     onProbe: (uid) => all.wake(uid),
     onProbeResult: probeResults.record,
   });

@@ -54,6 +54,7 @@ export const nodeagentOptions = (dialect: Dialect): OptionSet<NodeagentOption> =
     "ContainerCheckpoint",
     "CPUManager",
     "GracefulNodeShutdownBasedOnPodPriority",
+    "PodHasNetworkCondition",
     "TopologyManager",
     "UserNamespacesStatelessPodsSupport",
   ],

@@ -165,7 +165,10 @@ export function shouldStart(
 }
 
 /** Why a new sandbox is needed, if one is. */
-function sandboxChange(pod: Pod, { sandboxes }: ObservedPod): { readonly attempt: number } | undefined {
+export function sandboxChange(
+  pod: Pod,
+  { sandboxes }: ObservedPod,
+): { readonly attempt: number } | undefined {
   const [newest] = sandboxes;
   if (!newest) return { attempt: 0 };
   const again = { attempt: newest.attempt + 1 };

@@ -463,3 +463,12 @@ for (const [name, to, patch] of patches) {
     assert.deepEqual(statusPatch(pod, base, to), patch && { metadata: { uid: "u" }, status: patch }),
   );
 }
+
+test("where it is asked for, a condition tells whether the pod has its sandbox and network", () => {
+  const tells = { tellsNetwork: true };
+  const without = observed([], []);
+  assert.match(conditions(computeStatus(pod, facts(without, tells))), /^PodHasNetwork=False Initialized=/);
+  const ready = observed([]);
+  assert.match(conditions(computeStatus(pod, facts(ready, tells))), /^PodHasNetwork=True Initialized=/);
+  assert.doesNotMatch(conditions(computeStatus(pod, facts(ready))), /PodHasNetwork/);
+});

@@ -12,6 +12,7 @@ import { timeOfMillis } from "#base";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
 import { qosClass } from "../plan/qos.ts";
 import { containersOf, ephemeralContainersOf, initContainersOf, isHostNetwork } from "../pod.ts";
+import { sandboxChange } from "../plan/plan.ts";
 import { type ComputedCondition, containersReady, initialized, isOwnCondition, ready } from "./conditions.ts";
 import { type StartError, containerStatuses, lostAtTermination } from "./container-statuses.ts";
 import type { Ending } from "../worker/state.ts";
@@ -34,6 +35,8 @@ export interface PodStatusFacts {
   readonly isStatic: boolean;
   /** Ended for a reason of the node's. */
   readonly ended?: Ending;
+  /** Whether a condition tells that the pod's sandbox and its network are there. */
+  readonly tellsNetwork?: boolean | undefined;
 }
 
 const isTerminal = (phase: string | undefined): boolean => phase === "Succeeded" || phase === "Failed";
@@ -81,6 +84,9 @@ export function computeStatus(pod: Pod, facts: PodStatusFacts): PodStatus {
   );
   const all = containersReady(pod, [...inits, ...ordinary], phase);
   const own = [
+    ...(facts.tellsNetwork
+      ? [{ type: "PodHasNetwork", status: sandboxChange(pod, observed) ? "False" : "True" }]
+      : []),
     initialized(pod, inits, ordinary, phase),
     ready(pod, all, others),
     all,

@@ -7,7 +7,7 @@ export type ComputedCondition = Pick<PodCondition, "type" | "status"> & {
   readonly message?: string;
 };
 
-const owned = new Set(["PodScheduled", "Ready", "Initialized", "ContainersReady"]);
+const owned = new Set(["PodHasNetwork", "PodScheduled", "Ready", "Initialized", "ContainersReady"]);
 export const isOwnCondition = (type: string): boolean => owned.has(type);
 
 export function initialized(

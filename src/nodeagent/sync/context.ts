@@ -43,6 +43,8 @@ export interface SyncSettings {
   /** Ended containers that are kept. */
   readonly dead: DeadLimits;
   readonly security: SecuritySettings;
+  /** Whether pods have a condition for their network. */
+  readonly tellsNetwork?: boolean | undefined;
 }
 
 export interface SyncContext {

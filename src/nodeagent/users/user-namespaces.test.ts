@@ -42,12 +42,19 @@ test("a pod that shares the node's users is told so, and no more", async (t) => 
 test("each pod has ids of its own, the same at every question, written down as the kubelet does", async (t) => {
   const { users, podOf, folder } = await begin(t);
   const [a, b] = [await podOf("a"), await podOf("b")];
-  assert.deepEqual(await Promise.all([users.of(a), users.of(b)]), [span(1), span(2)]);
+  assert.deepEqual([await users.of(a), await users.of(b)], [span(1), span(2)]);
   assert.deepEqual(await users.of(a), span(1));
   assert.equal(
     await readFile(join(folder, "a", "userns"), "utf8"),
     '{"uidMappings":[{"hostId":65536,"containerId":0,"length":65536}],"gidMappings":[{"hostId":65536,"containerId":0,"length":65536}]}',
   );
+});
+
+test("pods that come at once have different ids", async (t) => {
+  const { users, podOf } = await begin(t);
+  const pods = await Promise.all(["a", "b", "c", "d"].map((uid) => podOf(uid)));
+  const first = await Promise.all(pods.map(async (pod) => (await users.of(pod)).uids?.[0]?.hostId));
+  assert.equal(new Set(first).size, 4);
 });
 
 test("pods keep their ids over a restart, and those of gone pods are given again", async (t) => {

@@ -13,8 +13,8 @@ export interface UserNamespaces {
 }
 
 interface Mappings {
-  readonly uidMappings: readonly Mapping[];
-  readonly gidMappings: readonly Mapping[];
+  readonly uidMappings?: readonly Mapping[];
+  readonly gidMappings?: readonly Mapping[];
 }
 interface Mapping {
   readonly hostId: number;
@@ -99,7 +99,11 @@ export function userNamespaces({
       throw error;
     });
     const folder = await open(files.folderOf(uid));
-    await folder.sync().finally(() => folder.close());
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
   }
 
   async function written(uid: string): Promise<number | undefined> {

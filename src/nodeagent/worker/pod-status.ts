@@ -48,6 +48,7 @@ export function podStatuses({
         trouble: entry.memory.trouble,
         probes,
         isStatic: isStatic(pod, dialect),
+        tellsNetwork: context.settings.tellsNetwork,
         ...how,
       });
       const status = context.resize?.shown(pod, observed, old, computed) ?? computed;
