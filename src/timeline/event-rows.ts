@@ -7,7 +7,8 @@ import { type FacetValues, facetKey } from "./facets.ts";
 import { type ObjectName, laneKey } from "./lane.ts";
 import type { EventReading } from "./stored-event.ts";
 
-export const mostRows = 16_384;
+/** Objects stand in the header of each piece in which they occur: large pieces repeat fewer of them. */
+export const mostRows = 65_536;
 /** Another number for another form, or when events are read otherwise. */
 const format = 1;
 const bytesPerRow = 3 * 8 + 2 * 4;

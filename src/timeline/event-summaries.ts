@@ -20,7 +20,7 @@ const name = "timeline rows";
 const gatherMilliseconds = 1000;
 const gatheredAtOnce = 1024;
 /** After so many new rows the piece that is not full is saved as well. */
-const rowsBetweenSaves = 2048;
+const rowsBetweenSaves = 8192;
 /** Pieces of which less than this share is left are written anew. */
 const leastShare = 1 / 4;
 
