@@ -282,7 +282,8 @@ function follow(
         isSteady &&
         isReady(before) &&
         !isReady(pod) &&
-        !pod.metadata.deletionTimestamp
+        !pod.metadata.deletionTimestamp &&
+        !wasLostByRuntime(pod)
       ) {
         wrong(
           `${name} ${uid} was ready and is not any more: ${JSON.stringify(pod.status?.containerStatuses?.map(({ state, restartCount }) => [state, restartCount]))}`,
@@ -292,6 +293,12 @@ function follow(
   });
   return history;
 }
+
+/** A runtime that was killed and does not reach a container in time when it comes back ends it by itself. */
+const wasLostByRuntime = ({ status }: Pod): boolean =>
+  status?.containerStatuses?.some(
+    ({ state: { terminated } }) => terminated?.reason === "Unknown" && terminated.exitCode === 255,
+  ) === true;
 
 function noteFailedStarts({ failedStarts }: History, { metadata, status }: Pod): void {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
