@@ -22,12 +22,13 @@ import { admissionMetrics } from "./metrics/admission-metrics.ts";
 import { authenticationFor } from "./authentication/authenticators.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
 import { background } from "./storage/background.ts";
-import { healthChecks } from "./health/health-checks.ts";
+import { healthChecks, healthTimes } from "./health/health-checks.ts";
 import { startedChecks } from "./health/started-checks.ts";
 import { postStartHooks } from "./bootstrap/post-start-hooks.ts";
 import { noConfigs, readPluginConfigs } from "./admission/config-file.ts";
 import { admissionPlugins } from "./admission/plugins.ts";
 import { policyTypeChecks } from "./admission/policy-types.ts";
+import { minorOf } from "./options/cluster.ts";
 import { askingPlugins } from "./admission/webhooks.ts";
 import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
@@ -100,9 +101,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     ports,
   });
   const services = serviceWith(allocator);
+  const expressionRelease = minorOf(settings.expressionRelease);
   const strategies = [
     ...strategiesFor(settings, gates, dialect).map((each) => (each.hub === services.hub ? services : each)),
-    definitionStrategy(dialect),
+    definitionStrategy({ dialect, release: expressionRelease }),
     apiServiceStrategy(dialect),
   ];
   const tracingConfiguration =
@@ -134,6 +136,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     allowPrivileged: settings.allowPrivileged,
     eventTtlSeconds: settings.eventTtl / 1000,
     matchConditions: gates.enabled("AdmissionWebhookMatchConditions"),
+    expressionRelease,
     podResize: gates.enabled("InPlacePodVerticalScaling"),
     userNamespaces: gates.enabled("UserNamespacesStatelessPodsSupport"),
     garbageCollection: settings.enableGarbageCollector,
@@ -164,6 +167,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     store,
     storePrefix,
     cached: settings.watchCache,
+    ratcheting: gates.enabled("CRDValidationRatcheting"),
+    expressionRelease,
     resolve,
     metrics: serving.metrics,
     exchanged,
@@ -200,6 +205,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     log,
     enabled: (gate) => gates.enabled(gate),
     catalog: () => served,
+    expressionRelease,
     egress,
   });
   const plugins = admissionPlugins(server, caches.resources, settings, access, asking, configs);
@@ -213,9 +219,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     log,
     lifecycle,
     probe: () => Promise.all([store, ...otherStores].map((each) => each.progress())),
-    healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
-    readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
-    liveGraceMilliseconds: settings.livezGracePeriod,
+    ...healthTimes(settings),
     startUp: [
       ...hooks.map(({ check }) => check),
       ...startedChecks(dialect, {
@@ -317,7 +321,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     timeline.start(),
     background({ ...common, otherStores }),
     ...hooks.map((each) => each.keep(clock, signal, work)),
-    policyTypeChecks(server, plugins, served)?.(signal),
+    policyTypeChecks(server, plugins, served, expressionRelease)?.(signal),
     definitions.run(signal),
     aggregation.run(signal),
     flowControl?.run(signal),

@@ -241,6 +241,17 @@ const identities: [name: string, more: Part, claims: Part, user: object | RegExp
     },
   ],
   [
+    "expressions have the functions of later releases",
+    {
+      claimMappings: {
+        username: { expression: "'%s-%d'.format([claims.sub, claims.?level.orValue(3)])" },
+        groups: { expression: "claims.?groups.orValue([])" },
+      },
+    },
+    { sub: "pat" },
+    { name: "pat-3", groups: [] },
+  ],
+  [
     "rules that hold let a user in",
     {
       claimValidationRules: [{ claim: "org", requiredValue: "acme" }, { expression: "claims.exp < 10.0" }],

@@ -7,6 +7,7 @@ import {
   compile,
   environment,
   formatType,
+  lastRelease,
   listOf,
   mapOf,
   objectType,
@@ -29,7 +30,9 @@ const environments = new Map<Dialect, Environment>();
 
 function compilerFor({ dialect, errors }: ReadingContext): Compiler {
   const prefix = dialect.cli.product;
-  const env = environments.getOrInsertComputed(dialect, () => environment({ typePrefix: prefix }));
+  const env = environments.getOrInsertComputed(dialect, () =>
+    environment({ typePrefix: prefix, release: lastRelease }),
+  );
   const user = objectType(`${prefix}.UserInfo`, {
     username: types.string,
     uid: types.string,

@@ -7,6 +7,7 @@ import {
   compile,
   environment,
   formatType,
+  lastRelease,
   listOf,
   mapOf,
   objectType,
@@ -56,7 +57,9 @@ export function matchConditions(
     return undefined;
   }
   const typePrefix = dialect.cli.product;
-  const env = environments.getOrInsertComputed(dialect, () => environment({ typePrefix }));
+  const env = environments.getOrInsertComputed(dialect, () =>
+    environment({ typePrefix, release: lastRelease }),
+  );
   const variables = { request: requestType(typePrefix) };
   const conditions = sources.flatMap((source, index): { source: string; program: Program }[] => {
     const at = `${path}[${index}].expression`;

@@ -11,6 +11,7 @@ export {
   compile,
   compileSteps,
   environment,
+  firstRelease,
   lastRelease,
 } from "./program.ts";
 export { type Interval, type SizeHint, unbounded } from "./interval.ts";

@@ -123,8 +123,8 @@ const names = {
     "WatchList",
     "WinDSR",
   ],
-  /** Of later releases: each adds fields that this release does not have. */
-  later: ["PodLifecycleSleepAction", "SidecarContainers"],
+  /** Of later releases: each adds something that this release does not have. */
+  later: ["CRDValidationRatcheting", "PodLifecycleSleepAction", "SidecarContainers"],
   alphaOn: ["WinHostNetwork"],
   lockedOn: [
     "AdvancedAuditing",

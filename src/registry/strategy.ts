@@ -45,6 +45,8 @@ export interface RegistrySettings {
   readonly eventTtlSeconds: number;
   /** Whether webhooks may have match conditions. */
   readonly matchConditions?: boolean;
+  /** The minor release whose functions their expressions have; 27 unless said otherwise. */
+  readonly expressionRelease?: number;
   /** Whether the resources of a pod's containers may change while it runs. */
   readonly podResize?: boolean;
   /** Whether pods may have users of their own. */

@@ -11,6 +11,7 @@ import {
   authorizerValues,
   compile,
   environment,
+  firstRelease,
   formatType,
   lastRelease,
   listOf,
@@ -122,12 +123,12 @@ function namespaceType(prefix: string): CelType {
 
 const made = new Map<string, Expressions>();
 
-/** Made once per dialect; its product begins the names of types. */
-export const admissionExpressions = (typePrefix: string): Expressions =>
-  made.getOrInsertComputed(typePrefix, makeExpressions);
+/** Made once per dialect, whose product begins the names of types, and per release. */
+export const admissionExpressions = (typePrefix: string, release = firstRelease): Expressions =>
+  made.getOrInsertComputed(`${typePrefix} ${release}`, () => makeExpressions(typePrefix, release));
 
-function makeExpressions(typePrefix: string): Expressions {
-  const env = environment({ typePrefix });
+function makeExpressions(typePrefix: string, release: number): Expressions {
+  const env = environment({ typePrefix, release });
   let made: Environment | undefined;
   const laterEnvironment = (): Environment => (made ??= environment({ typePrefix, release: lastRelease }));
   const always = { object: types.dyn, oldObject: types.dyn, request: requestType(typePrefix) };

@@ -22,18 +22,19 @@ export function policyTypeChecks(
   server: ServerObjects,
   plugins: readonly AdmissionPlugin[],
   catalog: Catalog,
+  release: number,
 ): ((signal: AbortSignal) => Promise<void>) | undefined {
   if (!plugins.some(({ name }) => name === "ValidatingAdmissionPolicy")) return undefined;
-  const checks = typeChecks(server, catalog);
+  const checks = typeChecks(server, catalog, release);
   return async (signal) => {
     await checks.start();
     await checks.keep(server.clock, signal);
   };
 }
 
-function typeChecks(server: ServerObjects, catalog: Catalog): PostStartHook {
+function typeChecks(server: ServerObjects, catalog: Catalog, release: number): PostStartHook {
   const policies = server.resources.validatingAdmissionPolicies;
-  const expressions = admissionExpressions(server.dialect.cli.product);
+  const expressions = admissionExpressions(server.dialect.cli.product, release);
   const told = ({ message: error }: Error): void =>
     server.onError("the types of policies could not be checked; it is tried again", { error });
   return postStartHook({

@@ -2,7 +2,6 @@
 
 import {
   type AdmissionPlugin,
-  type Expressions,
   type PodSecurityObserver,
   type UserInfo,
   type WebhookExchange,
@@ -37,6 +36,8 @@ export interface AskingOptions {
   /** What is served; asked when a request comes, not before. */
   readonly catalog: () => Catalog;
   readonly configs: PluginConfigs;
+  /** The minor release whose functions expressions have. */
+  readonly expressionRelease: number;
   /** Connections to URLs go as to the control plane, those to services as to the cluster. */
   readonly egress: { readonly controlplane?: Dial; readonly cluster?: Dial };
 }
@@ -63,7 +64,7 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
       const found = await namespace(name);
       return found && (found.metadata.labels ?? {});
     },
-    expressions: expressionsOf(server),
+    expressions: admissionExpressions(dialect.cli.product, options.expressionRelease),
     conditions: options.enabled("AdmissionWebhookMatchConditions"),
     decide: (user: UserInfo) => decisionsFor(options.authorizer, user),
   };
@@ -121,8 +122,6 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
 const hasLaterPolicies = ({
   validatingAdmissionPolicies: { resource },
 }: ServerObjects["resources"]): boolean => resource.strategy.hub !== ValidatingAdmissionPolicy;
-
-const expressionsOf = ({ dialect }: ServerObjects): Expressions => admissionExpressions(dialect.cli.product);
 
 /** Answers what expressions ask of the authorizer. */
 export function decisionsFor(authorizer: Authorizer, user: UserInfo): Decide {

@@ -12,6 +12,8 @@ export interface DefinitionStorage {
   readonly store: Store;
   readonly storePrefix: string;
   readonly cached: boolean;
+  readonly ratcheting: boolean;
+  readonly expressionRelease: number;
   readonly resolve: ResolveService;
   readonly metrics: Metrics;
   readonly exchanged: (exchange: WebhookExchange) => void;
@@ -20,7 +22,7 @@ export interface DefinitionStorage {
 export function definitionController(
   { dialect, clock, writer, onError }: ServerObjects,
   { resources, reflector }: Caches,
-  { store, storePrefix, cached, resolve, metrics, exchanged }: DefinitionStorage,
+  { store, storePrefix, cached, resolve, metrics, exchanged, ...judging }: DefinitionStorage,
 ): DefinitionController {
   const post = webhookTransport({
     clock,
@@ -40,6 +42,7 @@ export function definitionController(
       reflector,
       uncached: !cached,
       ruleObserver: ruleMetrics(metrics),
+      ...judging,
       webhook: (definition) => measured(definition, webhookConversion(definition, post, dialect)),
     },
     request: (endpoint, namespace) => writer.request(endpoint, namespace),

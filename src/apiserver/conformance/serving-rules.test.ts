@@ -2,7 +2,9 @@
 // sections 2.3 and 3.
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { type Settings, connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -11,7 +13,7 @@ import { createMetrics, silentLog, systemClock, virtualClock } from "#base";
 import { dialects } from "#dialect";
 import { MemoryStore } from "#store";
 import { settingsFor } from "../library/settings.ts";
-import { healthChecks } from "../health/health-checks.ts";
+import { healthChecks, healthTimes } from "../health/health-checks.ts";
 import type { Lifecycle } from "#filters";
 import { storeMetrics } from "../metrics/store-metrics.ts";
 import { serve } from "../server.fixture.ts";
@@ -94,6 +96,15 @@ async function open(t: TestContext, given: ReturnType<typeof settings>) {
   return port;
 }
 
+test("--http2-max-streams-per-connection is told to clients of HTTP/2", async (t) => {
+  const given = settings("--http2-max-streams-per-connection=7", `--cert-dir=${folder(t)}`);
+  const port = await open(t, { ...given, securePort: 0 });
+  const session = connect(port.url, { ca: port.certificate });
+  t.after(() => session.destroy());
+  const [told] = (await once(session, "remoteSettings")) as [Settings];
+  assert.equal(told.maxConcurrentStreams, 7);
+});
+
 test("without files a self-signed pair for the public address is made, kept, and used again", async (t) => {
   const certDir = folder(t);
   const given = {
@@ -168,9 +179,9 @@ function checks(clock: ReturnType<typeof virtualClock>, answers: () => Promise<u
     log: silentLog,
     lifecycle: { leaving } as unknown as Lifecycle,
     probe: answers,
-    healthTimeoutMilliseconds: 2000,
-    readyTimeoutMilliseconds: 1000,
-    liveGraceMilliseconds: 10_000,
+    ...healthTimes(
+      settings("--store-healthcheck-timeout=3s", "--store-readycheck-timeout=1s", "--livez-grace-period=10s"),
+    ),
     startUp: [
       {
         name: "work",
@@ -200,9 +211,12 @@ const failing = async (
 test("the store's checks fail when it does not answer in their time", async () => {
   const clock = virtualClock();
   const { healthz, readyz } = checks(clock, () => new Promise(() => undefined));
-  const [health, ready] = [failing(healthz), failing(readyz)];
-  await clock.advance(2000);
   const { storeHealthCheck } = dialects.orch.wire;
+  const readiness = readyz.filter(({ name }) => name === `${storeHealthCheck}-readiness`);
+  const [health, ready, first] = [failing(healthz), failing(readyz), failing(readiness)];
+  await clock.advance(1000);
+  assert.deepEqual(await first, [`${storeHealthCheck}-readiness`]);
+  await clock.advance(2000);
   assert.deepEqual(await health, [storeHealthCheck, "work"]);
   assert.deepEqual(await ready, [storeHealthCheck, `${storeHealthCheck}-readiness`, "work"]);
 });

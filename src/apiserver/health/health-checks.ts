@@ -3,18 +3,29 @@ import type { Clock, Log } from "#base";
 import type { Dialect } from "#dialect";
 import type { HealthCheck, HealthPaths } from "./health.ts";
 import type { Lifecycle } from "#filters";
+import type { ApiserverSettings } from "../options/settings.ts";
 
-export interface HealthOptions {
+/** How long checks wait for what they ask. */
+export interface HealthTimes {
+  readonly healthTimeoutMilliseconds: number;
+  readonly readyTimeoutMilliseconds: number;
+  /** For this long after the start /livez takes unfinished start-up work for granted. */
+  readonly liveGraceMilliseconds: number;
+}
+
+export const healthTimes = (settings: ApiserverSettings): HealthTimes => ({
+  healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
+  readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
+  liveGraceMilliseconds: settings.livezGracePeriod,
+});
+
+export interface HealthOptions extends HealthTimes {
   readonly dialect: Dialect;
   readonly clock: Clock;
   readonly log: Log;
   readonly lifecycle: Lifecycle;
   /** Asks the store whether it answers. */
   readonly probe: () => Promise<unknown>;
-  readonly healthTimeoutMilliseconds: number;
-  readonly readyTimeoutMilliseconds: number;
-  /** For this long after the start /livez takes unfinished start-up work for granted. */
-  readonly liveGraceMilliseconds: number;
   /** Start-up work that throws until it is done. */
   readonly startUp: readonly HealthCheck[];
   readonly caughtUp: () => boolean;

@@ -48,7 +48,7 @@ const cases: [name: string, spec: Partial<Service["spec"]>, failed: boolean, lin
 for (const [name, spec, failed, line] of cases)
   test(`allocations are counted: ${name}`, () => {
     const { metrics, allocator: measured } = allocator(failed ? [invalidValue("spec", "", "taken")] : []);
-    measured.allocate(service(spec), undefined, {} as never);
+    measured.allocate(service(spec), undefined, {} as never, false);
     assert.match(metrics.expose(), line);
   });
 

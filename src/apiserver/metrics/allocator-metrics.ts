@@ -32,10 +32,11 @@ export function measuredAllocator<A extends ServiceAllocator>(
   };
   return {
     ...allocator,
-    allocate: (service, old, state) => {
+    allocate: (service, old, state, dryRun) => {
       const had = new Set(old ? claimsOf(old.spec) : []);
       const asked = new Set(claimsOf(service.spec));
-      const errors = allocator.allocate(service, old, state);
+      const errors = allocator.allocate(service, old, state, dryRun);
+      if (dryRun) return errors;
       if (errors.length > 0) for (const claim of asked) count(claim, "static", "errors");
       else
         for (const claim of claimsOf(service.spec))

@@ -24,14 +24,12 @@ export function storeMetrics(options: StoreMetricsOptions): void {
     labels: ["resource"],
   });
   const size = (name: string) =>
-    metrics
-      .gauge({
-        name,
-        help: "Bytes that the store uses, as of the last look.",
-        stability: "ALPHA",
-        labels: ["endpoint"],
-      })
-      .with(options.endpoint);
+    metrics.gauge({
+      name,
+      help: "Bytes that the store uses, as of the last look.",
+      stability: "ALPHA",
+      labels: ["endpoint"],
+    });
   const total = size("apiserver_storage_db_total_size_in_bytes");
   const bytes = size("apiserver_storage_size_bytes");
   every(options, countEveryMilliseconds, async () => {
@@ -39,8 +37,8 @@ export function storeMetrics(options: StoreMetricsOptions): void {
   });
   every(options, sizeEveryMilliseconds, async () => {
     const used = await options.size();
-    bytes.set(used);
-    total.set(used);
+    bytes.with(options.endpoint).set(used);
+    total.with(options.endpoint).set(used);
   });
 }
 

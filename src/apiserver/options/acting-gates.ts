@@ -11,6 +11,7 @@ export const gatesRead = [
   "APIServerIdentity",
   "APIServerTracing",
   "AdmissionWebhookMatchConditions",
+  "CRDValidationRatcheting",
   "ComponentSLIs",
   "InPlacePodVerticalScaling",
   "SecurityContextDeny",

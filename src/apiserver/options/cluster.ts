@@ -1,5 +1,6 @@
 // Services, tolerations, feature gates and APIs of the cluster; aggregation and the way to the node agents.
 
+import { firstRelease, lastRelease } from "#cel";
 import type { Dialect } from "#dialect";
 import {
   atLeast,
@@ -20,6 +21,15 @@ import {
   section,
   text,
 } from "#options";
+
+/** `1.27` and later ones. */
+const expressionReleases = Array.from(
+  { length: lastRelease - firstRelease + 1 },
+  (_, later) => `1.${firstRelease + later}`,
+);
+
+/** The minor release of `1.27`. */
+export const minorOf = (release: string): number => Number(release.split(".")[1]);
 
 export const clusterSection = (dialect: Dialect) =>
   section("Cluster services and behaviour", [
@@ -46,7 +56,7 @@ export const clusterSection = (dialect: Dialect) =>
       flag: "endpoint-reconciler-type",
       type: oneOf("master-count", "lease", "none"),
       default: "lease",
-      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count, which here means lease. With none the server makes no such service either.",
+      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count, which here means lease.",
     }),
     option({
       flag: "lease-reuse-duration-seconds",
@@ -94,6 +104,12 @@ export const clusterSection = (dialect: Dialect) =>
       type: mapOf(text, { bareValue: "true" }),
       default: {},
       doc: "Pairs that switch built-in APIs: group/version=true|false, group/version/resource=true|false, or api/all, api/ga, api/beta, api/alpha.",
+    }),
+    option({
+      flag: "expression-release",
+      type: oneOf(...expressionReleases),
+      default: "1.27",
+      doc: "Release whose functions expressions have, in validation rules of definitions, match conditions of webhooks and policies: 1.28 brought optional values and quantities, 1.29 format and sets, 1.30 addresses, 1.31 named formats.",
     }),
     option({
       flag: "egress-selector-config-file",

@@ -201,6 +201,9 @@ const refused: [argv: string[], blamed: string[], without?: string[]][] = [
     ["--encryption-provider-config", "--encryption-provider-config-automatic-reload"],
   ],
   [["--authentication-token-webhook-version=v9"], ["--authentication-token-webhook-version"]],
+  [["--cloud-config=x"], ["--cloud-config"]],
+  [["--cloud-provider-vendor-l7lb-src-cidrs=10.0.0.0/8"], ["--cloud-provider-vendor-l7lb-src-cidrs"]],
+  [["--vendor-container-registry-config=x"], ["--vendor-container-registry-config"]],
   [["--dialect=klingon"], ["--dialect", Object.keys(dialects).join(" or ")]],
 ];
 for (const [argv, blamed, without] of refused) {

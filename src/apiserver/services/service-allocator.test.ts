@@ -70,7 +70,7 @@ const small = (): ClusterServiceAllocator =>
 /** Reserved as a request would have it. */
 async function take(pool: ClusterServiceAllocator, service: Service): Promise<ReservedShare> {
   const state = new WriteState();
-  assert.deepEqual(pool.allocate(service, undefined, state), []);
+  assert.deepEqual(pool.allocate(service, undefined, state, false), []);
   const share = await pool.secure!(service, undefined, state);
   assert.ok(typeof share === "object");
   return share;
@@ -94,7 +94,7 @@ const given: [name: string, spec: Spec, expected: Spec][] = [
 for (const [name, spec, expected] of given) {
   test(name, () => {
     const service = make("s", spec);
-    assert.deepEqual(small().allocate(service, undefined, new WriteState()), []);
+    assert.deepEqual(small().allocate(service, undefined, new WriteState(), false), []);
     assert.deepEqual(
       Object.fromEntries(
         Object.keys(expected).map((key) => [key, (service.spec as unknown as Record<string, unknown>)[key]]),
@@ -161,17 +161,39 @@ for (const [name, spec, text] of refused) {
       pool,
       make("first", { type: "NodePort", clusterIPs: ["10.0.0.2"], ports: [{ port: 1, nodePort: 30_001 }] }),
     );
-    const errors = pool.allocate(make("second", spec), undefined, new WriteState()).map(fieldErrorText);
+    const errors = pool
+      .allocate(make("second", spec), undefined, new WriteState(), false)
+      .map(fieldErrorText);
     assert.equal(errors.length, 1);
     assert.match(errors[0]!, text);
   });
 }
 
+const dryRuns: [name: string, spec: object, errors: RegExp[]][] = [
+  ["an address that is taken", { clusterIPs: ["10.0.0.2"] }, []],
+  ["an address outside the range", { clusterIPs: ["10.1.0.2"] }, [/^spec\.clusterIPs: .*not in the range/]],
+  ["a port outside the range", { type: "NodePort", ports: [{ port: 1, nodePort: 80 }] }, []],
+  [
+    "a port that is taken",
+    { type: "NodePort", ports: [{ port: 1, nodePort: 30_001 }] },
+    [/^spec\.ports\[0\]\.nodePort: .*already allocated/],
+  ],
+];
+for (const [name, spec, expected] of dryRuns)
+  test(`a dry run is ${expected.length > 0 ? "refused" : "granted"} ${name}`, async () => {
+    const pool = small();
+    const ports = [{ port: 1, nodePort: 30_001 }];
+    await take(pool, make("first", { type: "NodePort", clusterIPs: ["10.0.0.2"], ports }));
+    const errors = pool.allocate(make("second", spec), undefined, new WriteState(), true);
+    assert.equal(errors.length, expected.length);
+    for (const [position, text] of expected.entries()) assert.match(fieldErrorText(errors[position]!), text);
+  });
+
 test("what was promised and not used comes back at once, and is shared by those who ask for the same service", async () => {
   const pool = serviceAllocator({ ranges: [], ports: { from: 1, to: 2 } });
   const chosen = (name: string): Service => make(name, { clusterIPs: ["10.0.0.9"] });
   const [one, other] = [await take(pool, chosen("a")), await take(pool, chosen("a"))];
-  const refused = (): number => pool.allocate(chosen("b"), undefined, new WriteState()).length;
+  const refused = (): number => pool.allocate(chosen("b"), undefined, new WriteState(), false).length;
   one.settle();
   assert.equal(refused(), 1);
   other.settle();
@@ -182,7 +204,7 @@ test("what was only looked at is nobody's", () => {
   const pool = small();
   for (const name of ["a", "b"])
     assert.deepEqual(
-      pool.allocate(make(name, { clusterIPs: ["10.0.0.2"] }), undefined, new WriteState()),
+      pool.allocate(make(name, { clusterIPs: ["10.0.0.2"] }), undefined, new WriteState(), false),
       [],
     );
 });
@@ -191,7 +213,7 @@ test("what is free again is given last", () => {
   const pool = serviceAllocator({ ranges: ["10.0.0.0/28"], ports: { from: 30_000, to: 30_013 } });
   const given = Array.from({ length: 14 }, () => {
     const service = make("s", { type: "NodePort", ports: [{ port: 1 }] });
-    assert.deepEqual(pool.allocate(service, undefined, new WriteState()), []);
+    assert.deepEqual(pool.allocate(service, undefined, new WriteState(), false), []);
     return [service.spec.clusterIP, service.spec.ports![0]!.nodePort];
   });
   assert.deepEqual(
@@ -203,7 +225,7 @@ test("what is free again is given last", () => {
 test("an exhausted range is an error of the server", async () => {
   const pool = serviceAllocator({ ranges: ["10.0.0.0/30"], ports: { from: 1, to: 1 } });
   for (const name of ["a", "b"]) await take(pool, make(name, {}));
-  assert.throws(() => pool.allocate(make("c", {}), undefined, new WriteState()), (error) => error instanceof ApiError && error.code === 500);
+  assert.throws(() => pool.allocate(make("c", {}), undefined, new WriteState(), false), (error) => error instanceof ApiError && error.code === 500);
 }); // prettier-ignore
 
 test("what a service has stays, though the range has moved on", () => {
@@ -214,7 +236,7 @@ test("what a service has stays, though the range has moved on", () => {
     ports: [{ port: 1, nodePort: 99 }],
   };
   const service = make("s", structuredClone(spec));
-  assert.deepEqual(small().allocate(service, make("s", spec), new WriteState()), []);
+  assert.deepEqual(small().allocate(service, make("s", spec), new WriteState(), false), []);
   assert.deepEqual([service.spec.clusterIPs, service.spec.ports![0]!.nodePort], [["10.9.9.9"], 99]);
 });
 

@@ -89,7 +89,7 @@ export function serviceAllocator({
   return {
     families: ranges.map(({ family }) => family) as [AddressRange["family"]],
     ownAddress: ranges[0]!.at(1),
-    allocate: (service, old, state) => {
+    allocate: (service, old, state, dryRun) => {
       const owner = keyOf(service);
       const share = shareOf(
         (claim) =>
@@ -97,6 +97,7 @@ export function serviceAllocator({
           promises.taken(claim, owner) ||
           state.get(lostClaims)?.has(claim) === true,
         rounds,
+        dryRun,
       );
       // The first thing that cannot be had ends the search, as in kube-apiserver.
       const addresses = addressesFor(service.spec, old?.spec, ranges, share);
@@ -133,6 +134,8 @@ const keyOf = ({ metadata }: Service): string => `${metadata.namespace}/${metada
 
 /** What one request may take, and has taken. */
 interface Share {
+  /** Then addresses may be taken already, and ports be of any range, as in kube-apiserver. */
+  readonly dryRun: boolean;
   /** False when somebody else has it. */
   take(claim: string): boolean;
   /** Something free among these, preferably behind the first `keep`; undefined when there is none. */
@@ -166,7 +169,7 @@ function goRound(random: () => number): Rounds {
   };
 }
 
-function shareOf(isTaken: (claim: string) => boolean, rounds: Rounds): Share {
+function shareOf(isTaken: (claim: string) => boolean, rounds: Rounds, dryRun: boolean): Share {
   const mine = new Set<string>();
   const take = (claim: string): boolean => {
     if (mine.has(claim) || isTaken(claim)) return false;
@@ -190,6 +193,7 @@ function shareOf(isTaken: (claim: string) => boolean, rounds: Rounds): Share {
     return undefined;
   };
   return {
+    dryRun,
     take,
     any: (candidates, keep, claim) =>
       among(candidates, keep + 1, candidates.size - keep, claim) ?? among(candidates, 1, keep, claim),
@@ -219,7 +223,7 @@ function addressesFor(
     const kept = wanted !== undefined && old?.clusterIPs?.includes(wanted) === true;
     if (wanted !== undefined && !kept && !range.contains(wanted))
       return refused(`it is not in the range of service addresses, ${range.text}`);
-    if (wanted !== undefined && !kept && !share.take(canonicalAddress(wanted)))
+    if (wanted !== undefined && !kept && !share.take(canonicalAddress(wanted)) && !share.dryRun)
       return refused("provided IP is already allocated");
     const address = wanted ?? share.any(range, keptAddresses(range.size), (text) => text);
     if (address === undefined)
@@ -240,7 +244,7 @@ const anyPort = (texts: Candidates, share: Share): number => {
 
 /** A port that was asked for, unless it cannot be had. */
 function portErrors(port: number, { from, to }: PortRange, share: Share, field: string): FieldError[] {
-  if (port < from || port > to)
+  if (!share.dryRun && (port < from || port > to))
     return [
       invalidValue(
         field,

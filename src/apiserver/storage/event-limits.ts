@@ -62,7 +62,7 @@ export function eventKeeping(options: EventKeepingOptions): EventKeeping {
 }
 
 /** Undefined where there is no limit at all. */
-function limitsOf(settings: ApiserverSettings): EventLimits | undefined {
+export function limitsOf(settings: ApiserverSettings): EventLimits | undefined {
   const typed = (type: "Normal" | "Warning") => ({
     count: settings.eventMaxCountPerType[type] ?? 0,
     bytes: settings.eventMaxBytesPerType[type] ?? 0,

@@ -21,6 +21,10 @@ export interface CustomResourcesOptions {
   readonly storePrefix: string;
   readonly reflector: StoreReflector;
   readonly uncached: boolean;
+  /** Whether updates are judged by what they change only. */
+  readonly ratcheting: boolean;
+  /** The minor release whose functions rules have. */
+  readonly expressionRelease: number;
   /** How objects get from one version to another, for definitions that name a webhook. */
   webhook(definition: CustomResourceDefinition): Convert;
   readonly ruleObserver?: RuleObserver | undefined;
@@ -59,6 +63,8 @@ export function customResources(
         served,
         dialect,
         ruleObserver: options.ruleObserver,
+        ratcheting: options.ratcheting,
+        expressionRelease: options.expressionRelease,
         terminating: () => options.terminating(),
       }),
       { dialect, store: options.store, storePrefix: options.storePrefix, media: "json" },

@@ -5,6 +5,7 @@ import type { Dialect } from "#dialect";
 import { type ApiObject, type Served, type Strategy, type Verb, strategy } from "#registry";
 import { embeddedErrors } from "../structural/embedded.ts";
 import { listTypeErrors } from "../structural/list-types.ts";
+import { changedErrors } from "../structural/ratchet.ts";
 import { type RuleObserver, type RuleSet, ruleSet } from "../structural/rules.ts";
 import { type ValueCheck, compileValues, valueErrors } from "../structural/values.ts";
 import { customColumns } from "./columns.ts";
@@ -33,11 +34,15 @@ export interface CustomStrategyOptions {
   readonly served: readonly Served[];
   readonly dialect: Dialect;
   readonly ruleObserver?: RuleObserver | undefined;
+  /** Whether updates are judged by what they change only. */
+  readonly ratcheting: boolean;
+  /** The minor release whose functions rules have. */
+  readonly expressionRelease: number;
   terminating(): boolean;
 }
 
 export function customStrategy(options: CustomStrategyOptions): Strategy {
-  const { definition, version, kind, served, dialect } = options;
+  const { definition, version, kind, served, dialect, ratcheting } = options;
   const { spec, status } = definition;
   const names = status.acceptedNames.plural ? status.acceptedNames : spec.names;
   const { status: statusPart, scale } = version.subresources ?? {};
@@ -51,8 +56,9 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     part: Part,
   ): Steps<FieldError[]> {
     const structural = kind.structural();
+    const found = values(object);
     const errors = [
-      ...values(object),
+      ...(ratcheting && old && found.length > 0 ? changedErrors(found, object, old, structural) : found),
       ...(part === "spec" ? scaleSpecErrors(object, scale) : []),
       ...scaleStatusErrors(object, scale),
       ...(part === "spec" ? embeddedErrors(object, structural) : []),
@@ -60,11 +66,12 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     // Lists that were not unique before need not become so.
     if (!old || listTypeErrors(old, structural).length === 0)
       errors.push(...listTypeErrors(object, structural));
-    rules ??= { set: yield* ruleSet(structural, true, dialect, options.ruleObserver) };
+    const language = { dialect, release: options.expressionRelease };
+    rules ??= { set: yield* ruleSet(structural, true, language, options.ruleObserver) };
     if (!rules.set) return errors;
     return errors.some(({ type }) => blocking.has(type))
       ? [...errors, notChecked]
-      : [...errors, ...(yield* rules.set.errors(object, old, ""))];
+      : [...errors, ...(yield* rules.set.errors(object, old, "", ratcheting))];
   };
   return strategy<ApiObject>({
     custom: true,

@@ -1,23 +1,26 @@
 // Defaults in a definition are values like any other: they fit their own schema and hold nothing unknown.
 import { type FieldError, type Steps, invalidValue } from "#base";
-import type { Dialect } from "#dialect";
 import { DecodeError, type OpenWalk } from "#schema";
 import { embeddedErrors } from "../structural/embedded.ts";
 import { pruneValue } from "../structural/prune.ts";
-import { ruleSet } from "../structural/rules.ts";
+import { type RuleLanguage, ruleSet } from "../structural/rules.ts";
 import { type Structural, metaFields } from "../structural/structural.ts";
 import { compileValues, nowhere, valueErrors } from "../structural/values.ts";
 
 const deepest = 1000;
 
-export function* defaultErrors(schema: Structural, path: string, dialect: Dialect): Steps<FieldError[]> {
+export function* defaultErrors(
+  schema: Structural,
+  path: string,
+  language: RuleLanguage,
+): Steps<FieldError[]> {
   const errors: FieldError[] = [];
-  yield* walk(schema, path, { dialect, root: true, inMetadata: false }, errors);
+  yield* walk(schema, path, { language, root: true, inMetadata: false }, errors);
   return errors;
 }
 
 interface Place {
-  readonly dialect: Dialect;
+  readonly language: RuleLanguage;
   readonly root: boolean;
   readonly inMetadata: boolean;
 }
@@ -37,11 +40,11 @@ function* walk(schema: Structural, path: string, place: Place, errors: FieldErro
 function* ownErrors(
   schema: Structural,
   path: string,
-  { dialect, root }: Place,
+  { language, root }: Place,
   inMetadata: boolean,
 ): Steps<readonly FieldError[]> {
   const { default: value } = schema;
-  const check = compileValues(schema.props, dialect);
+  const check = compileValues(schema.props, language.dialect);
   // Values are looked at on their own; where they stand is put before what is found.
   const found = (): FieldError[] =>
     valueErrors(check, value, "").map((error) => ({
@@ -61,6 +64,6 @@ function* ownErrors(
   const embedded = embeddedErrors(value, schema, path, root);
   if (embedded.length > 0) return [...errors, ...embedded];
   const wrong = found();
-  const rules = wrong.length === 0 ? yield* ruleSet(schema, false, dialect) : undefined;
+  const rules = wrong.length === 0 ? yield* ruleSet(schema, false, language) : undefined;
   return [...errors, ...wrong, ...(rules ? yield* rules.errors(value, value, path) : [])];
 }

@@ -1,8 +1,13 @@
 // Validation rules in a definition: they compile, and what they may cost is bounded, each and together.
 import { type FieldError, type Steps, forbiddenField, invalidValue } from "#base";
 import { type SchemaType, unbounded } from "#cel";
-import type { Dialect } from "#dialect";
-import { type CompiledRule, compileRules, innerType, ruleTypeOf } from "../structural/rules.ts";
+import {
+  type CompiledRule,
+  type RuleLanguage,
+  compileRules,
+  innerType,
+  ruleTypeOf,
+} from "../structural/rules.ts";
 import type { Structural } from "../structural/structural.ts";
 
 const expressionLimit = 10_000_000;
@@ -10,7 +15,7 @@ const definitionLimit = 100_000_000;
 const mostNamed = 4;
 
 interface Walk {
-  readonly dialect: Dialect;
+  readonly language: RuleLanguage;
   /** Whether something is wrong with the schema here or below: then its rules are not looked at. */
   readonly blocked: (path: string) => boolean;
   readonly errors: FieldError[];
@@ -22,12 +27,12 @@ interface Walk {
 export function* expressionErrors(
   schema: Structural,
   path: string,
-  dialect: Dialect,
+  language: RuleLanguage,
   schemaErrors: readonly FieldError[],
 ): Steps<FieldError[]> {
   if (!schema.hasRules) return [];
   const walk: Walk = {
-    dialect,
+    language,
     blocked: pathsAbove(schemaErrors),
     errors: [],
     costs: [],
@@ -40,7 +45,7 @@ export function* expressionErrors(
     walk,
   );
   if (walk.total <= definitionLimit) return walk.errors;
-  const x = dialect.wire.extensionPrefix;
+  const x = language.dialect.wire.extensionPrefix;
   const worst = walk.costs
     .filter(({ cost }) => cost >= definitionLimit / 100)
     .sort((a, b) => b.cost - a.cost)
@@ -129,7 +134,7 @@ function* visit(schema: Structural, type: SchemaType | undefined, place: Place, 
       walk,
     );
   if (schema.rules.length === 0 || walk.blocked(path)) return;
-  const at = `${path}.${walk.dialect.wire.extensionPrefix}validations`;
+  const at = `${path}.${walk.language.dialect.wire.extensionPrefix}validations`;
   if (!type) {
     walk.errors.push({
       type: "InternalError",
@@ -138,7 +143,7 @@ function* visit(schema: Structural, type: SchemaType | undefined, place: Place, 
     });
     return;
   }
-  for (const [i, compiled] of (yield* compileRules(schema, type, walk.dialect)).entries())
+  for (const [i, compiled] of (yield* compileRules(schema, type, walk.language)).entries())
     ruleErrors(compiled, `${at}[${i}]`, place, walk);
 }
 

@@ -1,8 +1,9 @@
 // Definitions of custom resources. The names controller writes their status; a deletion waits until all
 // instances are gone.
 import { CustomResourceDefinition } from "#api";
-import { type Dialect, groupName } from "#dialect";
+import { groupName } from "#dialect";
 import { type Strategy, nameColumn, pathSegment, strategy } from "#registry";
+import type { RuleLanguage } from "../structural/rules.ts";
 import { setCondition } from "./conditions.ts";
 import { definitionErrors, definitionUpdateErrors, statusErrors } from "./validate.ts";
 
@@ -14,8 +15,9 @@ function addStored({ spec, status }: CustomResourceDefinition): void {
   if (!stored.includes(storage.name)) status.storedVersions = [...stored, storage.name];
 }
 
-export const definitionStrategy = (dialect: Dialect): Strategy =>
-  strategy<CustomResourceDefinition>({
+export function definitionStrategy(language: RuleLanguage): Strategy {
+  const { dialect } = language;
+  return strategy<CustomResourceDefinition>({
     resource: "customresourcedefinitions",
     singular: "customresourcedefinition",
     shortNames: ["crd", "crds"],
@@ -48,7 +50,7 @@ export const definitionStrategy = (dialect: Dialect): Strategy =>
       addStored(obj);
     },
     validateInSteps: (obj, old) =>
-      old ? definitionUpdateErrors(obj, old, dialect) : definitionErrors(obj, dialect),
+      old ? definitionUpdateErrors(obj, old, language) : definitionErrors(obj, language),
     beginDeletion: (obj, { now }) => {
       const finalizer = dialect.names.finalizers.customResourceCleanup;
       const { metadata, status } = obj;
@@ -82,3 +84,4 @@ export const definitionStrategy = (dialect: Dialect): Strategy =>
       },
     },
   });
+}

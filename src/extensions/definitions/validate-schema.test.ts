@@ -5,6 +5,7 @@ import { dialects } from "#dialect";
 import type { SchemaProps } from "../structural/structural.ts";
 import { schemaErrors } from "./validate-schema.ts";
 
+const language = { dialect: dialects.orch, release: 27 };
 function counted<T>(steps: Steps<T>): { readonly steps: number; readonly result: T } {
   for (let count = 0; ; count += 1) {
     const step = steps.next();
@@ -14,7 +15,7 @@ function counted<T>(steps: Steps<T>): { readonly steps: number; readonly result:
 
 const check = (spec: SchemaProps): { readonly steps: number; readonly details: string[] } => {
   const schema = { type: "object", properties: { spec } };
-  const { steps, result } = counted(schemaErrors(schema, false, "spec.validation", dialects.orch));
+  const { steps, result } = counted(schemaErrors(schema, false, "spec.validation", language));
   return { steps, details: result.map(({ field, detail }) => `${field}: ${detail}`) };
 };
 const many = (count: number, of: (i: number) => SchemaProps): SchemaProps => ({
@@ -94,7 +95,7 @@ const values: readonly [name: string, property: SchemaProps, details: string[]][
 for (const [name, property, details] of values)
   test(`what a schema may not say: ${name}`, () => {
     const schema = { type: "object", properties: { spec: { type: "object", properties: { a: property } } } };
-    const { result } = counted(schemaErrors(schema, false, "spec", dialects.orch));
+    const { result } = counted(schemaErrors(schema, false, "spec", language));
     const found = result.map((error) => fieldErrorText(error));
     assert.equal(found.length, details.length, found.join("\n"));
     details.forEach((detail, i) => {
@@ -105,7 +106,7 @@ for (const [name, property, details] of values)
 
 test("a default of the whole object says what kind it is of", () => {
   const schema = { type: "object", default: {} };
-  const { result } = counted(schemaErrors(schema, false, "spec", dialects.orch));
+  const { result } = counted(schemaErrors(schema, false, "spec", language));
   const found = result.map(({ field, type }) => `${type} ${field}`);
   assert.deepEqual(found, [
     "FieldValueRequired spec.openAPIV3Schema.default.apiVersion",

@@ -1,6 +1,6 @@
 // One schema of a definition, from the keywords it may use to the defaults and rules in it.
 import { type FieldError, type Steps, forbiddenField, invalidValue } from "#base";
-import type { Dialect } from "#dialect";
+import type { RuleLanguage } from "../structural/rules.ts";
 import { type SchemaProps, type Structural, structuralSteps } from "../structural/structural.ts";
 import { defaultErrors } from "./default-rules.ts";
 import { expressionErrors } from "./expression-rules.ts";
@@ -12,9 +12,10 @@ export function* schemaErrors(
   schema: SchemaProps | undefined,
   statusEnabled: boolean,
   at: string,
-  dialect: Dialect,
+  language: RuleLanguage,
 ): Steps<FieldError[]> {
   if (!schema) return [];
+  const { dialect } = language;
   const x = dialect.wire.extensionPrefix;
   const path = `${at}.openAPIV3Schema`;
   const errors: FieldError[] = statusEnabled ? rootErrors(schema, path, x) : [];
@@ -27,13 +28,13 @@ export function* schemaErrors(
     errors.push(...(yield* structuralErrors(schema, path, dialect)));
     if (errors.length === before) {
       structural = yield* structuralSteps(schema, dialect);
-      errors.push(...(yield* defaultErrors(structural, path, dialect)));
+      errors.push(...(yield* defaultErrors(structural, path, language)));
     }
   }
   const ruleErrors = yield* schemaRuleErrors(schema, path, dialect);
   errors.push(...ruleErrors);
   if (structural && errors.length === before + ruleErrors.length)
-    errors.push(...(yield* expressionErrors(structural, path, dialect, ruleErrors)));
+    errors.push(...(yield* expressionErrors(structural, path, language, ruleErrors)));
   if (errors.length === 0 && why !== undefined) errors.push(invalidValue(path, "", why));
   return errors;
 }

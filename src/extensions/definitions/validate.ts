@@ -10,15 +10,18 @@ import type {
   CustomResourceSubresources,
 } from "#api";
 import { type FieldError, type Steps, forbiddenField, invalidValue, notSupported, required } from "#base";
-import type { Dialect } from "#dialect";
 import { webhookClientErrors } from "#registry";
 import { dns1035LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { isDeepStrictEqual } from "node:util";
+import type { RuleLanguage } from "../structural/rules.ts";
 import type { SchemaProps } from "../structural/structural.ts";
 import { approvalAnnotation, approvalErrors, approvalOf } from "./approval.ts";
 import { schemaErrors } from "./validate-schema.ts";
 
-export function* definitionErrors(obj: CustomResourceDefinition, dialect: Dialect): Steps<FieldError[]> {
+export function* definitionErrors(
+  obj: CustomResourceDefinition,
+  language: RuleLanguage,
+): Steps<FieldError[]> {
   const { metadata, spec } = obj;
   const errors: FieldError[] = [];
   const name = metadata.name ?? "";
@@ -26,13 +29,13 @@ export function* definitionErrors(obj: CustomResourceDefinition, dialect: Dialec
   if (name !== `${spec.names.plural}.${spec.group}`)
     problems.push('must be spec.names.plural+"."+spec.group');
   if (name !== "") for (const text of problems) errors.push(invalidValue("metadata.name", name, text));
-  return [...errors, ...(yield* commonErrors(obj, undefined, dialect))];
+  return [...errors, ...(yield* commonErrors(obj, undefined, language))];
 }
 
 export function* definitionUpdateErrors(
   obj: CustomResourceDefinition,
   old: CustomResourceDefinition,
-  dialect: Dialect,
+  language: RuleLanguage,
 ): Steps<FieldError[]> {
   const errors: FieldError[] = [];
   const fixed = (now: string, before: string, field: string): void => {
@@ -44,7 +47,7 @@ export function* definitionUpdateErrors(
   }
   fixed(obj.spec.group, old.spec.group, "spec.group");
   fixed(obj.spec.names.plural, old.spec.names.plural, "spec.names.plural");
-  return [...errors, ...(yield* commonErrors(obj, old, dialect))];
+  return [...errors, ...(yield* commonErrors(obj, old, language))];
 }
 
 export const hasCondition = ({ status }: CustomResourceDefinition, type: string): boolean =>
@@ -56,14 +59,15 @@ export const statusErrors = ({ status }: CustomResourceDefinition): FieldError[]
 function* commonErrors(
   obj: CustomResourceDefinition,
   old: CustomResourceDefinition | undefined,
-  dialect: Dialect,
+  language: RuleLanguage,
 ): Steps<FieldError[]> {
+  const { dialect } = language;
   const { spec, metadata } = obj;
   const kept = old?.spec.preserveUnknownFields === true;
   const given = metadata.annotations?.[approvalAnnotation(dialect)] ?? "";
   return [
     // What is stored was checked when it was written: status and finalizers come and go without that cost.
-    ...(old && isDeepStrictEqual(spec, old.spec) ? [] : yield* specErrors(spec, old, dialect)),
+    ...(old && isDeepStrictEqual(spec, old.spec) ? [] : yield* specErrors(spec, old, language)),
     ...statusErrors(obj),
     ...storedErrors(obj),
     ...approvalErrors(
@@ -114,7 +118,7 @@ function shared<T>(
 function* specErrors(
   spec: CustomResourceDefinitionSpec,
   old: CustomResourceDefinition | undefined,
-  dialect: Dialect,
+  language: RuleLanguage,
 ): Steps<FieldError[]> {
   const versions = spec.versions ?? [];
   const errors = groupErrors(spec.group);
@@ -125,14 +129,14 @@ function* specErrors(
     if (!schema?.openAPIV3Schema)
       errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`, "schemas are required"));
   });
-  errors.push(...(yield* versionErrors(versions, dialect)));
+  errors.push(...(yield* versionErrors(versions, language)));
   // The first version is also looked at under its older name.
   const [first] = versions;
   const problems = first?.name ? dns1035LabelProblems(first.name) : [];
   if (problems.length > 0) errors.push(invalidValue("spec.version", first!.name, problems.join(",")));
   for (const key of ["plural", "singular", "kind", "listKind"] as const)
     if (!spec.names[key]) errors.push(required(`spec.names.${key}`));
-  errors.push(...nameErrors(spec.names, "spec.names"), ...(yield* sharedErrors(versions, dialect)));
+  errors.push(...nameErrors(spec.names, "spec.names"), ...(yield* sharedErrors(versions, language)));
   const { conversion } = spec;
   if (conversion && conversion.strategy !== "None" && spec.preserveUnknownFields)
     errors.push(
@@ -159,7 +163,7 @@ const hasStatus = ({ subresources }: CustomResourceDefinitionVersion): boolean =
 
 function* versionErrors(
   versions: readonly CustomResourceDefinitionVersion[],
-  dialect: Dialect,
+  language: RuleLanguage,
 ): Steps<FieldError[]> {
   const errors: FieldError[] = [];
   const [oneSchema, onePart, oneTable] = [
@@ -174,7 +178,7 @@ function* versionErrors(
     for (const text of warningProblems(version))
       errors.push(invalidValue(`${at}.deprecationWarning`, version.deprecationWarning, text));
     if (!oneSchema)
-      errors.push(...(yield* schemaErrors(schemaOf(version), hasStatus(version), `${at}.schema`, dialect)));
+      errors.push(...(yield* schemaErrors(schemaOf(version), hasStatus(version), `${at}.schema`, language)));
     if (!onePart) errors.push(...subresourceErrors(version.subresources, `${at}.subresources`));
     if (!oneTable)
       version.additionalPrinterColumns?.forEach((column, j) =>
@@ -195,14 +199,14 @@ const schemaOf = ({ schema }: CustomResourceDefinitionVersion): SchemaProps | un
 
 function* sharedErrors(
   versions: readonly CustomResourceDefinitionVersion[],
-  dialect: Dialect,
+  language: RuleLanguage,
 ): Steps<FieldError[]> {
   const [first] = versions;
   if (!first) return [];
   const errors: FieldError[] = [];
   if (shared(versions, ({ schema }) => schema))
     errors.push(
-      ...(yield* schemaErrors(schemaOf(first), versions.some(hasStatus), "spec.validation", dialect)),
+      ...(yield* schemaErrors(schemaOf(first), versions.some(hasStatus), "spec.validation", language)),
     );
   if (shared(versions, ({ subresources }) => subresources))
     errors.push(...subresourceErrors(first.subresources, "spec.subresources"));

@@ -14,7 +14,7 @@ const object = (properties: SchemaProps, more: SchemaProps = {}): SchemaProps =>
 });
 
 function told(schema: SchemaProps, value: unknown, old?: unknown): string[] {
-  const set = finishSteps(ruleSet(structuralOf(schema, dialect), true, dialect));
+  const set = finishSteps(ruleSet(structuralOf(schema, dialect), true, { dialect, release: 27 }));
   return (set ? finishSteps(set.errors(value, old, "")) : []).map(
     ({ field, detail }) => `${field}: ${detail}`,
   );
@@ -113,14 +113,17 @@ for (const [name, schema, value, old, says] of cases)
   test(name, () => assert.deepEqual(told(schema, value, old), says));
 
 test("a schema without rules has none to run", () => {
-  assert.equal(finishSteps(ruleSet(structuralOf(object({ a: number }), dialect), true, dialect)), undefined);
+  assert.equal(
+    finishSteps(ruleSet(structuralOf(object({ a: number }), dialect), true, { dialect, release: 27 })),
+    undefined,
+  );
 });
 
 test("an observer is told of each compilation and each judgement", () => {
   const heard: string[] = [];
   const observer = { compiled: () => heard.push("compiled"), evaluated: () => heard.push("evaluated") };
   const schema = structuralOf(object({ a: number }, rules({ rule: "self.a > 0" })), dialect);
-  const set = finishSteps(ruleSet(schema, true, dialect, observer))!;
+  const set = finishSteps(ruleSet(schema, true, { dialect, release: 27 }, observer))!;
   for (const a of [1, 0]) finishSteps(set.errors({ a }, undefined, ""));
   assert.deepEqual(heard, ["compiled", "evaluated", "evaluated"]);
 });

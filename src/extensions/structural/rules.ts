@@ -16,6 +16,7 @@ import {
 } from "#cel";
 import { type FieldError, type Steps, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
+import { comparison, oldItems } from "./ratchet.ts";
 import { type Structural, type ValidationRule, isObject } from "./structural.ts";
 
 /** What one rule may cost, and all rules for one object. */
@@ -37,12 +38,17 @@ export interface CompiledRule {
   readonly maxCardinality: number;
 }
 
-const environments = new WeakMap<Dialect, Environment>();
-function environmentOf(dialect: Dialect): Environment {
-  let known = environments.get(dialect);
-  if (!known) environments.set(dialect, (known = environment({ typePrefix: dialect.cli.product })));
-  return known;
+/** The names that rules know, and the minor release whose functions they have. */
+export interface RuleLanguage {
+  readonly dialect: Dialect;
+  readonly release: number;
 }
+
+const environments = new Map<string, Environment>();
+const environmentOf = ({ dialect, release }: RuleLanguage): Environment =>
+  environments.getOrInsertComputed(`${dialect.name} ${release}`, () =>
+    environment({ typePrefix: dialect.cli.product, release }),
+  );
 
 const likes = new WeakMap<Structural, SchemaLike>();
 
@@ -95,9 +101,9 @@ export function* innerType(type: SchemaType, inner: Structural, key?: string): S
 export function* compileRules(
   schema: Structural,
   type: SchemaType,
-  dialect: Dialect,
+  language: RuleLanguage,
 ): Steps<readonly CompiledRule[]> {
-  const env = environmentOf(dialect);
+  const env = environmentOf(language);
   const variables = { self: type.type, oldSelf: type.type };
   const sizes = sizesOf(type);
   const maxCardinality = Math.floor(mostRequestBytes / (type.minSize + 1));
@@ -167,27 +173,31 @@ export interface RuleObserver {
 }
 
 export interface RuleSet {
-  /** What the rules say of a value; without an old one, rules that compare are left out. */
-  errors(value: unknown, old: unknown, path: string): Steps<FieldError[]>;
+  /**
+   * What the rules say of a value; without an old one, rules that compare are left out. With ratcheting, so are
+   * rules that do not compare, where the value is the old one.
+   */
+  errors(value: unknown, old: unknown, path: string, ratcheting?: boolean): Steps<FieldError[]>;
 }
 
 export function* ruleSet(
   schema: Structural | undefined,
   root: boolean,
-  dialect: Dialect,
+  language: RuleLanguage,
   observer?: RuleObserver,
 ): Steps<RuleSet | undefined> {
   if (!schema?.hasRules) return undefined;
   const began = performance.now();
   const type = yield* ruleTypeOf(schema, root);
-  const tree = type && (yield* treeOf(schema, type, root, dialect));
+  const tree = type && (yield* treeOf(schema, type, root, language));
   observer?.compiled(secondsSince(began));
   return (
     tree && {
-      errors: function* (value, old, path) {
-        const state: State = { errors: [], budget: objectBudget };
+      errors: function* (value, old, path, ratcheting = false) {
+        const same = ratcheting ? comparison() : () => false;
+        const state: State = { errors: [], budget: objectBudget, same };
         const asked = performance.now();
-        yield* run(tree, value, old, path, state);
+        yield* run(tree, { value, old, path, kept: false }, state);
         observer?.evaluated(secondsSince(asked));
         return state.errors;
       },
@@ -201,21 +211,21 @@ function* treeOf(
   schema: Structural,
   type: SchemaType,
   root: boolean,
-  dialect: Dialect,
+  language: RuleLanguage,
 ): Steps<RuleTree | undefined> {
   const properties = new Map<string, RuleTree>();
   for (const [key, inner] of schema.properties) {
     const of = inner.hasRules ? yield* innerType(type, inner, key) : undefined;
-    const tree = of && (yield* treeOf(inner, of, inner.embedded, dialect));
+    const tree = of && (yield* treeOf(inner, of, inner.embedded, language));
     if (tree) properties.set(key, tree);
   }
   const below = function* (inner: Structural | undefined): Steps<RuleTree | undefined> {
     if (!inner?.hasRules || !type.elem) return undefined;
-    return yield* treeOf(inner, type.elem, inner.embedded, dialect);
+    return yield* treeOf(inner, type.elem, inner.embedded, language);
   };
   const items = yield* below(schema.items);
   const values = yield* below(schema.additional?.of);
-  const rules = schema.rules.length > 0 ? yield* compileRules(schema, type, dialect) : [];
+  const rules = schema.rules.length > 0 ? yield* compileRules(schema, type, language) : [];
   if (rules.length === 0 && !items && !values && properties.size === 0) return undefined;
   const own = yield* schemaLike(schema);
   const like = root ? { ...own, embeddedResource: true } : own;
@@ -226,39 +236,42 @@ interface State {
   readonly errors: FieldError[];
   /** Negative once nothing more is run. */
   budget: number;
+  /** Whether a value is the old one, and rules are left out for that. */
+  readonly same: (value: unknown, old: unknown) => boolean;
+}
+
+interface Place {
+  readonly value: unknown;
+  readonly old: unknown;
+  readonly path: string;
+  /** Whether it is part of something that stayed the same. */
+  readonly kept: boolean;
 }
 
 const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
 
-function* run(tree: RuleTree, value: unknown, old: unknown, path: string, state: State): Steps<void> {
+function* run(tree: RuleTree, { value, old, path, kept: within }: Place, state: State): Steps<void> {
   if (value === null || value === undefined || state.budget < 0) return;
-  yield* runRules(tree, value, old ?? undefined, path === "" ? "<nil>" : path, state);
+  const kept = within || state.same(value, old);
+  yield* runRules(tree, { value, old: old ?? undefined, path: path === "" ? "<nil>" : path, kept }, state);
   if (Array.isArray(value) && tree.items) {
     const before = oldItems(tree.schema, old);
     for (let i = 0; i < value.length && state.budget >= 0; i++)
-      yield* run(tree.items, value[i], before(value[i]), `${path}[${i}]`, state);
+      yield* run(tree.items, { value: value[i], old: before(value[i]), path: `${path}[${i}]`, kept }, state);
   } else if (isObject(value)) {
     const before = isObject(old) ? old : {};
     for (const key in value) {
       if (state.budget < 0) return;
       const property = tree.properties.get(key);
-      if (property) yield* run(property, value[key], before[key], below(path, key), state);
+      const at = { value: value[key], old: before[key], kept };
+      if (property) yield* run(property, { ...at, path: below(path, key) }, state);
       else if (tree.values && !tree.schema.properties.has(key))
-        yield* run(tree.values, value[key], before[key], `${path}[${key}]`, state);
+        yield* run(tree.values, { ...at, path: `${path}[${key}]` }, state);
     }
   }
 }
 
-/** The item that stood for an item before: by its keys, where the list has some. */
-function oldItems(schema: Structural, old: unknown): (item: unknown) => unknown {
-  if (schema.listType !== "map" || !Array.isArray(old)) return () => undefined;
-  const keyOf = (item: unknown): string =>
-    JSON.stringify(schema.listKeys.map((key) => (isObject(item) ? (item[key] ?? null) : null)));
-  const byKey = new Map(old.map((item) => [keyOf(item), item as unknown]));
-  return (item) => byKey.get(keyOf(item));
-}
-
-function* runRules(tree: RuleTree, value: unknown, old: unknown, path: string, state: State): Steps<void> {
+function* runRules(tree: RuleTree, { value, old, path, kept }: Place, state: State): Steps<void> {
   if (tree.rules.length === 0) return;
   const { type } = tree.schema;
   const say = (detail: string): void => void state.errors.push(invalidValue(path, type, detail));
@@ -273,7 +286,7 @@ function* runRules(tree: RuleTree, value: unknown, old: unknown, path: string, s
   for (const compiled of tree.rules) {
     const { rule, program, error, transition } = compiled;
     if (error !== undefined) say(`rule compile error: ${error}`);
-    if (!program || (transition && old === undefined)) continue;
+    if (!program || (transition ? old === undefined : kept)) continue;
     const outcome = evaluated(program, bindings, transition);
     yield;
     state.budget -= outcome.cost;

@@ -36,6 +36,9 @@ const actions = ["Audit", "Deny", "Warn"];
 
 type Seen = Parameters<ReturnType<typeof admissionExpressions>["compile"]>[2];
 
+const expressionsFor = ({ dialect, settings }: RequestContext): ReturnType<typeof admissionExpressions> =>
+  admissionExpressions(dialect.cli.product, settings.expressionRelease);
+
 /** Policies of later releases have variables, and see the namespace of the object. */
 function policyErrors(
   policy: ValidatingAdmissionPolicy,
@@ -45,7 +48,7 @@ function policyErrors(
 ): FieldError[] {
   const { spec, metadata } = policy;
   const withParams = spec.paramKind !== undefined;
-  const composed = compileVariables(admissionExpressions(ctx.dialect.cli.product), spec);
+  const composed = compileVariables(expressionsFor(ctx), spec);
   const seen: Seen = { params: withParams, later: later ? { variables: composed.types } : undefined };
   const errors = [
     ...supported(spec.failurePolicy ?? "", "spec.failurePolicy", ["Fail", "Ignore"]),
@@ -57,7 +60,7 @@ function policyErrors(
     !isDeepStrictEqual([spec.matchConditions, withParams], [old.matchConditions, old.paramKind !== undefined])
   )
     errors.push(
-      ...matchConditionErrors(spec.matchConditions, "spec.matchConditions", ctx.dialect, {
+      ...matchConditionErrors(spec.matchConditions, "spec.matchConditions", ctx, {
         params: withParams,
         later: later ? {} : undefined,
       }),
@@ -165,7 +168,7 @@ function expressionErrors(
   variables: Seen,
   shown = source,
 ): FieldError[] {
-  const { error } = admissionExpressions(ctx.dialect.cli.product).compile(source, results, variables);
+  const { error } = expressionsFor(ctx).compile(source, results, variables);
   return error === undefined ? [] : [invalidValue(field, shown, error)];
 }
 

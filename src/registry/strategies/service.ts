@@ -31,9 +31,9 @@ export interface ServiceAllocator {
   readonly families: readonly [Family, ...Family[]];
   /**
    * Writes addresses and node ports that seem free into the service, and says which of those asked for cannot
-   * be had.
+   * be had. A dry run looks less closely, as in kube-apiserver: addresses may be taken, ports be of any range.
    */
-  allocate(service: Service, old: Service | undefined, state: WriteState): FieldError[];
+  allocate(service: Service, old: Service | undefined, state: WriteState, dryRun: boolean): FieldError[];
   /**
    * Makes sure of what was allocated; "lost" when somebody else was faster. Then it is allocated anew: the
    * pool knows what this service cannot have.
@@ -51,12 +51,12 @@ function settle(
   service: Service,
   old: Service | undefined,
   pool: ServiceAllocator | undefined,
-  state: WriteState,
+  { state, dryRun }: Pick<RequestContext, "state" | "dryRun">,
 ): FieldError[] {
   if (old) keepAllocated(service.spec, old.spec);
   alignAddresses(service.spec, old?.spec);
   const errors = settleFamilies(service.spec, old?.spec, pool?.families ?? ["IPv4"]);
-  return errors.length > 0 ? errors : (pool?.allocate(service, old, state) ?? []);
+  return errors.length > 0 ? errors : (pool?.allocate(service, old, state, dryRun) ?? []);
 }
 
 function changeErrors({ spec }: Service, { spec: old }: Service): FieldError[] {
@@ -120,8 +120,8 @@ const portsText = ({ spec }: Service): string =>
 
 /** The strategy of services for a server with this pool. */
 export function serviceWith(pool?: ServiceAllocator): Strategy {
-  const provide = (obj: Service, old: Service | undefined, { state }: RequestContext): void => {
-    state.set(unavailable, settle(obj, old, pool, state));
+  const provide = (obj: Service, old: Service | undefined, ctx: RequestContext): void => {
+    ctx.state.set(unavailable, settle(obj, old, pool, ctx));
     if (old) dropLeftovers(obj, old);
   };
   return strategy<Service>({

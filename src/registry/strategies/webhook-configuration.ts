@@ -244,14 +244,14 @@ function dropConditions(
 /** Conditions that a change leaves as they were are not looked at again. */
 function conditionErrors(
   { webhooks }: Configuration,
-  { dialect }: RequestContext,
+  ctx: RequestContext,
   old?: Configuration,
 ): FieldError[] {
   const conditionsOf = (configuration: Configuration) =>
     (configuration.webhooks ?? []).map(({ matchConditions }) => matchConditions);
   if (old && isDeepStrictEqual(conditionsOf({ webhooks }), conditionsOf(old))) return [];
   return (webhooks ?? []).flatMap(({ matchConditions }, position) =>
-    matchConditionErrors(matchConditions, `webhooks[${position}].matchConditions`, dialect, {
+    matchConditionErrors(matchConditions, `webhooks[${position}].matchConditions`, ctx, {
       params: false,
     }),
   );

@@ -3,7 +3,7 @@ import { admissionExpressions } from "#admission";
 import type { MatchCondition } from "#api";
 import { type FieldError, duplicate, invalidValue, required, tooMany } from "#base";
 import { types } from "#cel";
-import type { Dialect } from "#dialect";
+import type { RequestContext } from "../../strategy.ts";
 import { qualifiedNameErrors } from "./format.ts";
 import { repeats } from "./repeats.ts";
 
@@ -12,13 +12,13 @@ const mostConditions = 64;
 export function matchConditionErrors(
   conditions: readonly MatchCondition[] | undefined,
   path: string,
-  dialect: Dialect,
+  { dialect, settings }: Pick<RequestContext, "dialect" | "settings">,
   seen: Parameters<ReturnType<typeof admissionExpressions>["compile"]>[2],
 ): FieldError[] {
   if (!conditions) return [];
   const errors = conditions.length > mostConditions ? [tooMany(path, conditions.length, mostConditions)] : [];
   const repeated = repeats<string>();
-  const expressions = admissionExpressions(dialect.cli.product);
+  const expressions = admissionExpressions(dialect.cli.product, settings.expressionRelease);
   conditions.forEach(({ name, expression }, position) => {
     const at = `${path}[${position}]`;
     const source = (expression ?? "").trim();

@@ -1,0 +1,76 @@
+// What later releases brought to custom resources: ratcheting, and functions of expressions.
+import { test } from "node:test";
+import { serve } from "../../server.fixture.ts";
+import { definition, version } from "./custom-resources.fixture.ts";
+
+const loose = { type: "object", properties: { a: { type: "integer" }, b: { type: "integer" } } };
+const strict = {
+  ...loose,
+  properties: { a: { type: "integer", maximum: 5 }, b: { type: "integer" } },
+  "x-orch-validations": [{ rule: "self.a < 5" }],
+};
+
+const cases: [name: string, flags: string[], patch: object, status: number][] = [
+  ["another field may change with ratcheting", ["true"], { metadata: { labels: { x: "y" } } }, 200],
+  ["nothing may change without", ["false"], { metadata: { labels: { x: "y" } } }, 422],
+  ["what is wrong may not change to something else that is wrong", ["true"], { spec: { a: 8 } }, 422],
+  ["rules are asked again about what changes", ["true"], { spec: { b: 8 } }, 422],
+  ["what is wrong may become right", ["true"], { spec: { a: 1 } }, 200],
+];
+for (const [name, [on], patch, status] of cases)
+  test(name, async () => {
+    const { must, ask } = await serve({ flags: [`--feature-gates=CRDValidationRatcheting=${on}`] });
+    const path = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
+    const body = definition([version({ spec: loose })]);
+    await must(201, "POST", path, { body });
+    const { group } = body["spec"] as { group: string };
+    const widgets = `/apis/${group}/v1/namespaces/default/widgets`;
+    while ((await ask("GET", widgets)).status !== 200) await new Promise((resolve) => setImmediate(resolve));
+    const object = {
+      apiVersion: `${group}/v1`,
+      kind: "Widget",
+      metadata: { name: "w" },
+      spec: { a: 7, b: 1 },
+    };
+    await must(201, "POST", widgets, { body: object });
+    const type = "application/merge-patch+json";
+    const versions = [version({ spec: strict })];
+    await must(200, "PATCH", `${path}/${body.metadata.name}`, { body: { spec: { versions } }, type });
+    const refused = { ...object, metadata: { name: "new" } };
+    while ((await ask("POST", `${widgets}?dryRun=All`, { body: refused })).status !== 422)
+      await new Promise((resolve) => setImmediate(resolve));
+    await must(status, "PATCH", `${widgets}/w`, { body: patch, type });
+  });
+
+const releases: [rule: string, release: string, status: number][] = [
+  ["quantity(self.q).isGreaterThan(quantity('1'))", "1.27", 422],
+  ["quantity(self.q).isGreaterThan(quantity('1'))", "1.28", 201],
+  ["self.?q.orValue('') != ''", "1.28", 201],
+  ["sets.contains([self.q], ['2'])", "1.28", 422],
+  ["sets.contains([self.q], ['2'])", "1.29", 201],
+  ["isIP(self.q) || true", "1.29", 422],
+  ["isIP(self.q) || true", "1.30", 201],
+  ["!format.dns1123Label().validate(self.q).hasValue()", "1.30", 422],
+  ["!format.dns1123Label().validate(self.q).hasValue()", "1.31", 201],
+];
+for (const [rule, release, status] of releases)
+  test(`a definition with ${rule} is answered with ${status} for --expression-release=${release}`, async () => {
+    const flags = [`--expression-release=${release}`, "--feature-gates=AdmissionWebhookMatchConditions=true"];
+    const { must } = await serve({ flags });
+    const spec = {
+      type: "object",
+      properties: { q: { type: "string", maxLength: 9 } },
+      "x-orch-validations": [{ rule }],
+    };
+    const path = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
+    await must(status, "POST", path, { body: definition([version({ spec })]) });
+    const webhook = {
+      name: "a.example.com",
+      clientConfig: { url: "https://127.0.0.1:1/" },
+      sideEffects: "None",
+      admissionReviewVersions: ["v1"],
+      matchConditions: [{ name: "m", expression: rule.replaceAll("self", "object") }],
+    };
+    const hooks = "/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations";
+    await must(status, "POST", hooks, { body: { metadata: { name: "a" }, webhooks: [webhook] } });
+  });

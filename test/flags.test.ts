@@ -1,0 +1,51 @@
+// docs/flags.md names a test for every flag of orch-apiserver; here it is checked that the test is there, and
+// that its file names the flag.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { apiserverOptions } from "#apiserver";
+import { dialects } from "#dialect";
+import type { AnyOption } from "#options";
+
+const root = join(import.meta.dirname, "..");
+const options: readonly AnyOption[] = apiserverOptions(dialects.orch).sections.flatMap(
+  (section) => section.options as readonly AnyOption[],
+);
+const rows = readFileSync(join(root, "docs", "flags.md"), "utf8")
+  .split("\n")
+  .flatMap((line) => {
+    const cells = /^\| `--([a-z0-9-]+)` \| (.+) \|$/.exec(line);
+    return cells ? [{ flag: cells[1]!, shownBy: cells[2]! }] : [];
+  });
+
+/** What is wrong with one row: nothing where tests exist whose file names the flag or its setting. */
+function problems({ flag, shownBy }: (typeof rows)[number]): string[] {
+  const option = options.find((each) => each.flag === flag);
+  const named = new RegExp(`--${flag}(?![\\w-])|\\b${option?.name ?? flag}\\b`);
+  return shownBy.split("<br>").flatMap((cell) => {
+    const found = /^`([^`]+\.test\.ts)`: `([^`]+)`$/.exec(cell);
+    if (!found) return [`--${flag}: "${cell}" names no test`];
+    const [, file, words] = found as unknown as [string, string, string];
+    const text = existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : "";
+    if (!text.includes(words)) return [`--${flag}: ${file} has no "${words}"`];
+    return named.test(text) ? [] : [`--${flag}: ${file} does not name it`];
+  });
+}
+
+test("every flag is listed once, in the order of the reference page", () =>
+  assert.deepEqual(
+    rows.map(({ flag }) => flag),
+    options.flatMap(({ flag }) => flag ?? []),
+  ));
+
+test("every test that the list of flags names exists and names the flag", () =>
+  assert.deepEqual(rows.flatMap(problems), []));
+
+test("a row without its test would be noticed", () => {
+  const cell = (words: string): string => `\`test/flags.test.ts\`: \`${words}\``;
+  // This file names --event-ttl and no other flag.
+  assert.equal(problems({ flag: "event-ttl", shownBy: cell("a row without its test") }).length, 0);
+  assert.equal(problems({ flag: "event-ttl", shownBy: cell(["no", "such"].join(" ")) }).length, 1);
+  assert.equal(problems({ flag: "bind-address", shownBy: cell("a row without") }).length, 1);
+});
