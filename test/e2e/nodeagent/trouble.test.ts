@@ -262,12 +262,12 @@ describe("trouble on a node", needsCluster(), () => {
     );
     await runtime.stopPodSandbox(sandbox?.id ?? "");
     runtime.close();
-    const again = await home.until(
+    // The runtime ends the container before the sandbox: an agent that looks in between starts it once in vain.
+    await home.until(
       broken,
       "runs in a new sandbox",
-      (seen) => isReady(seen) && seen.status?.containerStatuses?.[0]?.restartCount === 1,
+      (seen) => isReady(seen) && (seen.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0,
     );
-    assert.ok(again);
     await home.events(broken, "SandboxChanged");
     const folder = join(disk, "pods", metadata.uid ?? "", "volumes", "stray");
     await mkdir(folder, { recursive: true });
