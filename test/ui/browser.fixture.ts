@@ -1,5 +1,5 @@
 // A real browser for tests of the page: one Chromium for a file, a fresh profile for each visitor.
-import { type Browser, type BrowserContext, type Page, chromium } from "playwright-core";
+import { type Browser, type BrowserContext, type Page, type Request, chromium } from "playwright-core";
 import { programPath } from "#kit";
 
 export type { Page };
@@ -52,15 +52,29 @@ export async function visit(
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Chromium breaks off what it loads when interfaces of the machine come or go, as those of other tests do. */
+/**
+ * Chromium breaks off what it loads when interfaces of the machine come or go, as those of other tests do: the page
+ * itself or a part of it.
+ */
 export async function goTo(page: Page, url: string): Promise<void> {
-  for (let left = 20; ; left--)
-    try {
-      await page.goto(url);
-      return;
-    } catch (error) {
-      if (left === 0 || !String(error).includes("ERR_NETWORK_CHANGED")) throw error;
+  let failure: unknown;
+  const noteFailure = (request: Request): void => {
+    if (request.resourceType() === "script" || request.resourceType() === "stylesheet")
+      failure = new Error(`${request.url()}: ${request.failure()?.errorText}`);
+  };
+  page.on("requestfailed", noteFailure);
+  try {
+    for (let left = 20; ; left--) {
+      failure = undefined;
+      // To go where one is loads nothing.
+      const going = page.url() === url ? page.reload() : page.goto(url);
+      await going.catch((error: unknown) => (failure = error));
+      if (failure === undefined) return;
+      if (left === 0 || !String(failure).includes("ERR_NETWORK_CHANGED")) throw failure;
     }
+  } finally {
+    page.off("requestfailed", noteFailure);
+  }
 }
 
 /** As if somebody had signed in in this tab before. */

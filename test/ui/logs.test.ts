@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
-import { type Cluster, type PodHome, needs, needsCluster, podHome, startCluster, until } from "#kit";
-import { type Page, openBrowser, signedIn, visit } from "./browser.fixture.ts";
+import { type Cluster, type PodHome, needs, needsCluster, podHome, startCluster } from "#kit";
+import { goTo, openBrowser, signedIn, visit } from "./browser.fixture.ts";
 
 const required = { skip: needs("chromium").skip || needsCluster().skip };
 const patienceMilliseconds = 120_000;
@@ -26,12 +26,6 @@ describe("the logs of a pod on a real node", required, () => {
     await browser?.close();
     await cluster?.stop();
   });
-  const open = (page: Page, url: string): Promise<boolean> =>
-    page.goto(url).then(
-      () => true,
-      () => false,
-    );
-
   test("lines come as they are written, as text, and stay readable after a restart", async () => {
     const { url, token } = cluster.apiserver;
     const name = await home.script(script, {}, { restartPolicy: "Always" });
@@ -40,7 +34,7 @@ describe("the logs of a pod on a real node", required, () => {
     const { page } = visitor;
     page.setDefaultTimeout(patienceMilliseconds);
     await signedIn(page, token);
-    await until("the page is loaded", () => open(page, `${url}/ui/#/timeline?q=pods+-n+${home.namespace}`));
+    await goTo(page, `${url}/ui/#/timeline?q=pods+-n+${home.namespace}`);
     await page.getByRole("treeitem", { name: new RegExp(`Pod ${name}`) }).click();
     await page.getByRole("tab", { name: "Logs" }).click();
     const log = page.getByLabel("Log", { exact: true });
