@@ -52,25 +52,29 @@ export async function visit(
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
+const networkChanged = "ERR_NETWORK_CHANGED";
+
 /**
  * Chromium breaks off what it loads when interfaces of the machine come or go, as those of other tests do: the page
  * itself or a part of it.
  */
 export async function goTo(page: Page, url: string): Promise<void> {
-  let failure: unknown;
+  const failures: Error[] = [];
   const noteFailure = (request: Request): void => {
-    if (request.resourceType() === "script" || request.resourceType() === "stylesheet")
-      failure = new Error(`${request.url()}: ${request.failure()?.errorText}`);
+    const { errorText = "" } = request.failure() ?? {};
+    const isPart = request.resourceType() === "script" || request.resourceType() === "stylesheet";
+    if (isPart && errorText.includes(networkChanged)) failures.push(new Error(errorText));
   };
   page.on("requestfailed", noteFailure);
   try {
     for (let left = 20; ; left--) {
-      failure = undefined;
+      failures.length = 0;
       // To go where one is loads nothing.
       const going = page.url() === url ? page.reload() : page.goto(url);
-      await going.catch((error: unknown) => (failure = error));
-      if (failure === undefined) return;
-      if (left === 0 || !String(failure).includes("ERR_NETWORK_CHANGED")) throw failure;
+      await going.catch((error: Error) => failures.push(error));
+      const [failure] = failures;
+      if (!failure) return;
+      if (left === 0 || !failure.message.includes(networkChanged)) throw failure;
     }
   } finally {
     page.off("requestfailed", noteFailure);
