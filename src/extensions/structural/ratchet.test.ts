@@ -38,6 +38,13 @@ const cases: [name: string, field: string, old: object, object: object, counts: 
     false,
   ],
   ["a key that changed", "m.x.y", { m: { "x.y": 1 } }, { m: { "x.y": 2 } }, true],
+  [
+    "a key that begins like a shorter one",
+    "m.x.y",
+    { m: { x: { y: 1 }, "x.y": 1 } },
+    { m: { x: { y: 2 }, "x.y": 1 } },
+    false,
+  ],
   ["what is missing in something that changed", "m.z", { m: { a: 1 } }, { m: { a: 2 } }, true],
   ["what is missing in something that stayed", "m.z", { m: { a: 1 } }, { m: { a: 1 }, a: 1 }, false],
   [

@@ -34,6 +34,8 @@ export function changedErrors(
 ): FieldError[] {
   const same = comparison();
   const lists = new WeakMap<object, (item: unknown) => unknown>();
+  /** How long the keys of an object are. */
+  const lengths = new WeakMap<object, ReadonlySet<number>>();
   const isKept = (field: string): boolean => {
     let place: Place | undefined = { value: object, old, schema, rest: field };
     while (place && place.rest !== "") {
@@ -52,7 +54,9 @@ export function changedErrors(
       return { value: item, old: find(item), schema: at?.items, rest: rest.slice(index[0].length) };
     }
     if (!isObject(value)) return undefined;
-    const key = keyAt(value, rest);
+    const known = lengths.get(value) ?? new Set(Object.keys(value).map((name) => name.length));
+    lengths.set(value, known);
+    const key = keyAt(value, known, rest);
     if (key === undefined) return undefined;
     return {
       value: value[key.name],
@@ -72,19 +76,23 @@ interface Place {
   readonly rest: string;
 }
 
-/** The key that a path goes on with, written `.key` or `[key]`; the longest, as keys may have dots. */
+/**
+ * The key that a path goes on with, written `.key` or `[key]`; the longest, as keys may have dots. Looked up by the
+ * places where one may end, since an object may have very many keys with an error each.
+ */
 function keyAt(
   value: Readonly<Record<string, unknown>>,
+  lengths: ReadonlySet<number>,
   rest: string,
 ): { readonly name: string; readonly length: number } | undefined {
   const bracket = rest.startsWith("[");
   const start = bracket || rest.startsWith(".") ? 1 : 0;
-  let found: string | undefined;
-  for (const name in value) {
-    if (name.length <= (found?.length ?? -1) || !rest.startsWith(name, start)) continue;
-    const next = rest[start + name.length];
-    if (bracket ? next === "]" : next === undefined || next === "." || next === "[") found = name;
+  for (let end = rest.length; end > start; end--) {
+    if (!lengths.has(end - start)) continue;
+    const next = rest[end];
+    if (bracket ? next !== "]" : next !== undefined && next !== "." && next !== "[") continue;
+    const name = rest.slice(start, end);
+    if (Object.hasOwn(value, name)) return { name, length: end + (bracket ? 1 : 0) };
   }
-  if (found === undefined) return undefined;
-  return { name: found, length: start + found.length + (bracket ? 1 : 0) };
+  return undefined;
 }
