@@ -1,4 +1,4 @@
-// One job of the replay: metric families of a server that has answered scenarios of many kinds.
+// One job of the replay: metric families of a server that has answered all scenarios of the default profile.
 //   node metrics.mjs DIALECT PORT      in the copy of the recording
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { root } from "../setup.mjs";
 import { ready, runToEnd, startServer } from "./child.mjs";
 
-const areas = "events,machinery,admission,pods,rbac,discovery";
 const [dialect, port] = process.argv.slice(2);
 const data = mkdtempSync(join(tmpdir(), "recorded-metrics-"));
 const issuer = `https://${dialect}.default.svc`;
@@ -34,7 +33,7 @@ try {
   const client = ["--server", `https://127.0.0.1:${port}`, "--ca", "server/pki/ca.crt"];
   const options = [...client, "--users", "server/users.json", "--dialect", dialect, "--quiet"];
   const node = process.execPath;
-  await runToEnd(node, ["replay.mjs", ...options, "--only", areas, "visible"], { stdio: "ignore" });
+  await runToEnd(node, ["replay.mjs", ...options, "visible"], { stdio: "ignore" });
   process.exitCode = await runToEnd(node, ["metrics.mjs", "check", ...options.slice(0, -1)]);
 } finally {
   await server.stop();

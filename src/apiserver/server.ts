@@ -15,7 +15,8 @@ import { catalog, dynamicCatalog, isServed, servedApis, servesVersion, versionsS
 import { plainHandler } from "./debug/socket.ts";
 import type { Edge } from "#filters";
 import { measuredAllocator } from "./metrics/allocator-metrics.ts";
-import { aggregationMetrics, clientMetrics } from "./metrics/extension-metrics.ts";
+import { aggregationMetrics } from "./metrics/aggregation-metrics.ts";
+import { clientMetrics } from "./metrics/extension-metrics.ts";
 import { timesMetrics } from "./metrics/times-metrics.ts";
 import { workMetrics } from "./metrics/work-metrics.ts";
 import { admissionMetrics } from "./metrics/admission-metrics.ts";
@@ -262,16 +263,20 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   const special = [...virtual, ...timelineGroups(settings.runtimeConfig, (call) => timeline.answer(call))];
   const builtIn = catalog(caches.resources, special, dialect, servedApis(settings.runtimeConfig, dialect));
+  const aggregated = aggregationMetrics(serving.metrics);
   const aggregation = aggregationController(server, caches.resources, {
     settings,
     builtIn,
     definitions,
     resolve: serviceResolver({ ...serviceSources, needsEndpoints: true }),
-    metrics: serving.metrics,
+    observer: {
+      ...aggregated,
+      turnedAway: (call) => serving.requests.terminated(call, 503, "aggregator"),
+    },
     stopping: closing.signal,
   });
   await aggregation.start();
-  aggregationMetrics(serving.metrics, () => aggregation.availability());
+  aggregated.show(() => aggregation.availability());
   logGroups(log, builtIn);
   const served = dynamicCatalog(builtIn, definitions, aggregation);
   for (const version of versionsSwitchedOn(settings.runtimeConfig).filter(
@@ -313,6 +318,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     tracing,
     audit,
     aggregation,
+    aggregated,
     timelinePaths: timeline.paths,
     onError,
     signal,

@@ -8,6 +8,7 @@ export {
   type AggregationOptions,
   type LocalVersion,
 } from "./aggregation/controller.ts";
+export type { AggregationObserver } from "./aggregation/observer.ts";
 export { type ClientPair } from "./aggregation/backend.ts";
 export { type ResolveService, serviceResolver } from "./aggregation/resolve-service.ts";
 export { apiServiceStrategy } from "./aggregation/strategy.ts";

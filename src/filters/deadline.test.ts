@@ -17,13 +17,19 @@ for (const [name, asked, milliseconds] of limits) {
     const clock = virtualClock();
     const failures: unknown[] = [];
     const call = apiCall({ path: asked });
-    const run = deadline({ clock, requestTimeoutMilliseconds: 60_000 }).run(call, pending().next);
+    const givenUp: unknown[] = [];
+    const run = deadline({
+      clock,
+      requestTimeoutMilliseconds: 60_000,
+      exceeded: (late) => void givenUp.push(late),
+    }).run(call, pending().next);
     run.catch((error: unknown) => failures.push(error));
     await clock.advance(milliseconds - 1);
-    assert.deepEqual([failures.length, call.signal.aborted], [0, false]);
+    assert.deepEqual([failures.length, call.signal.aborted, givenUp], [0, false, []]);
     await clock.advance(1);
     const [failed] = failures;
     assert.equal(call.signal.reason, failed);
+    assert.deepEqual(givenUp, [call]);
     assert.ok(failed instanceof ApiError);
     assert.deepEqual([failed.code, failed.reason], [504, "Timeout"]);
   });

@@ -1,5 +1,6 @@
 // No request but a long-running one outlives its deadline: the client's own `timeout`, or the server's.
 import { type Clock, badRequest, durationMillis, timeout } from "#base";
+import type { ApiCall } from "#endpoints";
 import type { Reply } from "#http";
 import type { Filter } from "./filter.ts";
 import { isLongRunning } from "./long-running.ts";
@@ -7,13 +8,15 @@ import { isLongRunning } from "./long-running.ts";
 export interface DeadlineOptions {
   readonly clock: Clock;
   readonly requestTimeoutMilliseconds: number;
+  /** Told of each request that had to be given up. */
+  readonly exceeded?: (call: ApiCall) => void;
 }
 
 /**
  * What was asked for is dropped when it comes too late; a write may have happened all the same, as with any
  * lost answer.
  */
-export function deadline({ clock, requestTimeoutMilliseconds }: DeadlineOptions): Filter {
+export function deadline({ clock, requestTimeoutMilliseconds, exceeded }: DeadlineOptions): Filter {
   return {
     name: "deadline",
     run: (call, next) => {
@@ -26,6 +29,7 @@ export function deadline({ clock, requestTimeoutMilliseconds }: DeadlineOptions)
       return new Promise<Reply>((resolve, reject) => {
         const cancel = clock.after(limit, () => {
           const late = timeout("Timeout: request did not complete within the allotted timeout");
+          exceeded?.(call);
           call.abandon(late);
           reject(late);
         });

@@ -65,7 +65,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
       latencyPrefix: dialect.names.audit.latencyPrefix,
       asStatus: (error, call) => asStatus(error, call, options),
     });
-  const refused = (call: ApiCall): void => metrics.refused(call);
+  const refused = (call: ApiCall): void => metrics.terminated(call, 429);
   const queued = (call: ApiCall, change: 1 | -1): void => metrics.queued(call, change);
   const { flowControl, inFlight } = options;
   const limits = flowControl
@@ -81,7 +81,11 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     audit && audit.failures,
     strictTransportDirectives.length > 0 && strictTransport(strictTransportDirectives),
     goawayChance > 0 && goAway(goawayChance),
-    deadline({ clock, requestTimeoutMilliseconds: options.requestTimeoutMilliseconds }),
+    deadline({
+      clock,
+      requestTimeoutMilliseconds: options.requestTimeoutMilliseconds,
+      exceeded: (call) => metrics.terminated(call, 504),
+    }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
     tracing !== undefined && authenticationSpan,
     authenticate(authenticator, options.unexpected, metrics),

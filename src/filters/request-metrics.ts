@@ -24,8 +24,8 @@ interface Bound {
 }
 
 export interface RequestMetrics extends RequestObserver {
-  /** A request that was refused for too many others. */
-  refused(call: ApiCall): void;
+  /** A request was ended in self-defence: for too many others, for its deadline, or for nobody who could answer it. */
+  terminated(call: ApiCall, code: 429 | 503 | 504, by?: string): void;
   /** Somebody was recognized. */
   authenticated(username: string): void;
   /** A request waits for its turn, or no longer does. */
@@ -109,7 +109,7 @@ export function requestMetrics(
     stability: "STABLE",
     labels: ["request_kind"],
   });
-  const dropped = metrics.counter({
+  const terminated = metrics.counter({
     name: "apiserver_request_terminations_total",
     help: "Requests ended by the server in self-defence.",
     stability: "ALPHA",
@@ -204,9 +204,9 @@ export function requestMetrics(
       gauge.add(1);
       return () => gauge.add(-1);
     },
-    refused: (call) => {
+    terminated: (call, code, by = component) => {
       const [verb, , ...rest] = boundFor(call).values;
-      dropped.with(verb!, ...rest, "429").add();
+      terminated.with(verb!, ...rest.slice(0, -1), by, String(code)).add();
     },
     authenticated: (username) => users.with(kindOfName(username)).add(),
     queued: (call, change) => (isMutating(call.target) ? waiting.write : waiting.read).add(change),

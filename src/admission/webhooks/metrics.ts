@@ -34,21 +34,25 @@ export function webhookMetrics(metrics: Metrics): WebhookMetrics {
     name: "apiserver_admission_webhook_request_total",
     help: "Admission webhook request total, identified by name and broken out for each admission type (validating or mutating) and operation. Additional labels specify whether the request was rejected or not and an HTTP status code. Codes greater than 600 are truncated to 600, to keep the metrics cardinality bounded.",
     labels: ["name", "type", "operation", "code", "rejected"],
+    stability: "ALPHA",
   });
   const rejections = metrics.counter({
     name: "apiserver_admission_webhook_rejection_count",
     help: "Admission webhook rejection count, identified by name and broken out for each admission type (validating or admit) and operation. Additional labels specify an error type (calling_webhook_error or apiserver_internal_error if an error occurred; no_error otherwise) and optionally a non-zero rejection code if the webhook rejects the request with an HTTP status code (honored by the apiserver when the code is greater or equal to 400). Codes greater than 600 are truncated to 600, to keep the metrics cardinality bounded.",
     labels: ["name", "type", "operation", "error_type", "rejection_code"],
+    stability: "ALPHA",
   });
   const failOpen = metrics.counter({
     name: "apiserver_admission_webhook_fail_open_count",
     help: "Admission webhook fail open count, identified by name and broken out for each admission type (validating or mutating).",
     labels: ["name", "type"],
+    stability: "ALPHA",
   });
   const conditionErrors = metrics.counter({
-    name: "apiserver_admission_match_condition_evaluation_errors_total",
+    name: "apiserver_admission_admission_match_condition_evaluation_errors_total",
     help: "Admission match condition evaluation errors count, identified by name of resource containing the match condition and broken out for each admission type (validating or mutating).",
     labels: ["name", "type"],
+    stability: "ALPHA",
   });
   const shown = (code: number): string => String(Math.min(code, mostCode));
   return {
@@ -58,7 +62,7 @@ export function webhookMetrics(metrics: Metrics): WebhookMetrics {
     },
     rejected: ({ webhook, kind, operation }, cause, code) =>
       rejections.with(webhook, kind, operation, cause, shown(code)).add(),
-    failedOpen: ({ webhook, kind }) => failOpen.with(webhook, kind === "admit" ? "admit" : kind).add(),
+    failedOpen: ({ webhook, kind }) => failOpen.with(webhook, kind).add(),
     conditionFailed: (webhook, kind) =>
       conditionErrors.with(webhook, kind === "admit" ? "admit" : "validate").add(),
   };

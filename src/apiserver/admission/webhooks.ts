@@ -20,7 +20,7 @@ import type { AuthorizationDecision, AuthorizationQuery, Decide } from "#cel";
 import type { Catalog } from "#endpoints";
 import type { Dial } from "#http";
 import type { ServerObjects } from "#registry";
-import { podSecurityMetrics } from "../metrics/extension-metrics.ts";
+import { podSecurityMetrics } from "../metrics/pod-security-metrics.ts";
 import { paramKinds, paramsFinder, policyParamsGuard } from "./policy-params.ts";
 import type { PluginConfigs } from "./config-file.ts";
 import { webhookCredentials } from "./plugin-settings.ts";

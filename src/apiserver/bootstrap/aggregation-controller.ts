@@ -4,14 +4,13 @@ import { APIService } from "#api";
 import type { Catalog } from "#endpoints";
 import {
   AggregationController,
+  type AggregationObserver,
   type ClientPair,
   type DefinitionController,
   type LocalVersion,
   type ResolveService,
 } from "#extensions";
-import type { Metrics } from "#base";
 import type { Resource, ServerObjects } from "#registry";
-import { certificateMetrics, descriptionMetrics } from "../metrics/extension-metrics.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface AggregationParts {
@@ -19,14 +18,14 @@ export interface AggregationParts {
   readonly builtIn: Catalog;
   readonly definitions: DefinitionController;
   readonly resolve: ResolveService;
-  readonly metrics: Metrics;
+  readonly observer: AggregationObserver;
   readonly stopping: AbortSignal;
 }
 
 export function aggregationController(
   { dialect, clock, writer, onError }: ServerObjects,
   all: readonly Resource[],
-  { settings, builtIn, definitions, resolve, metrics, stopping }: AggregationParts,
+  { settings, builtIn, definitions, resolve, observer, stopping }: AggregationParts,
 ): AggregationController {
   const own = builtIn.versions
     .map(({ group, version, neutral }): LocalVersion => ({
@@ -44,12 +43,11 @@ export function aggregationController(
     pair: clientPair(settings.proxyClientCertFile, settings.proxyClientKeyFile),
     rejectRedirects: settings.aggregatorRejectForwardingRedirect,
     stopping,
-    failed: certificateMetrics(metrics, "kube_aggregator", "aggregated servers"),
+    observer,
     local: () => [...own, ...defined(definitions, builtIn)],
     localGeneration: () => definitions.generation(),
     request: (endpoint) => writer.request(endpoint),
     onError,
-    redescribed: descriptionMetrics(metrics),
   });
 }
 

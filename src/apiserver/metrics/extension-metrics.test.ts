@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AdmissionAttributes } from "#admission";
 import type { CustomResourceDefinition } from "#api";
 import { createLog, createMetrics } from "#base";
 import { NoAlternativeNames } from "#http";
 import type { ApiObject } from "#registry";
 import {
-  aggregationMetrics,
   certificateMetrics,
   definitionMetrics,
-  descriptionMetrics,
   clientMetrics,
   measuredConversion,
-  podSecurityMetrics,
   ruleMetrics,
 } from "./extension-metrics.ts";
 
@@ -69,37 +65,7 @@ test("rules of custom resources are timed when they are compiled and when they j
   assert.match(text, /^apiserver_cel_evaluation_duration_seconds_count 2$/m);
 });
 
-test("API services that cannot be reached are told, and forgotten when they are gone", () => {
-  const metrics = createMetrics();
-  let services = [
-    { name: "v1.a", available: true },
-    { name: "v1.b", available: false },
-  ];
-  aggregationMetrics(metrics, () => services);
-  assert.match(metrics.expose(), /\{name="v1.a"\} 0\n.*\{name="v1.b"\} 1\n/);
-  services = [];
-  assert.equal(metrics.expose(), "");
-});
-
-test("judgements of pod security are counted", () => {
-  const metrics = createMetrics();
-  const observer = podSecurityMetrics(metrics);
-  const attributes = {
-    operation: "CREATE",
-    resource: { group: "", version: "v1", resource: "pods" },
-    subresource: "",
-  } as AdmissionAttributes;
-  observer.judged({ mode: "enforce", denied: true, level: "baseline", version: "latest" }, attributes);
-  observer.exempt(attributes);
-  const text = metrics.expose();
-  assert.match(
-    text,
-    /evaluations_total\{decision="deny",policy_level="baseline",policy_version="latest",mode="enforce",request_operation="create",resource="pod",subresource=""\} 1/,
-  );
-  assert.match(text, /exemptions_total\{request_operation="create",resource="pod",subresource=""\} 1/);
-});
-
-test("changes of the API's documents are counted by definition, version and service", () => {
+test("changes of the API's documents are counted by definition and version", () => {
   const metrics = createMetrics();
   const spec = {
     group: "example.test",
@@ -113,13 +79,10 @@ test("changes of the API's documents are counted by definition, version and serv
     spec,
   } as unknown as CustomResourceDefinition;
   definitionMetrics(metrics)(definition, "add");
-  descriptionMetrics(metrics)("v1.example.test", "update", 0.5);
   const text = metrics.expose();
   for (const line of [
     'apiextensions_openapi_v2_regeneration_count{crd="widgets.example.test",reason="add"} 1',
     'apiextensions_openapi_v3_regeneration_count{version="v1",group="example.test",crd="widgets.example.test",reason="add"} 1',
-    'aggregator_openapi_v2_regeneration_count{apiservice="v1.example.test",reason="update"} 1',
-    'aggregator_openapi_v2_regeneration_duration{reason="update"} 0.5',
   ])
     assert.ok(text.includes(`${line}\n`), line);
   assert.ok(!text.includes('version="v2"'));

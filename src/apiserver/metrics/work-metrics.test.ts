@@ -13,6 +13,7 @@ test("work is counted while it runs and when it has ended", async () => {
     metrics.expose(),
     /workqueue_work_duration_seconds_count\{name="roles"\} 0|^(?!.*work_duration)/s,
   );
+  assert.match(metrics.expose(), /workqueue_retries_total\{name="roles"\} 0\n/);
   resolve(7);
   assert.equal(await running, 7);
   assert.match(metrics.expose(), /workqueue_unfinished_work_seconds\{name="roles"\} 0\n/);

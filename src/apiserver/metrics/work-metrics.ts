@@ -38,7 +38,10 @@ export function workMetrics(metrics: Metrics): MeasuredWork {
   });
   return async (name, run) => {
     const began = performance.now();
-    const begun = running.getOrInsertComputed(name, () => new Set());
+    const begun = running.getOrInsertComputed(name, () => {
+      retries.with(name);
+      return new Set();
+    });
     begun.add(began);
     adds.with(name).add();
     waited.with(name).observe(0);

@@ -20,7 +20,7 @@ import type { Authentication } from "../authentication/authenticators.ts";
 import { openIdHandler } from "../authentication/openid.ts";
 import type { Authorizers } from "../authorization/authorizers.ts";
 import { type HealthObserver, type HealthPaths, healthReply } from "../health/health.ts";
-import { discoveryMetrics } from "../metrics/extension-metrics.ts";
+import type { AggregationMetrics } from "../metrics/aggregation-metrics.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 import { flowControlDumps } from "./flow-control.ts";
 import { rootPaths } from "./root-paths.ts";
@@ -46,6 +46,7 @@ export interface HandlerParts {
   readonly audit: Audit | undefined;
   /** Asked first for paths that name no resource of ours. */
   readonly aggregation: { handle: PathHandler };
+  readonly aggregated: Pick<AggregationMetrics, "described" | "discovered">;
   readonly timelinePaths: readonly PathHandler[];
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
   readonly signal: AbortSignal;
@@ -116,11 +117,15 @@ function otherPaths(parts: HandlerParts): PathHandler[] {
     (call) => aggregation.handle(call),
     discovery(served, dialect, {
       serverAddress: () => external,
-      aggregated: discoveryMetrics(serving.metrics),
+      aggregated: () => parts.aggregated.discovered(),
     }).handle,
     (call) => healthReply(health, call, healthObserver),
     rootPaths(() => served, health, serving.shownPaths),
-    openApi(() => served, dialect),
+    openApi(
+      () => served,
+      dialect,
+      (seconds) => parts.aggregated.described(seconds),
+    ),
     openIdHandler({
       issuer,
       verifying,

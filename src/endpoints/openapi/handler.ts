@@ -28,7 +28,12 @@ const binaryTypes = [
   "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
 ];
 
-export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
+/** `described` is told when the document of version 2 is made for the first time. */
+export function openApi(
+  catalog: () => Catalog,
+  dialect: Dialect,
+  described: (seconds: number) => void = () => undefined,
+): PathHandler {
   const forClients: Dialect = {
     ...dialect,
     wire: { ...dialect.wire, extensionPrefix: dialect.wire.clientExtensionPrefix },
@@ -51,6 +56,15 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     }
     return known;
   };
+  let hasDescribed = false;
+  /** The document of version 2, before it is encoded. */
+  const second = (named: Dialect): ReturnType<typeof mergedV2> => {
+    const began = performance.now();
+    const document = mergedV2(openApiV2(catalog(), named), remoteParts());
+    if (!hasDescribed) described((performance.now() - began) / 1000);
+    hasDescribed = true;
+    return document;
+  };
   const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
   return (call) => {
     const { path } = call.target;
@@ -60,16 +74,14 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
       if (type !== "application/json") {
         return cached(
           call,
-          once("v2 binary", catalog().generation, () =>
-            binaryDocument(mergedV2(openApiV2(catalog(), forClients), remoteParts())),
-          ),
+          once("v2 binary", catalog().generation, () => binaryDocument(second(forClients))),
           binaryTypes[1]!,
           varied,
         );
       }
       return cached(
         call,
-        once("v2", catalog().generation, () => json(mergedV2(openApiV2(catalog(), dialect), remoteParts()))),
+        once("v2", catalog().generation, () => json(second(dialect))),
         "application/json",
         varied,
       );

@@ -22,6 +22,7 @@ import { type Availability, checkAvailability } from "./availability.ts";
 import type { ClientPair } from "./backend.ts";
 import { fetchDescription } from "./description.ts";
 import { type Priorities, builtInPriorities, customPriorities } from "./priorities.ts";
+import type { AggregationObserver } from "./observer.ts";
 import { type AggregationProxyOptions, passOn, unavailable } from "./proxy.ts";
 import type { ResolveService } from "./resolve-service.ts";
 
@@ -43,16 +44,13 @@ export interface AggregationOptions {
   readonly pair: ClientPair;
   readonly rejectRedirects: boolean;
   readonly stopping: AbortSignal;
-  /** Told why another server could not be asked. */
-  readonly failed?: (error: unknown) => void;
+  readonly observer?: AggregationObserver;
   /** What this server has itself, at any time. */
   local(): readonly LocalVersion[];
   /** Counts up whenever that changes. */
   localGeneration(): number;
   request(endpoint: Endpoint): WriteRequest;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
-  /** Told whenever the documents of the API change by what an API service says, and how many seconds that took. */
-  readonly redescribed?: (service: string, reason: "add" | "update", seconds: number) => void;
 }
 
 const recheckMilliseconds = 5000;
@@ -111,9 +109,12 @@ export class AggregationController {
     if (this.#remoteCount === 0) return undefined;
     const known = this.#describedBy(call.target.path) ?? this.#serverOf(call.target.path);
     if (!known?.remote) return undefined;
-    if (!known.remote.available) return Promise.resolve(unavailable);
-    const { rejectRedirects, resolve, pair, stopping, failed } = this.#options;
-    const options: AggregationProxyOptions = { rejectRedirects, resolve, pair, stopping, failed };
+    const { rejectRedirects, resolve, pair, stopping, observer } = this.#options;
+    if (!known.remote.available) {
+      observer?.turnedAway?.(call);
+      return Promise.resolve(unavailable);
+    }
+    const options: AggregationProxyOptions = { rejectRedirects, resolve, pair, stopping, observer };
     return passOn(call, known.object, options);
   }
 
@@ -314,12 +315,14 @@ export class AggregationController {
     this.#descriptions.set(name, { at: clock.now(), found });
     if (isDeepStrictEqual(found, last?.found)) return;
     this.#changed();
-    this.#options.redescribed?.(name, last?.found ? "update" : "add", (clock.now() - began) / 1000);
+    this.#options.observer?.redescribed?.(name, last?.found ? "update" : "add", (clock.now() - began) / 1000);
   }
 
   async #tell(name: string, found: Availability): Promise<void> {
     const now = this.#known.get(name)?.object.status.conditions?.find(({ type }) => type === "Available");
     if (now?.status === found.status && now.reason === found.reason && now.message === found.message) return;
+    if (found.status === "False" && now?.status === "True")
+      this.#options.observer?.lost?.(name, found.reason);
     const request = { ...this.#options.request(this.#endpoint), subresource: "status" };
     await update(request, name, {
       transform: (old) => {

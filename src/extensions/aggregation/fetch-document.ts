@@ -2,6 +2,7 @@
 import type { APIService } from "#api";
 import { requestUpstream } from "#virtual";
 import { type ClientPair, backendOf } from "./backend.ts";
+import type { AggregationObserver } from "./observer.ts";
 import type { ResolveService } from "./resolve-service.ts";
 
 const patienceMilliseconds = 5000;
@@ -9,8 +10,7 @@ const patienceMilliseconds = 5000;
 export interface BackendAccess {
   readonly resolve: ResolveService;
   readonly pair: ClientPair;
-  /** Told why a server could not be asked. */
-  readonly failed?: ((error: unknown) => void) | undefined;
+  readonly observer?: Pick<AggregationObserver, "failed"> | undefined;
 }
 
 export interface Fetched {
@@ -27,7 +27,7 @@ export async function fetchDocument(
     readonly mostBytes: number;
     readonly headers?: Readonly<Record<string, string>>;
   },
-  { resolve, pair, failed }: BackendAccess,
+  { resolve, pair, observer }: BackendAccess,
   signal: AbortSignal,
 ): Promise<Fetched> {
   const { host, port, tls, dial } = await backendOf(service, resolve, pair);
@@ -56,7 +56,7 @@ export async function fetchDocument(
     }
     return { address, status: message.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
   } catch (error) {
-    failed?.(error);
+    observer?.failed?.(error);
     throw new UnreachableBackend(address, error as Error);
   }
 }

@@ -5,6 +5,7 @@ import { type ApiCall, readAnyBody } from "#endpoints";
 import { endToEnd, forwarded, pour, requestUpstream, tunnel, unpackedBody } from "#virtual";
 import type { Reply } from "#http";
 import { type ClientPair, backendOf } from "./backend.ts";
+import type { AggregationObserver } from "./observer.ts";
 import type { ResolveService } from "./resolve-service.ts";
 
 export interface AggregationProxyOptions {
@@ -13,8 +14,7 @@ export interface AggregationProxyOptions {
   /** Redirects are refused, not handed to the client. */
   readonly rejectRedirects: boolean;
   readonly stopping: AbortSignal;
-  /** Told why a server could not be asked. */
-  readonly failed?: ((error: unknown) => void) | undefined;
+  readonly observer?: Pick<AggregationObserver, "failed" | "turnedAway"> | undefined;
 }
 
 const dialMilliseconds = 10_000;
@@ -28,7 +28,10 @@ export async function passOn(
   const { call: raw, method, user } = call;
   if (!user) return text(500, "missing user");
   const target = await backendOf(service, options.resolve, options.pair).catch(() => undefined);
-  if (!target) return unavailable;
+  if (!target) {
+    options.observer?.turnedAway?.(call);
+    return unavailable;
+  }
   const path = `${raw.path}${raw.search ? `?${raw.search}` : ""}`;
   const { host: asked, ...given } = endToEnd(forwarded(raw));
   const headers = {
@@ -83,7 +86,7 @@ export async function passOn(
     const { "content-length": _old, "content-encoding": _encoding, ...plain } = answered;
     return { status, headers: plain, body: { stream: (sink) => pour(unpacked, sink, message) } };
   } catch (error) {
-    options.failed?.(error);
+    options.observer?.failed?.(error);
     return text(503, (error as Error).message);
   }
 }

@@ -37,6 +37,8 @@ export interface PodSecurityJudgement {
 export interface PodSecurityObserver {
   judged(judgement: PodSecurityJudgement, attributes: AdmissionAttributes): void;
   exempt(attributes: AdmissionAttributes): void;
+  /** The labels of the namespace are not understood. */
+  unreadable(attributes: AdmissionAttributes): void;
 }
 
 /** Whose pods are not looked at. */
@@ -144,8 +146,7 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     const { metadata, spec } = typed<Pod>(attributes.object);
     if (attributes.operation === "UPDATE" && !matters(spec, typed<Pod>(attributes.oldObject).spec)) return;
     if (isExemptClass(spec)) return passExempt(attributes, "runtimeClass");
-    if (errors.length > 0)
-      note(attributes, "error", `Failed to parse policy: ${errors.map(({ detail }) => detail).join("; ")}`);
+    if (errors.length > 0) noteErrors(attributes, errors);
     note(attributes, "enforce-policy", enforced);
     noteViolations(attributes, policy.audit, metadata, spec);
     const found = findings(policy.enforce, metadata, spec, dialect);
@@ -162,13 +163,19 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
   async function judgeKeeper(attributes: AdmissionAttributes): Promise<void> {
     const exempt = isExempt(attributes);
     if (exempt) return passExempt(attributes, exempt);
-    const { policy } = read((await find(attributes.namespace))?.metadata.labels);
-    if (lets(policy.warn) && lets(policy.audit)) return;
+    const { policy, errors } = read((await find(attributes.namespace))?.metadata.labels);
+    if (errors.length === 0 && lets(policy.warn) && lets(policy.audit)) return;
     const template = templateOf(attributes);
     if (!template) return;
     if (isExemptClass(template.spec)) return passExempt(attributes, "runtimeClass");
+    if (errors.length > 0) noteErrors(attributes, errors);
     noteViolations(attributes, policy.audit, template.metadata, template.spec);
     warnOf(attributes, policy.warn, template.metadata, template.spec);
+  }
+
+  function noteErrors(attributes: AdmissionAttributes, errors: readonly FieldError[]): void {
+    observer?.unreadable(attributes);
+    note(attributes, "error", `Failed to parse policy: ${errors.map(({ detail }) => detail).join("; ")}`);
   }
 
   function isExemptClass({ runtimeClassName }: PodSpec): boolean {

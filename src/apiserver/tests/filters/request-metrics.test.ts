@@ -51,6 +51,21 @@ for (const [method, path, labels] of cases) {
   });
 }
 
+test("requests that are ended in self-defence are counted by code and by who ended them", () => {
+  const metrics = createMetrics();
+  const requests = requestMetrics(metrics, "apiserver", () => true);
+  const call = apiCall({ path: "/api/v1/namespaces/a/pods" });
+  requests.terminated(call, 429);
+  requests.terminated(call, 504);
+  requests.terminated(call, 503, "aggregator");
+  const counted = [
+    ...metrics
+      .expose()
+      .matchAll(/^apiserver_request_terminations_total\{.*component="(\w+)",code="(\d+)"\} 1$/gm),
+  ].map(([, component, code]) => `${component} ${code}`);
+  assert.deepEqual(counted, ["aggregator 503", "apiserver 429", "apiserver 504"]);
+});
+
 test("requests in flight go up and down, by whether they write", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);

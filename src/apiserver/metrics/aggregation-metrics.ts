@@ -1,0 +1,58 @@
+// What is counted about aggregated APIs: whether they can be reached, and what they say of themselves.
+import type { Metrics } from "#base";
+import type { AggregationObserver } from "#extensions";
+import { certificateMetrics } from "./extension-metrics.ts";
+
+export interface AggregationMetrics extends Required<Omit<AggregationObserver, "turnedAway">> {
+  /** The document of OpenAPI v2 was made for the first time since the start. */
+  described(seconds: number): void;
+  /** The document of aggregated discovery changed. */
+  discovered(): void;
+  /** Shows which API services cannot be reached; local ones always can. */
+  show(versions: () => readonly { readonly name: string; readonly available: boolean }[]): void;
+}
+
+export function aggregationMetrics(metrics: Metrics): AggregationMetrics {
+  const counter = (name: string, help: string, ...labels: string[]) =>
+    metrics.counter({ name: `aggregator_${name}`, help, stability: "ALPHA", labels });
+  const gauge = (name: string, help: string, ...labels: string[]) =>
+    metrics.gauge({ name: `aggregator_${name}`, help, stability: "ALPHA", labels });
+  const regenerations = counter(
+    "openapi_v2_regeneration_count",
+    "Changes of the OpenAPI v2 document by API services.",
+    "apiservice",
+    "reason",
+  );
+  const duration = gauge(
+    "openapi_v2_regeneration_duration",
+    "Seconds that the last change of the OpenAPI v2 document took.",
+    "reason",
+  );
+  const aggregations = counter(
+    "discovery_aggregation_count_total",
+    "Changes of documents of aggregated discovery.",
+  ).with();
+  const failures = counter(
+    "unavailable_apiservice_total",
+    "How often an API service could not be reached any more, by the reason.",
+    "name",
+    "reason",
+  );
+  const unavailable = gauge("unavailable_apiservice", "1 for an API service that cannot be reached.", "name");
+  const redescribed = (service: string, reason: string, seconds: number): void => {
+    regenerations.with(service, reason).add();
+    duration.with(reason).set(seconds);
+  };
+  return {
+    failed: certificateMetrics(metrics, "kube_aggregator", "aggregated servers"),
+    redescribed,
+    described: (seconds) => redescribed("*", "startup", seconds),
+    discovered: () => aggregations.add(),
+    lost: (service, reason) => failures.with(service, reason).add(),
+    show: (versions) =>
+      metrics.beforeScrape(() => {
+        unavailable.clear();
+        for (const { name, available } of versions()) unavailable.with(name).set(available ? 0 : 1);
+      }),
+  };
+}

@@ -1,0 +1,43 @@
+// What is counted about security standards of pods.
+import type { AdmissionAttributes, PodSecurityObserver } from "#admission";
+import type { Metrics } from "#base";
+
+const request = ["request_operation", "resource", "subresource"];
+
+export function podSecurityMetrics(metrics: Metrics): PodSecurityObserver {
+  const counter = (what: string, help: string, ...labels: string[]) =>
+    metrics.counter({
+      name: `pod_security_${what}_total`,
+      help,
+      stability: "ALPHA",
+      labels: [...labels, ...request],
+    });
+  const evaluations = counter(
+    "evaluations",
+    "Pods and workloads judged by a security standard.",
+    "decision",
+    "policy_level",
+    "policy_version",
+    "mode",
+  );
+  const exemptions = counter("exemptions", "Pods and workloads that were exempt from security standards.");
+  const errors = counter("errors", "Failures to judge, by whether that ended the judgement.", "fatal");
+  // The common series are there from the start, so that a rate over them has something to begin with.
+  for (const operation of ["create", "update"]) {
+    evaluations.with("allow", "privileged", "latest", "enforce", operation, "pod", "");
+    for (const resource of ["pod", "controller"]) exemptions.with(operation, resource, "");
+  }
+  return {
+    judged: ({ mode, denied, level, version }, attributes) =>
+      evaluations.with(denied ? "deny" : "allow", level, version, mode, ...requestOf(attributes)).add(),
+    exempt: (attributes) => exemptions.with(...requestOf(attributes)).add(),
+    // What is not understood is judged by the strictest standard, so it never ends the judgement.
+    unreadable: (attributes) => errors.with("false", ...requestOf(attributes)).add(),
+  };
+}
+
+const requestOf = ({ operation, resource, subresource }: AdmissionAttributes) =>
+  [operation.toLowerCase(), kindOf(resource.resource), subresource] as const;
+
+const kindOf = (resource: string): string =>
+  resource === "pods" ? "pod" : resource === "namespaces" ? "namespace" : "controller";
