@@ -22,6 +22,9 @@ export const whole: FieldExtras = { list: { type: "atomic" } };
 /** A field of a later release, which this feature gate adds. */
 export const gated = (gate: FieldGate): FieldExtras => ({ gate });
 
+/** A field of expressions, which this minor release added. */
+export const since = (release: number): FieldExtras => ({ since: release });
+
 /** Empty is not the same as absent. */
 export const emptyCounts: FieldExtras = { emptyCounts: true };
 

@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeJson } from "#schema";
-import { ConfigMap, Deployment, Pod, gatedFields } from "./index.ts";
+import {
+  ConfigMap,
+  CustomResourceDefinition,
+  Deployment,
+  JSONSchemaProps,
+  Pod,
+  gatedFields,
+} from "./index.ts";
 
 const pod = JSON.stringify({
   spec: {
@@ -22,15 +29,35 @@ const cases: [name: string, on: readonly string[], unknown: readonly string[]][]
 ];
 for (const [name, on, unknown] of cases) {
   test(name, () => {
-    const schema = gatedFields((gate) => on.includes(gate))(Pod);
+    const schema = gatedFields({ isOn: (gate) => on.includes(gate), expressionRelease: 27 })(Pod);
     assert.deepEqual(decodeJson(schema, pod).unknown.toSorted(), unknown);
   });
 }
 
 test("a declaration without gated fields stays the same, and equal declarations stay equal", () => {
-  const reduce = gatedFields(() => false);
+  const reduce = gatedFields({ isOn: () => false, expressionRelease: 27 });
   assert.equal(reduce(ConfigMap), ConfigMap);
   assert.equal(reduce(Pod), reduce(Pod));
   assert.notEqual(reduce(Deployment), Deployment);
-  assert.equal(gatedFields(() => true)(Pod), Pod);
+  assert.equal(gatedFields({ isOn: () => true, expressionRelease: 27 })(Pod), Pod);
+});
+
+test("fields of a later release are unknown before it, at any depth of a declaration that contains itself", () => {
+  const rule = { rule: "true", reason: "FieldValueInvalid", optionalOldSelf: true };
+  const text = JSON.stringify({ properties: { a: { not: { "x-orch-validations": [rule] } } } });
+  const at = "properties.a.not.x-orch-validations[0]";
+  const unknown = (expressionRelease: number): string[] =>
+    decodeJson(
+      gatedFields({ isOn: () => false, expressionRelease })(JSONSchemaProps),
+      text,
+    ).unknown.toSorted();
+  assert.deepEqual(unknown(27), [`${at}.optionalOldSelf`, `${at}.reason`]);
+  assert.deepEqual(unknown(28), [`${at}.optionalOldSelf`]);
+  assert.deepEqual(unknown(29), []);
+});
+
+test("declarations that contain themselves stay the same where nothing is left out", () => {
+  const all = gatedFields({ isOn: () => false, expressionRelease: 29 });
+  assert.equal(all(JSONSchemaProps), JSONSchemaProps);
+  assert.equal(all(CustomResourceDefinition), CustomResourceDefinition);
 });

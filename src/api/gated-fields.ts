@@ -1,42 +1,27 @@
-// Fields of later releases are declared with the feature gate that adds them. Clients know all of them; a
-// server leaves out those whose gates are off, as if they had never been declared.
-import type { Fields, Message, Shape } from "#schema";
+// Fields of later releases are declared with what adds them: a feature gate, or the release itself. Clients know
+// all of them; a server leaves out those that it does not have, as if they had never been declared.
+import type { Message } from "#schema";
+import { rewriter } from "./rewrite.ts";
 
 export const fieldGates = ["PodLifecycleSleepAction", "SidecarContainers"] as const;
 export type FieldGate = (typeof fieldGates)[number];
 
-/** Declarations as a server with these gates has them; one without such fields, all the way down, is kept. */
-export function gatedFields(isOn: (gate: string) => boolean): <M extends Message>(message: M) => M {
-  const known = new Map<Message, Message>();
+/** What decides which fields of later releases a server has. */
+export interface FieldSwitches {
+  readonly isOn: (gate: string) => boolean;
+  /** The minor release of its expressions. */
+  readonly expressionRelease: number;
+}
 
-  function withoutGated(message: Message): Message {
-    let found = known.get(message);
-    if (!found) known.set(message, (found = reduced(message)));
-    return found;
-  }
-
-  function reduced(message: Message): Message {
-    const fields: Record<string, Fields[string]> = {};
-    let changed = false;
-    for (const [key, field] of Object.entries(message.fields)) {
-      if (field.more.gate !== undefined && !isOn(field.more.gate)) {
-        changed = true;
-        continue;
-      }
-      const shape = reshape(field.shape);
-      changed ||= shape !== field.shape;
-      fields[key] = shape === field.shape ? field : { ...field, shape };
-    }
-    return changed ? { ...message, fields } : message;
-  }
-
-  // Declarations that contain themselves have no gated fields.
-  function reshape(shape: Shape): Shape {
-    if (shape.shape === "message") return withoutGated(shape);
-    if (shape.shape !== "list" && shape.shape !== "map") return shape;
-    const of = reshape(shape.of);
-    return of === shape.of ? shape : { ...shape, of };
-  }
-
-  return (message) => withoutGated(message) as typeof message;
+/** Declarations as a server with these switches has them. */
+export function gatedFields({
+  isOn,
+  expressionRelease,
+}: FieldSwitches): <M extends Message>(message: M) => M {
+  return rewriter({
+    key: (key, { more: { gate, since } }) =>
+      (gate === undefined || isOn(gate)) && (since === undefined || expressionRelease >= since)
+        ? key
+        : undefined,
+  });
 }

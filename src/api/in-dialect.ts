@@ -7,17 +7,19 @@
 //
 // A declaration that has no such name, all the way down, comes back as it is.
 import type { Dialect } from "#dialect";
-import type { Fields, Message, Shape } from "#schema";
+import type { Message } from "#schema";
+import { rewriter } from "./rewrite.ts";
 
-const spoken = new WeakMap<Dialect, WeakMap<Message, Message>>();
+const speakers = new WeakMap<Dialect, ReturnType<typeof rewriter>>();
 
 /** The declaration as the dialect writes it. Codecs and published schemas are derived from this one. */
 export function inDialect<M extends Message>(dialect: Dialect, message: M): M {
-  let known = spoken.get(dialect);
-  if (known === undefined) spoken.set(dialect, (known = new WeakMap()));
-  const found = known.get(message) ?? translate(dialect, message);
-  known.set(message, found).set(found, found);
-  return found as M;
+  let spoken = speakers.get(dialect);
+  if (!spoken) {
+    const home = (name: string): string => dialect.spelling.field(name);
+    speakers.set(dialect, (spoken = rewriter({ key: (key) => keyIn(dialect, key), home })));
+  }
+  return spoken(message);
 }
 
 const extension = "x-orch-";
@@ -27,32 +29,3 @@ export const keyIn = (dialect: Dialect, key: string): string =>
   key.startsWith(extension)
     ? dialect.wire.extensionPrefix + key.slice(extension.length)
     : dialect.spelling.field(key);
-
-function translate(dialect: Dialect, message: Message): Message {
-  const home = dialect.spelling.field(message.package);
-  let changed = home !== message.package;
-  const fields: Record<string, Fields[string]> = {};
-  for (const [key, field] of Object.entries(message.fields)) {
-    const name = keyIn(dialect, key);
-    const shape = reshape(dialect, field.shape);
-    changed ||= name !== key || shape !== field.shape;
-    fields[name] = shape === field.shape ? field : { ...field, shape };
-  }
-  return changed ? { ...message, package: home, fields } : message;
-}
-
-function reshape(dialect: Dialect, shape: Shape): Shape {
-  switch (shape.shape) {
-    case "scalar":
-      return shape;
-    case "list":
-    case "map": {
-      const of = reshape(dialect, shape.of);
-      return of === shape.of ? shape : { ...shape, of };
-    }
-    case "recursive":
-      return { ...shape, get: () => inDialect(dialect, shape.get()) };
-    case "message":
-      return inDialect(dialect, shape);
-  }
-}

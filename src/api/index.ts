@@ -436,7 +436,7 @@ export {
   v1beta2 as flowcontrolV1beta2,
   v1beta3 as flowcontrolV1beta3,
 } from "./flowcontrol/flow.ts";
-export { fieldGates, gatedFields } from "./gated-fields.ts";
+export { type FieldSwitches, fieldGates, gatedFields } from "./gated-fields.ts";
 export { inDialect, keyIn } from "./in-dialect.ts";
 export {
   HTTPIngressPath,

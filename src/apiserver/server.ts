@@ -6,7 +6,7 @@ import type { Dialect } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
 import { type Gates, knownGates, resolveGates } from "#options";
 import { type ServerObjects, resourceHandles, serverWriter, serviceWith } from "#registry";
-import { apiServiceStrategy, definitionStrategy, serviceResolver } from "#extensions";
+import { apiServiceStrategy, serviceResolver } from "#extensions";
 import type { Store } from "#store";
 import { authorizersFor } from "./authorization/authorizers.ts";
 import { aggregationController } from "./bootstrap/aggregation-controller.ts";
@@ -105,7 +105,6 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const expressionRelease = minorOf(settings.expressionRelease);
   const strategies = [
     ...strategiesFor(settings, gates, dialect).map((each) => (each.hub === services.hub ? services : each)),
-    definitionStrategy({ dialect, release: expressionRelease }),
     apiServiceStrategy(dialect),
   ];
   const tracingConfiguration =

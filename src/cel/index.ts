@@ -1,5 +1,24 @@
-export { type CelType, formatType, listOf, mapOf, objectType, sameType, types } from "./types.ts";
-export { type Value, Double, Duration, Timestamp, Uint, View, evaluationError, isList } from "./values.ts";
+export {
+  type CelType,
+  formatType,
+  listOf,
+  mapOf,
+  objectType,
+  optionalType,
+  sameType,
+  types,
+} from "./types.ts";
+export {
+  type Value,
+  Double,
+  Duration,
+  Timestamp,
+  Uint,
+  View,
+  evaluationError,
+  isList,
+  optionalOf,
+} from "./values.ts";
 export { elements } from "./operations.ts";
 export {
   type Bindings,

@@ -5,7 +5,7 @@ import { gatedStrategies } from "./gated-strategies.ts";
 import { builtInStrategies } from "./strategies/index.ts";
 
 const changed = (isOn: boolean): string[] =>
-  gatedStrategies(builtInStrategies, () => isOn)
+  gatedStrategies(builtInStrategies, { isOn: () => isOn, expressionRelease: 27 })
     .filter(({ hub }, position) => hub !== builtInStrategies[position]!.hub)
     .map(({ resource }) => resource);
 
@@ -29,7 +29,7 @@ test("a served version that is the stored shape stays so", () => {
     builtInStrategies
       .filter(({ resource }) => resource === "pods")
       .map((each) => ({ ...each, served: [{ schema: Pod }] })),
-    () => false,
+    { isOn: () => false, expressionRelease: 27 },
   );
   assert.equal(pods!.served![0]!.schema, pods!.hub);
 });

@@ -1,12 +1,12 @@
-// Kinds as a server with certain feature gates has them: without the fields of later releases that are off.
-import { gatedFields } from "#api";
+// Kinds as a server has them: without the fields of later releases that are switched off.
+import { type FieldSwitches, gatedFields } from "#api";
 import type { Strategy } from "./strategy.ts";
 
 export function gatedStrategies(
   strategies: readonly Strategy[],
-  isOn: (gate: string) => boolean,
+  switches: FieldSwitches,
 ): readonly Strategy[] {
-  const reduced = gatedFields(isOn);
+  const reduced = gatedFields(switches);
   return strategies.map((strategy) => {
     const hub = reduced(strategy.hub);
     if (hub === strategy.hub) return strategy;

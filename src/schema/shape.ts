@@ -174,6 +174,8 @@ export interface FieldExtras {
   readonly wrapped?: boolean;
   /** A field of a later release: servers know it only if this feature gate is on. */
   readonly gate?: string;
+  /** A field of expressions of a later release: servers know it from this minor release on. */
+  readonly since?: number;
 }
 
 /** Says what is wrong with a value, or nothing. */

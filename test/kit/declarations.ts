@@ -16,7 +16,7 @@ export const declaredMessages: readonly Message[] = Object.values<unknown>(api)
     typeof value === "object" && value !== null && !("shape" in value) ? Object.values(value) : [value],
   )
   .filter(isMessage)
-  .map(api.gatedFields(() => false))
+  .map(api.gatedFields({ isOn: () => false, expressionRelease: 27 }))
   .map((message) => api.inDialect(original, message));
 
 /** The lists of all kinds that come in lists. */

@@ -17,7 +17,7 @@ import {
   required,
   string,
 } from "#schema";
-import { keyed, merged, worded } from "../extras.ts";
+import { keyed, known, merged, since, worded } from "../extras.ts";
 import { apiextensions } from "../packages.ts";
 
 const { message } = apiextensions;
@@ -26,6 +26,17 @@ export const ValidationRule = message("ValidationRule", "A rule in CEL.", {
   rule: required(1, string, "The rule; it must come out true."),
   message: optional(2, string, "What to say when it does not."),
   messageExpression: optional(3, string, "Makes the message, in CEL; wins over message."),
+  reason: pointer(4, string, "What the error of a value that breaks the rule is called.", {
+    ...known("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"),
+    ...since(28),
+  }),
+  fieldPath: optional(5, string, "The field below that the error is about.", since(28)),
+  optionalOldSelf: pointer(
+    6,
+    bool,
+    "Runs the rule without an old value, too: oldSelf is an optional value.",
+    since(29),
+  ),
 });
 export type ValidationRule = TypeOf<typeof ValidationRule>;
 

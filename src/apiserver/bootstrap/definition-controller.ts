@@ -32,7 +32,7 @@ export function definitionController(
   });
   const measured = measuredConversion(metrics);
   return new DefinitionController({
-    definitions: resources.find(({ strategy }) => strategy.hub === CustomResourceDefinition)!,
+    definitions: resources.find(({ strategy }) => strategy.hub.kind === CustomResourceDefinition.kind)!,
     dialect,
     clock,
     resources: {

@@ -1,11 +1,13 @@
-// The built-in kinds as a server with these settings has them.
+// The built-in kinds, and definitions of others, as a server with these settings has them.
 import { type Dialect, groupName } from "#dialect";
 import { switchedOn, versionsSwitchedOn } from "#endpoints";
+import { definitionStrategy } from "#extensions";
 import type { Gates } from "#options";
 import { type Strategy, builtInStrategies, gatedStrategies, withLaterPolicies } from "#registry";
+import { minorOf } from "../options/cluster.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
-/** Fields of later releases follow their gates; later versions of policies have to be asked for by name. */
+/** Fields of later releases follow their gates and releases; later versions of policies have to be asked for by name. */
 export function strategiesFor(
   settings: ApiserverSettings,
   gates: Gates,
@@ -13,7 +15,9 @@ export function strategiesFor(
 ): readonly Strategy[] {
   const asked = gates.enabled("ValidatingAdmissionPolicy") && asksForLaterPolicies(settings, dialect);
   const strategies = asked ? withLaterPolicies(builtInStrategies) : builtInStrategies;
-  return gatedStrategies(strategies, gates.enabled);
+  const release = minorOf(settings.expressionRelease);
+  const definitions = definitionStrategy({ dialect, release }, gates.enabled("CRDValidationRatcheting"));
+  return gatedStrategies([...strategies, definitions], { isOn: gates.enabled, expressionRelease: release });
 }
 
 function asksForLaterPolicies({ runtimeConfig }: ApiserverSettings, dialect: Dialect): boolean {

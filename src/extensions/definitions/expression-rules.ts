@@ -174,6 +174,14 @@ function ruleErrors(compiled: CompiledRule, at: string, place: Place, walk: Walk
         `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`,
       ),
     );
+  if (!transition && rule.optionalOldSelf !== undefined)
+    walk.errors.push(
+      invalidValue(
+        `${at}.optionalOldSelf`,
+        rule.optionalOldSelf,
+        "may not be set if oldSelf is not used in rule",
+      ),
+    );
 }
 
 function observe(walk: Walk, path: string, cost: number): void {

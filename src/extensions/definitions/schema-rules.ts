@@ -2,7 +2,8 @@
 // together. Paths and findings are the reference's.
 import { type FieldError, type Steps, forbiddenField, invalidValue, notSupported, required } from "#base";
 import type { Dialect } from "#dialect";
-import { type SchemaProps, isObject, metaFields } from "../structural/structural.ts";
+import { fieldPathOf } from "../structural/field-path.ts";
+import { type SchemaProps, type ValidationRule, isObject, metaFields } from "../structural/structural.ts";
 
 const types = ["array", "boolean", "integer", "number", "object", "string"];
 
@@ -200,11 +201,12 @@ function keyErrors(
   }
 }
 
+const ruleReasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 const lineBreak = /[\n\r]/;
 
 function ruleTextErrors(schema: SchemaProps, path: string, x: string, errors: FieldError[]): void {
-  const rules = (schema[`${x}validations`] as Record<string, string | undefined>[] | undefined) ?? [];
-  rules.forEach(({ rule = "", message = "", messageExpression = "" }, i) => {
+  const rules = (schema[`${x}validations`] as Partial<ValidationRule>[] | undefined) ?? [];
+  rules.forEach(({ rule = "", message = "", messageExpression = "", reason, fieldPath = "" }, i) => {
     const place = `${path}.${x}validations[${i}]`;
     const [text, words] = [rule.trim(), message.trim()];
     if (text === "") errors.push(required(`${place}.rule`, "rule is not specified"));
@@ -216,5 +218,13 @@ function ruleTextErrors(schema: SchemaProps, path: string, x: string, errors: Fi
       errors.push(required(`${place}.message`, "message must be specified if rule contains line breaks"));
     if (messageExpression !== "" && messageExpression.trim() === "")
       errors.push(required(`${place}.messageExpression`, "messageExpression must be non-empty if specified"));
+    if (reason !== undefined && !ruleReasons.includes(reason))
+      errors.push(notSupported(`${place}.reason`, reason, ruleReasons));
+    if (fieldPath === "") return;
+    const refusePath = (detail: string): void =>
+      void errors.push(invalidValue(`${place}.fieldPath`, fieldPath, `fieldPath must ${detail}`));
+    if (fieldPath.trim() === "") refusePath("be non-empty if specified");
+    if (lineBreak.test(fieldPath)) refusePath("not contain line breaks");
+    if (fieldPathOf(fieldPath, schema) === undefined) refusePath("be a valid path");
   });
 }

@@ -5,6 +5,7 @@ import { groupName } from "#dialect";
 import { type Strategy, nameColumn, pathSegment, strategy } from "#registry";
 import type { RuleLanguage } from "../structural/rules.ts";
 import { setCondition } from "./conditions.ts";
+import { dropOptionalOldSelf, hasOptionalOldSelf } from "./optional-old-self.ts";
 import { definitionErrors, definitionUpdateErrors, statusErrors } from "./validate.ts";
 
 /** The version in which objects are stored is one of those in which they may be. */
@@ -15,7 +16,7 @@ function addStored({ spec, status }: CustomResourceDefinition): void {
   if (!stored.includes(storage.name)) status.storedVersions = [...stored, storage.name];
 }
 
-export function definitionStrategy(language: RuleLanguage): Strategy {
+export function definitionStrategy(language: RuleLanguage, ratcheting: boolean): Strategy {
   const { dialect } = language;
   return strategy<CustomResourceDefinition>({
     resource: "customresourcedefinitions",
@@ -44,10 +45,12 @@ export function definitionStrategy(language: RuleLanguage): Strategy {
     prepareForCreate: (obj) => {
       obj.status = { conditions: [], acceptedNames: { plural: "", kind: "" }, storedVersions: [] };
       addStored(obj);
+      if (!ratcheting) dropOptionalOldSelf(obj.spec, dialect);
     },
     prepareForUpdate: (obj, old) => {
       obj.status = structuredClone(old.status);
       addStored(obj);
+      if (!ratcheting && !hasOptionalOldSelf(old.spec, dialect)) dropOptionalOldSelf(obj.spec, dialect);
     },
     validateInSteps: (obj, old) =>
       old ? definitionUpdateErrors(obj, old, language) : definitionErrors(obj, language),

@@ -104,6 +104,37 @@ for (const [name, property, details] of values)
     });
   });
 
+const laterFields: readonly [name: string, rule: SchemaProps, fields: string[]][] = [
+  ["a reason that nobody knows", { rule: "true", reason: "x" }, ["FieldValueNotSupported reason"]],
+  ["a reason that is known", { rule: "true", reason: "FieldValueDuplicate" }, []],
+  ["a path to a field that is there", { rule: "true", fieldPath: ".p0" }, []],
+  ["a path to a field that is not", { rule: "true", fieldPath: ".p1" }, ["FieldValueInvalid fieldPath"]],
+  [
+    "a path of spaces",
+    { rule: "true", fieldPath: " " },
+    ["FieldValueInvalid fieldPath", "FieldValueInvalid fieldPath"],
+  ],
+  [
+    "an optional old value that is not read",
+    { rule: "true", optionalOldSelf: false },
+    ["FieldValueInvalid optionalOldSelf"],
+  ],
+  ["an optional old value", { rule: "!oldSelf.hasValue()", optionalOldSelf: true }, []],
+  ["an old value that is not optional", { rule: "!oldSelf.hasValue()" }, ["FieldValueInvalid rule"]],
+];
+for (const [name, rule, fields] of laterFields)
+  test(`fields of rules of later releases: ${name}`, () => {
+    const spec = { ...many(1, () => text), "x-orch-validations": [rule] };
+    const schema = { type: "object", properties: { spec } };
+    const later = { ...language, release: 29 };
+    const { result } = counted(schemaErrors(schema, false, "spec", later));
+    const at = "spec.openAPIV3Schema.properties[spec].x-orch-validations[0]";
+    assert.deepEqual(
+      result.map(({ type, field }) => `${type} ${field}`),
+      fields.map((field) => field.replace(" ", ` ${at}.`)),
+    );
+  });
+
 test("a default of the whole object says what kind it is of", () => {
   const schema = { type: "object", default: {} };
   const { result } = counted(schemaErrors(schema, false, "spec", language));

@@ -6,7 +6,7 @@ import { ruleSet } from "./rules.ts";
 import { type SchemaProps, structuralOf } from "./structural.ts";
 
 const dialect = dialects.orch;
-const rules = (...list: Record<string, string>[]): SchemaProps => ({ "x-orch-validations": list });
+const rules = (...list: Record<string, string | boolean>[]): SchemaProps => ({ "x-orch-validations": list });
 const object = (properties: SchemaProps, more: SchemaProps = {}): SchemaProps => ({
   type: "object",
   properties,
@@ -111,6 +111,59 @@ const cases: [name: string, schema: SchemaProps, value: unknown, old: unknown, s
 ];
 for (const [name, schema, value, old, says] of cases)
   test(name, () => assert.deepEqual(told(schema, value, old), says));
+
+const reasons: [name: string, rule: Record<string, string | boolean>, says: object][] = [
+  [
+    "a reason says what the error is called",
+    { rule: "self.a > 1", message: "m", reason: "FieldValueForbidden" },
+    { type: "FieldValueForbidden", field: "spec", detail: "m" },
+  ],
+  [
+    "a missing value has no value to show",
+    { rule: "self.a > 1", message: "m", reason: "FieldValueRequired" },
+    { type: "FieldValueRequired", field: "spec", detail: "m" },
+  ],
+  [
+    "a duplicate needs no message",
+    { rule: "self.a > 1", message: "m", reason: "FieldValueDuplicate" },
+    { type: "FieldValueDuplicate", field: "spec", value: "object", detail: "" },
+  ],
+  [
+    "a path says which field below is wrong",
+    { rule: "self.a > 1", message: "m", fieldPath: ".a" },
+    { type: "FieldValueInvalid", field: "spec.a", value: "object", detail: "m" },
+  ],
+];
+for (const [name, rule, says] of reasons)
+  test(name, () => {
+    const schema = structuralOf(object({ spec: object({ a: number }, rules(rule)) }), dialect);
+    const set = finishSteps(ruleSet(schema, true, { dialect, release: 28 }))!;
+    assert.deepEqual(finishSteps(set.errors({ spec: { a: 1 } }, undefined, "")), [says]);
+  });
+
+const optional = {
+  rule: "self['a'] >= oldSelf.orValue({'a': 5})['a']",
+  message: "m",
+  optionalOldSelf: true,
+};
+const transitions: [name: string, old: unknown, ratcheting: boolean, says: number][] = [
+  ["with ratcheting it is asked without an old value", undefined, true, 1],
+  ["without ratcheting it is not", undefined, false, 0],
+  ["it compares with an old value", { a: 3 }, false, 1],
+  ["it is content with a smaller old value", { a: 1 }, true, 0],
+];
+for (const [name, old, ratcheting, says] of transitions)
+  test(`of a rule whose old value is optional: ${name}`, () => {
+    const map = { type: "object", additionalProperties: number };
+    const schema = structuralOf(object({ spec: { ...map, maxProperties: 2, ...rules(optional) } }), dialect);
+    const set = finishSteps(ruleSet(schema, true, { dialect, release: 29 }))!;
+    const before = old && { spec: old };
+    const errors = finishSteps(set.errors({ spec: { a: 2 } }, before, "", ratcheting));
+    assert.deepEqual(
+      errors.map(({ detail }) => detail),
+      Array.from({ length: says }, () => "m"),
+    );
+  });
 
 test("a schema without rules has none to run", () => {
   assert.equal(

@@ -1,21 +1,26 @@
 // Validation rules of a schema, in CEL: compiled once to a tree beside the schema, and run against values with a
 // bound on what all of them together may cost.
 import {
+  type CompileOptions,
   type Environment,
   type Program,
   type SchemaLike,
   type SchemaType,
+  type Value,
   compileSteps,
   environment,
   escapeName,
   mostRequestBytes,
-  sizesOf,
+  optionalOf,
+  optionalType,
   schemaTypeSteps,
+  sizesOf,
   types,
   viewOf,
 } from "#cel";
-import { type FieldError, type Steps, invalidValue } from "#base";
+import { type FieldError, type Steps, duplicate, forbiddenField, invalidValue, required } from "#base";
 import type { Dialect } from "#dialect";
+import { fieldPathOf } from "./field-path.ts";
 import { comparison, oldItems } from "./ratchet.ts";
 import { type Structural, type ValidationRule, isObject } from "./structural.ts";
 
@@ -30,6 +35,8 @@ export interface CompiledRule {
   readonly error?: string;
   readonly message?: Program;
   readonly messageError?: string;
+  /** The field below that an error is about, as errors show it. */
+  readonly fieldPath?: string | undefined;
   /** Compares with the value before. */
   readonly transition: boolean;
   readonly maxCost: number;
@@ -104,7 +111,6 @@ export function* compileRules(
   language: RuleLanguage,
 ): Steps<readonly CompiledRule[]> {
   const env = environmentOf(language);
-  const variables = { self: type.type, oldSelf: type.type };
   const sizes = sizesOf(type);
   const maxCardinality = Math.floor(mostRequestBytes / (type.minSize + 1));
   const compiled: CompiledRule[] = [];
@@ -114,6 +120,8 @@ export function* compileRules(
   function* compileRule(rule: ValidationRule): Steps<CompiledRule> {
     const failed = (error: string): CompiledRule => ({ ...empty(rule, maxCardinality), error });
     if (rule.rule.trim() === "") return empty(rule, maxCardinality);
+    const oldSelf = rule.optionalOldSelf ? optionalType(type.type) : type.type;
+    const variables = { self: type.type, oldSelf };
     const made = yield* compileSteps(env, rule.rule, { variables, libraryCosts: true });
     if ("error" in made)
       return failed(
@@ -130,12 +138,14 @@ export function* compileRules(
       maxCost: program.estimateCost(sizes).max,
       maxCardinality,
       messageMaxCost: 0,
-      ...(yield* compileMessage(rule.messageExpression)),
+      ...(rule.fieldPath && { fieldPath: fieldPathOf(rule.fieldPath, schema.props) }),
+      ...(yield* compileMessage(rule.messageExpression, variables)),
     };
   }
 
   function* compileMessage(
     text: string,
+    variables: CompileOptions["variables"],
   ): Steps<Partial<Pick<CompiledRule, "message" | "messageError" | "messageMaxCost">>> {
     if (text === "") return {};
     const made = yield* compileSteps(env, text, { variables, libraryCosts: true });
@@ -175,7 +185,8 @@ export interface RuleObserver {
 export interface RuleSet {
   /**
    * What the rules say of a value; without an old one, rules that compare are left out. With ratcheting, so are
-   * rules that do not compare, where the value is the old one.
+   * rules that do not compare, where the value is the old one, and rules that take an old one if there is any are
+   * asked without.
    */
   errors(value: unknown, old: unknown, path: string, ratcheting?: boolean): Steps<FieldError[]>;
 }
@@ -195,7 +206,7 @@ export function* ruleSet(
     tree && {
       errors: function* (value, old, path, ratcheting = false) {
         const same = ratcheting ? comparison() : () => false;
-        const state: State = { errors: [], budget: objectBudget, same };
+        const state: State = { errors: [], budget: objectBudget, same, ratcheting };
         const asked = performance.now();
         yield* run(tree, { value, old, path, kept: false }, state);
         observer?.evaluated(secondsSince(asked));
@@ -238,6 +249,7 @@ interface State {
   budget: number;
   /** Whether a value is the old one, and rules are left out for that. */
   readonly same: (value: unknown, old: unknown) => boolean;
+  readonly ratcheting: boolean;
 }
 
 interface Place {
@@ -285,9 +297,11 @@ function* runRules(tree: RuleTree, { value, old, path, kept }: Place, state: Sta
   };
   for (const compiled of tree.rules) {
     const { rule, program, error, transition } = compiled;
+    const optional = rule.optionalOldSelf === true;
     if (error !== undefined) say(`rule compile error: ${error}`);
-    if (!program || (transition ? old === undefined : kept)) continue;
-    const outcome = evaluated(program, bindings, transition);
+    const unasked = transition ? old === undefined && !(optional && state.ratcheting) : kept;
+    if (!program || unasked) continue;
+    const outcome = evaluated(program, optional ? withOptionalOld(bindings, old) : bindings, transition);
     yield;
     state.budget -= outcome.cost;
     if (state.budget < 0)
@@ -307,16 +321,47 @@ function* runRules(tree: RuleTree, { value, old, path, kept }: Place, state: Sta
           ? `'${outcome.error}': call arguments did not match a supported operator, function or macro signature for rule: ${textOf(rule)}`
           : `${outcome.error} evaluating rule: ${textOf(rule)}`,
       );
-    } else if (outcome.value !== true) say(messageOf(compiled, bindings, old !== undefined, state));
+    } else if (outcome.value !== true) {
+      const detail = messageOf(compiled, bindings, old !== undefined, state);
+      const field = compiled.fieldPath ? joined(path, compiled.fieldPath) : path;
+      // A rule whose message was too costly has no reason of its own.
+      const reason = state.budget < 0 ? undefined : rule.reason;
+      state.errors.push(broken(reason, field, type, detail));
+    }
+  }
+}
+
+const joined = (path: string, below: string): string => (path === "<nil>" ? below : `${path}.${below}`);
+
+/** The error of a value that breaks a rule. */
+function broken(reason: string | undefined, field: string, type: string, detail: string): FieldError {
+  switch (reason) {
+    case "FieldValueForbidden":
+      return forbiddenField(field, detail);
+    case "FieldValueRequired":
+      return required(field, detail);
+    case "FieldValueDuplicate":
+      return duplicate(field, type);
+    default:
+      return invalidValue(field, type, detail);
   }
 }
 
 type Outcome = ReturnType<Program["evaluate"]>;
 
 interface RuleBindings {
-  readonly self: ReturnType<typeof viewOf>;
-  readonly oldSelf: ReturnType<typeof viewOf>;
+  readonly self: Value;
+  readonly oldSelf: Value;
 }
+
+const withOptionalOld = (bindings: RuleBindings, old: unknown): RuleBindings => ({
+  get self() {
+    return bindings.self;
+  },
+  get oldSelf() {
+    return optionalOf(old === undefined ? undefined : bindings.oldSelf);
+  },
+});
 
 function evaluated(program: Program, bindings: RuleBindings, withOld: boolean): Outcome {
   try {

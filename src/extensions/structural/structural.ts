@@ -10,6 +10,12 @@ export interface ValidationRule {
   readonly rule: string;
   readonly message: string;
   readonly messageExpression: string;
+  /** What kind of error a value that breaks the rule has; an invalid value unless said. */
+  readonly reason?: string;
+  /** The field below that the error is about. */
+  readonly fieldPath?: string;
+  /** Whether the rule is asked without an old value, too: `oldSelf` is an optional value then. */
+  readonly optionalOldSelf?: boolean;
 }
 
 export interface Structural {
@@ -69,11 +75,7 @@ export function* structuralSteps(props: SchemaProps, dialect: Dialect): Steps<St
       listType: given[`${x}list-type`] as string | undefined,
       listKeys: (given[`${x}list-map-keys`] as string[] | undefined) ?? [],
       mapType: given[`${x}map-type`] as string | undefined,
-      rules: rules.map(({ rule = "", message = "", messageExpression = "" }) => ({
-        rule,
-        message,
-        messageExpression,
-      })),
+      rules: rules.map((rule) => ({ rule: "", message: "", messageExpression: "", ...rule })),
       hasRules: rules.length > 0 || parts.some((part) => part?.hasRules),
       hasEmbedded: parts.some((part) => part && (part.embedded || part.hasEmbedded)),
     };

@@ -1,5 +1,10 @@
 // What later releases brought to custom resources: ratcheting, and functions of expressions.
-import { test } from "node:test";
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { startServer } from "../../library.ts";
 import { serve } from "../../server.fixture.ts";
 import { definition, version } from "./custom-resources.fixture.ts";
 
@@ -74,3 +79,48 @@ for (const [rule, release, status] of releases)
     const hooks = "/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations";
     await must(status, "POST", hooks, { body: { metadata: { name: "a" }, webhooks: [webhook] } });
   });
+
+const fields = { reason: "FieldValueForbidden", fieldPath: ".a", optionalOldSelf: true };
+const known: [release: string, ratcheting: boolean, kept: string[]][] = [
+  ["1.27", true, []],
+  ["1.28", true, ["reason", "fieldPath"]],
+  ["1.29", false, ["reason", "fieldPath"]],
+  ["1.29", true, ["reason", "fieldPath", "optionalOldSelf"]],
+];
+for (const [release, ratcheting, kept] of known)
+  test(`rules of ${release} ${ratcheting ? "with" : "without"} ratcheting keep [${kept.join()}]`, async () => {
+    const gates = `--feature-gates=CRDValidationRatcheting=${ratcheting}`;
+    const { must } = await serve({ flags: [`--expression-release=${release}`, gates] });
+    const rule = kept.includes("optionalOldSelf") ? "oldSelf.orValue(self) == self" : "oldSelf == self";
+    const spec = { ...loose, "x-orch-validations": [{ rule, ...fields }] };
+    const path = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
+    const answer = await must(201, "POST", path, { body: definition([version({ spec })]) });
+    const at = "spec.versions.0.schema.openAPIV3Schema.properties.spec.x-orch-validations.0";
+    assert.deepEqual(Object.keys(answer.at(at) as object).toSorted(), ["rule", ...kept].toSorted());
+  });
+
+test("what a later release stored, an earlier one does not know", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "later-rules-"));
+  after(() => rm(dir, { recursive: true, force: true }));
+  const spec = { ...loose, "x-orch-validations": [{ rule: "self.a < 5", reason: fields.reason }] };
+  const body = definition([version({ spec })]);
+  const path = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
+  const rulesOf = async (release: string, method: string): Promise<unknown> => {
+    const server = await startServer({ store: { dir }, flags: [`--expression-release=${release}`] });
+    try {
+      const answer = await server.inject(
+        method === "POST"
+          ? { method, path, headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
+          : { method, path: `${path}/${body.metadata.name}` },
+      );
+      const { spec: said } = JSON.parse(Buffer.from(await answer.bytes()).toString()) as typeof body & {
+        spec: { versions: { schema: { openAPIV3Schema: { properties: { spec: typeof spec } } } }[] };
+      };
+      return said.versions[0]!.schema.openAPIV3Schema.properties.spec["x-orch-validations"];
+    } finally {
+      await server.stop();
+    }
+  };
+  assert.deepEqual(await rulesOf("1.28", "POST"), [{ rule: "self.a < 5", reason: fields.reason }]);
+  assert.deepEqual(await rulesOf("1.27", "GET"), [{ rule: "self.a < 5" }]);
+});
