@@ -35,7 +35,7 @@ async function measure(): Promise<void> {
   let said = "";
   up.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
   try {
-    const parts = ["API server", "node agent", "proxy", "name server"];
+    const parts = ["API server", "node agent", "network"];
     await until(
       () => Promise.resolve(`the cluster is ready:\n${said}`),
       () => Promise.resolve(parts.every((part) => new RegExp(`${part} +ready`).test(said))),

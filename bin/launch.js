@@ -42,7 +42,7 @@ function afterStart(act) {
  * no use, and a start takes 17 ms longer at least.
  */
 function growSlowly(name) {
-  const percent = ["nodeagent", "orch-dns", "orch-proxy"].includes(name) ? 20 : 30;
+  const percent = ["nodeagent", "orch-dns", "orch-network", "orch-proxy"].includes(name) ? 20 : 30;
   require("node:v8").setFlagsFromString(`--heap-growing-percent=${percent}`);
 }
 

@@ -5,7 +5,7 @@ here=${self%/*}
 # once took is not given back. With 10,000 events in the API server 159 MB stay resident instead of 218, for 3 % more processor time
 # (bench/apiserver.ts). The node agent keeps 85 MB after four rounds of 20 pods instead of 100, for no more processor time (bench/pods.ts).
 case "$self" in
-  */nodeagent | */orch-dns | */orch-proxy) heap="--max-semi-space-size=2" ;;
+  */nodeagent | */orch-dns | */orch-network | */orch-proxy) heap="--max-semi-space-size=2" ;;
   *) heap="--max-semi-space-size=8" ;;
 esac
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"

@@ -12,6 +12,7 @@ const programs = [
   "orch-scheduler",
   "orch-proxy",
   "orch-dns",
+  "orch-network",
 ];
 const dialects = ["orch", "kubernetes"];
 

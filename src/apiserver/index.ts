@@ -1,7 +1,6 @@
 export { type StartOptions, type StartedServer, start } from "./server.ts";
 export { type ApiserverSettings, settleApiserver, settleFlags } from "./options/settings.ts";
 export { apiserverOptions } from "./options/options.ts";
-export { versionText } from "./version.ts";
 export {
   type Caller,
   type LibraryStore,

@@ -1,5 +1,5 @@
 export { AbortListeners } from "./abort-listeners.ts";
-export { releaseVersion } from "./release.ts";
+export { releaseVersion, versionText } from "./release.ts";
 export { type Clock, type VirtualClock, systemClock, virtualClock } from "./clock.ts";
 export {
   ApiError,

@@ -1,15 +1,9 @@
 // The API server as a program: read the flags, start, run until told to stop.
-import {
-  type StartedServer,
-  apiserverOptions,
-  fileProblems,
-  settleApiserver,
-  start,
-  versionText,
-} from "#apiserver";
-import type { Log } from "#base";
+import { type StartedServer, apiserverOptions, fileProblems, settleApiserver, start } from "#apiserver";
+import { type Log, systemClock, versionText } from "#base";
 import { chosenDialect } from "#dialect";
 import { answerOperator, logFlags, logFrom, problemText, terminalWidth } from "#options";
+import { ownMemory, returnMemory } from "./memory-return.ts";
 import { reasonToStop, tellSupervisor } from "./up/channel.ts";
 
 export interface StartedApiserver {
@@ -29,7 +23,7 @@ export async function runApiserver(argv: readonly string[], beside?: Beside): Pr
   const { dialect } = choice;
   const settled = await settleApiserver(dialect, argv);
   const answered = answerOperator(apiserverOptions(dialect), settled, {
-    version: versionText(),
+    version: versionText,
     width: terminalWidth(process.env, process.stdout.columns),
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
@@ -58,6 +52,7 @@ export async function runApiserver(argv: readonly string[], beside?: Beside): Pr
   log.info("serving", { url: server.url, dialect: dialect.name });
   tellSupervisor({ ready: server.url });
   const stopping = new AbortController();
+  void returnMemory(ownMemory(systemClock), stopping.signal);
   const running = beside?.({ server, log }, stopping.signal);
   log.info("stopping", { reason: await reasonToStop() });
   stopping.abort();

@@ -23,6 +23,7 @@ const cases: [name: string, periods: readonly { cpu: number; heap: number }[], c
     ],
     1,
   ],
+  ["a heap that takes long to collect is left alone", [{ cpu: 10, heap: 400 }], 0],
   [
     "each burst is given back once",
     [

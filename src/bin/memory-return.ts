@@ -1,5 +1,5 @@
-// Gives memory back when a program comes to rest: V8 collects what a burst of work left behind only when it
-// needs the room, and an agent at rest does not need it for hours.
+// Gives memory back when a program comes to rest: V8 collects what a start or a burst of work left behind only
+// when it needs the room, and a program at rest does not need it for hours.
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Clock } from "#base";
@@ -17,6 +17,8 @@ const periodMilliseconds = 10_000;
 /** Whoever takes more processor time than this in a period is at work. */
 const restMilliseconds = 300;
 const leastGrowthBytes = 4 << 20;
+/** A larger heap takes so long to collect that whoever asks the program meanwhile would notice. */
+const largestHeapBytes = 160 << 20;
 
 /** Collects at rest, once for what has grown since the last time, until the signal is aborted. */
 export async function returnMemory(options: MemoryReturnOptions, signal: AbortSignal): Promise<void> {
@@ -28,7 +30,9 @@ export async function returnMemory(options: MemoryReturnOptions, signal: AbortSi
     const now = cpuMilliseconds();
     const isAtRest = now - before < restMilliseconds;
     before = now;
-    if (signal.aborted || !isAtRest || heapBytes() - settled < leastGrowthBytes) continue;
+    const heap = heapBytes();
+    const isWorthIt = heap - settled >= leastGrowthBytes && heap <= largestHeapBytes;
+    if (signal.aborted || !isAtRest || !isWorthIt) continue;
     collect();
     settled = heapBytes();
   }
@@ -36,8 +40,6 @@ export async function returnMemory(options: MemoryReturnOptions, signal: AbortSi
 
 /** What the options are for a program of ours. */
 export function ownMemory(clock: Clock): MemoryReturnOptions {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as (how: object) => void;
   return {
     clock,
     heapBytes: () => getHeapStatistics().total_heap_size,
@@ -45,6 +47,10 @@ export function ownMemory(clock: Clock): MemoryReturnOptions {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1000;
     },
-    collect: () => collect({ type: "major", flavor: "last-resort" }),
+    collect: () => {
+      setFlagsFromString("--expose-gc");
+      const collect = runInNewContext("gc") as (how: object) => void;
+      collect({ type: "major", flavor: "last-resort" });
+    },
   };
 }

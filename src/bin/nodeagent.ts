@@ -1,8 +1,8 @@
 // The node agent's program: read the settings, start, run until told to stop.
 import { setFlagsFromString } from "node:v8";
-import { systemClock } from "#base";
+import { releaseVersion, systemClock, versionText } from "#base";
 import { chosenDialect } from "#dialect";
-import { nodeagentOptions, settleNodeagent, startAgent, versionName, writeNodeagentConfig } from "#nodeagent";
+import { nodeagentOptions, settleNodeagent, startAgent, writeNodeagentConfig } from "#nodeagent";
 import { answerOperator, logFrom, terminalWidth } from "#options";
 import { ownMemory, returnMemory } from "./memory-return.ts";
 import { reasonToStop, tellSupervisor } from "./up/channel.ts";
@@ -24,7 +24,7 @@ async function main(): Promise<number> {
   const { dialect } = choice;
   const settled = await settleNodeagent(dialect, argv);
   const answered = answerOperator(nodeagentOptions(dialect), settled, {
-    version: `Orch ${versionName}`,
+    version: versionText,
     width: terminalWidth(process.env, process.stdout.columns),
     out,
     err,
@@ -41,7 +41,7 @@ async function main(): Promise<number> {
       dialect,
       settings: settled.values,
       log,
-      version: versionName,
+      version: releaseVersion,
       setVerbosity: (level) => log.setVerbosity(level),
     });
   } catch (error) {

@@ -1,112 +1,12 @@
 // The service proxy's program: read the flags, write the packet filter until told to stop, or clean up.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { once } from "node:events";
-import { createServer } from "node:net";
-import { hostname } from "node:os";
-import type { Dialect } from "#dialect";
-import {
-  type PacketFilter,
-  iptablesFilter,
-  nftablesFilter,
-  routeLoopback,
-  runCommand,
-  runProxy,
-  syncRoutes,
-} from "#proxy";
 import { clientProgram } from "./control/client-program.ts";
-import { type ProxyProgramSettings, proxyOptions } from "./control/network-options.ts";
-import { tellSupervisor } from "./up/channel.ts";
+import { proxyOptions } from "./control/network-options.ts";
+import { cleanUpProxy, proxyWork } from "./control/proxy-work.ts";
+import { tellReady } from "./up/channel.ts";
 
 process.exitCode = await clientProgram(
   process.argv.slice(2),
   proxyOptions,
-  (settings) => async (parts) => {
-    const release = await claimNetwork();
-    const filter = await chooseFilter(settings, parts.dialect);
-    parts.log.info("services are kept in the packet filter", { filter: filter.name });
-    filterBridges();
-    const restore = settings.localhostNodeports ? routeLoopback() : undefined;
-    try {
-      await runProxy({
-        ...parts,
-        filter,
-        settings: {
-          nodeName: settings.hostnameOverride || hostname().toLowerCase(),
-          minSyncMilliseconds: settings.minSyncPeriod,
-          syncMilliseconds: settings.syncPeriod,
-          podRoutes: settings.podRoutes,
-        },
-        onWrite: onFirst(() => tellSupervisor({ ready: "" })),
-      });
-    } finally {
-      if (settings.cleanupOnExit) {
-        await filter.remove();
-        await syncRoutes(new Map(), runCommand);
-        restore?.();
-      }
-      release();
-    }
-  },
-  { alone: (settings, dialect) => (settings.cleanup ? cleanUp(settings, dialect) : undefined) },
+  (settings) => (parts) => proxyWork(settings, parts, tellReady),
+  { alone: (settings, dialect) => (settings.cleanup ? cleanUpProxy(settings, dialect) : undefined) },
 );
-
-/** Two proxies in one network would write over each other's rules: names of such sockets are the network's own. */
-async function claimNetwork(): Promise<() => void> {
-  const server = createServer();
-  server.listen("\0orch-proxy");
-  try {
-    await once(server, "listening");
-  } catch {
-    throw new Error("another orch-proxy keeps the services of this network namespace");
-  }
-  server.unref();
-  return () => void server.close();
-}
-
-async function chooseFilter(settings: ProxyProgramSettings, dialect: Dialect): Promise<PacketFilter> {
-  const options = {
-    table: "orch-proxy",
-    prefix: dialect.data.packetChainPrefix,
-    masqueradeBit: settings.masqueradeBit,
-    masqueradeAll: settings.masqueradeAll,
-    clusterCidrs: settings.clusterCidr,
-    nodePortCidrs: settings.nodeportAddresses,
-    localhostNodePorts: settings.localhostNodeports,
-  };
-  const { proxyMode } = settings;
-  const filter =
-    (proxyMode === "iptables" ? undefined : await nftablesFilter(options)) ??
-    (proxyMode === "nftables" ? undefined : await iptablesFilter(options));
-  if (filter) return filter;
-  throw new Error(
-    `${proxyMode === "" ? "neither nft nor iptables" : proxyMode} can be used here: it needs root and the package nftables or iptables`,
-  );
-}
-
-/** Packets between pods on one bridge pass by the packet filter only if the kernel is told so. */
-function filterBridges(): void {
-  for (const name of ["bridge-nf-call-iptables", "bridge-nf-call-ip6tables"]) {
-    const file = `/proc/sys/net/bridge/${name}`;
-    if (existsSync(file) && readFileSync(file, "utf8").trim() !== "1") writeFileSync(file, "1");
-  }
-}
-
-async function cleanUp(settings: ProxyProgramSettings, dialect: Dialect): Promise<number> {
-  try {
-    for (const proxyMode of ["nftables", "iptables"] as const)
-      await (await chooseFilter({ ...settings, proxyMode }, dialect).catch(() => undefined))?.remove();
-    await syncRoutes(new Map(), runCommand);
-    return 0;
-  } catch (error) {
-    process.stderr.write(`error: ${(error as Error).message}\n`);
-    return 1;
-  }
-}
-
-function onFirst(run: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) run();
-    done = true;
-  };
-}

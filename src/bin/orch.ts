@@ -40,17 +40,17 @@ process.exitCode = await main(process.argv.slice(2));
 async function main([command, ...rest]: readonly string[]): Promise<number> {
   switch (command) {
     case "up":
-      return await (await import("./up/up.ts")).upCommand(rest, programs(), await version(), output);
+      return await (await import("./up/up.ts")).upCommand(rest, programs(), output);
     case "down":
-      return await (await import("./up/down.ts")).downCommand(rest, await version(), output);
+      return await (await import("./up/down.ts")).downCommand(rest, output);
     case "status":
-      return await (await import("./up/status-command.ts")).statusCommand(rest, await version(), output);
+      return await (await import("./up/status-command.ts")).statusCommand(rest, output);
     case "token":
-      return await (await import("./up/token-command.ts")).tokenCommand(rest, await version(), output);
+      return await (await import("./up/token-command.ts")).tokenCommand(rest, output);
     case "join":
-      return await (await import("./up/join.ts")).joinCommand(rest, programs(), await version(), output);
+      return await (await import("./up/join.ts")).joinCommand(rest, programs(), output);
     case "ui":
-      return await (await import("./up/ui-command.ts")).uiCommand(rest, await version(), output);
+      return await (await import("./up/ui-command.ts")).uiCommand(rest, output);
     case "store":
       return await (await import("./up/store-command.ts")).storeCommand(rest, output);
     case "config":
@@ -60,16 +60,16 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
     case "auth":
       return await (await import("./auth/auth-command.ts")).authCommand(rest, output);
     case "events":
-      return await (await import("./events/events-command.ts")).eventsCommand(rest, await version(), output);
+      return await (await import("./events/events-command.ts")).eventsCommand(rest, output);
     case "why-pending":
-      return await (await import("./why-pending.ts")).whyPendingCommand(rest, await version(), output);
+      return await (await import("./why-pending.ts")).whyPendingCommand(rest, output);
     case "envtest":
       return await envtest(rest);
     case "node":
       return await (await import("./node-command.ts")).nodeCommand(rest, output);
     case "version":
     case "--version":
-      output.out(`${await version()}\n`);
+      output.out(`${(await import("#base")).versionText}\n`);
       return 0;
     case "help":
     case "--help":
@@ -95,10 +95,6 @@ async function envtest([first, ...rest]: readonly string[]): Promise<number> {
     ).envtestCommand(first === undefined ? [] : [first, ...rest], programs(), output);
   const { reasonToStop } = await import("./up/channel.ts");
   return await (await import("./envtest/store-stand-in.ts")).storeStandIn(rest, output, reasonToStop());
-}
-
-async function version(): Promise<string> {
-  return (await import("#apiserver")).versionText();
 }
 
 /**

@@ -28,12 +28,8 @@ const whyOptions = (dialect: Dialect): OptionSet<WhyOption> => ({
   takesWords: true,
 });
 
-export const whyPendingCommand = (
-  argv: readonly string[],
-  version: string,
-  output: Output,
-): Promise<number> =>
-  clusterCommand(whyOptions, argv, { version, output }, async ({ dialect, settings, words }) => {
+export const whyPendingCommand = (argv: readonly string[], output: Output): Promise<number> =>
+  clusterCommand(whyOptions, argv, output, async ({ dialect, settings, words }) => {
     const [name, ...more] = words;
     if (name === undefined || more.length > 0) throw new Error("name one pod");
     const { orchconfig, namespace, dataDir } = settings;

@@ -77,6 +77,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDnsServer> {
     },
     directory,
   );
+  let observe: ReturnType<typeof dnsMetrics> = () => undefined;
   const server = await startDnsServer({
     ...settings,
     signal,
@@ -86,10 +87,12 @@ export async function startDns(options: DnsOptions): Promise<RunningDnsServer> {
       forwarder: forward,
       isUpstream: (address) => upstreams().some((each) => addressKey(each.address) === addressKey(address)),
       random: (below) => randomInt(below),
-      observe: dnsMetrics(metrics, forward),
+      observe: (query, code) => observe(query, code),
     }),
     onError: (error) => log.warn("a query was not answered", { error: error.message }),
   });
+  // Whoever could not listen may try again, and figures are declared once.
+  observe = dnsMetrics(metrics, forward);
   log.info("listening", { addresses: settings.addresses.join(","), port: server.port });
   return server;
 }

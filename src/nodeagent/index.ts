@@ -8,7 +8,6 @@ export { type NodeagentSettings, nodeagentOptions } from "./options/options.ts";
 export { settleNodeagent } from "./options/settle.ts";
 export { writeNodeagentConfig } from "./options/write.ts";
 export { type Agent, type AgentOptions, startAgent } from "./agent.ts";
-export { releaseVersion as versionName } from "#base";
 export { ownerOf, ownership } from "./containers/owner.ts";
 export { runtimeLabelNames } from "./containers/runtime-labels.ts";
 export { podUidsBelow } from "./sync/pod-files.ts";

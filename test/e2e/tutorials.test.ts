@@ -119,14 +119,14 @@ suite("tutorials", { skip, timeout: 300_000 }, () => {
     const writing = writeImageArchive(archive, image, { files });
     const up = await start(
       "a",
-      [/node agent +ready/, /proxy +ready/, /name server +ready/],
+      [/node agent +ready/, /network +ready/],
       ["up", `--data-dir=${data}`, "--dialect=kubernetes", "--install-runtime", "--bind-address=0.0.0.0"],
     );
     started.push(up);
     const { stdout } = await tried("a", orch, "token", `--data-dir=${data}`, "--dialect=kubernetes");
     const [, ...words] = stdout.trim().split(" ");
     const flags = ["--node-name=second", `--data-dir=${join(folder, "second")}`];
-    started.push(await start("b", [/proxy +ready/, /name server +ready/], [...words, ...flags]));
+    started.push(await start("b", [/network +ready/], [...words, ...flags]));
     await writing;
     for (const cluster of [data, join(folder, "second")]) {
       const config = readFileSync(join(cluster, "runtime", "config.toml"), "utf8");

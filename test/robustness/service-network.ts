@@ -15,6 +15,8 @@ import { restartedProgram } from "./restarted-program.ts";
 const seed = Number(process.env["ORCH_NETWORK_SEED"] ?? Date.now() % 1_000_000);
 const rounds = Number(process.env["ORCH_NETWORK_ROUNDS"] ?? 2);
 const awaySeconds = Number(process.env["ORCH_NETWORK_AWAY_SECONDS"] ?? 3);
+/** Whether both run as `orch-network`, as in `orch up`. */
+const isOneProcess = process.env["ORCH_NETWORK_ONE_PROCESS"] === "1";
 const dialect = dialectNamed("kubernetes")!;
 const backends = Array.from({ length: 12 }, (_, at) => `10.244.0.${at + 1}`);
 const port = 8080;
@@ -42,12 +44,14 @@ for (const name of [steady, ...changing, headless]) {
 }
 const dnsPort = await freePort();
 const common = ["--dialect=kubernetes", `--kubeconfig=${server.kubeconfig}`, "--port=0"];
-const proxy = restartedProgram("orch-proxy", [...common, "--hostname-override=node"], server);
-const names = restartedProgram(
-  "orch-dns",
-  [...common, `--dns-port=${dnsPort}`, "--resolv-conf=/dev/null"],
-  server,
-);
+const proxyFlags = ["--hostname-override=node"];
+const dnsFlags = [`--dns-port=${dnsPort}`, "--resolv-conf=/dev/null"];
+const parts = isOneProcess
+  ? [restartedProgram("orch-network", [...common, ...proxyFlags, ...dnsFlags], server)]
+  : [
+      restartedProgram("orch-proxy", [...common, ...proxyFlags], server),
+      restartedProgram("orch-dns", [...common, ...dnsFlags], server),
+    ];
 try {
   await settled();
   const quiet = new AbortController();
@@ -55,14 +59,13 @@ try {
   // What they find is told when they are waited for; until then it must not end this process.
   for (const each of load) each.catch(() => undefined);
   for (let round = 0; round < rounds; round++) {
-    for (const part of [proxy, names]) {
+    for (const part of parts) {
       await part.kill();
       await sleep(1000);
     }
     await server.kill9();
     // Who starts while the server is away has nobody to ask.
-    await proxy.kill();
-    await names.kill();
+    for (const part of parts) await part.kill();
     await sleep(awaySeconds * 1000);
     await server.restart();
     await sleep(1000);
@@ -74,7 +77,7 @@ try {
   await settled();
   console.log(`${answers} connections to the steady service, none was refused`);
 } finally {
-  await Promise.all([proxy.stop(), names.stop()]);
+  await Promise.all(parts.map((part) => part.stop()));
   for (const each of servers) each.close();
 }
 
@@ -82,7 +85,7 @@ try {
 async function settled(): Promise<void> {
   let found = "";
   await until(
-    () => Promise.resolve(`${found}\n${proxy.log()}\n${names.log()}`),
+    () => Promise.resolve([found, ...parts.map((part) => part.log())].join("\n")),
     async () => (found = await differences()) === "",
   );
 }

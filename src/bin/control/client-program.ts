@@ -1,5 +1,5 @@
 // The frame of a program that is a client of the API server: flags, help and errors, then its work.
-import { type RootLog, createLog, logSink, systemClock } from "#base";
+import { type Log, createLog, logSink, systemClock, versionText } from "#base";
 import { type ClusterView, clusterView } from "#controllerkit";
 import { type Dialect, chosenDialect } from "#dialect";
 import {
@@ -15,7 +15,7 @@ import { type ControlRun, type ControlSettings, runProgram } from "./run-program
 export interface ClientProgramParts extends ControlRun {
   readonly dialect: Dialect;
   readonly clock: typeof systemClock;
-  readonly log: RootLog;
+  readonly log: Log;
   readonly view: ClusterView;
 }
 
@@ -43,10 +43,7 @@ export async function clientProgram<O extends AnyOption>(
   const options = optionsFor(dialect);
   const settled = settle(options, argv);
   const answered = answerOperator(options, settled, {
-    // Loaded only to be printed: it comes with the whole API server.
-    version: argv.some((each) => each.startsWith("--version"))
-      ? (await import("#apiserver")).versionText()
-      : "",
+    version: versionText,
     width: terminalWidth(process.env, process.stdout.columns),
     out: (text) => void process.stdout.write(text),
     err,

@@ -4,7 +4,7 @@ import { dialects } from "#dialect";
 import { golden } from "#kit";
 import { renderReference } from "#options";
 import { managerOptions, schedulerOptions } from "./control-options.ts";
-import { dnsOptions, proxyOptions } from "./network-options.ts";
+import { dnsOptions, networkOptions, proxyOptions } from "./network-options.ts";
 
 const introduction = [
   "Settings are given as flags. Dashes and underscores in names are the same; durations are written as `1h30m`.",
@@ -14,6 +14,7 @@ const pages: [title: string, render: (parts: { title: string; introduction: stri
   ["orch-scheduler", (parts) => renderReference(schedulerOptions(dialects.orch), parts)],
   ["orch-proxy", (parts) => renderReference(proxyOptions(dialects.orch), parts)],
   ["orch-dns", (parts) => renderReference(dnsOptions(dialects.orch), parts)],
+  ["orch-network", (parts) => renderReference(networkOptions(dialects.orch), parts)],
 ];
 for (const [title, render] of pages)
   test(`the reference page of ${title} is up to date`, () => {

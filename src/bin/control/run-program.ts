@@ -7,6 +7,7 @@ import { type Metrics, type RootLog, createMetrics, systemClock } from "#base";
 import { type ApiClient, type HttpsOptions, apiClient, connectionOf, https, readClientConfig } from "#client";
 import { accountClients, runAsLeader } from "#controllerkit";
 import { type Dialect, componentAgent } from "#dialect";
+import { ownMemory, returnMemory } from "../memory-return.ts";
 import { reasonToStop, tellSupervisor } from "../up/channel.ts";
 
 export interface ControlSettings {
@@ -72,6 +73,7 @@ export async function runProgram(
       )
     : work(stopping.signal).then(() => "stopped");
   const alive = setInterval(() => undefined, 2 ** 30);
+  void returnMemory(ownMemory(systemClock), stopping.signal);
   if (settings.leaderElect !== undefined) tellSupervisor({ ready: "" });
   const reason = await Promise.race([reasonToStop(), running]);
   log.info("stopping", { reason });

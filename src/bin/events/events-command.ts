@@ -97,8 +97,8 @@ const eventsOptions = (dialect: Dialect): OptionSet<EventsOption> => ({
   takesWords: true,
 });
 
-export const eventsCommand = (argv: readonly string[], version: string, output: Output): Promise<number> =>
-  clusterCommand(eventsOptions, argv, { version, output }, async ({ dialect, settings, words }) => {
+export const eventsCommand = (argv: readonly string[], output: Output): Promise<number> =>
+  clusterCommand(eventsOptions, argv, output, async ({ dialect, settings, words }) => {
     const [first, ...more] = words;
     if (more.length > 0) throw new Error("name one object as kind/name, or export");
     const { orchconfig, dataDir } = settings;

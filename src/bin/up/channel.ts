@@ -6,6 +6,8 @@ export function tellSupervisor(message: { readonly phase: string } | { readonly 
   if (process.connected) process.send?.(message, () => undefined);
 }
 
+export const tellReady = (): void => tellSupervisor({ ready: "" });
+
 /**
  * Resolves to the reason to stop: a signal, or the end of the supervisor. The first signal after that ends
  * the process at once.

@@ -37,16 +37,11 @@ for (const [name, argv, code, out, err] of cases) {
       out: (said: string) => void (told.out += said),
       err: (said: string) => void (told.err += said),
     };
-    const found = await clusterCommand(
-      paintOptions,
-      argv,
-      { version: "1", output },
-      async ({ dialect, settings, words }) => {
-        if (settings.colour === "black") throw new Error("not that one");
-        output.out(`${dialect.name}: ${words.join(" ")} ${settings.colour}\n`);
-        return 0;
-      },
-    );
+    const found = await clusterCommand(paintOptions, argv, output, async ({ dialect, settings, words }) => {
+      if (settings.colour === "black") throw new Error("not that one");
+      output.out(`${dialect.name}: ${words.join(" ")} ${settings.colour}\n`);
+      return 0;
+    });
     assert.equal(found, code);
     assert.match(told.out, out);
     assert.match(told.err, err);

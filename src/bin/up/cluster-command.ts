@@ -1,5 +1,6 @@
 // What the commands about a cluster do alike: its dialect, their flags, help and mistakes come first; what fails
 // afterwards is told in one line.
+import { versionText } from "#base";
 import type { Dialect } from "#dialect";
 import {
   type AnyOption,
@@ -23,7 +24,7 @@ export interface Invocation<Settings> {
 export async function clusterCommand<O extends AnyOption>(
   options: (dialect: Dialect) => OptionSet<O>,
   argv: readonly string[],
-  { version, output }: { readonly version: string; readonly output: Output },
+  output: Output,
   run: (invocation: Invocation<SettingsOf<O>>) => Promise<number>,
 ): Promise<number> {
   const choice = clusterDialect(argv);
@@ -35,7 +36,7 @@ export async function clusterCommand<O extends AnyOption>(
   const set = options(dialect);
   const settled = settle(set, argv);
   const width = terminalWidth(process.env, process.stdout.columns);
-  const answered = answerOperator(set, settled, { version, width, ...output });
+  const answered = answerOperator(set, settled, { version: versionText, width, ...output });
   if (answered !== undefined) return answered;
   try {
     return await run({ dialect, settings: settled.values, words: settled.words });

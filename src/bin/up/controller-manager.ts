@@ -99,6 +99,8 @@ async function resourceMetrics(
 }
 
 const signedSeconds = 365 * 24 * 3600;
+/** Five heartbeats of an agent; see `nodeLeaseSeconds` in plans.ts. */
+const nodeMonitorGraceMilliseconds = 25_000;
 
 function settingsFrom(options: ControlLoopOptions): Partial<ControllerSettings> {
   const certificate = readFileSync(options.authorityFile, "utf8");
@@ -110,6 +112,7 @@ function settingsFrom(options: ControlLoopOptions): Partial<ControllerSettings> 
       seconds: signedSeconds,
       authorityEnds: new X509Certificate(certificate).validToDate.getTime(),
     },
+    nodeMonitorGraceMilliseconds,
     // A cluster of one machine need not be spared: it reacts to load at once.
     autoscaler: {
       ...defaultSettings.autoscaler,

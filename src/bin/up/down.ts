@@ -37,8 +37,8 @@ const downOptions = (dialect: Dialect): OptionSet<DownOption> => ({
 
 const patience = 40_000;
 
-export const downCommand = (argv: readonly string[], version: string, output: Output): Promise<number> =>
-  clusterCommand(downOptions, argv, { version, output }, async ({ dialect, settings }) => {
+export const downCommand = (argv: readonly string[], output: Output): Promise<number> =>
+  clusterCommand(downOptions, argv, output, async ({ dialect, settings }) => {
     const paths = pathsFor(dialect, settings.dataDir);
     if (!(await end(paths, output))) return 1;
     await endLeftover(paths.runtime);

@@ -24,7 +24,7 @@ import { clusterCommand } from "./cluster-command.ts";
 import { Cluster, settled, stopRequest } from "./cluster-processes.ts";
 import { discover, parseToken } from "./discovery.ts";
 import { addLocalAddress, localAddressOf, removeLocalAddress } from "./local-address.ts";
-import { type NetworkPlan, dnsPlan, proxyPlan } from "./network-plans.ts";
+import { type NetworkPlan, networkPlans } from "./network-plans.ts";
 import { endLeftover } from "./own-runtime-end.ts";
 import { ownRuntimePlan, supplySandboxImage } from "./own-runtime.ts";
 import { type ClusterPaths, dataDirOption, pathsFor } from "./paths.ts";
@@ -98,13 +98,8 @@ interface Wish {
   readonly server: string;
 }
 
-export const joinCommand = (
-  argv: readonly string[],
-  programs: Programs,
-  version: string,
-  output: Output,
-): Promise<number> =>
-  clusterCommand(joinOptions, argv, { version, output }, async ({ dialect, settings, words }) => {
+export const joinCommand = (argv: readonly string[], programs: Programs, output: Output): Promise<number> =>
+  clusterCommand(joinOptions, argv, output, async ({ dialect, settings, words }) => {
     const [server, ...more] = words;
     if (server === undefined || !/^https:\/\/./.test(server) || more.length > 0)
       throw new Error("name one server, such as https://192.0.2.1:6443");
@@ -158,8 +153,7 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
   async function startNetwork(): Promise<void> {
     while (!existsSync(paths.agentConfig) && !ending.signal.aborted) await sleep(100);
     const plan: NetworkPlan = { dialect, programs, config: paths.agentConfig, logs: paths.logs, nodeName };
-    if (settings.proxy) cluster.start(proxyPlan(plan));
-    if (settings.dns) cluster.start(dnsPlan(plan, localAddress));
+    for (const each of networkPlans(plan, settings, localAddress)) cluster.start(each);
     const range = podRangeIn(paths.runtime.network.file);
     const of = { config: paths.agentConfig, dialect, nodeName };
     if (range !== undefined)

@@ -1,4 +1,4 @@
-// How the service network of a node is run: the command lines of the proxy and of the name server.
+// How the service network of a node is run: the command line of the proxy and the name server.
 import { join } from "node:path";
 import type { Dialect } from "#dialect";
 import type { Programs } from "./plans.ts";
@@ -18,19 +18,23 @@ export const clusterDomain = "cluster.local";
 export const podRange = "10.128.0.0/9";
 const patienceMilliseconds = 10_000;
 
-export const proxyPlan = (plan: NetworkPlan): ProcessPlan =>
-  programPlan(plan, "proxy", "orch-proxy", [
+/** One process where both are wanted. */
+export function networkPlans(
+  plan: NetworkPlan,
+  { proxy, dns }: { readonly proxy: boolean; readonly dns: boolean },
+  address: string,
+): ProcessPlan[] {
+  const proxyFlags = [
     `--hostname-override=${plan.nodeName}`,
     `--cluster-cidr=${podRange}`,
     "--pod-routes",
     "--cleanup-on-exit",
-  ]);
-
-export const dnsPlan = (plan: NetworkPlan, address: string): ProcessPlan =>
-  programPlan(plan, "name server", "orch-dns", [
-    `--listen-address=${address}`,
-    `--cluster-domain=${clusterDomain}`,
-  ]);
+  ];
+  const dnsFlags = [`--listen-address=${address}`, `--cluster-domain=${clusterDomain}`];
+  if (proxy && dns) return [programPlan(plan, "network", "orch-network", [...proxyFlags, ...dnsFlags])];
+  if (proxy) return [programPlan(plan, "proxy", "orch-proxy", proxyFlags)];
+  return dns ? [programPlan(plan, "name server", "orch-dns", dnsFlags)] : [];
+}
 
 function programPlan(
   { dialect, programs, config, logs }: NetworkPlan,

@@ -34,6 +34,8 @@ export interface ClusterPlan {
 }
 
 const patienceMilliseconds = 15_000;
+/** An agent renews its lease four times as often: a small cluster can afford to learn soon that a node is gone. */
+const nodeLeaseSeconds = 20;
 
 export function apiserverPlan({
   dialect,
@@ -173,6 +175,7 @@ export async function commonAgentSettings(of: CommonAgentSettings): Promise<Reco
     cgroupRoot: of.cgroupRoot,
     port: choice.port,
     ...(of.nameServer !== undefined && { clusterDNS: [of.nameServer], clusterDomain }),
+    nodeLeaseDurationSeconds: nodeLeaseSeconds,
     // Nobody asks there: whether it is ready the agent tells by itself.
     healthzPort: 0,
     authentication: {

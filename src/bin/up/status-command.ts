@@ -23,8 +23,8 @@ const statusOptions = (dialect: Dialect): OptionSet<StatusOption> => ({
   checks: [],
 });
 
-export const statusCommand = (argv: readonly string[], version: string, output: Output): Promise<number> =>
-  clusterCommand(statusOptions, argv, { version, output }, async ({ dialect, settings }) => {
+export const statusCommand = (argv: readonly string[], output: Output): Promise<number> =>
+  clusterCommand(statusOptions, argv, output, async ({ dialect, settings }) => {
     const paths = pathsFor(dialect, settings.dataDir);
     const running = readRunning(paths.running);
     if (!running || !isAlive(running)) {

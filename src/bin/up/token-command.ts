@@ -44,8 +44,8 @@ const tokenOptions = (dialect: Dialect): OptionSet<TokenOption> => ({
   checks: [],
 });
 
-export const tokenCommand = (argv: readonly string[], version: string, output: Output): Promise<number> =>
-  clusterCommand(tokenOptions, argv, { version, output }, async ({ dialect, settings }) => {
+export const tokenCommand = (argv: readonly string[], output: Output): Promise<number> =>
+  clusterCommand(tokenOptions, argv, output, async ({ dialect, settings }) => {
     const paths = pathsFor(dialect, settings.dataDir);
     const transport = https(connectionOf(readClientConfig(paths.adminConfig)));
     try {

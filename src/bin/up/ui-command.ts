@@ -41,8 +41,8 @@ const uiOptions = (dialect: Dialect): OptionSet<UiOption> => ({
   checks: [],
 });
 
-export const uiCommand = (argv: readonly string[], version: string, output: Output): Promise<number> =>
-  clusterCommand(uiOptions, argv, { version, output }, ({ dialect, settings }) => {
+export const uiCommand = (argv: readonly string[], output: Output): Promise<number> =>
+  clusterCommand(uiOptions, argv, output, ({ dialect, settings }) => {
     const paths = pathsFor(dialect, settings.dataDir);
     if (!readRunning(paths.running)?.up) throw new Error("this cluster is not up; start it with orch up");
     const { server } = connectionOf(readClientConfig(paths.adminConfig));

@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "#base";
 import type { Dialect } from "#dialect";
+import { ownMemory, returnMemory } from "../memory-return.ts";
 import type { Output } from "../output.ts";
 import { dropNodeBinding } from "./agent-access.ts";
 import { claimFolder } from "./claim.ts";
@@ -21,7 +22,7 @@ import {
   removeLocalAddress,
   startRelay,
 } from "./local-address.ts";
-import { type NetworkPlan, dnsPlan, podRange, proxyPlan } from "./network-plans.ts";
+import { type NetworkPlan, networkPlans, podRange } from "./network-plans.ts";
 import { announcePodRange, podRangeIn } from "./pod-range.ts";
 import { prepareJoin } from "./join-access.ts";
 import { type ClusterPlan, type Programs, agentPlan, apiserverPlan, isLoopback } from "./plans.ts";
@@ -44,16 +45,11 @@ interface Wish {
   readonly paths: ClusterPaths;
 }
 
-export function upCommand(
-  argv: readonly string[],
-  programs: Programs,
-  version: string,
-  output: Output,
-): Promise<number> {
+export function upCommand(argv: readonly string[], programs: Programs, output: Output): Promise<number> {
   const cut = argv.indexOf("--");
   const own = cut < 0 ? argv : argv.slice(0, cut);
   const passed = cut < 0 ? [] : argv.slice(cut + 1);
-  return clusterCommand(upOptions, own, { version, output }, async ({ dialect, settings }) => {
+  return clusterCommand(upOptions, own, output, async ({ dialect, settings }) => {
     const paths = pathsFor(dialect, settings.dataDir);
     const release = claimFolder(paths.root);
     if (!release) throw new Error(runningText(readRunning(paths.running), paths));
@@ -168,6 +164,7 @@ async function runCluster(
   let controllers: RunningControllerManager | undefined;
   let relay: Relay | undefined;
   const ending = new AbortController();
+  void returnMemory(ownMemory(systemClock), ending.signal);
   try {
     const runtime = await startOwnRuntime(plan, cluster);
     const apiserver = cluster.start(apiserverPlan(plan));
@@ -274,8 +271,7 @@ function startNetwork(
   },
 ): void {
   const plan: NetworkPlan = { dialect, programs, config: paths.networkConfig, logs: paths.logs, nodeName };
-  if (settings.proxy) cluster.start(proxyPlan(plan));
-  if (settings.dns) cluster.start(dnsPlan(plan, localAddress));
+  for (const each of networkPlans(plan, settings, localAddress)) cluster.start(each);
 }
 
 /** Undefined when there is no agent to start, which is told. */

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMetrics, silentLog, virtualClock } from "#base";
+import type { ApiClient } from "#client";
+import { clusterView } from "#controllerkit";
+import { dialects } from "#dialect";
+import type { ClientProgramParts } from "./client-program.ts";
+import { keepRunning } from "./keep-running.ts";
+
+const client = {} as ApiClient;
+
+function partsOf(signal: AbortSignal) {
+  const clock = virtualClock();
+  const parts: ClientProgramParts = {
+    client,
+    asAccount: () => client,
+    metrics: createMetrics(),
+    signal,
+    dialect: dialects.orch,
+    clock,
+    log: silentLog,
+    view: clusterView({ client, clock, signal, log: silentLog }),
+  };
+  return { clock, parts };
+}
+
+test("a part that fails is started again after pauses that grow, and its neighbour goes on", async () => {
+  const stopping = new AbortController();
+  const { clock, parts } = partsOf(stopping.signal);
+  const starts: number[] = [];
+  const ended: AbortSignal[] = [];
+  const told: string[] = [];
+  const failing = keepRunning(
+    "proxy",
+    parts,
+    ({ signal }) => {
+      starts.push(clock.now());
+      ended.push(signal);
+      return starts.length < 4
+        ? Promise.reject(new Error(`attempt ${starts.length}`))
+        : new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+    },
+    (why) => told.push(why),
+  );
+  let neighbourStarts = 0;
+  const neighbour = keepRunning(
+    "name server",
+    parts,
+    ({ signal }) => {
+      neighbourStarts++;
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+    },
+    assert.fail,
+  );
+  const began = clock.now();
+  await new Promise(setImmediate);
+  await clock.advance(10_000);
+  assert.deepEqual(
+    starts.map((at) => at - began),
+    [0, 500, 1500, 3500],
+  );
+  assert.deepEqual(told, ["attempt 1", "attempt 2", "attempt 3"]);
+  assert.deepEqual(
+    ended.map(({ aborted }) => aborted),
+    [true, true, true, false],
+    "what a failed attempt followed has ended with it",
+  );
+  assert.equal(neighbourStarts, 1);
+  stopping.abort();
+  await Promise.all([failing, neighbour]);
+});
+
+test("nothing is started again once the program is to stop", async () => {
+  const stopping = new AbortController();
+  const { parts } = partsOf(stopping.signal);
+  let starts = 0;
+  const running = keepRunning(
+    "proxy",
+    parts,
+    () => Promise.reject(new Error(`attempt ${++starts}`)),
+    () => stopping.abort(),
+  );
+  await running;
+  assert.equal(starts, 1);
+});

@@ -1,0 +1,33 @@
+// One of several parts that share a process: when it fails it starts again, after a pause that grows while it
+// keeps failing, and the others go on.
+import { clusterView } from "#controllerkit";
+import type { ClientProgramParts } from "./client-program.ts";
+
+const firstPause = 500;
+const longestPause = 60_000;
+
+/** What an attempt follows ends with it: one that fails leaves no informers behind. */
+export async function keepRunning(
+  name: string,
+  parts: ClientProgramParts,
+  work: (attempt: ClientProgramParts) => Promise<void>,
+  failed: (why: string) => void,
+): Promise<void> {
+  const { client, clock } = parts;
+  const log = parts.log.with({ part: name });
+  for (let failures = 0; !parts.signal.aborted; failures++) {
+    const over = new AbortController();
+    const signal = AbortSignal.any([parts.signal, over.signal]);
+    try {
+      await work({ ...parts, log, signal, view: clusterView({ client, clock, signal, log }) });
+      return;
+    } catch (error) {
+      const inMilliseconds = Math.min(longestPause, firstPause * 2 ** failures);
+      const { message } = error as Error;
+      log.error("failed; it is started again", { error: message, inMilliseconds });
+      failed(message);
+      over.abort();
+      await clock.sleep(inMilliseconds, parts.signal).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// The proxy and the name server of a node in one process, for small nodes: a second process of Node takes more
+// memory than either of them. What fails in one is tried again and leaves the other alone.
+import { type ClientProgramParts, clientProgram } from "./control/client-program.ts";
+import { dnsWork } from "./control/dns-work.ts";
+import { keepRunning } from "./control/keep-running.ts";
+import { type NetworkProgramSettings, networkOptions } from "./control/network-options.ts";
+import { cleanUpProxy, proxyWork } from "./control/proxy-work.ts";
+import { tellReady, tellSupervisor } from "./up/channel.ts";
+
+type NetworkWork = (
+  settings: NetworkProgramSettings,
+  parts: ClientProgramParts,
+  ready: () => void,
+) => Promise<void>;
+
+process.exitCode = await clientProgram(
+  process.argv.slice(2),
+  networkOptions,
+  (settings) => async (parts) => {
+    const unready = new Set<string>();
+    const run = async (name: string, work: NetworkWork): Promise<void> => {
+      unready.add(name);
+      const ready = (): void => {
+        unready.delete(name);
+        if (unready.size === 0) tellReady();
+      };
+      await keepRunning(
+        name,
+        parts,
+        (attempt) => work(settings, attempt, ready),
+        (why) => {
+          unready.add(name);
+          tellSupervisor({ phase: `${name}: ${why}` });
+        },
+      );
+    };
+    await Promise.all([run("proxy", proxyWork), run("name server", dnsWork)]);
+  },
+  { alone: (settings, dialect) => (settings.cleanup ? cleanUpProxy(settings, dialect) : undefined) },
+);
