@@ -17,6 +17,7 @@ import type { Edge } from "#filters";
 import { measuredAllocator } from "./metrics/allocator-metrics.ts";
 import { aggregationMetrics } from "./metrics/aggregation-metrics.ts";
 import { clientMetrics } from "./metrics/extension-metrics.ts";
+import { podLogMetrics } from "./metrics/pod-log-metrics.ts";
 import { timesMetrics } from "./metrics/times-metrics.ts";
 import { workMetrics } from "./metrics/work-metrics.ts";
 import { admissionMetrics } from "./metrics/admission-metrics.ts";
@@ -256,6 +257,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       addressTypes: settings.nodeagentPreferredAddressTypes,
       timeoutMilliseconds: settings.nodeagentTimeout,
       dial: egress.cluster,
+      logs: podLogMetrics(serving.metrics),
     },
     storeHealth: () => store.read({ prefix: storePrefix, limit: 1 }),
     stopping: closing.signal,

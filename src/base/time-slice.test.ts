@@ -21,6 +21,40 @@ test("pieces of long work take turns: one slice of one of them in each turn of t
   assert.equal(slices.join(""), "abcabcabc");
 });
 
+test("what somebody waits for comes before work in the background, which still gets a turn of eight", async () => {
+  const slices: string[] = [];
+  const piece = async (name: string, work: TimeSlice, length: number): Promise<void> => {
+    for (let slice = 0; slice < length; slice++) {
+      await work.yield();
+      slices.push(name);
+    }
+  };
+  await Promise.all([
+    piece("b", new TimeSlice("background"), 4),
+    piece("w", new TimeSlice(), 10),
+    piece("w", new TimeSlice(), 10),
+  ]);
+  const order = slices.join("");
+  assert.match(order, /^w*(bw{7}){2}w*b+$/, order);
+});
+
+test("work in the background that somebody comes to wait for is no longer that", async () => {
+  const slices: string[] = [];
+  const promoted = new TimeSlice("background");
+  const piece = async (name: string, work: TimeSlice): Promise<void> => {
+    await work.yield();
+    slices.push(name);
+  };
+  const all = Promise.all([
+    piece("background", new TimeSlice("background")),
+    piece("background", new TimeSlice("background")),
+    piece("promoted", promoted),
+  ]);
+  promoted.promote();
+  await all;
+  assert.equal(slices.indexOf("promoted") < slices.lastIndexOf("background"), true, slices.join());
+});
+
 test("small steps ask for a rest only once a slice is over", () => {
   const work = new TimeSlice();
   let steps = 0;

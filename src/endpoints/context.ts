@@ -22,14 +22,21 @@ export interface EndpointContext {
   readonly deleteCollectionWorkers: number;
   /** Aborted when the server is about to close its watches. */
   readonly closing: AbortListeners;
-  /** Counts the events that watches of a kind deliver, and their bytes. */
-  readonly watchEvents?: (
-    group: string,
-    version: string,
-    kind: string,
-  ) => { sent(events: number, bytes: number): void };
+  /** Counts what watches of a kind deliver. */
+  readonly watchEvents?: (of: WatchedKind) => WatchObserver;
   /** Is shown the span of every operation that has ended, to log the slow ones. */
   readonly slow?: (span: Span) => void;
+}
+
+export interface WatchedKind extends Pick<Endpoint, "group" | "version" | "kind"> {
+  readonly resource: Pick<Endpoint["resource"], "groupResource">;
+}
+
+export interface WatchObserver {
+  /** Events were sent, so many bytes together. */
+  sent(events: number, bytes: number): void;
+  /** The watch was ended, because its reader was too slow. */
+  terminated(): void;
 }
 
 export type EndpointHandler = (context: EndpointContext, call: ApiCall, endpoint: Endpoint) => Promise<Reply>;

@@ -14,7 +14,7 @@ export {
   servesVersion,
 } from "./catalog.ts";
 export { bodyMedia, contentType, justObjects, negotiate, type Choice } from "./represent/negotiate.ts";
-export { shownOptions } from "./context.ts";
+export { type WatchObserver, type WatchedKind, shownOptions } from "./context.ts";
 export { partialMetadata } from "./represent/table.ts";
 export { viewBody } from "./represent/view.ts";
 export { notServed, router, type PathHandler } from "./router.ts";

@@ -94,7 +94,7 @@ async function follow(
           send: mark,
         })
       : undefined;
-  const delivered = context.watchEvents?.(endpoint.group, endpoint.version, endpoint.kind);
+  const delivered = context.watchEvents?.(endpoint);
   const write = (frames: readonly Frame[]): void => {
     const bytes = bytesOf(frames, shown);
     delivered?.sent(frames.length, bytes.length);
@@ -109,7 +109,10 @@ async function follow(
         if (frames.length > 1) write(frames.slice(1));
       } else write(frames);
       marks?.sent(frames.at(-1)!.item.revision);
-      if (sink.backlogBytes > mostBacklogBytes) end();
+      if (sink.backlogBytes > mostBacklogBytes) {
+        delivered?.terminated();
+        end();
+      }
     },
     drained: () => sink.drained(),
     ended: end,

@@ -1,7 +1,7 @@
 // What the server counts about its requests. Series are bound once per kind of request, so that counting one
 // is a few additions.
 import type { Counter, Gauge, Histogram, Metrics } from "#base";
-import type { ApiCall } from "#endpoints";
+import type { ApiCall, WatchObserver, WatchedKind } from "#endpoints";
 import { Span } from "#tracing";
 import type { RequestObserver } from "./shutdown.ts";
 import { isMutating } from "./long-running.ts";
@@ -31,12 +31,7 @@ export interface RequestMetrics extends RequestObserver {
   /** A request waits for its turn, or no longer does. */
   queued(call: ApiCall, change: 1 | -1): void;
   /** Counts what a watch delivers. */
-  watchEvents(group: string, version: string, kind: string): WatchObserver;
-}
-
-export interface WatchObserver {
-  /** Events were sent, so many bytes together. */
-  sent(events: number, bytes: number): void;
+  watchEvents(of: WatchedKind): WatchObserver;
 }
 
 /**
@@ -128,6 +123,12 @@ export function requestMetrics(
     labels: ["group", "version", "kind"],
     buckets: [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072],
   });
+  const slowWatchers = metrics.counter({
+    name: "apiserver_terminated_watchers_total",
+    help: "Watches that were ended because their readers were too slow.",
+    stability: "ALPHA",
+    labels: ["resource"],
+  });
   const sizes = metrics.histogram({
     name: "apiserver_response_sizes",
     help: "Bytes of answers to reads.",
@@ -210,7 +211,7 @@ export function requestMetrics(
     },
     authenticated: (username) => users.with(kindOfName(username)).add(),
     queued: (call, change) => (isMutating(call.target) ? waiting.write : waiting.read).add(change),
-    watchEvents: (group, version, kind) => {
+    watchEvents: ({ group, version, kind, resource }) => {
       const total = events.with(group, version, kind);
       const bytesOf = eventSizes.with(group, version, kind);
       return {
@@ -219,6 +220,7 @@ export function requestMetrics(
           // Events that are written together are counted with their mean size.
           bytesOf.observe(bytes / count, count);
         },
+        terminated: () => slowWatchers.with(resource.groupResource).add(),
       };
     },
   };

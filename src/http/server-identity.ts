@@ -12,3 +12,14 @@ export function checkServerIdentity(host: string, certificate: PeerCertificate):
     return new NoAlternativeNames("x509: certificate relies on legacy Common Name field, use SANs instead");
   return checkNames(host, certificate);
 }
+
+/** What OpenSSL finds wrong with a chain of certificates, by its names of X509_verify_cert(3). */
+const chainErrors =
+  /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_)/;
+
+/** Whether a connection failed because the other side's certificate was not accepted. */
+export function isUntrusted(error: unknown): boolean {
+  if (error instanceof NoAlternativeNames) return true;
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === "string" && (code === "ERR_TLS_CERT_ALTNAME_INVALID" || chainErrors.test(code));
+}

@@ -90,7 +90,7 @@ export class EventSummaries {
     };
     try {
       const { items, revision } = await everyEvent(events);
-      const slice = new TimeSlice();
+      const slice = new TimeSlice("background");
       const missing: CachedObject[] = [];
       for (const item of items) {
         if (item.revision > this.#lastRevision) missing.push(item);
@@ -125,7 +125,7 @@ export class EventSummaries {
   }
 
   async #note(): Promise<void> {
-    const slice = new TimeSlice();
+    const slice = new TimeSlice("background");
     while (this.#gathered.length > 0 && !this.#options.signal.aborted) {
       const items = this.#gathered;
       this.#gathered = [];
@@ -163,7 +163,7 @@ export class EventSummaries {
 
   /** Lets go of rows whose events are gone, where most of a piece is; small neighbours become one. */
   async #prune(): Promise<void> {
-    const slice = new TimeSlice();
+    const slice = new TimeSlice("background");
     const pieceOf = (revision: number): number => {
       const at = this.#saved.findLastIndex(({ first }) => first <= revision);
       return at >= 0 && revision <= this.#saved[at]!.last ? at : -1;

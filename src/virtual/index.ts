@@ -1,3 +1,4 @@
+export type { PodLogObserver } from "./connect/agents.ts";
 export { endToEnd, forwarded } from "./connect/headers.ts";
 export { ask as requestUpstream, pour, unpackedBody } from "./connect/relay.ts";
 export { tunnel } from "./connect/tunnel.ts";

@@ -5,6 +5,11 @@ export interface CacheStats {
   bytes: number;
   /** Changes that came from the store; each is handed on to whoever watches. */
   events: number;
+  /** How often the history was made to hold more, and less. */
+  capacityIncreases: number;
+  capacityDecreases: number;
+  /** Changes and objects of the store that could not be read. */
+  unreadable: number;
   /** How often everything was loaded. */
   initializations: number;
   /** Objects told to watches as their initial state. */
@@ -22,6 +27,9 @@ export interface CacheStats {
 export const cacheStats = (): CacheStats => ({
   bytes: 0,
   events: 0,
+  capacityIncreases: 0,
+  capacityDecreases: 0,
+  unreadable: 0,
   initializations: 0,
   initialEvents: 0,
   lists: 0,

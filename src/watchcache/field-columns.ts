@@ -41,7 +41,7 @@ export class FieldColumns {
   #chunks: ColumnChunk[] = [];
   #size = 0;
   /** Set while objects are being read that were not saved. */
-  #filling: Promise<void> | undefined;
+  #filling: { readonly done: Promise<void>; readonly work: TimeSlice } | undefined;
   #generation = 0;
 
   constructor(options: FieldColumnsOptions) {
@@ -93,7 +93,8 @@ export class FieldColumns {
 
   /** Resolves when every object is in the index. */
   async ready(): Promise<void> {
-    await this.#filling;
+    this.#filling?.work.promote();
+    await this.#filling?.done;
   }
 
   replace(old: CachedObject | undefined, item: CachedObject | undefined): void {
@@ -189,8 +190,8 @@ export class FieldColumns {
   #fill(chunks: readonly ColumnChunk[]): void {
     const generation = this.#generation;
     for (const chunk of chunks) chunk.filled = false;
+    const work = new TimeSlice("background");
     const fill = async (): Promise<void> => {
-      const work = new TimeSlice();
       for (const chunk of chunks) {
         for (let row = 0; row < chunk.length; row++) {
           if (row % rowsRead === 0) this.#preload(chunk, row);
@@ -206,9 +207,12 @@ export class FieldColumns {
     };
     // With an object that cannot be read the columns are never complete: whoever asks looks at all objects.
     if (chunks.length > 0)
-      this.#filling = Promise.resolve()
-        .then(fill)
-        .catch(() => undefined);
+      this.#filling = {
+        work,
+        done: Promise.resolve()
+          .then(fill)
+          .catch(() => undefined),
+      };
   }
 
   #preload({ rows }: ColumnChunk, from: number): void {

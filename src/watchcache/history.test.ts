@@ -18,7 +18,7 @@ const filled = (
   bounds?: { changes: number; bytes: number },
   since = 0,
 ): History => {
-  const history = new History(since, bounds);
+  const history = new History(since, { bounds });
   for (const [at, revision] of revisions.entries()) history.append(change(revision, `n/${at}`));
   return history;
 };
@@ -71,7 +71,7 @@ for (const [name, history, from, expected] of cases)
   test(name, () => assert.deepEqual(after(history, from), expected));
 
 test("changes of large objects are forgotten sooner, down to a few", () => {
-  const history = new History(0, { changes: 1000, bytes: 100_000 });
+  const history = new History(0, { bounds: { changes: 1000, bytes: 100_000 } });
   for (let revision = 1; revision <= 500; revision++)
     history.append(change(revision, "n/a", "x".repeat(5000)));
   assert.equal(after(history, history.since)!.length, 64);
@@ -79,7 +79,32 @@ test("changes of large objects are forgotten sooner, down to a few", () => {
 });
 
 test("a history that goes on for long keeps no more changes than it may", () => {
-  const history = new History(0, { changes: 10, bytes: 1e9 });
+  const history = new History(0, { bounds: { changes: 10, bytes: 1e9 } });
   for (let revision = 1; revision <= 10_000; revision++) history.append(change(revision));
   assert.deepEqual([history.since, history.newest, after(history, 9990)!.length], [9990, 10_000, 10]);
+});
+
+test("the capacity follows how much happens in a minute and a bit, and every change of it is counted", () => {
+  let now = 0;
+  const stats = { capacityIncreases: 0, capacityDecreases: 0 };
+  const history = new History(0, { bounds: { changes: 512, bytes: 1e9 }, stats, now: () => now });
+  let revision = 0;
+  const happen = (times: number, everyMilliseconds: number): void => {
+    for (let each = 0; each < times; each++) {
+      now += everyMilliseconds;
+      history.append(change(++revision));
+    }
+  };
+  happen(128, 1);
+  assert.equal(history.capacity, 128);
+  happen(1000, 1);
+  assert.deepEqual(
+    [history.capacity, after(history, history.since)!.length, stats],
+    [512, 512, { capacityIncreases: 2, capacityDecreases: 0 }],
+  );
+  happen(1000, 60_000);
+  assert.deepEqual(
+    [history.capacity, after(history, history.since)!.length, stats],
+    [128, 128, { capacityIncreases: 2, capacityDecreases: 2 }],
+  );
 });

@@ -2,10 +2,16 @@
 //
 //   revisions   4  4  6  7 | 9  9  9        since = 7: all changes behind 7 are here
 //                forgotten | kept           one revision may hold several changes; they are forgotten together
+//
+// It keeps what happened within the last minute and a bit, which is as long as clients take to come back: its capacity
+// doubles when it is full of newer changes, and is halved when a quarter of it would do.
 import type { Revision } from "#store";
+import type { CacheStats } from "./cache-stats.ts";
 import type { Change } from "./frame.ts";
 
 const fewest = 64;
+const leastCapacity = 128;
+const freshMilliseconds = 75_000;
 /** A change holds its object, and once somebody watches also a frame of about the same size. */
 const copies = 2;
 
@@ -16,21 +22,40 @@ export interface HistoryBounds {
 
 const usualBounds: HistoryBounds = { changes: 8192, bytes: 32 * 1024 * 1024 };
 
+export interface HistoryOptions {
+  readonly bounds?: HistoryBounds | undefined;
+  /** Where changes of the capacity are counted. */
+  readonly stats?: Pick<CacheStats, "capacityIncreases" | "capacityDecreases"> | undefined;
+  /** Milliseconds that only go forward. */
+  readonly now?: (() => number) | undefined;
+}
+
 export class History {
   readonly #bounds: HistoryBounds;
+  readonly #stats: HistoryOptions["stats"];
+  readonly #now: () => number;
+  #capacity: number;
   #changes: Change[] = [];
+  /** When each of them came. */
+  #times: number[] = [];
   #first = 0;
   #bytes = 0;
   /** Every change behind this revision is here. */
   #since: Revision;
 
-  constructor(since: Revision, bounds: HistoryBounds = usualBounds) {
+  constructor(
+    since: Revision,
+    { bounds = usualBounds, stats, now = () => performance.now() }: HistoryOptions = {},
+  ) {
     this.#since = since;
     this.#bounds = bounds;
+    this.#stats = stats;
+    this.#now = now;
+    this.#capacity = Math.min(leastCapacity, bounds.changes);
   }
 
   get capacity(): number {
-    return this.#bounds.changes;
+    return this.#capacity;
   }
 
   get since(): Revision {
@@ -44,10 +69,13 @@ export class History {
 
   append(change: Change): void {
     this.#changes.push(change);
+    this.#times.push(this.#now());
     this.#bytes += sizeOf(change);
+    if (this.#kept > this.#capacity) this.#resize();
     while (this.#full()) this.#forget();
-    if (this.#first > this.#bounds.changes) {
+    if (this.#first > this.#capacity) {
       this.#changes = this.#changes.slice(this.#first);
+      this.#times = this.#times.slice(this.#first);
       this.#first = 0;
     }
   }
@@ -65,9 +93,25 @@ export class History {
     return this.#changes.slice(low);
   }
 
+  get #kept(): number {
+    return this.#changes.length - this.#first;
+  }
+
+  #resize(): void {
+    const fresh = this.#times.at(-1)! - freshMilliseconds;
+    const quarter = this.#changes.length - Math.ceil(this.#capacity / 4);
+    if (this.#times[this.#first]! > fresh && this.#capacity < this.#bounds.changes) {
+      this.#capacity = Math.min(2 * this.#capacity, this.#bounds.changes);
+      if (this.#stats) this.#stats.capacityIncreases++;
+    } else if (this.#times[quarter]! < fresh && this.#capacity > leastCapacity) {
+      this.#capacity = Math.max(this.#capacity / 2, leastCapacity);
+      if (this.#stats) this.#stats.capacityDecreases++;
+    }
+  }
+
   #full(): boolean {
-    const kept = this.#changes.length - this.#first;
-    return kept > this.#bounds.changes || (kept > fewest && this.#bytes > this.#bounds.bytes);
+    const kept = this.#kept;
+    return kept > this.#capacity || (kept > fewest && this.#bytes > this.#bounds.bytes);
   }
 
   #forget(): void {

@@ -85,12 +85,16 @@ export class ResourceCache implements ObjectSource {
     this.read = read;
     this.#feed = feed;
     this.#bounds = bounds;
-    this.#history = new History(0, bounds);
+    this.#history = this.#historySince(0);
     this.#watching = new Demux(prefix);
     this.#unreadable = new UnreadableObjects(feed.store);
     this.#holding = inStore
       ? new HeldInStore(prefix, read, inStore)
       : new HeldInMemory(indexedFields, () => this.listCached(""));
+  }
+
+  #historySince(revision: Revision): History {
+    return new History(revision, { bounds: this.#bounds, stats: this.stats });
   }
 
   /** What is stored at a revision, where it need not be read for that. */
@@ -111,12 +115,13 @@ export class ResourceCache implements ObjectSource {
     this.#unreadable.reset(unreadable);
     this.#items = SortedMap.of(items, ({ key }) => key);
     this.#forgetAnswers();
-    this.#history = new History(revision, this.#bounds);
+    this.#history = this.#historySince(revision);
     this.#holding.load(items);
     this.stats.bytes = this.#holding.bytes;
     this.stats.initializations++;
     this.stats.storeLists++;
     this.stats.storeFetched += items.length;
+    this.stats.unreadable += unreadable.length;
     this.#watching.end();
   }
 
@@ -166,10 +171,12 @@ export class ResourceCache implements ObjectSource {
   /** A change that cannot be read cannot be told: watchers end. */
   #lose({ key, revision }: StoreChange, previous: CachedObject | undefined): void {
     this.#unreadable.add(key, revision);
+    this.stats.events++;
+    this.stats.unreadable++;
     this.#items.delete(key);
     if (previous) this.#holding.replace(previous, undefined);
     this.#forgetAnswers();
-    this.#history = new History(revision, this.#bounds);
+    this.#history = this.#historySince(revision);
     this.#watching.end();
   }
 

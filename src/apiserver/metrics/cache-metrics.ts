@@ -10,6 +10,11 @@ export function cacheMetrics(metrics: Metrics, resources: () => readonly Resourc
   const gauge = (name: string, help: string): Family<Gauge> =>
     metrics.gauge({ name, help, labels: ["resource"], stability: "ALPHA" });
   const received = counter("apiserver_watch_cache_events_received_total", "Changes that caches received.");
+  const fromStore = counter("apiserver_storage_events_received_total", "Changes that came from the store.");
+  const undecoded = counter(
+    "apiserver_storage_decode_errors_total",
+    "Stored objects and changes that could not be read.",
+  );
   const dispatched = counter(
     "apiserver_watch_cache_events_dispatched_total",
     "Changes that caches handed on.",
@@ -20,6 +25,14 @@ export function cacheMetrics(metrics: Metrics, resources: () => readonly Resourc
   );
   const initial = counter("apiserver_init_events_total", "Objects sent to watches as their initial state.");
   const capacity = gauge("watch_cache_capacity", "Changes that a cache remembers at most.");
+  const increases = counter(
+    "watch_cache_capacity_increase_total",
+    "How often a cache began to remember more.",
+  );
+  const decreases = counter(
+    "watch_cache_capacity_decrease_total",
+    "How often a cache began to remember less.",
+  );
   const bytes = gauge("apiserver_watch_cache_object_bytes", "Bytes of the objects in a cache.");
   const watchers = gauge("apiserver_watch_cache_watchers", "Watches that a cache serves.");
   const lists = counter("apiserver_cache_list_total", "Lists served from caches.", [
@@ -55,9 +68,13 @@ export function cacheMetrics(metrics: Metrics, resources: () => readonly Resourc
       if (!(source instanceof ResourceCache)) continue;
       const { stats } = source;
       received.with(name).value = stats.events;
+      fromStore.with(name).value = stats.events;
       dispatched.with(name).value = stats.events;
+      if (stats.unreadable > 0) undecoded.with(name).value = stats.unreadable;
       initializations.with(name).value = stats.initializations;
       capacity.with(name).set(source.historyCapacity);
+      if (stats.capacityIncreases > 0) increases.with(name).value = stats.capacityIncreases;
+      if (stats.capacityDecreases > 0) decreases.with(name).value = stats.capacityDecreases;
       bytes.with(name).set(stats.bytes);
       watchers.with(name).set(source.watchers());
       if (stats.initialEvents > 0) initial.with(name).value = stats.initialEvents;

@@ -94,7 +94,7 @@ export function serverHandler(parts: HandlerParts): (call: Call) => Promise<Repl
         minRequestTimeoutSeconds: settings.minRequestTimeout,
         deleteCollectionWorkers: settings.deleteCollectionWorkers,
         closing: new AbortListeners(parts.signal),
-        watchEvents: (group, version, kind) => serving.requests.watchEvents(group, version, kind),
+        watchEvents: (kind) => serving.requests.watchEvents(kind),
         slow: slowTraceLog(log),
       },
       otherPaths(parts),

@@ -19,6 +19,15 @@ export interface AgentOptions {
   readonly timeoutMilliseconds: number;
   /** Opens connections to nodes, pods and services, where they do not go straight. */
   readonly dial?: Dial | undefined;
+  readonly logs?: PodLogObserver | undefined;
+}
+
+/** Told of requests for logs of pods. */
+export interface PodLogObserver {
+  /** `unchecked` where the agent's certificate is taken unseen. */
+  asked(unchecked: boolean): void;
+  /** The agent's certificate was not accepted. */
+  untrusted(): void;
 }
 
 export interface AgentAddress {
@@ -38,6 +47,7 @@ export interface Agents {
   tls(unchecked?: boolean): ConnectionOptions;
   readonly timeoutMilliseconds: number;
   readonly dial: Dial | undefined;
+  readonly logs: PodLogObserver | undefined;
 }
 
 const usualPort = 10250;
@@ -50,6 +60,7 @@ export function agentsOf(options: AgentOptions): Agents {
   return {
     timeoutMilliseconds: options.timeoutMilliseconds,
     dial: options.dial,
+    logs: options.logs,
     locate: async (nodeName, asked) => {
       const node = await options.nodes.get(nodeName);
       if (!node) throw notFound({ group: "", resource: asked }, nodeName);

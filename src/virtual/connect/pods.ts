@@ -2,7 +2,7 @@
 import type { Pod, PodAttachOptions } from "#api";
 import { ApiError, badRequest, internal, invalid, notFound } from "#base";
 import { streamProtocols } from "#dialect";
-import type { Query, Reply, Sink } from "#http";
+import { type Query, type Reply, type Sink, isUntrusted } from "#http";
 import { type ApiCall, type VirtualResource, isWebSocket, webSocketReply } from "#endpoints";
 import { type ConnectContext, admitConnect, connected } from "./context.ts";
 import {
@@ -138,6 +138,7 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
   } = options;
   const path = `/containerLogs/${[call.target.namespace, call.target.name, container].map(encodeURIComponent).join("/")}`;
   const query = queryText(Object.entries(passed).map(([key, value]) => [key, String(value)] as const));
+  agents.logs?.asked(unchecked ?? false);
   const message = await ask(
     {
       scheme: "https",
@@ -149,7 +150,10 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
       timeoutMilliseconds: agents.timeoutMilliseconds,
     },
     AbortSignal.any([call.call.signal, context.stopping]),
-  );
+  ).catch((error: unknown) => {
+    if (isUntrusted(error)) agents.logs?.untrusted();
+    throw error;
+  });
   const status = message.statusCode ?? 0;
   if (status < 200 || status > 206)
     throw complaint(status, await firstOf(message, longestComplaint), call.target.name);

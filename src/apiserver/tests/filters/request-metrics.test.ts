@@ -17,6 +17,8 @@ const labelled = (
 ): string =>
   `verb="${verb}",dry_run="${dryRun}",group="${group}",version="${version}",resource="${resource}",subresource="${subresource}",scope="${scope}",component="apiserver"`;
 
+const pods = { group: "", version: "v1", kind: "Pod", resource: { groupResource: "pods" } };
+
 const cases: [method: string, path: string, labels: string][] = [
   ["GET", "/api/v1/namespaces/a/pods/b", labelled("GET", "", "v1", "pods", "", "resource")],
   ["GET", "/api/v1/namespaces/a/pods", labelled("LIST", "", "v1", "pods", "", "namespace")],
@@ -85,9 +87,11 @@ test("open watches and what they deliver are counted", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   const ended = requests.streaming(apiCall({ path: "/api/v1/pods?watch=1" }));
-  requests.watchEvents("", "v1", "Pod").sent(3, 3000);
+  requests.watchEvents(pods).sent(3, 3000);
+  requests.watchEvents(pods).terminated();
   assert.match(metrics.expose(), /apiserver_longrunning_requests\{verb="WATCH",.*\} 1\n/);
   assert.match(metrics.expose(), /apiserver_watch_events_total\{group="",version="v1",kind="Pod"\} 3\n/);
+  assert.match(metrics.expose(), /apiserver_terminated_watchers_total\{resource="pods"\} 1\n/);
   ended();
   assert.match(metrics.expose(), /apiserver_longrunning_requests\{verb="WATCH",.*\} 0\n/);
 });
@@ -95,7 +99,7 @@ test("open watches and what they deliver are counted", () => {
 test("events are counted with their sizes, requests that wait with their kind", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
-  requests.watchEvents("", "v1", "Pod").sent(2, 4000);
+  requests.watchEvents(pods).sent(2, 4000);
   requests.queued(apiCall({ method: "POST" }), 1);
   const text = metrics.expose();
   assert.match(text, /watch_events_sizes_bucket\{group="",version="v1",kind="Pod",le="2048"\} 2\n/);

@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMetrics } from "#base";
+import { podLogMetrics } from "./pod-log-metrics.ts";
+
+test("requests for logs are counted under their old names, too", () => {
+  const metrics = createMetrics();
+  const observer = podLogMetrics(metrics);
+  observer.asked(false);
+  observer.asked(true);
+  observer.untrusted();
+  const text = metrics.expose();
+  for (const line of [
+    'insecure_backend_total{usage="enforce_tls"} 1',
+    'insecure_backend_total{usage="skip_tls_allowed"} 1',
+    "backend_tls_failure_total 1",
+  ])
+    for (const prefix of ["", "pods_logs_"])
+      assert.ok(text.includes(`kube_apiserver_pod_logs_${prefix}${line}\n`), prefix + line);
+});

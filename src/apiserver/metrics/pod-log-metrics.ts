@@ -1,0 +1,36 @@
+// How logs of pods are asked for, and how often a node agent could not be trusted with that.
+import type { Counter, Metrics } from "#base";
+import type { PodLogObserver } from "#virtual";
+
+export function podLogMetrics(metrics: Metrics): PodLogObserver {
+  const counter = (name: string, help: string, labels: readonly string[], deprecatedSince?: string) =>
+    metrics.counter({
+      name: `kube_apiserver_pod_logs_${name}`,
+      help,
+      labels,
+      stability: "ALPHA",
+      ...(deprecatedSince !== undefined && { deprecatedSince }),
+    });
+  // Release 1.27 renamed both.
+  const twice = (name: string, help: string, ...labels: string[]) => {
+    const families = [counter(name, help, labels), counter(`pods_logs_${name}`, help, labels, "1.27.0")];
+    return (...values: string[]): Counter[] => families.map((family) => family.with(...values));
+  };
+  const usages = twice(
+    "insecure_backend_total",
+    "Requests for logs of pods, by whether the node agent's certificate was looked at.",
+    "usage",
+  );
+  const failures = twice(
+    "backend_tls_failure_total",
+    "Requests for logs of pods that failed because the node agent's certificate was not accepted.",
+  )();
+  return {
+    asked: (unchecked) => {
+      for (const each of usages(unchecked ? "skip_tls_allowed" : "enforce_tls")) each.add();
+    },
+    untrusted: () => {
+      for (const each of failures) each.add();
+    },
+  };
+}
