@@ -57,13 +57,23 @@ export interface ObjectLiteral extends Node {
 export interface Fold extends Node {
   readonly kind: "fold";
   readonly variable: string;
+  /** The name of the element, where the first one is that of its index or key. */
+  readonly second?: string;
   readonly range: Expression;
   readonly initial: Expression;
   readonly condition: Expression;
   readonly step: Expression;
   readonly result: Expression;
   /** The macro that made it, and the parts of the call that the planner needs. */
-  readonly macro: "all" | "exists" | "exists_one" | "map" | "filter" | "bind";
+  readonly macro:
+    | "all"
+    | "exists"
+    | "exists_one"
+    | "map"
+    | "filter"
+    | "transformMap"
+    | "transformMapEntry"
+    | "bind";
   /** The variable in which it collects, where it is not the usual one: `bind` gives a name to a value. */
   readonly accumulator?: string;
   readonly predicate?: Expression;

@@ -300,24 +300,32 @@ class Checker {
     const range = substitute(this.known, this.check(node.range), false);
     const accumulated = this.check(node.initial);
     this.#locals.push({ name: node.accumulator ?? accumulator, type: accumulated });
-    this.#locals.push({ name: node.variable, type: this.#variableOf(node, range) });
+    const before = this.#locals.length;
+    const { element, place } = this.#variablesOf(node, range);
+    this.#locals.push({
+      name: node.variable,
+      type: node.second === undefined && range.kind === "list" ? element : place,
+    });
+    if (node.second !== undefined) this.#locals.push({ name: node.second, type: element });
     this.#assert(node.condition, types.bool);
     this.#assert(node.step, accumulated);
-    this.#locals.pop();
+    this.#locals.length = before;
     const result = this.check(node.result);
     this.#locals.pop();
     return substitute(this.known, result, false);
   }
 
-  #variableOf(node: Fold, range: CelType): CelType {
-    if (range.kind === "list") return range.elem;
-    if (range.kind === "map") return range.key;
+  /** The types of what a loop goes over, and of where it stands: an index, or a key. */
+  #variablesOf(node: Fold, range: CelType): { readonly element: CelType; readonly place: CelType } {
+    if (range.kind === "list") return { element: range.elem, place: types.int };
+    if (range.kind === "map") return { element: range.value, place: range.key };
     if (isDynOrError(range) || range.kind === "param") {
       this.#assign(types.dyn, range);
-      return types.dyn;
+      return { element: types.dyn, place: types.dyn };
     }
     const rule = "cannot be range of a comprehension (must be list, map, or dynamic)";
-    return this.#report(node.range.offset, `expression of type '${formatType(range)}' ${rule}`);
+    const wrong = this.#report(node.range.offset, `expression of type '${formatType(range)}' ${rule}`);
+    return { element: wrong, place: wrong };
   }
 
   #assert(node: Expression, expected: CelType): void {

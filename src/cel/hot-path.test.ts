@@ -100,7 +100,7 @@ const paths: [name: string, source: string, hot: boolean][] = [
 ];
 for (const [name, source, hot] of paths)
   test(name, () => {
-    const parsed = finishSteps(parseSteps(source, { optionals: false }));
+    const parsed = finishSteps(parseSteps(source, { optionals: false, twoVariables: false }));
     assert.ok(!parsed.errors);
     const scope = { functions: env.functions, variables: new Map(Object.entries(variables)), typeNames };
     const checked = check(parsed.expression, scope);

@@ -345,7 +345,7 @@ class Writer {
   }
 
   #fold(node: Fold): Piece {
-    if (node.macro === "bind") throw new Unsupported();
+    if (node.macro === "bind" || node.second !== undefined) throw new Unsupported();
     const range = this.#value(node.range);
     const items = this.#let(range.js).js;
     this.#emit(`if (!Array.isArray(${items})) {`);

@@ -11,7 +11,8 @@ import {
   stringLiteral,
   uintLiteral,
 } from "./literals.ts";
-import { MacroError, type NodeFactory, expandMacro } from "./macros.ts";
+import { MacroError, type NodeFactory } from "./macro-loops.ts";
+import { expandMacro } from "./macros.ts";
 import type { SourceError } from "./source.ts";
 import type { Value } from "./values.ts";
 
@@ -60,6 +61,8 @@ class SyntaxFailure extends Error {
 export interface ParseOptions {
   /** Whether `a.?b`, `a[?b]`, `[?a]`, `{?a: b}` and the macros of optional values are part of the language. */
   readonly optionals: boolean;
+  /** Whether there are macros with two variables. */
+  readonly twoVariables: boolean;
 }
 
 export const parse = (source: string, options: ParseOptions): Parsed =>
@@ -87,14 +90,14 @@ export function* parseSteps(source: string, options: ParseOptions): Steps<Parsed
 class Parser implements NodeFactory {
   readonly errors: SourceError[] = [];
   readonly #tokens: readonly Token[];
-  readonly #optionals: boolean;
+  readonly #options: ParseOptions;
   #at = 0;
   #lastId = 0;
   #depth = 1;
 
-  constructor(tokens: readonly Token[], { optionals }: ParseOptions) {
+  constructor(tokens: readonly Token[], options: ParseOptions) {
     this.#tokens = tokens;
-    this.#optionals = optionals;
+    this.#options = options;
   }
 
   id = (): number => (this.#lastId += 1);
@@ -223,7 +226,7 @@ class Parser implements NodeFactory {
 
   /** The mark of what may be absent, where the language has it. */
   #acceptOptional(): boolean {
-    return this.#optionals && this.#accept("?") !== undefined;
+    return this.#options.optionals && this.#accept("?") !== undefined;
   }
 
   #selectOrCall(operand: Expression, dot: Token): Expression {
@@ -367,7 +370,7 @@ class Parser implements NodeFactory {
 
   #call({ offset }: Token, name: string, args: readonly Expression[], target?: Expression): Expression {
     try {
-      const expanded = expandMacro(this, offset, { name, args, ...(target && { target }) }, this.#optionals);
+      const expanded = expandMacro(this, offset, { name, args, ...(target && { target }) }, this.#options);
       if (expanded) return expanded;
     } catch (error) {
       if (!(error instanceof MacroError)) throw error;

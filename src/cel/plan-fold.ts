@@ -2,10 +2,12 @@
 
 import { type Expression, type Fold, accumulator } from "./ast.ts";
 import { listCost } from "./call-cost.ts";
-import { type Step, absorbed } from "./evaluation.ts";
-import { isMapLike, mapKeys } from "./operations.ts";
+import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
+import { isMapLike, keyText, lookUp, mapKey, mapKeys } from "./operations.ts";
 import {
   type EvaluationError,
+  type MapKey,
+  MapValue,
   type Value,
   View,
   adapt,
@@ -38,20 +40,48 @@ export function planFold(node: Fold, planner: FoldPlanner): Step {
   if (macro === "bind") return named(node, planner);
   const range = planner.value(node.range).run;
   return planner.withLocal(accumulator, () =>
-    planner.withLocal(node.variable, (slot) => {
+    withVariables(node, planner, (turn, slot) => {
       const part = (expression: Expression) => planner.value(expression);
+      const predicate = node.predicate && part(node.predicate).run;
       switch (macro) {
         case "all":
         case "exists":
-          return quantified(range, slot, part(node.predicate!).run, macro === "exists");
+          return quantified(range, turn, predicate!, macro === "exists");
         case "exists_one":
-          return exactlyOne(range, slot, part(node.predicate!).run);
+          return exactlyOne(range, turn, predicate!);
         case "map":
         case "filter":
-          return collected(range, slot, part(node.transform!), node.predicate && part(node.predicate).run);
+          return collected(range, turn, part(node.transform!), predicate);
+        case "transformMap":
+          return mapped(range, turn, underKey(slot, part(node.transform!).run), predicate);
+        case "transformMapEntry":
+          return mapped(range, turn, wholeEntries(part(node.transform!).run), predicate);
       }
     }),
   );
+}
+
+/** Puts an element of a range under the names of a loop. */
+type Turn = (state: Evaluation, range: Value, items: Items, at: number) => void;
+
+/** The names of a loop: its turn, and the slot of the first name. */
+function withVariables(
+  { variable, second }: Fold,
+  planner: FoldPlanner,
+  use: (turn: Turn, slot: number) => Step,
+): Step {
+  return planner.withLocal(variable, (slot) => {
+    if (second === undefined)
+      return use((state, _, items, at) => void (state.slots[slot] = itemAt(items, at)), slot);
+    return planner.withLocal(second, (other) =>
+      use((state, range, items, at) => {
+        const item = itemAt(items, at);
+        const inList = isList(range);
+        state.slots[slot] = inList ? at : item;
+        state.slots[other] = inList ? item : lookUp(range, item);
+      }, slot),
+    );
+  });
 }
 
 /** A value under a name, for the rest of the expression. */
@@ -67,17 +97,18 @@ function named({ initial, accumulator: name = accumulator, result }: Fold, plann
 }
 
 /** all and exists: an error counts only if no element decides. */
-function quantified(range: Step, slot: number, predicate: Step, deciding: boolean): Step {
+function quantified(range: Step, turn: Turn, predicate: Step, deciding: boolean): Step {
   const conditionCost = deciding ? 3 : 2;
   return (state) => {
-    const items = itemsOf(range(state));
+    const over = range(state);
+    const items = itemsOf(over);
     const count = countOf(items);
     let decided = false;
     let failure: EvaluationError | undefined;
     for (let at = 0; at < count; at += 1) {
       state.charge(conditionCost);
       if (decided) break;
-      state.slots[slot] = itemAt(items, at);
+      turn(state, over, items, at);
       state.charge(1);
       try {
         const holds = predicate(state);
@@ -94,13 +125,14 @@ function quantified(range: Step, slot: number, predicate: Step, deciding: boolea
   };
 }
 
-function exactlyOne(range: Step, slot: number, predicate: Step): Step {
+function exactlyOne(range: Step, turn: Turn, predicate: Step): Step {
   return (state) => {
-    const items = itemsOf(range(state));
+    const over = range(state);
+    const items = itemsOf(over);
     const count = countOf(items);
     let found = 0;
     for (let at = 0; at < count; at += 1) {
-      state.slots[slot] = itemAt(items, at);
+      turn(state, over, items, at);
       const holds = predicate(state);
       if (typeof holds !== "boolean") throw noSuchOverload();
       if (!holds) continue;
@@ -114,17 +146,18 @@ function exactlyOne(range: Step, slot: number, predicate: Step): Step {
 
 function collected(
   range: Step,
-  slot: number,
+  turn: Turn,
   transform: { readonly run: Step; readonly constant?: unknown },
   predicate: Step | undefined,
 ): Step {
   const appendCost = 2 + (transform.constant ? 0 : listCost);
   return (state) => {
-    const items = itemsOf(range(state));
+    const over = range(state);
+    const items = itemsOf(over);
     const count = countOf(items);
     const list: Value[] = [];
     for (let at = 0; at < count; at += 1) {
-      state.slots[slot] = itemAt(items, at);
+      turn(state, over, items, at);
       if (predicate) {
         const holds = predicate(state);
         if (typeof holds !== "boolean") throw noSuchOverload();
@@ -135,5 +168,51 @@ function collected(
     }
     state.charge(1);
     return list;
+  };
+}
+
+type Entry = readonly [key: Value, value: Value];
+type Entries = (state: Evaluation) => readonly Entry[];
+
+/** One entry, under the index or key of the element. */
+function underKey(slot: number, transform: Step): Entries {
+  return (state) => {
+    const value = transform(state);
+    state.charge(1);
+    return [[state.slots[slot]!, value]];
+  };
+}
+
+/** The entries of the map that the transformation makes. */
+function wholeEntries(transform: Step): Entries {
+  return (state) => {
+    const made = transform(state);
+    if (!isMapLike(made)) throw noSuchOverload();
+    return mapKeys(made).map((key) => [key, lookUp(made, key)!]);
+  };
+}
+
+function mapped(range: Step, turn: Turn, entries: Entries, predicate: Step | undefined): Step {
+  return (state) => {
+    const over = range(state);
+    const items = itemsOf(over);
+    const count = countOf(items);
+    const map = new Map<MapKey, Entry>();
+    for (let at = 0; at < count; at += 1) {
+      turn(state, over, items, at);
+      if (predicate) {
+        const holds = predicate(state);
+        if (typeof holds !== "boolean") throw noSuchOverload();
+        if (!holds) continue;
+      }
+      for (const entry of entries(state)) {
+        const form = mapKey(entry[0])!;
+        if (map.has(form)) throw evaluationError(`insert failed: key ${keyText(entry[0])} already exists`);
+        map.set(form, entry);
+      }
+      state.charge(2);
+    }
+    state.charge(1);
+    return new MapValue(map);
   };
 }

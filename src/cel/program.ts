@@ -12,6 +12,7 @@ import { formatProblems } from "./format-check.ts";
 import { type HotPath, hotPath } from "./hot-path.ts";
 import { addressTypeNames, addressesLibrary } from "./library/addresses.ts";
 import { listsLibrary } from "./library/lists.ts";
+import { mapInsertLibrary } from "./library/map-insert.ts";
 import { mixedComparisons } from "./library/mixed-comparisons.ts";
 import { namedFormatsLibrary } from "./library/named-formats.ts";
 import { optionalTypeName, optionalsLibrary } from "./library/optionals.ts";
@@ -34,12 +35,14 @@ export interface Environment {
   readonly authorizer: AuthorizerTypes;
   /** The syntax and macros of optional values. */
   readonly optionals: boolean;
+  /** The macros with two variables. */
+  readonly twoVariables: boolean;
 }
 
 /** The release of the expression language that is meant unless another one is named. */
 export const firstRelease = 27;
 /** The last release whose functions are here. */
-export const lastRelease = 31;
+export const lastRelease = 32;
 
 export interface EnvironmentOptions {
   /** Begins the names of library types, as error messages show them. */
@@ -65,13 +68,15 @@ export function environment({
     ...since(29, textFormatLibrary, setsLibrary),
     ...since(30, addressesLibrary),
     ...since(31, namedFormatsLibrary(typePrefix)),
+    ...since(32, mapInsertLibrary),
   ]);
   const named = [
     ...typeNames,
     ...(release >= 28 ? [optionalTypeName] : []),
     ...(release >= 30 ? addressTypeNames : []),
   ];
-  return { functions, typeNames: new Map(named), authorizer, optionals: release >= 28 };
+  const [optionals, twoVariables] = [release >= 28, release >= 32];
+  return { functions, typeNames: new Map(named), authorizer, optionals, twoVariables };
 }
 
 export interface CompileOptions {

@@ -109,7 +109,7 @@ export const clusterSection = (dialect: Dialect) =>
       flag: "expression-release",
       type: oneOf(...expressionReleases),
       default: "1.27",
-      doc: "Release whose functions expressions have, in validation rules of definitions, match conditions of webhooks and policies: 1.28 brought optional values, quantities, and reasons and field paths of rules, 1.29 format and sets, 1.30 addresses, 1.31 named formats.",
+      doc: "Release whose functions expressions have, in validation rules of definitions, match conditions of webhooks and policies: 1.28 brought optional values, quantities, and reasons and field paths of rules, 1.29 format and sets, 1.30 addresses, 1.31 named formats, 1.32 macros with two variables.",
     }),
     option({
       flag: "egress-selector-config-file",
