@@ -28,7 +28,13 @@ export async function checkManagers(deps: ManagerDeps, enabled: Gates): Promise<
   const { rootDir } = deps.settings;
   const store = { ...checkpointStore(rootDir), write: () => Promise.resolve() };
   const noPods = { pods: () => [] } as unknown as PodRegistry;
-  await managersFrom(deps, { metrics: createMetrics(), enabled, registry: () => noPods, store });
+  await managersFrom(deps, {
+    metrics: createMetrics(),
+    enabled,
+    registry: () => noPods,
+    isGone: () => false,
+    store,
+  });
 }
 
 export async function managersFrom(
@@ -37,6 +43,7 @@ export async function managersFrom(
     readonly metrics: Metrics;
     readonly enabled: Gates;
     readonly registry: () => PodRegistry;
+    readonly isGone: (podUid: string) => boolean;
     readonly devices?: DeviceHints;
     /** Where the state is kept, unless in the agent's own directory. */
     readonly store?: CheckpointStore;
@@ -56,6 +63,7 @@ export async function managersFrom(
     log,
     runtime,
     registry: parts.registry,
+    isGone: parts.isGone,
     store: parts.store ?? checkpointStore(settings.rootDir),
     directory: settings.rootDir,
     topology,

@@ -8,7 +8,6 @@ import type { PodRegistry } from "./interfaces.ts";
 import type { ResourceManagers } from "./managers/resource-managers.ts";
 import type { NodeLife } from "./node/node.ts";
 import { podResourcesServer } from "./pod-resources/pod-resources.ts";
-import { isFinished } from "./pod.ts";
 import { type AgentMetricsOptions, agentMetrics } from "./server/agent-metrics.ts";
 import { type ServeParts, serve } from "./server/serve.ts";
 
@@ -64,7 +63,8 @@ export async function serveAgent(
   const { managers, devices } = parts;
   const resources = await podResourcesServer({
     socketPath: join(settings.rootDir, "pod-resources", `${dialect.cli.agent}.sock`),
-    pods: () => registry.pods().filter((pod) => !isFinished(pod)),
+    // Those that have ended as well, until they are deleted, as the kubelet of this release does.
+    pods: () => registry.pods(),
     exclusive: (uid, container) => managers.exclusive(uid, container),
     memoryBlocks: (uid, container) => managers.memoryBlocks(uid, container),
     devices: (uid, container) => devices.containerDevices(uid, container),

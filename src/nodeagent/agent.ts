@@ -257,6 +257,7 @@ async function assemble(
     metrics,
     enabled: (name) => gates.enabled(name),
     registry: () => all.registry,
+    isGone: (uid) => wanted.ready() && !all.has(uid) && !cache.has(uid),
   });
   lifecycle.run(managers.run(signal));
   const resize = await resizeFrom(environment, gates.enabled, {

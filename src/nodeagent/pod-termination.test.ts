@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { sandboxState } from "#cri";
 import { dialects } from "#dialect";
 import { type Harness, harness, on } from "./harness.fixture.ts";
+import type { ContainerContributor } from "./interfaces.ts";
 import { portsCollide } from "./node/host-ports.ts";
 import { condition, made, podOf, states } from "./worker-pods.fixture.ts";
 
@@ -41,6 +42,36 @@ test("a pod whose start was cut short is gone only after its sandbox: something 
     await h.pass(3);
   });
   assert.deepEqual(acts, ["StopPodSandbox"]);
+});
+
+test("what a pod had of the node is free before anybody hears of its end, or that it is gone", async () => {
+  const order: string[] = [];
+  let h: Harness | undefined;
+  const phase = (uid: string) => h?.told.get(uid)?.at(-1)?.phase;
+  const contributor: ContainerContributor = {
+    contribute: () => Promise.resolve({}),
+    release: (uid) => void order.push(`${uid} ${phase(uid)}`),
+  };
+  await on(
+    { parts: { contributors: [contributor] }, onDelete: (uid) => order.push(`${uid} gone`) },
+    async (fresh) => {
+      h = fresh;
+      h.run(podOf("a", { command: ["sh", "-c", "exit 0"] }, { restartPolicy: "Never" }));
+      h.run(podOf("b"));
+      await h.pass(3);
+      assert.equal(phase("uid-of-a"), "Succeeded");
+      h.delete("uid-of-b", 1);
+      await h.pass(3);
+    },
+  );
+  assert.equal(
+    order.find((line) => line.startsWith("uid-of-a")),
+    "uid-of-a Running",
+  );
+  assert.deepEqual(order.filter((line) => line.startsWith("uid-of-b")).slice(0, 2), [
+    "uid-of-b Running",
+    "uid-of-b gone",
+  ]);
 });
 
 test("the sandbox of a finished pod is stopped though the pod stays", () =>

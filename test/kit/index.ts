@@ -26,6 +26,7 @@ export {
 } from "./cluster.ts";
 export { type LoginManager, loginManager } from "./login-manager.ts";
 export { type AnnouncedPlugin, type NodePlugin, announcePlugin } from "./node-plugin.ts";
+export { type ListedPod, listPodResources } from "./pod-resources.ts";
 export { writeImageArchive } from "./image-archive.ts";
 export { programCommand } from "./program.ts";
 export { killedForMemory } from "./out-of-memory.ts";

@@ -80,9 +80,10 @@ export const podKinds: Readonly<Record<string, PodKind>> = {
     fate: "ready",
     spec: pod([
       container("c", stays, {
-        startupProbe: { ...exec("true"), periodSeconds: 1, failureThreshold: 30 },
-        readinessProbe: { ...exec("true"), periodSeconds: 1 },
-        livenessProbe: { ...exec("true"), periodSeconds: 1 },
+        // A busy machine takes its time over them: only a container that is broken may fail its probes.
+        startupProbe: { ...exec("true"), periodSeconds: 1, timeoutSeconds: 20, failureThreshold: 30 },
+        readinessProbe: { ...exec("true"), periodSeconds: 1, timeoutSeconds: 20 },
+        livenessProbe: { ...exec("true"), periodSeconds: 1, timeoutSeconds: 20 },
       }),
     ]),
   },

@@ -16,7 +16,6 @@ export interface DeviceAllocations {
   set(podUid: string, container: string, resource: string, allocation: DeviceAllocation): void;
   /** Forgets what the pod has; only what no plug-in was asked for, on demand. */
   drop(podUid: string, onlyUnanswered?: boolean): boolean;
-  has(podUid: string): boolean;
   podUids(): readonly string[];
   inUse(resource: string): Set<string>;
   entries(): readonly DeviceEntry[];
@@ -47,7 +46,6 @@ export function deviceAllocations(): DeviceAllocations {
       if (!onlyUnanswered) pods.delete(uid);
       return mine.length > 0;
     },
-    has: (uid) => pods.has(uid),
     podUids: () => [...pods.keys()],
     inUse: (resource) =>
       new Set([...all()].flatMap((one) => (one.resource === resource ? one.allocation.devices : []))),

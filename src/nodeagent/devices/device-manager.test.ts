@@ -144,7 +144,7 @@ test("a pod has its devices from the plug-in, and containers what comes with the
   assert.throws(() => manager.reserve(wanting("b", 2), wanting("b", 2).spec.containers![0]!, nowhere), {
     message: `requested number of devices unavailable for ${resource}. Requested: 2, Available: 1`,
   });
-  manager.release!("a");
+  manager.free("a");
   assert.deepEqual(await admit(wanting("b", 2)), { ok: true });
 });
 

@@ -92,7 +92,8 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
     abandon: (podUid) => void allocations.drop(podUid, true),
     confirm,
     contribute,
-    release: (podUid) => {
+    podUids: () => allocations.podUids(),
+    free: (podUid) => {
       for (const key of affinities.keys()) if (key.startsWith(`${podUid}/`)) affinities.delete(key);
       if (allocations.drop(podUid)) void saveSoon();
     },

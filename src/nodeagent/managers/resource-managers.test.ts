@@ -7,7 +7,7 @@ import { silentLog, virtualClock } from "#base";
 import { checkpointStore } from "../resources/checkpoint-store.ts";
 import { formatCpuSet, parseCpuSet } from "./cpu-set.ts";
 import { podOf, twoSockets } from "./managers.fixture.ts";
-import { type ResourceManagersOptions, resourceManagers } from "./resource-managers.ts";
+import { type DeviceHints, type ResourceManagersOptions, resourceManagers } from "./resource-managers.ts";
 
 const gibibyte = 1024 ** 3;
 const numa = [0, 1].map((id) => ({
@@ -35,6 +35,7 @@ async function begin(t: TestContext, more: Partial<ResourceManagersOptions> = {}
       updateContainerResources: async (id, { cpusetCpus }) => void updates.push(`${id} ${cpusetCpus}`),
     },
     registry: () => ({ pods: () => pods, containers: (uid: string) => containers.get(uid) ?? [] }) as never,
+    isGone: () => false,
     store: checkpointStore(directory),
     directory,
     topology: { cpu: twoSockets, numa },
@@ -50,6 +51,20 @@ async function begin(t: TestContext, more: Partial<ResourceManagersOptions> = {}
   const state = async (name: string) =>
     JSON.parse(await readFile(join(directory, name), "utf8")) as Record<string, unknown>;
   return { managers, options, state, directory, clock, updates, containers, pods };
+}
+
+/** Devices that say of which pods they were taken back. */
+function devicesOf(...podUids: readonly string[]) {
+  const freed: string[] = [];
+  const devices: DeviceHints = {
+    hints: () => null,
+    podHints: () => null,
+    reserve: () => undefined,
+    abandon: () => undefined,
+    podUids: () => podUids,
+    free: (uid) => void freed.push(uid),
+  };
+  return { devices, freed };
 }
 
 const guaranteed = (uid: string, cpu = "2") => podOf(uid, [{ name: "c", cpu, memory: "1Gi" }]);
@@ -124,6 +139,43 @@ test("CPUs of a pod that is gone are shared again once another comes, and runnin
   stopping.abort();
   await running;
   assert.deepEqual(updates, ["id-b 0,2-8,10-15", "id-b 0-15"]);
+});
+
+test("what a pod had that went while no agent ran is free for the next", async (t) => {
+  const { managers, options } = await begin(t);
+  managers.admit(guaranteed("a", "14"), []);
+  await managers.contribute(guaranteed("a"), guaranteed("a").spec.containers![0]!, signal);
+  const { devices, freed } = devicesOf("a", "d");
+  const known = await resourceManagers({ ...options, devices });
+  assert.equal(known.admit(guaranteed("b"), []).ok, false);
+  const gone = await resourceManagers({ ...options, devices, isGone: (uid) => uid !== "d" });
+  assert.deepEqual(gone.admit(guaranteed("b"), []), { ok: true });
+  assert.deepEqual(freed, ["a"]);
+});
+
+test("CPUs of a pod that went while no agent ran are shared without another coming", async (t) => {
+  const { managers, options, clock } = await begin(t);
+  managers.admit(guaranteed("a"), []);
+  await managers.contribute(guaranteed("a"), guaranteed("a").spec.containers![0]!, signal);
+  const after = await resourceManagers({ ...options, isGone: () => true });
+  assert.equal(after.exclusive("a", "c").size, 2);
+  const stopping = new AbortController();
+  const running = after.run(stopping.signal);
+  await clock.advance(1000);
+  stopping.abort();
+  await running;
+  assert.equal(after.exclusive("a", "c").size, 0);
+});
+
+test("devices of the pod that was admitted last are its own until another is admitted", async (t) => {
+  const { devices, freed } = devicesOf();
+  const { managers } = await begin(t, { devices });
+  for (const uid of ["a", "b"]) managers.admit(guaranteed(uid), []);
+  managers.release!("a");
+  managers.release!("b");
+  assert.deepEqual(freed, ["a"]);
+  managers.admit(guaranteed("c"), []);
+  assert.deepEqual(freed, ["a", "b"]);
 });
 
 test("a restart keeps what was given out", async (t) => {

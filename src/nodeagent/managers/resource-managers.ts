@@ -53,6 +53,10 @@ export interface DeviceHints {
   reserve(pod: Pod, container: Container, hint: TopologyHint): void;
   /** Takes back what was reserved for a pod that is not admitted after all. */
   abandon(podUid: string): void;
+  /** Pods that have devices. */
+  podUids(): readonly string[];
+  /** Takes back all that a pod had. */
+  free(podUid: string): void;
 }
 
 export interface ResourceManagersOptions {
@@ -60,6 +64,8 @@ export interface ResourceManagersOptions {
   readonly log: Log;
   readonly runtime: Pick<ContainerRuntime, "updateContainerResources">;
   readonly registry: () => PodRegistry;
+  /** Whether neither a source nor the runtime knows the pod; never before all sources have spoken. */
+  readonly isGone: (podUid: string) => boolean;
   readonly store: CheckpointStore;
   /** The directory of the store, for messages. */
   readonly directory: string;
@@ -138,12 +144,21 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
     const before = { cpus, memory };
     if (cpu) cpus = cpu.release(cpus, podUid);
     memory = memoryPolicy.release(memory, podUid);
+    options.devices?.free(podUid);
     if (before.cpus !== cpus || before.memory !== memory) void saveSoon();
+  }
+
+  /** Pods that went while no agent ran are in the state files alone. */
+  function freeGone(except: string | undefined): void {
+    const holders = [cpus.assignments, memory.assignments].flatMap((assigned) => [...assigned.keys()]);
+    for (const uid of new Set([...holders, ...(options.devices?.podUids() ?? [])]))
+      if (uid !== except && options.isGone(uid)) free(uid);
   }
 
   /** What the pod that was admitted last had is free once another asks, as the kubelet has it. */
   function freeStale(podUid: string): void {
     if (isLastGone && lastAdmitted !== undefined) free(lastAdmitted);
+    freeGone(podUid);
     lastAdmitted = podUid;
     isLastGone = false;
   }
@@ -255,6 +270,7 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
 
   /** Containers of the shared pool move when the pool changes. */
   async function reconcile(signal: AbortSignal): Promise<void> {
+    freeGone(lastAdmitted);
     const registry = options.registry();
     const seen = new Set<string>();
     for (const pod of registry.pods())

@@ -120,6 +120,8 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
           });
         entry.status = terminatedStatus(pod, status, isStatic(pod, dialect), wasInitialized);
       }
+      // Whoever hears that the pod has ended may send the next one, which must not find CPUs or devices taken.
+      for (const contributor of context.contributors ?? []) contributor.release?.(uid);
       statuses.publish(entry, pod, entry.status!, false);
       await context.volumes.release(uid).catch(leftBehind(pod));
       // What the runtime never had is found by its folder alone, which therefore goes last.
@@ -140,7 +142,6 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
           stopSandboxes(context, await cache.fresh(podName(pod), signal), entry.memory, { signal }),
         );
       await context.cgroups.release(uid);
-      for (const contributor of context.contributors ?? []) contributor.release?.(uid);
       if (gone) entry.worker.send({ type: "cleared" }, true);
       if (failure) throw failure;
       // One that was orphaned a moment ago is not cleared yet: that comes next.

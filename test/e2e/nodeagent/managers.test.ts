@@ -5,25 +5,21 @@ import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { grpcChannel } from "#http";
-import { type Cluster, type PodHome, needsCluster, podHome, startCluster, until } from "#kit";
-import { PodResourcesList } from "#nodeagent";
-import { protobufCodec } from "#schema";
+import {
+  type Cluster,
+  type ListedPod,
+  type PodHome,
+  listPodResources,
+  needsCluster,
+  podHome,
+  startCluster,
+  until,
+} from "#kit";
 
 const stays = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
 const whole = { resources: { limits: { cpu: "1", memory: "64Mi" } } };
 const needsTwoCpus = (): { skip: string | false } =>
   availableParallelism() < 2 ? { skip: "the machine has one CPU" } : needsCluster();
-
-interface Listed {
-  readonly podResources: readonly {
-    readonly name: string;
-    readonly containers: readonly {
-      readonly cpuIds: readonly number[];
-      readonly memory: readonly { readonly memoryType: string }[];
-    }[];
-  }[];
-}
 
 describe("managers of CPUs and memory", needsTwoCpus(), () => {
   let cluster: Cluster;
@@ -56,22 +52,8 @@ describe("managers of CPUs and memory", needsTwoCpus(), () => {
   };
   const state = async (file: string): Promise<{ entries?: Record<string, object> }> =>
     JSON.parse(await readFile(join(cluster.agent.rootDir, file), "utf8")) as never;
-  const listed = async (name: string): Promise<Listed["podResources"][number] | undefined> => {
-    const socket = join(cluster.agent.rootDir, "pod-resources", "nodeagent.sock");
-    const channel = grpcChannel({ endpoints: [`unix://${socket}`] });
-    const codec = protobufCodec(PodResourcesList, { style: "proto3" });
-    const list = {
-      path: "/v1.PodResourcesLister/List",
-      encode: () => new Uint8Array(),
-      decode: (bytes: Uint8Array) => codec.decode(bytes) as unknown as Listed,
-    };
-    try {
-      const { podResources } = await channel.unary(list, {});
-      return podResources.find((pod) => pod.name === name);
-    } finally {
-      channel.close();
-    }
-  };
+  const listed = async (name: string): Promise<ListedPod | undefined> =>
+    (await listPodResources(cluster)).find((pod) => pod.name === name);
 
   test("a guaranteed container has a CPU and a memory node for itself; the others share the rest, and get it back", async () => {
     const shared = await home.script(stays);

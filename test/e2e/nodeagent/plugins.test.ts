@@ -1,5 +1,5 @@
-// Plug-ins on real containers: a storage driver that binds directories and a device plug-in, which the test
-// itself is, both registered by their sockets; and a volume program in the folder that the settings name.
+// Volume plug-ins on real containers: a storage driver that binds directories, which the test itself is,
+// registered by its socket; and a volume program in the folder that the settings name.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,11 +8,10 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { kinds } from "#client";
-import { type GrpcProcedure, streamingProcedure, unaryProcedure } from "#http";
+import { unaryProcedure } from "#http";
 import {
   type AnnouncedPlugin,
   type Cluster,
-  type NodePlugin,
   type PodHome,
   announcePlugin,
   needsCluster,
@@ -20,54 +19,47 @@ import {
   startCluster,
   until,
 } from "#kit";
-import { csiNodeService, devicePlugin } from "#nodeagent";
+import { csiNodeService } from "#nodeagent";
 
 const run = promisify(execFile);
-const resource = "example.com/dev";
 const driver = "bind.example.com";
 
-describe("plug-ins of the node", needsCluster(), () => {
+describe("volume plug-ins of the node", needsCluster(), () => {
   let cluster: Cluster;
   let home: PodHome;
-  const plugins = new Set<AnnouncedPlugin>();
   let data = "";
   const published = new Set<string>();
   const unpublished = new Set<string>();
-  /** Serves a plug-in and announces it; gives what ends it, as if it had died. */
-  const announce = async (
-    type: NodePlugin["type"],
-    name: string,
-    version: string,
-    procedures: readonly GrpcProcedure[],
-  ): Promise<() => Promise<void>> => {
-    const plugin = await announcePlugin(cluster.agent.rootDir, { type, name, version, procedures });
-    plugins.add(plugin);
-    assert.equal((await plugin.told).error, undefined);
-    return async () => {
-      await plugin.close();
-      plugins.delete(plugin);
-    };
-  };
   /** The driver binds a directory to wherever it is asked to, and takes that back. */
-  const startDriver = (): Promise<() => Promise<void>> =>
-    announce("CSIPlugin", driver, "1.0.0", [
-      unaryProcedure(csiNodeService.info.serve, () => ({ nodeId: "me", maxVolumesPerNode: 3 })),
-      unaryProcedure(csiNodeService.capabilities.serve, () => ({ capabilities: [] })),
-      // A driver may be asked again for what it has done: both calls are idempotent, as the protocol says.
-      unaryProcedure(csiNodeService.publish.serve, async ({ targetPath }) => {
-        if (published.has(targetPath)) return {};
-        published.add(targetPath);
-        await mkdir(targetPath, { recursive: true });
-        await run("mount", ["--bind", data, targetPath]);
-        return {};
-      }),
-      unaryProcedure(csiNodeService.unpublish.serve, async ({ targetPath }) => {
-        assert.ok(published.has(targetPath), `${targetPath} was published`);
-        if (!unpublished.has(targetPath)) await run("umount", [targetPath]);
-        unpublished.add(targetPath);
-        return {};
-      }),
-    ]);
+  const procedures = [
+    unaryProcedure(csiNodeService.info.serve, () => ({ nodeId: "me", maxVolumesPerNode: 3 })),
+    unaryProcedure(csiNodeService.capabilities.serve, () => ({ capabilities: [] })),
+    // A driver may be asked again for what it has done: both calls are idempotent, as the protocol says.
+    unaryProcedure(csiNodeService.publish.serve, async ({ targetPath }) => {
+      if (published.has(targetPath)) return {};
+      published.add(targetPath);
+      await mkdir(targetPath, { recursive: true });
+      await run("mount", ["--bind", data, targetPath]);
+      return {};
+    }),
+    unaryProcedure(csiNodeService.unpublish.serve, async ({ targetPath }) => {
+      assert.ok(published.has(targetPath), `${targetPath} was published`);
+      if (!unpublished.has(targetPath)) await run("umount", [targetPath]);
+      unpublished.add(targetPath);
+      return {};
+    }),
+  ];
+  let plugin: AnnouncedPlugin | undefined;
+  const startDriver = async (): Promise<void> => {
+    const info = { type: "CSIPlugin", name: driver, version: "1.0.0", procedures } as const;
+    plugin = await announcePlugin(cluster.agent.rootDir, info);
+    assert.equal((await plugin.told).error, undefined);
+  };
+  /** Ends it, as if it had died. */
+  const endDriver = async (): Promise<void> => {
+    await plugin?.close();
+    plugin = undefined;
+  };
   const volume = { volumes: [{ name: "v", csi: { driver } }] };
   const mounts = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
   const nothingMounted = (uid: string | undefined): Promise<true> =>
@@ -75,7 +67,6 @@ describe("plug-ins of the node", needsCluster(), () => {
       const mounted = await readFile("/proc/self/mountinfo", "utf8");
       return !mounted.includes(`/pods/${uid}/volumes/`);
     });
-  let endDriver = async (): Promise<void> => undefined;
   let programs = "";
   before(async () => {
     programs = await mkdtemp(join(tmpdir(), "orch-volume-programs-"));
@@ -84,40 +75,16 @@ describe("plug-ins of the node", needsCluster(), () => {
   });
   after(async () => {
     home?.stop();
-    for (const plugin of plugins) await plugin.close();
+    await endDriver();
     await cluster?.stop();
     await rm(programs, { recursive: true, force: true });
-  });
-
-  test("a container has the devices that it asks for, and what its plug-in gives with them", async () => {
-    await announce("DevicePlugin", resource, "v1beta1", [
-      unaryProcedure(devicePlugin.options.serve, () => ({})),
-      streamingProcedure(devicePlugin.listAndWatch.serve, async function* (_, { signal }) {
-        yield { devices: [{ ID: "d1", health: "Healthy" }] };
-        await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      }),
-      unaryProcedure(devicePlugin.allocate.serve, ({ containerRequests }) => {
-        const envs = { DEVICES: containerRequests.flatMap(({ devicesIds }) => devicesIds).join(",") };
-        const device = { containerPath: "/dev/played", hostPath: "/dev/null", permissions: "rw" };
-        const answer = { envs, mounts: [], devices: [device], annotations: {}, cdiDevices: [] };
-        return { containerResponses: [answer] };
-      }),
-    ]);
-    const node = cluster.client.of(kinds.nodes);
-    await until("the node has the device", async () => {
-      const { status } = await node.get(cluster.nodeName);
-      return status?.allocatable?.[resource] === "1";
-    });
-    const limits = { resources: { limits: { [resource]: "1" } } };
-    const printed = await home.output("echo $DEVICES; test -c /dev/played && echo there", limits);
-    assert.equal(printed, "d1\nthere\n");
   });
 
   test("a driver's volume is published for the pod and taken back when it is gone", async () => {
     data = join(cluster.folder, "driver-data");
     await mkdir(data, { recursive: true });
     await writeFile(join(data, "hello"), "from the driver\n");
-    endDriver = await startDriver();
+    await startDriver();
     const { drivers } = await until("the node lists the driver", async () => {
       const { spec } = await cluster.client.of(kinds.csiNodes).get(cluster.nodeName);
       return (spec.drivers ?? []).length > 0 && spec;
@@ -151,7 +118,7 @@ describe("plug-ins of the node", needsCluster(), () => {
     );
     await cluster.agent.kill9();
     await cluster.agent.start();
-    endDriver = await startDriver();
+    await startDriver();
     await home.gone(name);
     await nothingMounted(before.metadata.uid);
     const { metadata, status } = await home.ended(waiting);
