@@ -186,8 +186,10 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
   }
 
   async function run(signal: AbortSignal): Promise<void> {
-    // A high threshold of 100 switches collection off; use is noted all the same, for disk pressure.
-    const pass = options.highPercent >= 100 ? () => look(clock.now(), signal) : () => collect(signal);
+    // A high threshold of 100 switches collection off, unless images may be too old; use is noted all the same,
+    // for disk pressure.
+    const isOff = options.highPercent >= 100 && options.maximumAgeMilliseconds === 0;
+    const pass = isOff ? () => look(clock.now(), signal) : () => collect(signal);
     let failures = 0;
     while (!signal.aborted) {
       try {

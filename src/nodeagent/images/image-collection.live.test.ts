@@ -1,0 +1,115 @@
+// Image collection on the images and containers of a real containerd. Time is virtual and the disk's figures
+// are made up: a real collection is five minutes apart and would fill the machine's disk.
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import { grpcRuntime } from "#cri";
+import { needsContainerd, startContainerd, until } from "#kit";
+import { type ImageCollectionOptions, imageCollection } from "./image-collection.ts";
+
+const minute = 60_000;
+const gibibyte = 1024 ** 3;
+const { signal } = new AbortController();
+const wanted = needsContainerd();
+const spacious = { capacityBytes: 100 * gibibyte, availableBytes: 90 * gibibyte };
+
+/** A containerd with the images `idle`, `pinned` and `busy`, the last one used by a container that has ended. */
+async function begin(t: TestContext, options: Partial<ImageCollectionOptions>) {
+  const daemon = await startContainerd();
+  const runtime = grpcRuntime({ endpoint: daemon.endpoint, timeoutMilliseconds: 60_000 });
+  t.after(async () => {
+    runtime.close();
+    await daemon.stop();
+  });
+  const pull = async (name: string): Promise<string> => {
+    const image = await daemon.registry.add(`${name}:1`, { command: ["true"], files: { "/name": name } });
+    await runtime.pullImage({ image });
+    return image;
+  };
+  await pull("idle");
+  const [pinned, busy] = [await pull("pinned"), await pull("busy")];
+  const config = {
+    metadata: { name: "p", namespace: "n", uid: "u" },
+    logDirectory: `${daemon.folder}/logs`,
+    linux: { cgroupParent: `${daemon.cgroupRoot}/p` },
+  };
+  const sandbox = await runtime.runPodSandbox(config);
+  await runtime.createContainer(
+    sandbox,
+    { metadata: { name: "c" }, image: { image: busy }, logPath: "c.log" },
+    config,
+  );
+  const clock = virtualClock();
+  const disk = { ...spacious };
+  const events: string[] = [];
+  const collection = imageCollection({
+    clock,
+    log: silentLog,
+    runtime: {
+      listContainers: runtime.listContainers,
+      removeImage: runtime.removeImage,
+      // containerd tells of pins from 1.7 on.
+      listImages: async () =>
+        (await runtime.listImages()).map((image) => ({
+          ...image,
+          pinned: image.pinned || image.repoTags.includes(pinned),
+        })),
+    },
+    events: { event: (_, __, reason) => events.push(reason) },
+    node: { kind: "Node", name: "n1" },
+    highPercent: 85,
+    lowPercent: 80,
+    minimumAgeMilliseconds: 2 * minute,
+    maximumAgeMilliseconds: 0,
+    sandboxImage: daemon.images.pause,
+    disk: async () => disk,
+    ...options,
+  });
+  const names = async (): Promise<string> =>
+    (await runtime.listImages())
+      .flatMap(({ repoTags }) => repoTags)
+      .map((name) => /([^/]+):1$/.exec(name)?.[1] ?? name)
+      .toSorted((a, b) => a.localeCompare(b))
+      .join(" ");
+  return { collection, clock, disk, events, pull, names };
+}
+
+test("over the high threshold images go that nobody uses, once they are old enough", wanted, async (t) => {
+  const { collection, clock, disk, events, pull, names } = await begin(t, {});
+  await collection.collect(signal);
+  assert.equal(await names(), "busy busybox idle pause pinned", "there is room");
+  await pull("late");
+  disk.availableBytes = 10 * gibibyte;
+  await assert.rejects(collection.collect(signal), /Failed to garbage collect required amount of images/);
+  assert.equal(await names(), "busy late pause pinned", "what was there before counts as old");
+  assert.deepEqual(events, ["FreeDiskSpaceFailed"]);
+  await clock.advance(2 * minute);
+  await assert.rejects(collection.collect(signal));
+  assert.equal(await names(), "busy pause pinned");
+});
+
+test("no more images go than the low threshold asks for", wanted, async (t) => {
+  const { collection, disk, events, names } = await begin(t, {});
+  Object.assign(disk, { capacityBytes: 100, availableBytes: 16 });
+  await collection.collect(signal);
+  assert.equal(await names(), "busy busybox idle pause pinned", "between the thresholds nothing goes");
+  disk.availableBytes = 15;
+  await collection.collect(signal);
+  assert.match(await names(), /^busy (busybox|idle) pause pinned$/, "one is more than five bytes");
+  assert.deepEqual(events, []);
+});
+
+test("images that nobody used for too long go though collection by thresholds is off", wanted, async (t) => {
+  const { collection, clock, names } = await begin(t, {
+    highPercent: 100,
+    maximumAgeMilliseconds: 60 * minute,
+  });
+  const stopping = new AbortController();
+  const running = collection.run(stopping.signal);
+  await until("unused images are gone", async () => {
+    await clock.advance(5 * minute);
+    return (await names()) === "busy pause pinned";
+  });
+  stopping.abort();
+  await running;
+});
