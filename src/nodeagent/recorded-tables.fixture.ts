@@ -12,12 +12,24 @@ import { cacheKeyOf, parseResponse } from "./credentials/provider-response.ts";
 import { rank } from "./eviction/rank.ts";
 import { parseThresholds, type Signal, type ThresholdValue } from "./eviction/thresholds.ts";
 import type { MeasuredPod } from "./eviction/usage.ts";
+import {
+  type CpuCheckpoint,
+  type DeviceCheckpoint,
+  type MemoryCheckpoint,
+  cpuCheckpointText,
+  cpuPreimage,
+  deviceCheckpointText,
+  devicePreimage,
+  memoryCheckpointText,
+  memoryPreimage,
+} from "./managers/checkpoints.ts";
 import { formatCpuSet, parseCpuSet } from "./managers/cpu-set.ts";
 import { cpuTopology } from "./managers/cpu-topology.ts";
 import { chooseTopology, maskOf, nodesOf, type ProviderHints, type TopologyPolicy } from "./managers/numa.ts";
 import { takeDistributed, takePacked } from "./managers/take-cpus.ts";
 import { credentialProvidersFrom } from "./options/credential-providers.ts";
 import type { PriorityGrace } from "./options/types.ts";
+import { type EvictionRow, evictionOverTime } from "./recorded-timelines.fixture.ts";
 import { inhibitSeconds, shutdownPlan as planOf, shutdownSteps } from "./shutdown/plan.ts";
 
 const dialect = dialectNamed("kubernetes")!;
@@ -73,6 +85,11 @@ export const evictionRank = (row: {
   readonly pods: readonly RecordedPod[];
   readonly imageFs: boolean;
 }): unknown => rank(row.signal, row.pods.map(measured), row.imageFs).map(({ pod }) => pod.metadata.name);
+
+export const evictionTimeline = (
+  row: EvictionRow & { readonly pods?: readonly RecordedPod[] },
+): Promise<unknown> => evictionOverTime(row, (row.pods ?? []).map(measured));
+export { imageGc } from "./recorded-timelines.fixture.ts";
 
 const number = (text: string | undefined): number =>
   text === undefined ? 0 : quantityValue(parseQuantity(text));
@@ -254,4 +271,20 @@ export function shutdownPlan(row: {
     pods: members.map((member) => ({ graceSeconds: member.graceSeconds, name: member.pod.metadata.name })),
   }));
   return { enabled: true, inhibitSeconds: inhibitSeconds(steps), groups };
+}
+
+/** Each manager's state has fields that the others do not have. The recording prints a value, not a pointer. */
+export function checkpointFiles(row: object): unknown {
+  const shown = (text: string, hashed: string): unknown => ({ hashed: hashed.replace("(*", "("), text });
+  if ("machineState" in row) {
+    const state = row as MemoryCheckpoint;
+    return shown(memoryCheckpointText(state), memoryPreimage(state));
+  }
+  if ("defaultCpuSet" in row) {
+    const { entries, ...rest } = row as CpuCheckpoint & { readonly entries: CpuCheckpoint["entries"] | null };
+    const state = { ...rest, entries: entries ?? {} };
+    return shown(cpuCheckpointText(state), cpuPreimage(state));
+  }
+  const state = row as DeviceCheckpoint;
+  return shown(deviceCheckpointText(state), devicePreimage(state));
 }
