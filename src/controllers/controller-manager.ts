@@ -35,6 +35,7 @@ import { rootCaController } from "./root-ca.ts";
 import { serviceAccountTokenController } from "./service-account-tokens.ts";
 import { serviceAccountController } from "./service-accounts.ts";
 import { type ControllerSettings, defaultSettings } from "./settings.ts";
+import { staleDisruptionsController } from "./stale-disruptions.ts";
 import { statefulSetController } from "./stateful-set/stateful-set.ts";
 import { attachDetachController } from "./storage/attach-detach.ts";
 import { volumeBinderController } from "./storage/binder.ts";
@@ -84,7 +85,7 @@ const controllers: Readonly<Record<string, Start>> = {
   "local-path": (context, { localPath }) =>
     localPath === undefined ? [] : [localPathProvisioner(context, localPath)],
   resourcequota: (context) => [resourceQuotaController(context)],
-  disruption: (context) => [disruptionController(context)],
+  disruption: (context) => [disruptionController(context), staleDisruptionsController(context)],
   "serviceaccount-token": (context, { serviceAccountKey, rootCa }) =>
     serviceAccountKey === undefined
       ? []

@@ -116,3 +116,41 @@ test("budgets: an owner without a size allows nothing, and an event says why", {
     );
   }),
 );
+
+const eventsFor = (client: ApiClient, reason: string) =>
+  until(async () => {
+    const { items } = await client.of(kinds.events).list({ namespace });
+    const found = items.filter((each) => each.reason === reason);
+    return found.length > 0 && found;
+  });
+
+test("a pod that two budgets guard is told so", { timeout: 20_000 }, () =>
+  withController(disruptionController, async ({ client }) => {
+    await guard(client, { minAvailable: 1 });
+    await client.of(kinds.podDisruptionBudgets).create({
+      metadata: { name: "c", namespace },
+      spec: { selector: { matchLabels: labels }, maxUnavailable: 1 },
+    });
+    await told(client, 0);
+    await createPod(client, "a");
+    const [event] = await eventsFor(client, "MultiplePodDisruptionBudgets");
+    assert.match(
+      event!.note ?? "",
+      /^Pod "default"\/"a" matches multiple PodDisruptionBudgets. {2}Chose "[bc]" arbitrarily\.$/,
+    );
+  }),
+);
+
+test("a pod that was evicted and not deleted in time counts again, and is told so", { timeout: 20_000 }, () =>
+  withController(disruptionController, async ({ client }) => {
+    await createPod(client, "a");
+    await guard(client, { minAvailable: 1 });
+    await told(client, 1);
+    const budgets = client.of(kinds.podDisruptionBudgets);
+    const status = { disruptedPods: { a: "2020-01-01T00:00:00Z" }, currentHealthy: 0 };
+    await budgets.patch("b", "merge", { status }, { namespace, subresource: "status" });
+    const [event] = await eventsFor(client, "NotDeleted");
+    assert.equal(event!.note, "Pod was expected by PDB default/default to be deleted but it wasn't");
+    assert.equal((await told(client, 1)).healthy, 1);
+  }),
+);

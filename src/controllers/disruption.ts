@@ -36,9 +36,17 @@ export function disruptionController(context: ControllerContext): Controller {
     if (type !== "deleted") queue.add(keyOf(object));
   });
   const pods = view.follow(kinds.pods, (event) => {
-    for (const budget of budgets.inNamespace(event.object.metadata.namespace ?? ""))
-      if (guards(budget, event.object) || (event.type === "updated" && guards(budget, event.old)))
+    const { object: pod } = event;
+    const all = budgets.inNamespace(pod.metadata.namespace ?? "");
+    for (const budget of all)
+      if (guards(budget, pod) || (event.type === "updated" && guards(budget, event.old)))
         queue.add(keyOf(budget));
+    const guarding = all.filter((budget) => guards(budget, pod));
+    if (guarding.length > 1) {
+      const { namespace, name } = pod.metadata;
+      const text = `Pod "${namespace}"/"${name}" matches multiple PodDisruptionBudgets.  Chose "${guarding[0]!.metadata.name}" arbitrarily.`;
+      events.event(pod, "Warning", "MultiplePodDisruptionBudgets", text);
+    }
   });
   const sizeOfOwners = ownerSizes(context.client, view, (namespace) => {
     for (const budget of budgets.inNamespace(namespace)) queue.add(keyOf(budget));
@@ -67,7 +75,12 @@ export function disruptionController(context: ControllerContext): Controller {
       events.event(budget, "Warning", "UnmanagedPods", text);
     }
     const now = clock.now();
-    const { disruptedPods, again } = stillDisrupted(budget, guarded, now);
+    const { disruptedPods, notDeleted, again } = stillDisrupted(budget, guarded, now);
+    for (const pod of notDeleted) {
+      // The namespace twice, as the reference writes it.
+      const text = `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`;
+      events.event(pod, "Warning", "NotDeleted", text);
+    }
     const healthy = guarded.filter(
       (pod) => isReady(pod) && !isDeleting(pod) && !disruptedPods[pod.metadata.name!],
     ).length;
@@ -126,21 +139,30 @@ export function disruptionController(context: ControllerContext): Controller {
   }
 }
 
-function stillDisrupted(
-  { status }: SeenBudget,
-  guarded: readonly SeenPod[],
-  now: number,
-): { readonly disruptedPods: Record<string, string>; readonly again: number | undefined } {
+interface Disrupted {
+  /** Pods that were evicted and have not been deleted yet. */
+  readonly disruptedPods: Record<string, string>;
+  /** Those that should have been by now. */
+  readonly notDeleted: readonly SeenPod[];
+  readonly again: number | undefined;
+}
+
+function stillDisrupted({ status }: SeenBudget, guarded: readonly SeenPod[], now: number): Disrupted {
   const disruptedPods: Record<string, string> = {};
+  const notDeleted: SeenPod[] = [];
   let again: number | undefined;
   for (const [name, since] of Object.entries(status.disruptedPods ?? {})) {
     const pod = guarded.find(({ metadata }) => metadata.name === name);
     const left = timeOf(since) + evictionMilliseconds - now;
-    if (!pod || isDeleting(pod) || left <= 0) continue;
+    if (!pod || isDeleting(pod)) continue;
+    if (left <= 0) {
+      notDeleted.push(pod);
+      continue;
+    }
     disruptedPods[name] = since;
     again = Math.min(again ?? Infinity, left);
   }
-  return { disruptedPods, again };
+  return { disruptedPods, notDeleted, again };
 }
 
 function withCondition(

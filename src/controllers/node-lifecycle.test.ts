@@ -183,3 +183,18 @@ const labelled: [name: string, labels: Record<string, string>, missing: Record<s
 ]; // prettier-ignore
 for (const [name, labels, missing] of labelled)
   test(name, () => assert.deepEqual(oldLabelsFor(labels, dialects.orch), missing));
+
+test("nodes that come and go are told in events", { timeout: 20_000 }, () =>
+  withController(nodeLifecycleController, async ({ client }) => {
+    const nodes = client.of(kinds.nodes);
+    const told = (reason: string) =>
+      until(async () => {
+        const { items } = await client.of(kinds.events).list({});
+        return items.find((each) => each.reason === reason && each.regarding?.name === "n1")?.note;
+      });
+    await nodes.create({ metadata: { name: "n1" }, spec: {} });
+    assert.equal(await told("RegisteredNode"), "Node n1 event: Registered Node n1 in Controller");
+    await nodes.delete("n1");
+    assert.equal(await told("RemovingNode"), "Node n1 event: Removing Node n1 from Controller");
+  }),
+);

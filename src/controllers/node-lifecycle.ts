@@ -169,7 +169,8 @@ export function nodeLifecycleController(
     const name = object.metadata.name!;
     if (type === "deleted") {
       heard.delete(name);
-      registered.delete(name);
+      const text = `Node ${name} event: Removing Node ${name} from Controller`;
+      if (registered.delete(name)) events.event(object, "Normal", "RemovingNode", text);
       countNodes(() => evictions.forget(name));
       return;
     }

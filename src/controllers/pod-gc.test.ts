@@ -3,18 +3,19 @@ import { test } from "node:test";
 import type { Pod } from "#api";
 import { virtualClock } from "#base";
 import { kinds } from "#client";
+import { dialects } from "#dialect";
 import { gone, until, withController } from "./cluster.fixture.ts";
 import { decide, podGcController } from "./pod-gc.ts";
 
-type Parts = { node?: string; phase?: string; deleted?: boolean; created?: string };
+type Parts = { node?: string; phase?: string; reason?: string; deleted?: boolean; created?: string };
 const pod = (
   name: string,
-  { node, phase = "Running", deleted, created = "2024-01-01T00:00:00Z" }: Parts = {},
+  { node, phase = "Running", reason, deleted, created = "2024-01-01T00:00:00Z" }: Parts = {},
 ): Pod =>
   ({
     metadata: { name, creationTimestamp: created, ...(deleted && { deletionTimestamp: created }) },
     spec: { ...(node && { nodeName: node }) },
-    status: { phase },
+    status: { phase, ...(reason && { reason }) },
   }) as unknown as Pod;
 
 const cases: [
@@ -40,6 +41,17 @@ const cases: [
     {},
     1,
     ["old over"],
+  ],
+  [
+    "but those that were evicted go first",
+    [
+      pod("old", { node: "here", phase: "Failed" }),
+      pod("b", { node: "here", phase: "Failed", reason: "Evicted", created: "2024-01-03T00:00:00Z" }),
+      pod("a", { node: "here", phase: "Failed", reason: "Evicted", created: "2024-01-03T00:00:00Z" }),
+    ],
+    {},
+    1,
+    ["a over", "b over"],
   ],
 ];
 for (const [name, pods, missing, mostOver, expected] of cases) {
@@ -73,3 +85,80 @@ test("pods of a deleted node are failed and removed, after a while", { timeout: 
     clock,
   );
 });
+
+test("pods of a node go forty seconds after it, not at some later round", { timeout: 20_000 }, async () => {
+  const clock = virtualClock(Date.now());
+  await withController(
+    podGcController,
+    async ({ client }) => {
+      const pods = client.of(kinds.pods);
+      await client.of(kinds.nodes).create({ metadata: { name: "n1" }, spec: {} });
+      const spec = { nodeName: "n1", containers: [{ name: "c", image: "i" }] };
+      await pods.create({ metadata: { name: "a", namespace: "default" }, spec } as never);
+      for (let seconds = 0; seconds < 15; seconds++) await clock.advance(1000);
+      await client.of(kinds.nodes).delete("n1");
+      const removed = clock.now();
+      await until(async () => {
+        await clock.advance(200);
+        return await gone(pods.get("a", { namespace: "default" }));
+      });
+      const seconds = (clock.now() - removed) / 1000;
+      assert.ok(seconds >= 40 && seconds < 50, `after ${seconds} s`);
+    },
+    clock,
+  );
+});
+
+/** What a pod looks like that only its finalizer keeps. */
+async function failedPod(taints: object[], nodeName: string | undefined, isGone: boolean): Promise<Pod> {
+  const clock = virtualClock(Date.now());
+  let found: Pod | undefined;
+  await withController(
+    podGcController,
+    async ({ client }) => {
+      const pods = client.of(kinds.pods);
+      if (!isGone)
+        await client.of(kinds.nodes).create({ metadata: { name: "n1" }, spec: { taints } } as never);
+      const spec = { ...(nodeName && { nodeName }), containers: [{ name: "c", image: "i" }] };
+      await pods.create({
+        metadata: { name: "a", namespace: "default", finalizers: ["test.io/keep"] },
+        spec,
+      } as never);
+      if (!isGone) await pods.delete("a", { namespace: "default", graceSeconds: 30 });
+      found = await until(async () => {
+        await clock.advance(20_000);
+        const pod = await pods.get("a", { namespace: "default" });
+        return pod.status.phase === "Failed" && pod;
+      });
+      await pods.patch("a", "merge", { metadata: { finalizers: null } }, { namespace: "default" });
+    },
+    clock,
+  );
+  return found!;
+}
+
+const outOfService = {
+  key: dialects.orch.names.taints.outOfService,
+  value: "nodeshutdown",
+  effect: "NoExecute",
+};
+const failed: [
+  name: string,
+  taints: object[],
+  nodeName: string | undefined,
+  isGone: boolean,
+  reasons: string[],
+][] = [
+  ["a pod of a deleted node fails with a condition that says why", [], "n1", true, ["DeletionByPodGC"]],
+  ["one of a node out of service fails without one", [outOfService], "n1", false, []],
+  ["so does one that never got a node", [], undefined, false, []],
+];
+for (const [name, taints, nodeName, isGone, reasons] of failed)
+  test(name, { timeout: 20_000 }, async () => {
+    const { status } = await failedPod(taints, nodeName, isGone);
+    const found = (status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
+    assert.deepEqual(
+      found.map(({ reason }) => reason),
+      reasons,
+    );
+  });

@@ -1,6 +1,6 @@
 // Removes pods that nobody else will remove: those of nodes that are gone, those that were to go before they
 // got a node, and the oldest of too many that are over.
-import type { Node, Pod } from "#api";
+import type { Node, Pod, PodCondition } from "#api";
 import { ApiError, timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
@@ -22,7 +22,14 @@ const defaultThreshold = 12_500;
 const everyMilliseconds = 20_000;
 
 const isOver = ({ status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed";
-const createdAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? "";
+const isEvicted = ({ status }: Pod): boolean => status.phase === "Failed" && status.reason === "Evicted";
+
+/** Evicted pods first: controllers make others in their place, which count, too. */
+function byEvictionThenAge(a: Pod, b: Pod): number {
+  if (isEvicted(a) !== isEvicted(b)) return isEvicted(a) ? -1 : 1;
+  const order = ({ metadata }: Pod): string => `${metadata.creationTimestamp ?? ""} ${metadata.name}`;
+  return order(a) < order(b) ? -1 : 1;
+}
 
 /** Which pods go, and why. */
 export function decide<P extends Pod>(
@@ -40,9 +47,7 @@ export function decide<P extends Pod>(
     ({ spec, metadata }) => metadata.deletionTimestamp && spec.nodeName && outOfService?.has(spec.nodeName),
   );
   const going = new Set([...orphaned, ...unplaced, ...stuck]);
-  const over = pods
-    .filter((pod) => isOver(pod) && !going.has(pod))
-    .toSorted((a, b) => (createdAt(a) < createdAt(b) ? -1 : 1));
+  const over = pods.filter((pod) => isOver(pod) && !going.has(pod)).toSorted(byEvictionThenAge);
   return [
     ...orphaned.map((pod) => ({ pod, why: "orphaned" as const })),
     ...unplaced.map((pod) => ({ pod, why: "never placed" as const })),
@@ -59,7 +64,9 @@ export function podGcController(context: ControllerContext, threshold = defaultT
   const seenPods = view.follow(kinds.pods, ({ type, object }) => {
     if (type !== "deleted" && !object.spec.nodeName && object.metadata.deletionTimestamp) queue.add("all");
   });
-  const nodes = view.follow(kinds.nodes, () => undefined);
+  const nodes = view.follow(kinds.nodes, ({ type }) => {
+    if (type === "deleted") queue.add("all");
+  });
   queue.add("all");
   return { stopped: queue.stopped };
 
@@ -80,7 +87,7 @@ export function podGcController(context: ControllerContext, threshold = defaultT
       const node = pod.spec.nodeName;
       // The local copy may be behind: only the server knows that the node is gone.
       if (why === "orphaned" && (await isThere(node!))) continue;
-      if ((why === "orphaned" || why === "out of service") && !isOver(pod)) await fail(pod, node!);
+      if (!isOver(pod)) await fail(pod, why === "orphaned" ? [orphanedCondition()] : []);
       await ignoreReasons(
         ["NotFound", "Conflict"],
         pods.delete(pod.metadata.name!, {
@@ -91,7 +98,9 @@ export function podGcController(context: ControllerContext, threshold = defaultT
       );
       log.info("a pod was removed", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, why });
     }
-    return { againInMilliseconds: everyMilliseconds };
+    const due = [...missingSince.values()].map((since) => since + patienceMilliseconds - clock.now());
+    const next = Math.min(everyMilliseconds, ...due.filter((left) => left > 0));
+    return { againInMilliseconds: next };
   }
 
   function isOutOfService({ spec, status }: Node): boolean {
@@ -110,23 +119,28 @@ export function podGcController(context: ControllerContext, threshold = defaultT
     }
   }
 
-  /** Its owner must not take it for one that still runs. */
-  async function fail({ metadata }: Pod & AnyObject, node: string): Promise<void> {
-    const condition = {
+  function orphanedCondition(): PodCondition {
+    return {
       type: "DisruptionTarget",
       status: "True",
       reason: "DeletionByPodGC",
-      message: `the node ${node} is gone`,
+      message: "PodGC: node no longer exists",
       lastProbeTime: null,
       lastTransitionTime: timeOfMillis(clock.now()),
     };
-    const patch = { metadata: { uid: metadata.uid }, status: { phase: "Failed", conditions: [condition] } };
+  }
+
+  /** Nobody else will say that it has ended, and its owner must not take it for one that still runs. */
+  async function fail({ metadata }: Pod & AnyObject, conditions: readonly PodCondition[]): Promise<void> {
+    const status = { phase: "Failed", ...(conditions.length > 0 && { conditions }) };
     await ignoreReasons(
       ["NotFound", "Conflict"],
-      pods.patch(metadata.name!, "strategic", patch, {
-        namespace: metadata.namespace!,
-        subresource: "status",
-      }),
+      pods.patch(
+        metadata.name!,
+        "strategic",
+        { metadata: { uid: metadata.uid }, status },
+        { namespace: metadata.namespace!, subresource: "status" },
+      ),
     );
   }
 }

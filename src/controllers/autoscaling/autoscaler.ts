@@ -1,6 +1,6 @@
 // HorizontalPodAutoscalers: the number of replicas that their metrics ask for, within bounds and not too fast.
 import type { HorizontalPodAutoscaler, HorizontalPodAutoscalerStatus, MetricSpec, MetricStatus } from "#api";
-import { parseLabelSelector, selector as makeSelector, timeOfMillis } from "#base";
+import { timeOfMillis } from "#base";
 import { type AnyObject, type ApiClient, kinds } from "#client";
 import {
   type Controller,
@@ -23,6 +23,7 @@ import {
   resourceMetric,
 } from "./metric-sources.ts";
 import { metricsClient } from "./metrics-client.ts";
+import { TargetSelectors } from "./target-selectors.ts";
 
 type SeenAutoscaler = HorizontalPodAutoscaler & AnyObject;
 
@@ -68,9 +69,13 @@ export function autoscalerController(
   const metrics = metricsClient(client);
   const resource = client.of(kinds.horizontalPodAutoscalers);
   const histories = new Map<string, ScaleHistory>();
+  const targets = new TargetSelectors();
   const queue = queueFor(context, "horizontalpodautoscaler", sync);
   const autoscalers = view.follow(kinds.horizontalPodAutoscalers, ({ type, object }) => {
-    if (type === "deleted") histories.delete(keyOf(object));
+    if (type === "deleted") {
+      histories.delete(keyOf(object));
+      targets.forget(keyOf(object));
+    }
     // Whoever makes one and takes it away again does not want it to act in between.
     else queue.addAfter(keyOf(object), settings.syncMilliseconds);
   });
@@ -212,13 +217,17 @@ export function autoscalerController(
     current: number,
     state: AutoscalerStatus,
   ): Promise<Computed | undefined> {
-    const text = scale.status?.selector ?? "";
-    if (text === "") {
-      events.event(autoscaler, "Warning", "SelectorRequired", "selector is required");
-      state.set("ScalingActive", "False", "InvalidSelector", "the HPA target's scale is missing a selector");
+    const selector = scale.status?.selector ?? "";
+    const inNamespace = pods.inNamespace(autoscaler.metadata.namespace!);
+    const target = targets.podsOf(keyOf(autoscaler), selector, inNamespace);
+    if ("problem" in target) {
+      const { event, message, reason, condition } = target.problem;
+      events.event(autoscaler, "Warning", event, message);
+      state.set("ScalingActive", "False", reason, condition);
+      events.event(autoscaler, "Warning", "FailedComputeMetricsReplicas", message);
       return undefined;
     }
-    const computed = await computeAll(autoscaler, text, current);
+    const computed = await computeAll(autoscaler, selector, target.pods, current);
     for (const { reason, message } of computed.failures) events.event(autoscaler, "Warning", reason, message);
     const [failure] = computed.failures;
     if (failure) {
@@ -247,12 +256,9 @@ export function autoscalerController(
   async function computeAll(
     autoscaler: SeenAutoscaler,
     selector: string,
+    mine: readonly SeenPod[],
     current: number,
   ): Promise<Computed> {
-    const matcher = makeSelector(parseLabelSelector(selector), []);
-    const mine = pods
-      .inNamespace(autoscaler.metadata.namespace!)
-      .filter(({ metadata }) => matcher.matches({ labels: metadata.labels ?? {}, fields: {} }));
     const statuses: MetricStatus[] = [];
     let best: { replicas: number; metric: string } = { replicas: -1, metric: "" };
     const failures: MetricFailure[] = [];

@@ -1,0 +1,47 @@
+// Takes back what a pod says of its disruption when nobody has deleted it: an eviction or preemption that was
+// announced and did not happen.
+import { timeOfMillis } from "#base";
+import { kinds } from "#client";
+import { type Controller, type ControllerContext, patchObject, queueFor } from "#controllerkit";
+import { type SeenPod, conditionOf, isDeleting, isFinished, keyOf, splitKey, timeOf } from "./pods.ts";
+
+const staleMilliseconds = 2 * 60_000;
+
+export function staleDisruptionsController(context: ControllerContext): Controller {
+  const { client, clock, view, dialect } = context;
+  const byAgent = `TerminationBy${dialect.spelling.word("NodeAgent")}`;
+  const queue = queueFor(context, "stale disruptions", sync);
+  const pods = view.follow(kinds.pods, ({ type, object }) => {
+    const left = type === "deleted" ? undefined : millisecondsLeft(object);
+    if (left !== undefined) queue.addAfter(keyOf(object), left);
+  });
+  return { stopped: queue.stopped };
+
+  /** Until the condition is stale; undefined where it never is: an agent may take its time. */
+  function millisecondsLeft(pod: SeenPod): number | undefined {
+    const condition = conditionOf(pod.status.conditions, "DisruptionTarget");
+    if (condition?.status !== "True" || condition.reason === byAgent) return undefined;
+    if (isDeleting(pod) || isFinished(pod)) return undefined;
+    return Math.max(0, timeOf(condition.lastTransitionTime) + staleMilliseconds - clock.now());
+  }
+
+  async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
+    const pod = pods.get(...splitKey(key));
+    const left = pod && millisecondsLeft(pod);
+    if (!pod || left === undefined) return;
+    if (left > 0) return { againInMilliseconds: left };
+    const withdrawn = {
+      type: "DisruptionTarget",
+      status: "False",
+      reason: null,
+      message: null,
+      lastTransitionTime: timeOfMillis(clock.now()),
+    };
+    await patchObject(
+      client.of(kinds.pods),
+      pod,
+      { status: { conditions: [withdrawn] } },
+      { subresource: "status", type: "strategic", ifUnchanged: true },
+    );
+  }
+}
