@@ -190,7 +190,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   for (const each of hooks) await each.start(work);
   const outside = { dial: egress.controlplane, cluster: egress.cluster, signal: closing.signal };
   const enabled = (gate: string): boolean => gates.enabled(gate);
-  const access = authorizersFor(server, settings, { enabled, reloads }, outside);
+  const access = authorizersFor(server, settings, { enabled, reloads, log }, outside);
   const { lifecycle } = serving;
   const observers = { metrics: serving.metrics, reloads };
   const identities = authenticationFor(server, settings, options.own, observers, outside);

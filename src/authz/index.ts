@@ -14,6 +14,7 @@ export {
   privilegedGroups,
 } from "./authorizer.ts";
 export { compact, describeRule, ruleAllows, uncovered } from "./rules.ts";
+export { withDenialLog } from "./denial-log.ts";
 export { type RbacAuthorizer, type RbacSource, rbacAuthorizer } from "./rbac.ts";
 export { type NodeAuthorizerOptions, nodeAuthorizer } from "./node.ts";
 export { type EscalationOptions, checkBinding, checkRole, onlyOwnershipChanged } from "./escalation.ts";

@@ -1,6 +1,6 @@
 // A change in a watch cache as the journal records it: whose it is, who made it, and what differs.
 import { type CachedObject, uidOf } from "#watchcache";
-import { differingJson, memberOf } from "./differing-json.ts";
+import { differingJson, elementsWith, memberOf } from "./differing-json.ts";
 import { fieldChanges } from "./field-changes.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import type { ServedKind } from "./kinds.ts";
@@ -73,17 +73,18 @@ export function changeRecord(
     };
   }
   if (!previous || !details || item.json.length + previous.json.length > mostComparedBytes) return base;
-  const [before, after] = differingJson(previous.json, item.json) as readonly [Stored, Stored];
+  const differing = differingJson(previous.json, item.json, managersPath);
+  const [before, after] = differing as readonly [Stored, Stored];
   const isSecret = kind.kind === "Secret" && kind.group === "";
   const { fields, more } = fieldChanges(before, after, !isSecret);
   if (fields.length === 0) return undefined;
-  const managers = changedManagers(managedFieldsOf(before, previous), managedFieldsOf(after, item));
+  const managers = changedManagers(before, after);
   const owners = fields.some(({ path }) => path.startsWith("metadata.ownerReferences"))
     ? (after.metadata?.ownerReferences ?? []).map(ownerInfo)
     : undefined;
   return {
     ...base,
-    ...(managers.length > 0 && { managers }),
+    managers: managers.length > 0 ? managers : lastManagers(item),
     ...(owners && { owners }),
     fields,
     ...(more > 0 && { moreFields: more }),
@@ -98,28 +99,27 @@ function firstManager({ json }: CachedObject): string | undefined {
   return found ? (JSON.parse(found[1]!) as string) : undefined;
 }
 
-/** Where they are the same on both sides they are not among what differs. */
-const managedFieldsOf = ({ metadata }: Stored, item: CachedObject): readonly ManagedFields[] =>
-  metadata?.managedFields ??
-  (memberOf(item.json, ["metadata", "managedFields"]) as readonly ManagedFields[] | undefined) ??
-  [];
+const managersPath = ["metadata", "managedFields"];
 
 const idOf = ({ manager, operation, subresource = "" }: ManagedFields): string =>
   JSON.stringify([manager, operation, subresource]);
 
-/**
- * Those who took fields or wrote later than before, the latest first. Who only lost fields did nothing. Times are
- * whole seconds: where they tell nothing, the last to write is taken.
- */
-function changedManagers(before: readonly ManagedFields[], after: readonly ManagedFields[]): string[] {
-  const known = new Map(before.map((each) => [idOf(each), each]));
-  const latest = [...after].sort((a, b) => ((a.time ?? "") < (b.time ?? "") ? 1 : -1));
-  const changed = latest.filter((each) => {
+/** Those who took fields or wrote later than before, the latest first. Who only lost fields did nothing. */
+function changedManagers({ metadata: before }: Stored, { metadata: after }: Stored): string[] {
+  const known = new Map((before?.managedFields ?? []).map((each) => [idOf(each), each]));
+  const changed = (after?.managedFields ?? []).filter((each) => {
     const old = known.get(idOf(each));
     return !old || old.time !== each.time || hasMore(each.fieldsV1, old.fieldsV1);
   });
-  const found = changed.length > 0 ? changed : latest.filter(({ time }) => time === latest[0]!.time);
-  return [...new Set(found.map(({ manager = "" }) => manager))];
+  const latest = changed.sort((a, b) => ((a.time ?? "") < (b.time ?? "") ? 1 : -1));
+  return [...new Set(latest.map(({ manager = "" }) => manager))];
+}
+
+/** The last to write. Times are whole seconds: where they tell nothing of a change, it was one of these. */
+function lastManagers({ json }: CachedObject): string[] {
+  const all = elementsWith(json, managersPath, ["manager", "time"]) as readonly ManagedFields[];
+  const last = all.reduce((latest, { time = "" }) => (time > latest ? time : latest), "");
+  return [...new Set(all.filter(({ time = "" }) => time === last).map(({ manager = "" }) => manager))];
 }
 
 /** Whether a tree of fields has one that another has not. */

@@ -1,7 +1,7 @@
 // Two encoded objects are reduced to what differs, and nothing that differs is lost.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differingJson, memberOf } from "./differing-json.ts";
+import { differingJson, elementsWith, memberOf } from "./differing-json.ts";
 
 const bytes = (value: unknown): Buffer =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
@@ -55,6 +55,45 @@ const cases: [name: string, before: unknown, after: unknown, left: [unknown, unk
 
 for (const [name, before, after, left] of cases)
   test(`leaves ${name}`, () => assert.deepEqual(differingJson(bytes(before), bytes(after)), left));
+
+const elementwise: [name: string, before: unknown, after: unknown, left: [unknown, unknown]][] = [
+  [
+    "only the elements that differ of a list whose elements stand for themselves",
+    { m: { l: [{ a: 1 }, { b: 1 }] }, l: [1, 2] },
+    { m: { l: [{ a: 1 }, { b: 2 }] }, l: [1, 3] },
+    [
+      { m: { l: [{ b: 1 }] }, l: [1, 2] },
+      { m: { l: [{ b: 2 }] }, l: [1, 3] },
+    ],
+  ],
+  [
+    "an element that came, and one that went",
+    { m: { l: [{ a: 1 }, { b: 1 }] }, n: [] },
+    { m: { l: [{ a: 1 }] }, n: [0] },
+    [
+      { m: { l: [{ b: 1 }] }, n: [] },
+      { m: { l: [] }, n: [0] },
+    ],
+  ],
+  [
+    "a list of the same name elsewhere as a whole",
+    { x: { m: { l: [1, 2] } } },
+    { x: { m: { l: [1, 3] } } },
+    [{ x: { m: { l: [1, 2] } } }, { x: { m: { l: [1, 3] } } }],
+  ],
+];
+for (const [name, before, after, left] of elementwise)
+  test(`leaves ${name}`, () =>
+    assert.deepEqual(differingJson(bytes(before), bytes(after), ["m", "l"]), left));
+
+test("a number that another begins with differs from it", () =>
+  assert.deepEqual(differingJson(bytes({ a: 1, b: 0 }), bytes({ a: 12, b: 0 })), [{ a: 1 }, { a: 12 }]));
+
+test("of elements only the members that are asked for are read", () => {
+  const json = bytes({ m: { l: [{ a: "x", b: { c: [1] } }, { b: 2 }, { a: "]" }] } });
+  assert.deepEqual(elementsWith(json, ["m", "l"], ["a"]), [{ a: "x" }, {}, { a: "]" }]);
+  assert.deepEqual([elementsWith(json, ["m", "x"], ["a"]), elementsWith(json, ["m"], ["a"])], [[], []]);
+});
 
 test("keys that every object inherits stay members", () => {
   const [from, to] = differingJson(bytes('{"__proto__":1}'), bytes('{"__proto__":2}'));

@@ -17,10 +17,11 @@ import {
   parseAbac,
   rbacAuthorizer,
   webhookAuthorizer,
+  withDenialLog,
 } from "#authz";
 import { webhook, webhookConnection } from "#client";
 import { type Dialect, componentName } from "#dialect";
-import { selector } from "#base";
+import { type Log, selector } from "#base";
 import type { Dial } from "#http";
 import type { Reloads } from "../serving/reloads.ts";
 import { type ChainedAuthorizers, configuredAuthorizer, webhookAttempts } from "./configured.ts";
@@ -46,14 +47,14 @@ export interface OutsideOptions {
 export function authorizersFor(
   server: ServerObjects,
   settings: ApiserverSettings,
-  { enabled, reloads }: { readonly enabled: GateCheck; readonly reloads: Reloads },
+  { enabled, reloads, log }: { readonly enabled: GateCheck; readonly reloads: Reloads; readonly log: Log },
   outside: OutsideOptions,
 ): Authorizers {
   const rbac = rbacAuthorizer(rbacSource(server.resources));
   const modes: Readonly<Record<string, () => Authorizer>> = {
     AlwaysAllow: () => alwaysAllow,
     AlwaysDeny: () => alwaysDeny,
-    RBAC: () => rbac,
+    RBAC: () => withDenialLog(rbac, log),
     Node: () => nodeMode(server, enabled),
     Webhook: () => webhookMode(server, settings, outside),
     ABAC: () => abacMode(settings.authorizationPolicyFile, server.dialect, reloads),

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createLog } from "#base";
+import type { Attributes } from "./authorizer.ts";
+import { withDenialLog } from "./denial-log.ts";
+import type { RbacAuthorizer } from "./rbac.ts";
+
+const user = { name: "alice", groups: ["dev", "ops"] } as Attributes["user"];
+const target = { group: "", version: "v1", resource: "pods", subresource: "", namespace: "", name: "" };
+
+const cases: [name: string, asked: Omit<Attributes, "user">, told: string][] = [
+  [
+    "a list in a namespace",
+    { verb: "list", resource: { ...target, namespace: "a" } },
+    '"list" resource "pods" in namespace "a"',
+  ],
+  [
+    "a subresource of one object of a group",
+    {
+      verb: "update",
+      resource: {
+        ...target,
+        group: "apps",
+        resource: "deployments",
+        subresource: "scale",
+        namespace: "a",
+        name: "web",
+      },
+    },
+    '"update" resource "deployments.apps/scale" named "web" in namespace "a"',
+  ],
+  [
+    "what belongs to the cluster",
+    { verb: "get", resource: { ...target, resource: "nodes", name: "n" } },
+    '"get" resource "nodes" named "n" cluster-wide',
+  ],
+  ["a path", { verb: "get", path: "/metrics" }, '"get" nonResourceURL "/metrics" cluster-wide'],
+];
+
+function logged(verbosity: number, verdict: "allow" | "no opinion", asked: Omit<Attributes, "user">): string {
+  let text = "";
+  const log = createLog({
+    verbosity,
+    sink: { write: (line) => void (text += line), flush: () => undefined },
+  });
+  const rbac = { decide: () => ({ verdict, reason: "" }) } as unknown as RbacAuthorizer;
+  assert.equal(withDenialLog(rbac, log).decide({ user, ...asked }).verdict, verdict);
+  return text;
+}
+
+for (const [name, asked, told] of cases) {
+  test(`a denial of ${name} is told`, () => {
+    const text = `RBAC: no rules authorize user "alice" with groups ["dev" "ops"] to ${told}`;
+    assert.ok(logged(5, "no opinion", asked).includes(JSON.stringify(text)), logged(5, "no opinion", asked));
+  });
+}
+
+test("nothing is told below -v=5, nor of what is allowed", () => {
+  const [, asked] = cases[0]!;
+  assert.deepEqual([logged(4, "no opinion", asked), logged(5, "allow", asked)], ["", ""]);
+});
