@@ -1,15 +1,17 @@
 // scale: the replicas of a workload, seen and written as a small object of their own.
 import { PartialObjectMetadata, Scale, Table } from "#api";
-import { badRequest, deepCopy, invalid, invalidValue, notFound } from "#base";
+import { badRequest, deepCopy, internal, invalid, invalidValue, notFound } from "#base";
 import { apiVersionOf } from "#dialect";
 import {
   type ApiObject,
   type Column,
   type Endpoint,
   type ScaleChange,
+  type ScaleView,
   type Strategy,
   type WriteRequest,
   ageColumn,
+  nameColumn,
   ownersOfScale,
   update,
 } from "#registry";
@@ -43,12 +45,17 @@ function scaleEndpoint(endpoint: Endpoint): Endpoint {
     group: Scale.kind.group,
     version: Scale.kind.version,
     isHub: false,
-    fromHub: (hub) => scaleOf(endpoint, hub),
+    fromHub: (hub) => scaleOf(endpoint, hub, unset),
   };
 }
 
-function scaleOf(endpoint: Endpoint, object: ApiObject): ApiObject {
+/** Stands for replicas that an object does not have while its scale is being written; nobody can send it. */
+const unset = -(2 ** 31);
+
+function scaleOf(endpoint: Endpoint, object: ApiObject, missing?: number): ApiObject {
   const view = endpoint.resource.strategy.scale!;
+  const replicas = view.replicas(object) ?? missing;
+  if (replicas === undefined) throw internal(`the spec replicas field "${pathOf(view)}" does not exist`);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const selector = view.selector(object);
   return {
@@ -61,10 +68,13 @@ function scaleOf(endpoint: Endpoint, object: ApiObject): ApiObject {
       ...(resourceVersion && { resourceVersion }),
       creationTimestamp,
     },
-    spec: view.replicas(object) ? { replicas: view.replicas(object) } : {},
+    spec: replicas ? { replicas } : {},
     status: { replicas: view.observed(object), ...(selector && { selector }) },
   } as ApiObject;
 }
+
+const pathOf = ({ replicasPath = ["spec", "replicas"] }: ScaleView<ApiObject>): string =>
+  `.${replicasPath.join(".")}`;
 
 const replicasColumn = (name: string, doc: string, part: "spec" | "status"): Column<ApiObject> => ({
   name,
@@ -74,20 +84,18 @@ const replicasColumn = (name: string, doc: string, part: "spec" | "status"): Col
     (scale as unknown as Record<string, { replicas?: number } | undefined>)[part]?.replicas ?? 0,
 });
 
-/** How a scale looks in a table. */
-const printed: Pick<Strategy, "columns"> = {
-  columns: [
-    {
-      name: "Name",
-      type: "string",
-      doc: "Name of what is scaled.",
-      cell: ({ metadata }) => metadata.name ?? "",
-    },
-    replicasColumn("Desired", "How many there should be.", "spec"),
-    replicasColumn("Available", "How many there are.", "status"),
-    ageColumn,
-  ],
-};
+const counts = [
+  replicasColumn("Desired", "How many there should be.", "spec"),
+  replicasColumn("Available", "How many there are.", "status"),
+];
+const { format: _, ...plainNameColumn } = nameColumn;
+
+/** How a scale looks in a table: of a defined kind as that kind does, of others in columns without formats. */
+const printed = ({ custom }: Strategy): Pick<Strategy, "columns"> => ({
+  columns: custom
+    ? [nameColumn, ...counts, { ...ageColumn, type: "date" }]
+    : [plainNameColumn, ...counts, ageColumn],
+});
 
 function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, cached: CachedObject): Reply {
   const { dialect } = endpoint.resource;
@@ -101,8 +109,9 @@ function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, cach
   if (choice.form === "object") return answered(object, Scale);
   if (choice.form === "PartialObjectMetadata")
     return answered(partialMetadata(object, choice.formVersion), PartialObjectMetadata);
+  const columns = printed(endpoint.resource.strategy) as Strategy;
   const row = rowOf(
-    printed as Strategy,
+    columns,
     object,
     object,
     includeObject(call),
@@ -114,7 +123,7 @@ function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, cach
     kind: "Table",
     apiVersion: choice.formVersion,
     metadata,
-    columnDefinitions: columnDefinitions(printed as Strategy),
+    columnDefinitions: columnDefinitions(columns),
     rows: [row],
   };
   return answered(table, Table);
@@ -200,9 +209,10 @@ async function written(
     },
     transform: (found) => {
       const old = found!;
-      const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old), change);
+      const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old, unset), change);
       const next = deepCopy(old);
       const replicas = replicasOf(scale as unknown as Record<string, unknown>);
+      if (replicas === unset) throw badRequest(`the spec replicas field "${pathOf(view)}" cannot be empty`);
       if (replicas < 0 && !view.ownRules)
         throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, [
           invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"),

@@ -22,7 +22,7 @@ import {
   withManagers,
 } from "#schema";
 import { type ConvertBetween, type ConvertObject, withConversions } from "./conversions.ts";
-import { defaulted } from "./defaulting.ts";
+import { defaultedMerge } from "./defaulting.ts";
 import { withoutEmpty } from "./empty-lists.ts";
 import { type WriteRequest, timestamp } from "./request.ts";
 import type { Endpoint } from "./resource.ts";
@@ -101,7 +101,7 @@ export async function applyObject(
     );
   if (!old) delete merged.metadata.resourceVersion;
   setManagers(merged, outcome.managers);
-  return defaulted(request, merged);
+  return defaultedMerge(request, merged);
 }
 
 function applied(

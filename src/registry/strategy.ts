@@ -225,7 +225,8 @@ export interface ScaleView<T extends ApiObject> {
   readonly replicasPath?: readonly string[];
   /** The kind's own rules look at the number; otherwise it must not be negative. */
   readonly ownRules?: boolean;
-  replicas(obj: T): number;
+  /** Undefined where the object has none: then they can be set, but not read. */
+  replicas(obj: T): number | undefined;
   setReplicas(obj: T, replicas: number): void;
   observed(obj: T): number;
   /** The label selector of what is counted, as text. */

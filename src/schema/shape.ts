@@ -113,6 +113,8 @@ export interface OpenWalk {
 export interface OpenFields {
   /** The value of a field in canonical form; undefined drops it. */
   read(key: string, value: unknown, walk: OpenWalk): unknown;
+  /** Removes, in place, nulls that the schema neither allows nor has a default for. */
+  dropNulls(object: Record<string, unknown>): void;
   /** Fills in defaults, in place. */
   applyDefaults(object: Record<string, unknown>): void;
   /** How server-side apply merges the whole object, declared fields included. */

@@ -17,7 +17,7 @@ import {
   required,
   string,
 } from "#schema";
-import { keyed, known, merged, since, worded } from "../extras.ts";
+import { emptyCounts, keyed, known, merged, since, worded } from "../extras.ts";
 import { apiextensions } from "../packages.ts";
 
 const { message } = apiextensions;
@@ -93,6 +93,7 @@ export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
     32,
     map(orStrings<JSONSchemaProps>(self)),
     "What else the presence of a key asks for; not allowed here.",
+    emptyCounts,
   ),
   additionalItems: pointer(
     33,

@@ -5,7 +5,7 @@ import type { Steps } from "#base";
 import type { Dialect } from "#dialect";
 import type { KindSchema } from "#registry";
 import { type OpenFields, embedded } from "#schema";
-import { applyStructuralDefaults } from "../structural/defaults.ts";
+import { applyStructuralDefaults, dropNulls } from "../structural/defaults.ts";
 import { objectMergeType } from "../structural/merge-type.ts";
 import { pruneField } from "../structural/prune.ts";
 import { publishedObject } from "../structural/published.ts";
@@ -49,6 +49,10 @@ export function customKind(
     read: (key, value, walk) => {
       const schema = structural();
       return pruneField(key, value, schema, walk, keepsAll || !schema || schema.preserveUnknown);
+    },
+    dropNulls: (object) => {
+      const schema = structural();
+      if (schema && !keepsAll) dropNulls(object, schema);
     },
     applyDefaults: (object) => {
       const schema = structural();

@@ -1,6 +1,6 @@
 // The scale of a defined kind: numbers and a selector at places its definition names.
 import type { CustomResourceSubresourceScale } from "#api";
-import { type FieldError, internal, invalidValue } from "#base";
+import { type FieldError, invalidValue } from "#base";
 import type { ApiObject, ScaleView } from "#registry";
 import { isObject } from "../structural/structural.ts";
 
@@ -26,9 +26,8 @@ export function customScale(paths: CustomResourceSubresourceScale): ScaleView<Ap
     replicasPath,
     ownRules: true,
     replicas: (object) => {
-      if (typeof at(object, paths.specReplicasPath) !== "number")
-        throw internal(`the spec replicas field "${paths.specReplicasPath}" does not exist`);
-      return number(object, paths.specReplicasPath);
+      const value = at(object, paths.specReplicasPath);
+      return typeof value === "number" ? value : undefined;
     },
     setReplicas: (object, replicas) => {
       let target = object as unknown as Record<string, unknown>;

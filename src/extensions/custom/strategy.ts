@@ -45,6 +45,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
   const { definition, version, kind, served, dialect, ratcheting } = options;
   const { spec, status } = definition;
   const names = status.acceptedNames.plural ? status.acceptedNames : spec.names;
+  const open = kind.schema.more.open!;
   const { status: statusPart, scale } = version.subresources ?? {};
   let check: ValueCheck | undefined;
   const values = (object: ApiObject): FieldError[] =>
@@ -90,10 +91,12 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     conditionalUpdate: true,
     generation: true,
     ...(statusPart ? { status: "cleared" } : { generationCountsStatus: true }),
-    restore: (object) => kind.schema.more.open!.applyDefaults(object as unknown as Record<string, unknown>),
+    restore: (object) => {
+      open.dropNulls(object as unknown as Record<string, unknown>);
+      open.applyDefaults(object as unknown as Record<string, unknown>);
+    },
     // What is shown of a status nobody has written yet.
-    prepareForCreate: (object) =>
-      kind.schema.more.open!.applyDefaults(object as unknown as Record<string, unknown>),
+    prepareForCreate: (object) => open.applyDefaults(object as unknown as Record<string, unknown>),
     validateInSteps: (object, old) => errorsOf(object, old, "spec"),
     columns: customColumns(version.additionalPrinterColumns),
     ...(scale && { scale: customScale(scale) }),

@@ -38,7 +38,10 @@ export function definitionStrategy(language: RuleLanguage, ratcheting: boolean):
       if (!names.singular && names.kind) names.singular = names.kind.toLowerCase();
       if (!names.listKind && names.kind) names.listKind = `${names.kind}List`;
       obj.spec.conversion ??= { strategy: "None" };
-      const service = obj.spec.conversion.webhook?.clientConfig?.service;
+      const { webhook } = obj.spec.conversion;
+      if (webhook && !webhook.clientConfig && !webhook.conversionReviewVersions?.length)
+        delete obj.spec.conversion.webhook;
+      const service = webhook?.clientConfig?.service;
       if (service) service.port ??= 443;
       if (!obj.status?.storedVersions?.length) addStored(obj);
     },

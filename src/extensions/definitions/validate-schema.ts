@@ -73,10 +73,7 @@ function rootErrors(schema: SchemaProps, path: string, x: string): FieldError[] 
       ),
     ];
   const allowed = (key: string): boolean =>
-    rootKeywords.has(key) ||
-    key === `${x}preserve-unknown-fields` ||
-    key === `${x}validations` ||
-    key === "nullable";
+    rootKeywords.has(key) || key === `${x}preserve-unknown-fields` || key === `${x}validations`;
   return Object.keys(schema).every(allowed)
     ? []
     : [

@@ -16,6 +16,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { RuleLanguage } from "../structural/rules.ts";
 import type { SchemaProps } from "../structural/structural.ts";
 import { approvalAnnotation, approvalErrors, approvalOf } from "./approval.ts";
+import { schemasBelow } from "./schema-rules.ts";
 import { schemaErrors } from "./validate-schema.ts";
 
 export function* definitionErrors(
@@ -23,12 +24,14 @@ export function* definitionErrors(
   language: RuleLanguage,
 ): Steps<FieldError[]> {
   const { metadata, spec } = obj;
-  const errors: FieldError[] = [];
-  const name = metadata.name ?? "";
-  const problems = [...dns1123SubdomainProblems(name)];
-  if (name !== `${spec.names.plural}.${spec.group}`)
-    problems.push('must be spec.names.plural+"."+spec.group');
-  if (name !== "") for (const text of problems) errors.push(invalidValue("metadata.name", name, text));
+  const errors = (["generateName", "name"] as const).flatMap((key) => {
+    const name = metadata[key] ?? "";
+    if (name === "") return [];
+    const problems = [...dns1123SubdomainProblems(key === "name" ? name : name.replace(/-$/, "a"))];
+    if (name !== `${spec.names.plural}.${spec.group}`)
+      problems.push('must be spec.names.plural+"."+spec.group');
+    return problems.map((text) => invalidValue(`metadata.${key}`, name, text));
+  });
   return [...errors, ...(yield* commonErrors(obj, undefined, language))];
 }
 
@@ -129,6 +132,14 @@ function* specErrors(
     if (!schema?.openAPIV3Schema)
       errors.push(required(`spec.versions[${i}].schema.openAPIV3Schema`, "schemas are required"));
   });
+  if (spec.preserveUnknownFields && versions.some((version) => hasDefaults(schemaOf(version))))
+    errors.push(
+      invalidValue(
+        "spec.preserveUnknownFields",
+        true,
+        "must be false in order to use defaults in the schema",
+      ),
+    );
   errors.push(...(yield* versionErrors(versions, language)));
   // The first version is also looked at under its older name.
   const [first] = versions;
@@ -192,6 +203,13 @@ function* versionErrors(
       invalidValue("spec.versions", versions, "must have exactly one version marked as storage version"),
     );
   return errors;
+}
+
+function hasDefaults(schema: SchemaProps | undefined): boolean {
+  if (!schema) return false;
+  if ((schema["default"] ?? undefined) !== undefined) return true;
+  for (const [inner] of schemasBelow(schema, "")) if (hasDefaults(inner)) return true;
+  return false;
 }
 
 const schemaOf = ({ schema }: CustomResourceDefinitionVersion): SchemaProps | undefined =>

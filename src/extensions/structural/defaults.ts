@@ -1,11 +1,11 @@
-// Defaults of a structural schema. Null where null is not allowed counts as absent: it goes, or the default
-// takes its place.
+// Defaults of a structural schema. Null where null is not allowed counts as absent: it goes when an object is read,
+// or the default takes its place.
 import { deepCopy } from "#base";
 import { type Structural, isObject, under } from "./structural.ts";
 
 const fillers = new WeakMap<Structural, boolean>();
 
-/** Whether anything below has a default; what has none is only looked through for nulls. */
+/** Whether anything below has a default. */
 function hasDefaults(schema: Structural): boolean {
   const known = fillers.get(schema);
   if (known !== undefined) return known;
@@ -16,14 +16,13 @@ function hasDefaults(schema: Structural): boolean {
 }
 
 export function applyStructuralDefaults(value: unknown, schema: Structural): void {
-  dropNulls(value, schema);
   if (hasDefaults(schema)) fill(value, schema);
 }
 
 const isUnwantedNull = (value: unknown, schema: Structural | undefined): boolean =>
   value === null && schema !== undefined && !schema.nullable;
 
-function dropNulls(value: unknown, schema: Structural | undefined): void {
+export function dropNulls(value: unknown, schema: Structural | undefined): void {
   if (Array.isArray(value)) for (const item of value) dropNulls(item, schema?.items);
   else if (isObject(value))
     for (const key in value) {

@@ -1,0 +1,36 @@
+// The scale of custom resources: objects without replicas, and tables.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { define, must, spec, version, widget } from "./custom-resources.fixture.ts";
+
+const scale = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
+const properties = spec({ replicas: { type: "integer" } });
+const defined = await define([version(properties, { subresources: { status: {}, scale } })]);
+const widgets = `/apis/${defined.group}/v1/namespaces/default/widgets`;
+
+test("an object without replicas has no scale until somebody writes one", async () => {
+  await must(201, "POST", widgets, { body: widget(defined, "bare", {}) });
+  await must(500, "GET", `${widgets}/bare/scale`);
+  const type = "application/merge-patch+json";
+  await must(400, "PATCH", `${widgets}/bare/scale`, { body: { metadata: { labels: { a: "b" } } }, type });
+  const sent = { metadata: { name: "bare" }, spec: { replicas: 2 } };
+  const answer = await must(200, "PUT", `${widgets}/bare/scale`, { body: sent });
+  assert.equal(answer.at("spec.replicas"), 2);
+  assert.equal((await must(200, "GET", `${widgets}/bare`)).at("spec.replicas"), 2);
+});
+
+test("a table of a scale has the columns of its kind", async () => {
+  await must(201, "POST", widgets, { body: widget(defined, "seen", { spec: { replicas: 1 } }) });
+  const accept = "application/json;as=Table;v=v1;g=meta.orch.io";
+  const answer = await must(200, "GET", `${widgets}/seen/scale`, { accept });
+  const columns = answer.at("columnDefinitions") as { name: string; type: string; format: string }[];
+  assert.deepEqual(
+    columns.map(({ name, type, format }) => [name, type, format]),
+    [
+      ["Name", "string", "name"],
+      ["Desired", "integer", ""],
+      ["Available", "integer", ""],
+      ["Age", "date", ""],
+    ],
+  );
+});

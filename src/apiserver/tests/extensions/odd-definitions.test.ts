@@ -1,0 +1,59 @@
+// Definitions that hardly anybody writes, as the reference answers them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Json } from "../../server.fixture.ts";
+import { ask, definition, definitions, must, until, version } from "./custom-resources.fixture.ts";
+
+const spec = (property: Json): Json[] => [version({ spec: { type: "object", properties: { a: property } } })];
+
+const refused: [name: string, body: Json, causes: string[]][] = [
+  [
+    "dependencies are refused, empty ones too",
+    definition(spec({ type: "object", dependencies: {} })),
+    ["Forbidden …properties[spec].properties[a].dependencies"],
+  ],
+  [
+    "with a status of its own, nullable is no keyword of the root",
+    definition([
+      version(
+        {},
+        { subresources: { status: {} }, schema: { openAPIV3Schema: { type: "object", nullable: true } } },
+      ),
+    ]),
+    ["Invalid …", "Forbidden …nullable"],
+  ],
+  [
+    "the beginning of a name is a name like any other",
+    { ...definition(spec({ type: "string" })), metadata: { generateName: "widgets-" } },
+    ["Invalid metadata.generateName", "Invalid metadata.name"],
+  ],
+  [
+    "defaults need pruning",
+    definition(spec({ type: "string", default: "x" }), { preserveUnknownFields: true }),
+    ["Invalid spec.preserveUnknownFields", "Invalid spec.preserveUnknownFields"],
+  ],
+];
+for (const [name, body, causes] of refused)
+  test(name, async () => {
+    const { causes: found } = await must(422, "POST", definitions, { body });
+    assert.deepEqual(
+      found.map((cause) => cause.replace(/spec\.validation\.openAPIV3Schema\.?/, "…")),
+      causes,
+    );
+  });
+
+test("a conversion by webhook that says nothing is not kept", async () => {
+  const body = definition(spec({ type: "string" }), { conversion: { strategy: "None", webhook: {} } });
+  const answer = await must(201, "POST", definitions, { body });
+  assert.deepEqual(answer.at("spec.conversion"), { strategy: "None" });
+});
+
+test("a definition whose stored versions are wrong can be deleted", async () => {
+  const body = definition(spec({ type: "string" }));
+  const path = `${definitions}/${body.metadata.name}`;
+  await must(201, "POST", definitions, { body });
+  const type = "application/merge-patch+json";
+  await must(200, "PATCH", `${path}/status`, { body: { status: { storedVersions: ["v9"] } }, type });
+  await must(200, "DELETE", path);
+  await until(async () => (await ask("GET", path)).status === 404);
+});
