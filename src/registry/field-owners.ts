@@ -37,6 +37,9 @@ export function trackUpdate(
   old: ApiObject | undefined,
   next: ApiObject,
 ): Promise<void> | undefined {
+  // An empty list asks to forget the owners, but of a custom resource it is read as none.
+  if (request.endpoint.resource.strategy.custom && next.metadata.managedFields?.length === 0)
+    delete next.metadata.managedFields;
   const update = {
     live: old && inVersion(request, old),
     next: withoutEmpty(request.endpoint.schema, inVersion(request, next)),

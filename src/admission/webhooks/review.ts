@@ -154,7 +154,11 @@ function strictProblem(
   if (patch && !hasType) return "webhook returned response.patch but not response.patchType";
   if (!patch && hasType) return "webhook returned response.patchType but not response.patch";
   if (hasType && patchType === "") return 'webhook returned invalid response.patchType of ""';
-  return hasType && patchType !== "JSONPatch"
+  return hasType && patchType !== "JSONPatch" && !changesNothing(patch)
     ? `unsupported patch type ${JSON.stringify(patchType)}`
     : undefined;
 }
+
+/** Of a patch without operations nobody asks the type. */
+const changesNothing = (patch: unknown): boolean =>
+  typeof patch === "string" && /^\s*\[\s*\]\s*$/.test(Buffer.from(patch, "base64").toString());

@@ -370,6 +370,11 @@ const badPatches: [name: string, answer: Record<string, unknown>, message: RegEx
     { allowed: true, patchType: "JSONPatch" },
     /response\.patchType but not response\.patch/,
   ],
+  [
+    "a patch of another type",
+    { ...patched({ op: "remove", path: "/spec" }), patchType: "Foo" },
+    /unsupported patch type "Foo"/,
+  ],
   ["a patch that is not in base64", { ...patched(), patch: "!!" }, /fields of wrong types/],
 ];
 for (const [name, answer, message] of badPatches) {
@@ -380,6 +385,10 @@ for (const [name, answer, message] of badPatches) {
     );
   });
 }
+
+test("a patch of another type that changes nothing is passed over", async () => {
+  await mutate([hook("a")], () => ({ allowed: true, patch: "W10=", patchType: "Foo" }));
+});
 
 test("a webhook's call is a span inside the operation, and its request carries the trace", async () => {
   const ended: Span[] = [];

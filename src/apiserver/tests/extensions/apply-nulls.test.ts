@@ -1,4 +1,4 @@
-// Nulls in custom resources: dropped from what is sent whole, judged in what is applied.
+// Nulls and owners in custom resources: nulls are dropped from what is sent whole and judged in what is applied.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask, define, must, spec, version, widget } from "./custom-resources.fixture.ts";
@@ -28,6 +28,20 @@ for (const [field, created, applied] of cases)
     assert.deepEqual(answer.at("spec"), created);
     const type = "application/apply-patch+yaml";
     await must(applied, "PATCH", `${widgets}/${field}?fieldManager=m`, { body: sent, type });
+  });
+
+const resets: [name: string, managers: readonly object[], left: number][] = [
+  ["an empty list of owners is no list", [], 1],
+  ["a list of one empty owner forgets them", [{}], 0],
+];
+for (const [name, managers, left] of resets)
+  test(name, async () => {
+    const body = widget(defined, `owners-${left}`, { spec: { plain: "a" } });
+    await must(201, "POST", widgets, { body });
+    const patch = { metadata: { managedFields: managers } };
+    const type = "application/merge-patch+json";
+    const answer = await must(200, "PATCH", `${widgets}/owners-${left}`, { body: patch, type });
+    assert.equal(((answer.at("metadata.managedFields") ?? []) as unknown[]).length, left);
   });
 
 test("null for fields that somebody else owns leaves them as they are", async () => {

@@ -34,6 +34,7 @@ const refused = [
   "https://a b",
   "https://a%20b",
   "https://a/%zz",
+  "%%",
   "https://a#%z",
   "https://u^@a",
   "https://a\n",

@@ -24,7 +24,8 @@ export function urlParts(text: string): UrlParts | undefined {
     scheme ? whole.slice(scheme.length + 1) : whole,
   )!;
   const parts = { scheme: scheme.toLowerCase(), host: "", query, fragment };
-  if (!rest.startsWith("/")) return scheme || !rest.split("/")[0]!.includes(":") ? parts : undefined;
+  if (!rest.startsWith("/") && scheme) return parts;
+  if (!rest.startsWith("/") && rest.split("/")[0]!.includes(":")) return undefined;
   if (!rest.startsWith("//") || (!scheme && rest.startsWith("///")))
     return halfEscape.test(rest) ? undefined : parts;
   const [, authority = "", path = ""] = /^\/\/([^/]*)([^]*)$/.exec(rest)!;
