@@ -3,7 +3,7 @@
 // the lifetime of Events are shortened alike. Prints what is there at every twelfth of the hour, and how long the
 // slowest renewal of a lease took.
 //
-//   npm run bench -- soak [--nodes=100] [--times=12]
+//   npm run bench -- soak [--nodes=100] [--times=12] [--hours=1]
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type RunningApiserver, startApiserver } from "../test/kit/apiserver.ts";
@@ -16,7 +16,9 @@ import { cpuMicros, residentMegabytes } from "./kit/process-cost.ts";
 const nodes = givenNumber("nodes", 100);
 /** By how much the clock of compaction and expiry is faster than that of the cluster. */
 const times = givenNumber("times", 12);
+/** Of an hour. */
 const parts = 12;
+const lastPart = parts * givenNumber("hours", 1);
 const renewalsPerNode = 360;
 const podsPerNode = 18;
 const updatesPerPod = 4;
@@ -36,11 +38,11 @@ for (let node = 0; node < nodes; node++)
   await call("POST", leases, { metadata: { name: `n${node}` }, spec: { holderIdentity: `n${node}` } });
 
 const writesPerPart = (nodes * (renewalsPerNode + podsPerNode * (2 + updatesPerPod + eventsPerPod))) / parts;
-console.log(`${writesPerPart * parts} writes, Events live ${Math.round(3600 / times)} s`);
+console.log(`${writesPerPart * lastPart} writes, Events live ${Math.round(3600 / times)} s`);
 console.log("part   database MB   its log MB   resident MB   slowest renewal ms   processor µs a write");
 let pods = 0;
 const resident: number[] = [];
-for (let part = 1; part <= parts; part++) {
+for (let part = 1; part <= lastPart; part++) {
   const before = cpuMicros(server.pid);
   let slowest = 0;
   const work: (() => Promise<void>)[] = [];
@@ -65,7 +67,7 @@ for (let part = 1; part <= parts; part++) {
   );
 }
 kept.close();
-const settled = resident.slice(parts / 3);
+const settled = resident.slice(lastPart / 3);
 console.log(
   `resident over the last two thirds: ${Math.min(...settled).toFixed(0)} to ${Math.max(...settled).toFixed(0)} MB`,
 );

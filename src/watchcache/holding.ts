@@ -132,6 +132,7 @@ export class HeldInStore implements Holding {
   replace(previous: CachedObject | undefined, item: CachedObject | undefined): void {
     this.#columns.replace(previous, item);
     if (this.#labels.size > 0) this.#labels.replace(previous, item);
+    if (previous instanceof StoredObject) this.#objects.release(previous);
   }
 
   /** Until the change is compacted it can be read when somebody asks, and mostly nobody does. */

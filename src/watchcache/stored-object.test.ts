@@ -44,6 +44,23 @@ test("bytes beyond the budget are let go, the oldest first, and read again", asy
   );
 });
 
+test("what was released gives its bytes back, wherever it stands, and can be read again", async () => {
+  const { put, objects } = await stored();
+  const kept = await put("n/kept");
+  kept.load();
+  const bytes = objects.bytes;
+  for (let round = 0; round < 3000; round++) {
+    const object = objects.hold(kept.load());
+    assert.equal(objects.bytes, 2 * bytes);
+    objects.release(object);
+    objects.release(object);
+    assert.deepEqual([object.loaded, objects.bytes], [undefined, bytes]);
+  }
+  const again = objects.at(kept.key, kept.revision);
+  assert.equal(again.fields["color"], "red");
+  assert.deepEqual([kept.loaded !== undefined, objects.bytes], [true, 2 * bytes]);
+});
+
 test("some are read at once, whether or not they are in memory", async () => {
   const { put, objects } = await stored();
   const all = [await put("n/a"), await put("n/b"), await put("n/c")];

@@ -14,6 +14,8 @@ export class StoredObjects {
   /** Objects that have their bytes, the oldest first; those before `#first` have been let go. */
   #loaded: (StoredObject | undefined)[] = [];
   #first = 0;
+  /** How many of those behind it have been released since. */
+  #released = 0;
   /** Bytes that are in memory. */
   bytes = 0;
 
@@ -36,6 +38,11 @@ export class StoredObjects {
     stored.loaded = item;
     this.#keep(stored, item);
     return stored;
+  }
+
+  /** Lets go of the bytes of an object that has been replaced or deleted. */
+  release(stored: StoredObject): void {
+    if (this.#letGo(stored)) this.#released++;
   }
 
   /** The namespace in a key. */
@@ -84,16 +91,25 @@ export class StoredObjects {
   #keep(stored: StoredObject, { line }: CachedObject): void {
     this.#loaded.push(stored);
     this.bytes += line.length;
-    while (this.bytes > this.#budgetBytes && this.#first < this.#loaded.length - 1) {
+    while (this.#first < this.#loaded.length - 1) {
       const oldest = this.#loaded[this.#first]!;
-      this.bytes -= oldest.loaded!.line.length;
-      oldest.loaded = undefined;
+      if (oldest.loaded && this.bytes <= this.#budgetBytes) break;
+      if (!this.#letGo(oldest)) this.#released--;
       this.#loaded[this.#first++] = undefined;
     }
-    if (this.#first > 1024 && this.#first > this.#loaded.length / 2) {
-      this.#loaded = this.#loaded.slice(this.#first);
+    const unused = this.#first + this.#released;
+    if (unused > 1024 && unused > this.#loaded.length / 2) {
+      this.#loaded = this.#loaded.filter((each) => each?.loaded);
       this.#first = 0;
+      this.#released = 0;
     }
+  }
+
+  #letGo(stored: StoredObject): boolean {
+    if (!stored.loaded) return false;
+    this.bytes -= stored.loaded.line.length;
+    stored.loaded = undefined;
+    return true;
   }
 }
 
