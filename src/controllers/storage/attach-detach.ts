@@ -4,6 +4,7 @@ import { kinds } from "#client";
 import {
   type Controller,
   type ControllerContext,
+  type Seen,
   type SeenVolume,
   ignoreReasons,
   isAlreadyExists,
@@ -11,7 +12,13 @@ import {
   queueFor,
   recorderFor,
 } from "#controllerkit";
-import { type SeenPod, isFinished } from "../pods.ts";
+import { type SeenPod, conditionOf, isFinished } from "../pods.ts";
+import { isExclusive, multiAttachText } from "./multi-attach.ts";
+
+type SeenNode = Seen<(typeof kinds)["nodes"]["schema"]>;
+
+/** A node that is not ready is not waited for longer than this: it may never say that it let go. */
+const unmountMilliseconds = 6 * 60_000;
 
 interface Wanted {
   readonly volume: SeenVolume;
@@ -22,11 +29,15 @@ export const attachmentName = (handle: string, driver: string, node: string): st
   `csi-${createHash("sha256").update(`${handle}${driver}${node}`).digest("hex")}`;
 
 export function attachDetachController(context: ControllerContext): Controller {
-  const { client, view, dialect } = context;
+  const { client, clock, view, dialect } = context;
   const { annotations, volumes: volumeNames } = dialect.names;
   const events = recorderFor(context, "attachdetach-controller");
   const attachmentClient = client.of(kinds.volumeAttachments);
   const queue = queueFor(context, "attachdetach", sync);
+  /** Nodes that wait for a volume which another node has, by the name of the volume. */
+  const waiting = new Map<string, Set<string>>();
+  /** When a node was first asked to let go of what it still uses, by the name of the attachment. */
+  const heldSince = new Map<string, number>();
   const pods = view.follow(kinds.pods, ({ object }) => {
     if (object.spec.nodeName && object.spec.volumes?.length) queue.add(object.spec.nodeName);
   });
@@ -38,7 +49,11 @@ export function attachDetachController(context: ControllerContext): Controller {
   });
   const volumes = view.follow(kinds.persistentVolumes);
   const drivers = view.follow(kinds.csiDrivers);
-  const attachments = view.follow(kinds.volumeAttachments, ({ object }) => queue.add(object.spec.nodeName));
+  const attachments = view.follow(kinds.volumeAttachments, ({ object: { spec } }) => {
+    queue.add(spec.nodeName);
+    for (const nodeName of waiting.get(spec.source.persistentVolumeName ?? "") ?? []) queue.add(nodeName);
+  });
+  const ofVolume = attachments.index("volume", ({ spec }) => [spec.source.persistentVolumeName ?? ""]);
   const ofNode = attachments.index("node", ({ spec }) => [spec.nodeName]);
   return { stopped: queue.stopped };
 
@@ -69,15 +84,56 @@ export function attachDetachController(context: ControllerContext): Controller {
     return wanted;
   }
 
-  async function sync(nodeName: string): Promise<void> {
+  /** Whether another node has a volume that only one may have; the pods that wait for it are told once. */
+  function isTaken({ volume, pods: waitingPods }: Wanted, nodeName: string): boolean {
+    const name = volume.metadata.name!;
+    const others = ofVolume(name).filter(({ spec }) => spec.nodeName !== nodeName);
+    if (!isExclusive(volume) || others.length === 0) {
+      stopWaiting(name, nodeName);
+      return false;
+    }
+    const nodesWaiting = waiting.get(name) ?? new Set();
+    if (nodesWaiting.has(nodeName)) return true;
+    waiting.set(name, nodesWaiting.add(nodeName));
+    if (!others.some(({ status }) => status.attached)) return true;
+    const users = others.flatMap(
+      ({ metadata, spec }) => wantedOn(spec.nodeName).get(metadata.name!)?.pods ?? [],
+    );
+    for (const pod of waitingPods)
+      events.event(pod, "Warning", "FailedAttachVolume", multiAttachText(volume, pod, users));
+    return true;
+  }
+
+  function stopWaiting(volumeName: string, nodeName: string): void {
+    const nodesWaiting = waiting.get(volumeName);
+    if (nodesWaiting?.delete(nodeName) && nodesWaiting.size === 0) waiting.delete(volumeName);
+  }
+
+  /** Milliseconds for which a node may still use what no pod of it needs. */
+  function patienceWith(node: SeenNode | undefined, attachment: string): number {
+    const taints = node?.spec.taints ?? [];
+    if (!node || taints.some(({ key }) => key === dialect.names.taints.outOfService)) return 0;
+    const since = heldSince.get(attachment) ?? clock.now();
+    heldSince.set(attachment, since);
+    const isHealthy = conditionOf(node.status.conditions, "Ready")?.status === "True";
+    return isHealthy ? Infinity : Math.max(0, since + unmountMilliseconds - clock.now());
+  }
+
+  async function sync(nodeName: string): Promise<{ againInMilliseconds: number } | void> {
     const node = nodes.get(undefined, nodeName);
     const wanted = wantedOn(nodeName);
+    const wantedVolumes = new Set([...wanted.values()].map(({ volume }) => volume.metadata.name!));
+    for (const name of waiting.keys()) if (!wantedVolumes.has(name)) stopWaiting(name, nodeName);
     const present = ofNode(nodeName).filter(({ metadata }) => metadata.name!.startsWith("csi-"));
     const isManaged = node?.metadata.annotations?.[annotations.controllerManagedAttach] === "true";
-    if (node && isManaged) for (const [name, { volume }] of wanted) await attach(name, volume, nodeName);
+    if (node && isManaged)
+      for (const [name, each] of wanted)
+        if (!attachments.get(undefined, name) && !isTaken(each, nodeName))
+          await attach(name, each.volume, nodeName);
     const inUse = new Set(node?.status.volumesInUse ?? []);
     const attached = new Map((node?.status.volumesAttached ?? []).map((each) => [each.name, each]));
     let hasChanged = false;
+    let again = Infinity;
     const nameOf = (volume: SeenVolume): string =>
       `${volumeNames.csiPrefix}${volume.spec.csi!.driver}^${volume.spec.csi!.volumeHandle}`;
     for (const { metadata, spec, status } of present) {
@@ -88,10 +144,16 @@ export function attachDetachController(context: ControllerContext): Controller {
         const text = `AttachVolume.Attach succeeded for volume "${entry.volume.metadata.name}" `;
         for (const pod of entry.pods) events.event(pod, "Normal", "SuccessfulAttachVolume", text);
       }
-      if (entry) continue;
+      if (entry) {
+        heldSince.delete(metadata.name!);
+        continue;
+      }
       const volume = volumes.get(undefined, spec.source.persistentVolumeName ?? "");
       const unique = volume?.spec.csi ? nameOf(volume) : undefined;
-      if (unique !== undefined && inUse.has(unique)) continue;
+      const patience = unique !== undefined && inUse.has(unique) ? patienceWith(node, metadata.name!) : 0;
+      again = Math.min(again, patience || Infinity);
+      if (patience > 0) continue;
+      heldSince.delete(metadata.name!);
       if (unique !== undefined && attached.delete(unique)) hasChanged = true;
       if (!metadata.deletionTimestamp)
         await ignoreReasons(["NotFound"], attachmentClient.delete(metadata.name!, { uid: metadata.uid! }));
@@ -105,10 +167,10 @@ export function attachDetachController(context: ControllerContext): Controller {
         { subresource: "status", ifUnchanged: true },
       );
     }
+    if (again < Infinity) return { againInMilliseconds: again };
   }
 
   async function attach(name: string, volume: SeenVolume, nodeName: string): Promise<void> {
-    if (attachments.get(undefined, name)) return;
     try {
       await attachmentClient.create({
         metadata: { name },

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ApiClient, kinds } from "#client";
+import type { SeenVolume } from "#controllerkit";
+import { dialects } from "#dialect";
+import { until, withController } from "../cluster.fixture.ts";
+import type { SeenPod } from "../pods.ts";
+import { attachDetachController, attachmentName } from "./attach-detach.ts";
+import { isExclusive, multiAttachText } from "./multi-attach.ts";
+
+const namespace = "default";
+const volumeWith = (accessModes: string[]): SeenVolume =>
+  ({ metadata: { name: "v" }, spec: { accessModes } }) as unknown as SeenVolume;
+const podIn = (where: string, name: string): SeenPod =>
+  ({ metadata: { name, namespace: where } }) as unknown as SeenPod;
+
+const modes: [name: string, accessModes: string[], exclusive: boolean][] = [
+  ["a volume that one node may write", ["ReadWriteOnce"], true],
+  ["one that one pod may write", ["ReadWriteOncePod"], true],
+  ["one that many may read", ["ReadWriteOnce", "ReadOnlyMany"], false],
+  ["one that many may write", ["ReadWriteMany"], false],
+  ["one that does not say", [], false],
+];
+for (const [name, accessModes, exclusive] of modes)
+  test(`${name} is ${exclusive ? "" : "not "}attached to one node only`, () =>
+    assert.equal(isExclusive(volumeWith(accessModes)), exclusive));
+
+const texts: [name: string, users: SeenPod[], expected: string][] = [
+  ["nobody", [], "is already exclusively attached to one node and can't be attached to another"],
+  ["pods beside", [podIn("x", "b"), podIn("x", "c")], "is already used by pod(s) b, c"],
+  ["others", [podIn("y", "b")], "is already used by 1 pod(s) in different namespaces"],
+  [
+    "both",
+    [podIn("x", "b"), podIn("y", "c")],
+    "is already used by pod(s) b and 1 pod(s) in different namespaces",
+  ],
+];
+for (const [name, users, expected] of texts)
+  test(`a pod is told that its volume is used by ${name}`, () =>
+    assert.equal(
+      multiAttachText(volumeWith([]), podIn("x", "a"), users),
+      `Multi-Attach error for volume "v" Volume ${expected}`,
+    ));
+
+/** Two nodes with a pod each, which use the same volume. */
+async function prepare(client: ApiClient): Promise<void> {
+  const annotations = { [dialects.orch.names.annotations.controllerManagedAttach]: "true" };
+  for (const name of ["n1", "n2"])
+    await client.of(kinds.nodes).create({ metadata: { name, annotations }, spec: {} });
+  const accessModes = ["ReadWriteOnce"];
+  const claim = await client.of(kinds.persistentVolumeClaims).create({
+    metadata: { name: "c", namespace },
+    spec: { accessModes, volumeName: "v", storageClassName: "", resources: { requests: { storage: "1Gi" } } },
+  });
+  await client.of(kinds.persistentVolumes).create({
+    metadata: { name: "v" },
+    spec: {
+      accessModes,
+      capacity: { storage: "1Gi" },
+      csi: { driver: "d.example.com", volumeHandle: "h" },
+      claimRef: { namespace, name: "c", uid: claim.metadata.uid },
+    },
+  });
+}
+
+const createPod = (client: ApiClient, name: string, nodeName: string): Promise<unknown> =>
+  client.of(kinds.pods).create({
+    metadata: { name, namespace },
+    spec: {
+      nodeName,
+      containers: [{ name: "c", image: "i" }],
+      volumes: [{ name: "data", persistentVolumeClaim: { claimName: "c" } }],
+    },
+  } as never);
+
+test("a volume comes to the second node when the first has let go of it", { timeout: 20_000 }, () =>
+  withController(attachDetachController, async ({ client }) => {
+    await prepare(client);
+    const attachments = client.of(kinds.volumeAttachments);
+    const nodesOf = async (): Promise<string[]> =>
+      (await attachments.list({})).items.map(({ spec }) => spec.nodeName);
+    const isOn = (node: string) =>
+      until(async () => {
+        const found = await nodesOf();
+        return found.includes(node) && found;
+      });
+    await createPod(client, "a", "n1");
+    await isOn("n1");
+    const name = attachmentName("h", "d.example.com", "n1");
+    await attachments.patch(name, "merge", { status: { attached: true } }, { subresource: "status" });
+    await until(async () => (await client.of(kinds.nodes).get("n1")).status.volumesAttached?.length === 1);
+    await createPod(client, "b", "n2");
+    const event = await until(async () =>
+      (await client.of(kinds.events).list({ namespace })).items.find(
+        (e) => e.reason === "FailedAttachVolume",
+      ),
+    );
+    assert.equal(event.note, 'Multi-Attach error for volume "v" Volume is already used by pod(s) a');
+    assert.deepEqual(await nodesOf(), ["n1"]);
+    await client.of(kinds.pods).delete("a", { namespace, graceSeconds: 0 });
+    assert.deepEqual(await isOn("n2"), ["n2"]);
+  }),
+);
