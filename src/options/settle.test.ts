@@ -486,3 +486,23 @@ test("a feature gate that nothing asks about is told to be of no effect; one tha
     [],
   );
 });
+
+test("which gates act is not worked out where none was changed", () => {
+  const asked: string[] = [];
+  const set = (flag: string) =>
+    settle(
+      {
+        ...setOf(),
+        get actingGates() {
+          asked.push(flag);
+          return [];
+        },
+      },
+      [flag],
+    );
+  set("--max-pods=5");
+  set("--feature-gates=NodeAgentLate=true");
+  assert.deepEqual(asked, []);
+  set("--feature-gates=NodeAgentLate=false");
+  assert.deepEqual(asked, ["--feature-gates=NodeAgentLate=false"]);
+});

@@ -251,16 +251,17 @@ function isReadable(path: string): boolean {
 
 /** Gates that were given another value than their own, and that nothing asks about. */
 function idleGates(set: OptionSet, given: GivenGates): string[] {
+  const changed = set.gates!.filter(
+    (gate) => given[gate.name] !== undefined && given[gate.name] !== gate.default,
+  );
+  // Which gates act takes some programs a tenth of their start to find out.
+  if (changed.length === 0) return [];
   const acting = new Set([
     ...(set.actingGates ?? []),
     ...stageGates.map(({ name }) => name),
     ...set.sections.flatMap(({ options }) => options.map(({ gate }) => gate)),
   ]);
-  return set
-    .gates!.filter(
-      (gate) => given[gate.name] !== undefined && given[gate.name] !== gate.default && !acting.has(gate.name),
-    )
-    .map(({ name }) => name);
+  return changed.map(({ name }) => name).filter((name) => !acting.has(name));
 }
 
 /** Every spelling of every flag. */

@@ -95,10 +95,11 @@ export function cachedResources(options: CacheOptions): Caches {
 }
 
 /** Kinds with very many objects leave them in the store, where it can be read at once. */
-function inStore({ strategy, store, selectable }: Resource): InStoreOptions | undefined {
+function inStore(resource: Resource): InStoreOptions | undefined {
+  const { strategy, store } = resource;
   if (!strategy.veryMany || !store.local) return undefined;
   // Everything is in a namespace, and keys begin with it.
-  const fields = [...selectable].filter((field) => field !== "metadata.namespace");
+  const fields = [...resource.selectable].filter((field) => field !== "metadata.namespace");
   return { values: store.local, fields };
 }
 
