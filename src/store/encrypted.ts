@@ -130,19 +130,10 @@ export function encrypted(
       const sealing = write.value && seal(write.key, write.value);
       const value = sealing instanceof Promise ? await sealing : sealing;
       const outcome = await store.write({ ...write, value });
-      if (!outcome.done) {
-        // Whoever expected nothing to be there need not know what is.
-        const open = write.expect === "absent" ? marking() : entry;
-        return outcome.current ? { done: false, current: await open(outcome.current) } : outcome;
-      }
-      try {
-        return outcome.previous ? { ...outcome, previous: await entry(outcome.previous) } : outcome;
-      } catch (error) {
-        throw new DecryptionFailed(
-          write.key,
-          `${(error as Error).message} (the write itself was done, at revision ${outcome.revision})`,
-        );
-      }
+      if (outcome.done || !outcome.current) return outcome;
+      // Whoever expected nothing to be there need not know what is.
+      const open = write.expect === "absent" ? marking() : entry;
+      return { done: false, current: await open(outcome.current) };
     },
     watch: (range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> =>
       watchOpened(store.watch(range, after, signal), marks(range) ? markedChange : change),

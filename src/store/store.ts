@@ -56,11 +56,11 @@ export interface Reservation {
 }
 
 /**
- * Deleting an absent key with expect "any" is done, without a revision of its own and without `previous`.
+ * Deleting an absent key with expect "any" is done, without a revision of its own.
  * A write that is refused though its key is as expected has lost a reservation.
  */
 export type Outcome =
-  | { readonly done: true; readonly revision: Revision; readonly previous?: Entry }
+  | { readonly done: true; readonly revision: Revision }
   | { readonly done: false; readonly current?: Entry };
 
 /** One change as a watcher sees it. A deletion has a null value and the revision of the deletion. */

@@ -53,7 +53,7 @@ export const shown = (kit: Kit, entry: Entry | undefined): unknown =>
 
 export const shownOutcome = (kit: Kit, outcome: Outcome): unknown =>
   outcome.done
-    ? { done: true, revision: outcome.revision, previous: shown(kit, outcome.previous) }
+    ? { done: true, revision: outcome.revision }
     : { done: false, current: shown(kit, outcome.current) };
 
 export const shownChange = (kit: Kit, change: Change): unknown => ({

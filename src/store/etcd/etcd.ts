@@ -298,15 +298,8 @@ export class EtcdStore implements Store {
     const key = this.#keys.encode(write.key);
     const success: RequestOp =
       write.value === null
-        ? { requestDeleteRange: { key, prevKv: true } }
-        : {
-            requestPut: {
-              key,
-              value: write.value,
-              prevKv: write.expect !== "absent",
-              ...(lease !== undefined && { lease }),
-            },
-          };
+        ? { requestDeleteRange: { key } }
+        : { requestPut: { key, value: write.value, ...(lease !== undefined && { lease }) } };
     const consumed = (write.consumes ?? []).map((reservation) => ({
       key: this.#keys.encode(reservation.key),
       modRevision: reservation.revision,
@@ -330,13 +323,9 @@ export class EtcdStore implements Store {
     const { header, succeeded, responses } = await this.#channel.unary(calls.txn, request, {
       deadlineMilliseconds: this.#writeMilliseconds,
     });
-    const response = responses?.[0];
-    if (!succeeded) {
-      const current = response?.responseRange?.kvs?.[0];
-      return { done: false, ...(current && { current: this.#keys.entry(current) }) };
-    }
-    const before = response?.responsePut?.prevKv ?? response?.responseDeleteRange?.prevKvs?.[0];
-    return { done: true, revision: header!.revision, ...(before && { previous: this.#keys.entry(before) }) };
+    if (succeeded) return { done: true, revision: header!.revision };
+    const current = responses?.[0]?.responseRange?.kvs?.[0];
+    return { done: false, ...(current && { current: this.#keys.entry(current) }) };
   }
 
   async #grant(seconds: number): Promise<number> {

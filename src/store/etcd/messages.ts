@@ -61,18 +61,13 @@ const PutRequest = message("PutRequest", "Writes a key.", {
   key: optional(1, rawBytes, "The key."),
   value: optional(2, rawBytes, "The value."),
   lease: optional(3, int64, "The lease the key hangs on."),
-  prevKv: optional(4, bool, "Whether the answer shows what was there before."),
 });
-const PutResponse = message("PutResponse", "A key was written.", {
-  prevKv: optional(2, KeyValue, "What was there before."),
-});
+const PutResponse = message("PutResponse", "A key was written.", {});
 const DeleteRangeRequest = message("DeleteRangeRequest", "Deletes keys.", {
   key: optional(1, rawBytes, "The key."),
-  prevKv: optional(3, bool, "Whether the answer shows what was there before."),
 });
 const DeleteRangeResponse = message("DeleteRangeResponse", "Keys were deleted.", {
   deleted: required(2, int64, "How many there were."),
-  prevKvs: optional(3, list(KeyValue), "What was there before."),
 });
 
 const RequestOp = message("RequestOp", "One step of a transaction.", {

@@ -108,20 +108,19 @@ export class MemoryStore implements Store {
     checkWrite(write);
     const { key, value, expect, ttlSeconds } = write;
     const version = this.#index.find(key);
-    const current = version && this.#entry(version.revision);
     const consumed = write.consumes ?? [];
     const stands = consumed.every(
       (reservation) => this.#index.find(reservation.key)?.revision === reservation.revision,
     );
     if (!stands || !expectationHolds(expect, version?.revision ?? 0))
-      return { done: false, ...(current && { current }) };
+      return { done: false, ...(version && { current: this.#entry(version.revision) }) };
     const changes = value === null && !version ? [] : [this.#put(key, value, version)];
     const revision = this.#revision();
     if (value && ttlSeconds) this.#deadlines.add(key, revision, this.#clock.now() + ttlSeconds * 1000);
     for (const reservation of consumed)
       changes.push(this.#put(reservation.key, null, this.#index.find(reservation.key)));
     if (changes.length > 0) this.#feed.publish(changes);
-    return { done: true, revision, ...(current && { previous: current }) };
+    return { done: true, revision };
   }
 
   #put(key: string, value: Uint8Array | null, version: Version | undefined): Change {

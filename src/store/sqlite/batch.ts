@@ -25,20 +25,14 @@ export interface Batch {
   readonly outcomes: readonly { readonly pending: Pending; readonly outcome: Outcome }[];
 }
 
-/** How the current version of a key is found, with its value or without reading it. */
-export interface CurrentEntries {
-  find(key: string): Entry | undefined;
-  findUnread(key: string): Entry | undefined;
-}
+/** Gives the current version of a key. Its value is read only when somebody asks for it. */
+export type CurrentEntry = (key: string) => Entry | undefined;
 
-/**
- * Decides the writes on top of revision `newest`, then deletes what has expired and did not change meanwhile. A
- * write whose current value cannot be read is rejected at once.
- */
+/** Decides the writes on top of revision `newest`, then deletes what has expired and did not change meanwhile. */
 export function decide(
   writes: readonly Pending[],
   newest: Revision,
-  entries: CurrentEntries,
+  find: CurrentEntry,
   expired: readonly Due[] = [],
 ): Batch {
   const decided: Decided[] = [];
@@ -46,7 +40,7 @@ export function decide(
   // What earlier writes of this batch made of a key.
   const pendingState = new Map<string, Entry | undefined>();
   const stateOf = (key: string): Entry | undefined =>
-    pendingState.has(key) ? pendingState.get(key) : entries.find(key);
+    pendingState.has(key) ? pendingState.get(key) : find(key);
   const put = (key: string, value: Uint8Array | null, current: Entry | undefined, expires: number): void => {
     const revision = newest + decided.length + 1;
     const own = current?.key ?? flat(key);
@@ -63,35 +57,35 @@ export function decide(
       value === null ? undefined : { key: own, value, revision, created: change.created },
     );
   };
-  for (const pending of writes) {
-    const { key, value, expect, consumes = [] } = pending.write;
-    let current: Entry | undefined;
-    let reservations: readonly (Entry | undefined)[];
+  /** Whoever is refused learns what there is; if that cannot be read, the write fails. */
+  const refuse = (pending: Pending, current: Entry | undefined): void => {
     try {
-      current = stateOf(key);
-      reservations = consumes.map((each) => stateOf(each.key));
+      outcomes.push({ pending, outcome: { done: false, ...(current && { current: read(current) }) } });
     } catch (error) {
       pending.reject(error);
-      continue;
     }
+  };
+  for (const pending of writes) {
+    const { key, value, expect, consumes = [] } = pending.write;
+    const current = stateOf(key);
+    const reservations = consumes.map((each) => stateOf(each.key));
     const stands = consumes.every(({ revision }, position) => reservations[position]?.revision === revision);
     if (!stands || !expectationHolds(expect, current?.revision ?? 0)) {
-      outcomes.push({ pending, outcome: { done: false, ...(current && { current }) } });
+      refuse(pending, current);
       continue;
     }
     if (value !== null || current) put(key, value, current, pending.expires);
-    outcomes.push({
-      pending,
-      outcome: { done: true, revision: newest + decided.length, ...(current && { previous: current }) },
-    });
+    outcomes.push({ pending, outcome: { done: true, revision: newest + decided.length } });
     for (const each of reservations) put(each!.key, null, each, 0);
   }
   for (const { key, revision } of expired) {
-    const entry = pendingState.has(key) ? undefined : entries.findUnread(key);
+    const entry = pendingState.has(key) ? undefined : find(key);
     if (entry?.revision === revision) put(key, null, entry, 0);
   }
   return { decided, outcomes };
 }
+
+const read = ({ key, value, revision, created }: Entry): Entry => ({ key, value, revision, created });
 
 /** Packs decided changes and housekeeping for the writer thread. */
 export function jobOf(

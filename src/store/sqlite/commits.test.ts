@@ -24,7 +24,6 @@ function counting(find: (key: string) => Entry | undefined) {
     thread,
     revision: () => revision,
     find: (key) => find(key),
-    findUnread: (key) => find(key),
     apply: (decided) => {
       revision += decided.length;
       for (const { change } of decided) changes.push(change);
@@ -90,5 +89,32 @@ test("rows that can go are taken in order, each once", async () => {
   const rows = Array.from({ length: 2000 }, (_, at) => at + 1);
   await Promise.all([commits.forget(rows.slice(0, 3)), commits.forget(rows.slice(3))]);
   assert.deepEqual(forgotten, rows);
+  await commits.close();
+});
+
+test("a write reads what is there only to tell whoever is refused", async () => {
+  let reads = 0;
+  const { commits } = counting((key) => ({
+    key,
+    revision: 7,
+    created: 5,
+    get value() {
+      reads++;
+      if (key === "damaged") throw new Error("the value is missing");
+      return Buffer.of(reads);
+    },
+  }));
+  const write = (key: string, expect: number, value: Buffer | null = Buffer.of(0)): Promise<Outcome> =>
+    new Promise((resolve, reject) =>
+      commits.add({ write: { key, value, expect }, expires: 0, resolve, reject }),
+    );
+  assert.deepEqual(await write("damaged", 7), { done: true, revision: 1 });
+  assert.deepEqual(await write("k", 7, null), { done: true, revision: 2 });
+  assert.equal(reads, 0);
+  assert.deepEqual(await write("k", 6), {
+    done: false,
+    current: { key: "k", value: Buffer.of(1), revision: 7, created: 5 },
+  });
+  await assert.rejects(write("damaged", 6), /the value is missing/);
   await commits.close();
 });

@@ -4,7 +4,7 @@
 import type { Due } from "../deadlines.ts";
 import { StoreBusy, StoreClosed } from "../errors.ts";
 import type { Revision } from "../store.ts";
-import { type CurrentEntries, type Decided, type Pending, decide, jobOf } from "./batch.ts";
+import { type CurrentEntry, type Decided, type Pending, decide, jobOf } from "./batch.ts";
 import type { DerivedPiece } from "./writer.ts";
 import { type Pages, type WriterThread, JobFailed } from "./writer-thread.ts";
 
@@ -20,8 +20,9 @@ const vacuumPagesAlone = 256;
 const freePagesKept = 512;
 const freeShareKept = 0.25;
 
-export interface CommitsSeams extends CurrentEntries {
+export interface CommitsSeams {
   readonly thread: WriterThread;
+  readonly find: CurrentEntry;
   revision(): Revision;
   /** Takes over changes that are on disk. */
   apply(decided: readonly Decided[]): void;
@@ -139,9 +140,9 @@ export class Commits {
   }
 
   async #oneJob(): Promise<void> {
-    const { thread, revision, apply, fault } = this.#seams;
+    const { thread, find, revision, apply, fault } = this.#seams;
     const expiring = this.#expiring.shift();
-    const { decided, outcomes } = decide(this.#take(), revision(), this.#seams, expiring?.due);
+    const { decided, outcomes } = decide(this.#take(), revision(), find, expiring?.due);
     const compacted = this.#compacted;
     const derived = this.#derived.splice(0, derivedPerJob);
     const forget = this.#forget.slice(

@@ -88,7 +88,6 @@ class SqliteStore implements Store {
       thread,
       revision: () => this.#revision,
       find: (key) => this.#find(key),
-      findUnread: (key) => this.#findUnread(key),
       apply: (decided) => this.#apply(decided),
       fault: (error) => faultError(this.#dir, error),
     });
@@ -281,11 +280,6 @@ class SqliteStore implements Store {
   }
 
   #find(key: string): Entry | undefined {
-    const version = this.#index.find(key);
-    return version && this.#entry(key, version);
-  }
-
-  #findUnread(key: string): Entry | undefined {
     const version = this.#index.find(key);
     return version && new UnreadEntry(key, version, () => this.#entry(key, version).value);
   }

@@ -1,5 +1,5 @@
-// What a key was before it expired. Its value is read when somebody asks, each time anew: whoever wants it twice
-// keeps it, and a million entries hold no bytes.
+// What a key was before a change. Its value is read when somebody asks, which few do, each time anew: whoever wants
+// it twice keeps it, and a million entries hold no bytes.
 
 import type { Version } from "../key-index.ts";
 import type { Entry, Revision } from "../store.ts";
