@@ -106,7 +106,8 @@ export function discovery(
             )
           : undefined;
       const version = catalog.find(first!, second!);
-      return version ? read(call, resources(version)) : found ? nothing() : undefined;
+      if (version) return read(call, resources(version));
+      return catalog.isBuiltIn(first!) ? nothing() : undefined;
     },
   };
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../server.fixture.ts";
-import { ask, definition, definitions, must, until, version } from "./custom-resources.fixture.ts";
+import { ask, define, definition, definitions, must, until, version } from "./custom-resources.fixture.ts";
 
 const spec = (property: Json): Json[] => [version({ spec: { type: "object", properties: { a: property } } })];
 
@@ -56,4 +56,10 @@ test("a definition whose stored versions are wrong can be deleted", async () => 
   await must(200, "PATCH", `${path}/status`, { body: { status: { storedVersions: ["v9"] } }, type });
   await must(200, "DELETE", path);
   await until(async () => (await ask("GET", path)).status === 404);
+});
+
+test("a version that a defined group does not have is a path that nobody serves", async () => {
+  const { group } = await define(spec({ type: "string" }));
+  assert.equal((await must(404, "GET", `/apis/${group}/v9`)).text, "404 page not found\n");
+  assert.equal((await must(404, "GET", "/apis/apps/v9")).at("reason"), "NotFound");
 });
