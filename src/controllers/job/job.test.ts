@@ -35,3 +35,30 @@ test(
       assert.equal((await pods.get(pod.metadata.name!, { namespace })).metadata.finalizers, undefined);
     }),
 );
+
+test("while a failed pod is not replaced yet, the status counts no pod as active", { timeout: 30_000 }, () =>
+  withController(jobController, async ({ client }) => {
+    const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
+    const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+    await jobs.create({
+      metadata: { name: "j", namespace },
+      spec: { template, parallelism: 2, completions: 2 },
+    } as never);
+    const [first] = await until(async () => {
+      const { items } = await pods.list({ namespace });
+      return items.length === 2 && items;
+    });
+    await pods.patch(
+      first!.metadata.name!,
+      "merge",
+      { status: { phase: "Failed" } },
+      { namespace, subresource: "status" },
+    );
+    const { status } = await until(async () => {
+      const job = await jobs.get("j", { namespace });
+      return job.status.failed === 1 && job;
+    });
+    assert.equal(status.active ?? 0, 0);
+    assert.equal((await pods.list({ namespace })).items.length, 2);
+  }),
+);

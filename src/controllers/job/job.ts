@@ -264,7 +264,8 @@ export function jobController(context: ControllerContext): Controller {
     if (surplus.length > 0) return await remove(state, surplus.slice(0, mostPerSync));
     if (active.length >= wanted) return { active: active.length, failure: undefined, again: undefined };
     const wait = remainingMilliseconds(state.backOff, clock.now());
-    if (wait > 0) return { active: active.length, failure: undefined, again: wait };
+    // As the reference does: until then the status says that no pod is active, also where some are.
+    if (wait > 0) return { active: 0, failure: undefined, again: wait };
     return await create(state, Math.min(mostPerSync, wanted - active.length), done);
   }
 
