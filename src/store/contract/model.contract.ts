@@ -92,12 +92,16 @@ class Model {
   }
 }
 
-/** Bytes as text all the way down, so that a Buffer and a Uint8Array of the same bytes are equal. */
+/**
+ * Bytes as text all the way down, so that a Buffer and a Uint8Array of the same bytes are equal, and so is an entry
+ * whose value is read when it is asked for.
+ */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString("hex")}`;
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+  const whole = "value" in value ? { ...value, value: value.value } : value;
+  return Object.fromEntries(Object.entries(whole).map(([key, item]) => [key, plain(item)]));
 }
 
 export const modelCases: readonly Case[] = [
