@@ -50,11 +50,11 @@ export function authorizersFor(
   { enabled, reloads, log }: { readonly enabled: GateCheck; readonly reloads: Reloads; readonly log: Log },
   outside: OutsideOptions,
 ): Authorizers {
-  const rbac = rbacAuthorizer(rbacSource(server.resources));
+  const rbac = withDenialLog(rbacAuthorizer(rbacSource(server.resources)), log);
   const modes: Readonly<Record<string, () => Authorizer>> = {
     AlwaysAllow: () => alwaysAllow,
     AlwaysDeny: () => alwaysDeny,
-    RBAC: () => withDenialLog(rbac, log),
+    RBAC: () => rbac,
     Node: () => nodeMode(server, enabled),
     Webhook: () => webhookMode(server, settings, outside),
     ABAC: () => abacMode(settings.authorizationPolicyFile, server.dialect, reloads),

@@ -14,31 +14,35 @@ export interface AggregationMetrics extends Required<Omit<AggregationObserver, "
 
 export function aggregationMetrics(metrics: Metrics): AggregationMetrics {
   const counter = (name: string, help: string, ...labels: string[]) =>
-    metrics.counter({ name: `aggregator_${name}`, help, stability: "ALPHA", labels });
+    metrics.counter({ name, help, stability: "ALPHA", labels });
   const gauge = (name: string, help: string, ...labels: string[]) =>
-    metrics.gauge({ name: `aggregator_${name}`, help, stability: "ALPHA", labels });
+    metrics.gauge({ name, help, stability: "ALPHA", labels });
   const regenerations = counter(
-    "openapi_v2_regeneration_count",
+    "aggregator_openapi_v2_regeneration_count",
     "Changes of the OpenAPI v2 document by API services.",
     "apiservice",
     "reason",
   );
   const duration = gauge(
-    "openapi_v2_regeneration_duration",
+    "aggregator_openapi_v2_regeneration_duration",
     "Seconds that the last change of the OpenAPI v2 document took.",
     "reason",
   );
   const aggregations = counter(
-    "discovery_aggregation_count_total",
+    "aggregator_discovery_aggregation_count_total",
     "Changes of documents of aggregated discovery.",
   ).with();
   const failures = counter(
-    "unavailable_apiservice_total",
+    "aggregator_unavailable_apiservice_total",
     "How often an API service could not be reached any more, by the reason.",
     "name",
     "reason",
   );
-  const unavailable = gauge("unavailable_apiservice", "1 for an API service that cannot be reached.", "name");
+  const unavailable = gauge(
+    "aggregator_unavailable_apiservice",
+    "1 for an API service that cannot be reached.",
+    "name",
+  );
   const redescribed = (service: string, reason: string, seconds: number): void => {
     regenerations.with(service, reason).add();
     duration.with(reason).set(seconds);

@@ -79,7 +79,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     storageMedia: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
     strategies,
     clock,
-    program: Object.values(builtFrom()).join(" "),
+    // Which fields rules of definitions have depends on the release.
+    program: [...Object.values(builtFrom()), settings.expressionRelease].join(" "),
     uncached: uncachedResources(settings, strategies, dialect, log),
     onError,
   });
