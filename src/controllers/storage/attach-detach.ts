@@ -49,7 +49,8 @@ export function attachDetachController(context: ControllerContext): Controller {
   });
   const volumes = view.follow(kinds.persistentVolumes);
   const drivers = view.follow(kinds.csiDrivers);
-  const attachments = view.follow(kinds.volumeAttachments, ({ object: { spec } }) => {
+  const attachments = view.follow(kinds.volumeAttachments, ({ type, object: { metadata, spec } }) => {
+    if (type === "deleted") heldSince.delete(metadata.name!);
     queue.add(spec.nodeName);
     for (const nodeName of waiting.get(spec.source.persistentVolumeName ?? "") ?? []) queue.add(nodeName);
   });
