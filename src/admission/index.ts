@@ -75,4 +75,5 @@ export {
 } from "./webhooks/transport.ts";
 export { compileVariables } from "./policies/variables.ts";
 export { type ExpressionWarning, type KnownKinds, typeWarnings } from "./policies/type-warnings.ts";
+export { type PolicyMetrics, policyMetrics } from "./policies/metrics.ts";
 export { type FindParams, type PolicyOptions, admissionPolicies } from "./policies/policies.ts";

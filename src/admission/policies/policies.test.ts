@@ -22,6 +22,8 @@ interface Outcome {
   readonly refused?: ApiError;
   readonly warnings: readonly string[];
   readonly notes: Readonly<Record<string, string>>;
+  /** What the metrics were told. */
+  readonly counted: readonly string[];
 }
 
 async function judge(
@@ -32,6 +34,7 @@ async function judge(
 ): Promise<Outcome> {
   const warnings: string[] = [];
   const notes: Record<string, string> = {};
+  const counted: string[] = [];
   const spec = { matchConstraints: { resourceRules: [rule] }, failurePolicy: "Fail", ...policy };
   const bound = { policyName: "policy", validationActions: ["Deny"], ...binding };
   const plugin = admissionPolicies({
@@ -42,7 +45,11 @@ async function judge(
     expressions: admissionExpressions("orch"),
     namespaceLabels: () => Promise.resolve({ team: "a" }),
     decide: () => (query) => Promise.resolve({ allowed: query.verb === "get", reason: "because" }),
-    metrics: { conditionFailed: () => undefined },
+    metrics: {
+      conditionFailed: () => undefined,
+      defined: () => void counted.push("defined"),
+      enforced: (name, bound, enforcement) => void counted.push(`${name}/${bound} ${enforcement}`),
+    },
     registrationGroup: "admissionregistration.example",
     failureAnnotation: "validation_failure",
   });
@@ -54,10 +61,10 @@ async function judge(
   });
   try {
     await plugin.validate!(attributes);
-    return { warnings, notes };
+    return { warnings, notes, counted };
   } catch (error) {
     assert.ok(error instanceof ApiError, String(error));
-    return { refused: error, warnings, notes };
+    return { refused: error, warnings, notes, counted };
   }
 }
 
@@ -232,3 +239,23 @@ test("policies never look at policies", async () => {
   const { refused } = await judge(check("false"), {}, { resource });
   assert.equal(refused, undefined);
 });
+
+const error = "object.spec.nothing > 1";
+const counts: [name: string, policy: Partial<PolicySpec>, actions: string[], enforced: string[]][] = [
+  ["a rule that is kept", check("true"), ["Deny"], []],
+  ["a broken rule", check("false"), ["Deny"], ["deny"]],
+  ["one that a binding only tells of", check("false"), ["Warn", "Audit"], ["warn", "audit"]],
+  ["an error", check(error), ["Deny"], ["deny"]],
+  ["an error that is ignored", { ...check(error), failurePolicy: "Ignore" }, ["Deny"], ["allow"]],
+  [
+    "an error in what is noted for the audit log",
+    { auditAnnotations: [{ key: "k", valueExpression: "string(object.spec.nothing)" }] },
+    ["Warn"],
+    ["deny"],
+  ],
+];
+for (const [name, policy, validationActions, enforced] of counts)
+  test(`${name} is counted by what it leads to`, async () => {
+    const { counted } = await judge(policy, { validationActions });
+    assert.deepEqual(counted, ["defined", ...enforced.map((each) => `policy/binding ${each}`)]);
+  });

@@ -21,7 +21,8 @@ import {
   objectMatches,
 } from "../webhooks/matching.ts";
 import type { WebhookMetrics } from "../webhooks/metrics.ts";
-import { type CompiledPolicy, compilePolicy } from "./policy.ts";
+import type { Enforcement, PolicyMetrics } from "./metrics.ts";
+import { type CompiledPolicy, type Failure, compilePolicy } from "./policy.ts";
 
 /** The objects of a kind that a binding refers to, or why there are none. Those of later releases may be several. */
 export type FindParams = (
@@ -40,7 +41,7 @@ export interface PolicyOptions {
   readonly expressions: Expressions;
   readonly namespaceLabels: NamespaceLabels;
   readonly decide: (user: UserInfo) => Decide;
-  readonly metrics: Pick<WebhookMetrics, "conditionFailed">;
+  readonly metrics: Pick<WebhookMetrics, "conditionFailed"> & PolicyMetrics;
   /** Set where policies are those of later releases: their expressions see the namespace of the object. */
   readonly namespace?: ((name: string) => Promise<object | undefined>) | undefined;
   /** The group of policies on the wire. */
@@ -58,6 +59,8 @@ const codes: Readonly<Record<string, number>> = {
   Invalid: 422,
 };
 
+const enforcements: Readonly<Record<string, Enforcement>> = { Deny: "deny", Audit: "audit", Warn: "warn" };
+
 interface Denial {
   readonly policy: string;
   readonly binding?: string;
@@ -71,6 +74,12 @@ export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
     compiled.getOrInsertComputed(policy, () =>
       compilePolicy(options.expressions, policy, options.namespace !== undefined),
     );
+  let counted = new Set<string | undefined>();
+  const count = (policies: readonly ValidatingAdmissionPolicy[]): void => {
+    const names = new Set(policies.map(({ metadata }) => metadata.name));
+    for (const name of names) if (!counted.has(name)) options.metrics.defined();
+    counted = names;
+  };
   return {
     name: "ValidatingAdmissionPolicy",
     handles: ["CREATE", "UPDATE", "DELETE", "CONNECT"],
@@ -89,6 +98,7 @@ export function admissionPolicies(options: PolicyOptions): AdmissionPlugin {
   ): Promise<readonly FieldError[]> {
     const bindings = options.bindings();
     const denials: Denial[] = [];
+    count(policies);
     for (const policy of policies.toSorted(byName)) {
       const bound = bindings.filter(({ spec }) => spec.policyName === policy.metadata.name);
       const judge = new PolicyJudge(options, attributes, policy, compiledOf(policy), denials);
@@ -222,9 +232,14 @@ class PolicyJudge {
       decide: this.#options.decide(attributes.user),
     };
     const onError = () => this.#options.metrics.conditionFailed(this.#name, "validating");
-    const { failures, denials, annotations } = await this.#compiled.evaluate(view, onError);
+    const { failures, denials, annotations, forgiven } = await this.#compiled.evaluate(view, onError);
+    const enforced = (enforcement: Enforcement, { seconds }: Failure): void =>
+      this.#options.metrics.enforced(this.#name, name, enforcement, seconds);
     const actions = spec.validationActions ?? [];
-    for (const { message, reason, index } of failures) {
+    for (const failure of forgiven) enforced("allow", failure);
+    for (const failure of failures) {
+      for (const action of actions) enforced(enforcements[action] ?? "deny", failure);
+      const { message, reason, index } = failure;
       if (actions.includes("Deny")) this.#deny(message, reason, name);
       if (actions.includes("Audit"))
         attributes.annotate(
@@ -244,7 +259,10 @@ class PolicyJudge {
           `Validation failed for ValidatingAdmissionPolicy '${this.#name}' with binding '${name}': ${message}`,
         );
     }
-    for (const { message, reason } of denials) this.#deny(message, reason, name);
+    for (const denial of denials) {
+      enforced("deny", denial);
+      this.#deny(denial.message, denial.reason, name);
+    }
     for (const { key, value } of annotations) this.#note(key, value.slice(0, longestAnnotation));
   }
 

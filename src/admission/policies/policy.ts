@@ -20,6 +20,8 @@ export interface Failure {
   readonly reason: string;
   /** The place of the rule in the policy. */
   readonly index: number;
+  /** How long it took to find out. */
+  readonly seconds: number;
 }
 
 export interface PolicyResult {
@@ -27,6 +29,8 @@ export interface PolicyResult {
   /** Failures that no binding softens: of expressions for the audit log. */
   readonly denials: readonly Failure[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
+  /** Rules that could not be evaluated, which the failure policy forgives. */
+  readonly forgiven: readonly Failure[];
 }
 
 export interface CompiledPolicy {
@@ -34,7 +38,7 @@ export interface CompiledPolicy {
 }
 
 const longestMessage = 5 * 1024;
-const nothing: PolicyResult = { failures: [], denials: [], annotations: [] };
+const nothing: PolicyResult = { failures: [], denials: [], annotations: [], forgiven: [] };
 
 interface Rule {
   readonly test: CompiledExpression;
@@ -75,44 +79,61 @@ export function compilePolicy(
         later: later ? {} : undefined,
       })
     : undefined;
-  const failed = (message: string, index = 0): readonly Failure[] =>
-    ignore ? [] : [{ message, reason: "Invalid", index }];
+  /** What fails for another cause than a broken rule. */
+  const failed = (...errors: readonly Failure[]): Pick<PolicyResult, "failures" | "forgiven"> =>
+    ignore ? { failures: [], forgiven: errors } : { failures: errors, forgiven: [] };
   return {
     evaluate: async (view, onConditionError) => {
       const matched = conditions ? await conditions(view, onConditionError) : { matches: true };
-      if ("error" in matched) return { ...nothing, failures: failed(matched.error) };
+      if ("error" in matched) return { ...nothing, ...failed(errorAt(0, matched.error, 0)) };
       if (!matched.matches) return nothing;
       const known = bindingsOf(expressions.environment, view);
       const lazy = variables.types && new LazyVariables(variables, known);
       const bindings = lazy ? { ...known, variables: lazy } : known;
       const evaluator = () => new Evaluator(bindings, policyBudget, lazy && (() => lazy.takeCost()));
       try {
-        const failures = await brokenRules(rules, evaluator(), failed);
+        const { broken, errors } = await judge(rules, evaluator());
+        const { failures, forgiven } = failed(...errors);
         const noted = await notes(annotations, evaluator(), ignore);
-        return { failures, ...noted };
+        return { failures: [...broken, ...failures].toSorted(byIndex), forgiven, ...noted };
       } catch (error) {
         if (!(error instanceof BudgetExceeded)) throw error;
-        return { ...nothing, failures: failed(error.message) };
+        return { ...nothing, ...failed(errorAt(0, error.message, 0)) };
       }
     },
   };
 }
 
-async function brokenRules(
+const errorAt = (index: number, message: string, seconds: number): Failure => ({
+  message,
+  reason: "Invalid",
+  index,
+  seconds,
+});
+const byIndex = (left: Failure, right: Failure): number => left.index - right.index;
+
+/** The rules that are not kept, and those that could not be evaluated. */
+async function judge(
   rules: readonly Rule[],
   evaluator: Evaluator,
-  failed: (message: string, index: number) => readonly Failure[],
-): Promise<readonly Failure[]> {
+): Promise<{ readonly broken: readonly Failure[]; readonly errors: readonly Failure[] }> {
   const results = [];
-  for (const rule of rules) results.push(await evaluator.run(rule.test));
-  const failures: Failure[] = [];
+  for (const rule of rules) results.push(await timed(() => evaluator.run(rule.test)));
+  const broken: Failure[] = [];
+  const errors: Failure[] = [];
   for (const [index, rule] of rules.entries()) {
-    const result = results[index]!;
-    if ("error" in result) failures.push(...failed(result.error, index));
+    const { result, seconds } = results[index]!;
+    if ("error" in result) errors.push(errorAt(index, result.error, seconds));
     else if (result.value !== true)
-      failures.push({ message: await messageOf(rule, evaluator), reason: rule.reason, index });
+      broken.push({ message: await messageOf(rule, evaluator), reason: rule.reason, index, seconds });
   }
-  return failures;
+  return { broken, errors };
+}
+
+async function timed<T>(run: () => Promise<T>): Promise<{ readonly result: T; readonly seconds: number }> {
+  const began = performance.now();
+  const result = await run();
+  return { result, seconds: (performance.now() - began) / 1000 };
 }
 
 /** What the message expression says, if that is one line of sensible length; else the message or the rule itself. */
@@ -131,9 +152,9 @@ async function notes(
   const found: { key: string; value: string }[] = [];
   const denials: Failure[] = [];
   for (const { key, value } of annotations) {
-    const result = await evaluator.run(value);
+    const { result, seconds } = await timed(() => evaluator.run(value));
     if ("error" in result) {
-      if (!ignore) denials.push({ message: result.error, reason: "Invalid", index: 0 });
+      if (!ignore) denials.push(errorAt(0, result.error, seconds));
       continue;
     }
     const text = textOf(result.value);

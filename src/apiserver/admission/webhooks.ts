@@ -8,6 +8,7 @@ import {
   admissionExpressions,
   admissionPolicies,
   mutatingWebhooks,
+  policyMetrics,
   validatingWebhooks,
   webhookMetrics,
   webhookTransport,
@@ -106,6 +107,7 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
           ),
           admissionPolicies({
             ...shared,
+            metrics: { ...shared.metrics, ...policyMetrics(options.metrics) },
             policies: () => resources.validatingAdmissionPolicies.listCached(""),
             bindings: () => resources.validatingAdmissionPolicyBindings.listCached(""),
             findParams: paramsFinder(options.catalog),

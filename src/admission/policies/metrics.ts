@@ -1,0 +1,45 @@
+// What is counted about policies, under the names that dashboards know.
+import type { Metrics } from "#base";
+
+/** What a rule led to that was not kept or could not be evaluated. */
+export type Enforcement = "allow" | "deny" | "audit" | "warn";
+
+export interface PolicyMetrics {
+  /** A policy is there that was not before. */
+  defined(): void;
+  enforced(policy: string, binding: string, enforcement: Enforcement, seconds: number): void;
+}
+
+/** All policies that are there are in effect. */
+const state = "active";
+
+export function policyMetrics(metrics: Metrics): PolicyMetrics {
+  const stability = "ALPHA";
+  const labels = ["policy", "policy_binding", "enforcement_action", "state"];
+  const checks = metrics.counter({
+    name: "apiserver_validating_admission_policy_check_total",
+    help: "Validation admission policy check total, labeled by policy and further identified by binding, enforcement action taken, and state.",
+    labels,
+    stability,
+  });
+  const duration = metrics.histogram({
+    name: "apiserver_validating_admission_policy_check_duration_seconds",
+    help: "Validation admission latency for individual validation expressions in seconds, labeled by policy and further including binding, state and enforcement action taken.",
+    labels,
+    buckets: [0.000_000_5, 0.001, 0.01, 0.1, 1],
+    stability,
+  });
+  const definitions = metrics.counter({
+    name: "apiserver_validating_admission_policy_definition_total",
+    help: "Validation admission policy count total, labeled by state and enforcement action.",
+    labels: ["state", "enforcement_action"],
+    stability,
+  });
+  return {
+    defined: () => definitions.with(state, "deny").add(),
+    enforced: (policy, binding, enforcement, seconds) => {
+      checks.with(policy, binding, enforcement, state).add();
+      duration.with(policy, binding, enforcement, state).observe(seconds);
+    },
+  };
+}
