@@ -16,6 +16,7 @@ import { plainHandler } from "./debug/socket.ts";
 import type { Edge } from "#filters";
 import { measuredAllocator } from "./metrics/allocator-metrics.ts";
 import { aggregationMetrics } from "./metrics/aggregation-metrics.ts";
+import { egressMetrics } from "./metrics/egress-metrics.ts";
 import { clientMetrics } from "./metrics/extension-metrics.ts";
 import { podLogMetrics } from "./metrics/pod-log-metrics.ts";
 import { timesMetrics } from "./metrics/times-metrics.ts";
@@ -114,7 +115,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       : readTracingConfiguration(settings.tracingConfigFile, dialect, (field) =>
           log.warn("the tracing configuration has a field that is not known; it is ignored", { field }),
         );
-  const egress = readEgress(settings.egressSelectorConfigFile, dialect);
+  const egress = readEgress(settings.egressSelectorConfigFile, dialect, egressMetrics(serving.metrics));
   const reloads = configReloads({ clock, log, metrics: serving.metrics, signal: closing.signal });
   const onError = (message: string, fields: Record<string, unknown>): void => log.error(message, fields);
   const storage = await openStorage({

@@ -99,3 +99,24 @@ test("a proxy that is not there is an error", async () => {
   await close();
   await assert.rejects(dialThrough({ host: "127.0.0.1", port })({ host: "x", port: 1 }), /ECONNREFUSED/);
 });
+
+test("whoever watches is told how connections through a proxy begin and end", async () => {
+  const told: string[] = [];
+  const observer = {
+    started: () => void told.push("started"),
+    opened: () => void told.push("opened"),
+    failed: (stage: string) => void told.push(`failed: ${stage}`),
+  };
+  for (const answer of [ok, "HTTP/1.1 403 Forbidden\r\n\r\n"]) {
+    const { server, close } = proxyAnswering(answer, []);
+    const port = await listening(server);
+    const dial = dialThrough({ host: "127.0.0.1", port }, observer);
+    await dial({ host: "127.0.0.1", port }).then(
+      (socket) => socket.on("error", () => undefined).destroy(),
+      () => undefined,
+    );
+    await close();
+    if (answer === ok) await assert.rejects(dial({ host: "x", port: 1 }));
+  }
+  assert.deepEqual(told, ["started", "opened", "started", "failed: connect", "started", "failed: proxy"]);
+});

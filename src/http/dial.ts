@@ -18,23 +18,38 @@ export type ConnectProxy =
   /** Asked for every connection, so that certificates may be replaced. */
   | (DialAddress & { readonly tls?: () => ConnectionOptions });
 
+/** Told of every connection through a proxy. */
+export interface DialObserver {
+  started(): void;
+  opened(seconds: number): void;
+  /** The proxy could not be reached, or did not connect. */
+  failed(stage: "connect" | "proxy"): void;
+}
+
 const dialMilliseconds = 30_000;
 const largestHead = 16 * 1024;
 
-export function dialThrough(proxy: ConnectProxy): Dial {
+export function dialThrough(proxy: ConnectProxy, observer?: DialObserver): Dial {
   const name = "path" in proxy ? proxy.path : `${proxy.host}:${proxy.port}`;
   return ({ host, port }) =>
     new Promise((resolve, reject) => {
       const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
       const socket = socketTo(proxy);
       const secure = "tls" in proxy && proxy.tls !== undefined;
+      const began = performance.now();
+      observer?.started();
+      let stage: "connect" | "proxy" = "connect";
       let head = Buffer.alloc(0);
       const settle = (error?: Error): void => {
         clearTimeout(timer);
         socket.off("error", settle);
         socket.off("end", ended);
         socket.off("readable", read);
-        if (!error) return resolve(socket);
+        if (!error) {
+          observer?.opened((performance.now() - began) / 1000);
+          return resolve(socket);
+        }
+        observer?.failed(stage);
         socket.on("error", () => undefined);
         socket.destroy();
         reject(new Error(`proxy ${name}, dialing ${target}: ${error.message}`, { cause: error }));
@@ -55,6 +70,7 @@ export function dialThrough(proxy: ConnectProxy): Dial {
       socket.on("error", settle);
       socket.on("end", ended);
       socket.once(secure ? "secureConnect" : "connect", () => {
+        stage = "proxy";
         socket.on("readable", read);
         socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
       });

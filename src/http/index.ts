@@ -28,7 +28,14 @@ export {
 } from "./listener.ts";
 export { type Http1ClientOptions, Http1Client } from "./http1-client.ts";
 export type { WholeReply } from "./reply-reader.ts";
-export { type ConnectProxy, type Dial, type DialAddress, connectionsBy, dialThrough } from "./dial.ts";
+export {
+  type ConnectProxy,
+  type Dial,
+  type DialAddress,
+  type DialObserver,
+  connectionsBy,
+  dialThrough,
+} from "./dial.ts";
 export { type Injected, type Injection, inject } from "./inject.ts";
 export {
   type GrpcCallOptions,

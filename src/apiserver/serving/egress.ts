@@ -6,7 +6,7 @@
 //       connection: { proxyProtocol: HTTPConnect, transport: { uds: { udsName: /run/proxy.sock } } }
 import { existsSync, readFileSync } from "node:fs";
 import type { Dialect } from "#dialect";
-import { type Dial, dialThrough } from "#http";
+import { type Dial, type DialObserver, dialThrough } from "#http";
 import { parseYaml } from "#schema";
 import { type Fields, fieldsOf, itemsOf, textOf, wrong } from "../admission/config-reader.ts";
 
@@ -20,17 +20,20 @@ export interface Egress {
 const networks = ["controlplane", "cluster", "etcd"] as const;
 type Network = (typeof networks)[number];
 
+/** Told of the connections through proxies that are reached in one way. */
+export type EgressObserver = (transport: "tcp" | "uds") => DialObserver;
+
 /** Throws naming the file and the field. */
-export function readEgress(file: string, dialect: Dialect): Egress {
+export function readEgress(file: string, dialect: Dialect, observer?: EgressObserver): Egress {
   if (file === "") return {};
   try {
-    return parseEgress(readFileSync(file, "utf8"), dialect);
+    return parseEgress(readFileSync(file, "utf8"), dialect, observer);
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-export function parseEgress(text: string, dialect: Dialect): Egress {
+export function parseEgress(text: string, dialect: Dialect, observer?: EgressObserver): Egress {
   const root = fieldsOf(parseYaml(text).value, "");
   only(root, ["apiVersion", "kind", "egressSelections"], "");
   if (textOf(root["kind"], "kind") !== "EgressSelectorConfiguration")
@@ -49,13 +52,14 @@ export function parseEgress(text: string, dialect: Dialect): Egress {
     if (!network) throw wrong(`${path}.name`, `must be one of ${networks.join(", ")}`);
     if (seen.has(name)) throw wrong(`${path}.name`, `${name} is there twice`);
     seen.add(name);
-    const dial = dialOf(fieldsOf(selection["connection"], `${path}.connection`), `${path}.connection`);
+    const connection = fieldsOf(selection["connection"], `${path}.connection`);
+    const dial = dialOf(connection, `${path}.connection`, observer);
     if (dial) egress[network] = dial;
   });
   return egress;
 }
 
-function dialOf(connection: Fields, path: string): Dial | undefined {
+function dialOf(connection: Fields, path: string, observer: EgressObserver | undefined): Dial | undefined {
   only(connection, ["proxyProtocol", "transport"], path);
   const { transport } = connection;
   const protocol = textOf(connection["proxyProtocol"], `${path}.proxyProtocol`);
@@ -73,10 +77,10 @@ function dialOf(connection: Fields, path: string): Dial | undefined {
     throw wrong(`${path}.proxyProtocol`, "must be Direct or HTTPConnect (GRPC is not supported)");
   if (transport === undefined || transport === null)
     throw wrong(`${path}.transport`, "must be given for HTTPConnect");
-  return proxyOf(fieldsOf(transport, `${path}.transport`), `${path}.transport`);
+  return proxyOf(fieldsOf(transport, `${path}.transport`), `${path}.transport`, observer);
 }
 
-function proxyOf(transport: Fields, path: string): Dial {
+function proxyOf(transport: Fields, path: string, observer: EgressObserver | undefined): Dial {
   only(transport, ["tcp", "uds"], path);
   const { tcp, uds } = transport;
   const given = [tcp, uds].filter((each) => each !== undefined && each !== null);
@@ -86,7 +90,7 @@ function proxyOf(transport: Fields, path: string): Dial {
     only(socket, ["udsName"], `${path}.uds`);
     const name = textOf(socket["udsName"], `${path}.uds.udsName`);
     if (name === "") throw wrong(`${path}.uds.udsName`, "must be given");
-    return dialThrough({ path: name });
+    return dialThrough({ path: name }, observer?.("uds"));
   }
   const { url, tlsConfig, ...more } = fieldsOf(tcp, `${path}.tcp`);
   only(more, [], `${path}.tcp`);
@@ -97,6 +101,7 @@ function proxyOf(transport: Fields, path: string): Dial {
     throw wrong(tlsPath, address.secure ? "must be given for https" : "must be absent for http");
   return dialThrough(
     address.secure ? { ...address, tls: tlsOf(fieldsOf(tlsConfig, tlsPath), tlsPath) } : address,
+    observer?.("tcp"),
   );
 }
 
