@@ -11,7 +11,7 @@ import { freePort, kubectl, kubectlProgram, needs, needsContainerd, startContain
 const orch = join(import.meta.dirname, "..", "..", "bin", "orch");
 /** What a launcher tells Node. */
 const launcherFlags = (program: string): string =>
-  new RegExp(`\\*/${program}\\b.*\\) heap="(.*)"`).exec(
+  new RegExp(`\\*/${program}\\b[^)]*\\)\\s*heap="(.*)"`).exec(
     readFileSync(join(dirname(orch), "launch.sh"), "utf8"),
   )![1]!;
 const required = { skip: needsContainerd().skip || needs(kubectlProgram).skip };
