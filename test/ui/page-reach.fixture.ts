@@ -76,6 +76,10 @@ export function reachTests({ shop, open, asAdmin, picture }: PageSuite): void {
     await page.getByText("Nothing happened here").waitFor();
     await page.keyboard.press("-");
     await page.waitForURL(seconds(2));
+    await page.keyboard.down("Control");
+    for (let at = 0; at < 30; at++) await page.mouse.wheel(0, 200);
+    await page.keyboard.up("Control");
+    await page.getByRole("treeitem", { name: /Deployment web/ }).waitFor();
     assert.deepEqual(visitor.problems, []);
   });
 

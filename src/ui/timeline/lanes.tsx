@@ -1,8 +1,8 @@
 // The lanes: names as elements that can be reached by keyboard and read aloud, marks on one canvas. Only what
 // is on the screen exists, however many objects there are.
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useShell } from "../shell/context.ts";
-import { type Range, pan, rangeKeys, zoom } from "../view/range.ts";
+import { type Range, pan, rangeKeys } from "../view/range.ts";
 import { type Cluster, clusterAt, clustersOf, timeAt } from "./clusters.ts";
 import { drawLanes, nearestMarks } from "./draw.ts";
 import { LaneName } from "./lane-name.tsx";
@@ -10,6 +10,7 @@ import type { TimelineData } from "./loader.ts";
 import { paletteNow } from "./palette.ts";
 import type { Row } from "./rows.ts";
 import type { ChangeRange } from "./use-range.ts";
+import { useWheel } from "./use-wheel.ts";
 import { MarkTip, type Tip } from "./mark-tip.tsx";
 
 interface LanesProps {
@@ -125,24 +126,7 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
     if (row) onSelect(row);
   };
 
-  // A wheel handler of the framework could not keep the browser from zooming the page.
-  const zoomAt = useRef<(event: WheelEvent) => void>(() => undefined);
-  zoomAt.current = (event) => {
-    if (event.ctrlKey || event.metaKey) {
-      event.preventDefault();
-      const around = timeAt(scale, xAt(event));
-      changeRange((range) => zoom(range, Math.exp(event.deltaY / 300), now(), around));
-    } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) {
-      event.preventDefault();
-      changeRange((range) => pan(range, (event.deltaX || event.deltaY) / width, now()));
-    }
-  };
-  useEffect(() => {
-    const element = holder.current!;
-    const wheel = (event: WheelEvent): void => zoomAt.current(event);
-    element.addEventListener("wheel", wheel, { passive: false });
-    return () => element.removeEventListener("wheel", wheel);
-  }, []);
+  useWheel(holder, { timeAt: (event) => timeAt(scale, xAt(event)), width, changeRange });
 
   const show = (at: number): void => {
     const element = holder.current!;

@@ -16,8 +16,9 @@ import { Missing } from "./missing.tsx";
 import { requestFor } from "./request.ts";
 import { type Row, idOf, matching, rowsOf } from "./rows.ts";
 import { useNow } from "./use-now.ts";
-import { useRange } from "./use-range.ts";
+import { type ChangeRange, useRange } from "./use-range.ts";
 import { useTimeline } from "./use-timeline.ts";
+import { useWheel } from "./use-wheel.ts";
 import { useWidth } from "./use-width.ts";
 
 const edgeShare = 0.012;
@@ -102,15 +103,33 @@ export function TimelinePage() {
         ) : error && !data ? (
           <Failure error={error} what="The timeline" />
         ) : data ? (
-          <Empty title="Nothing happened here">
-            No events or changes match in this range. Choose a longer range, or another search.
-          </Empty>
+          <NoLanes middle={(from + to) / 2} width={width} changeRange={changeRange} />
         ) : (
           <Loading what="the timeline" />
         )}
         {data && <Missing missing={data.missing} unused={request.unused} />}
       </section>
       {view.selected && <Detail key={idOf(view.selected)} selected={view.selected} />}
+    </div>
+  );
+}
+
+interface NoLanesProps {
+  /** Of the range. */
+  readonly middle: number;
+  readonly width: number;
+  readonly changeRange: ChangeRange;
+}
+
+/** In place of the lanes where there are none; the wheel leads out of it. */
+function NoLanes({ middle, width, changeRange }: NoLanesProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  useWheel(holder, { timeAt: () => middle, width, changeRange });
+  return (
+    <div class="no-lanes" ref={holder}>
+      <Empty title="Nothing happened here">
+        No events or changes match in this range. Choose a longer range, or another search.
+      </Empty>
     </div>
   );
 }
