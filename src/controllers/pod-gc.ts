@@ -61,9 +61,7 @@ export function podGcController(context: ControllerContext, threshold = defaultT
   const pods = client.of(kinds.pods);
   const missingSince = new Map<string, number>();
   const queue = queueFor(context, "pod garbage", work, { workers: 1 });
-  const seenPods = view.follow(kinds.pods, ({ type, object }) => {
-    if (type !== "deleted" && !object.spec.nodeName && object.metadata.deletionTimestamp) queue.add("all");
-  });
+  const seenPods = view.follow(kinds.pods, () => undefined);
   const nodes = view.follow(kinds.nodes, ({ type }) => {
     if (type === "deleted") queue.add("all");
   });
