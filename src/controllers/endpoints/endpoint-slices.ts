@@ -1,7 +1,15 @@
 // EndpointSlices of services with a selector.
 import type { Endpoint } from "#api";
 import { kinds } from "#client";
-import { type Controller, type ControllerContext, queueFor, recorderFor } from "#controllerkit";
+import {
+  type Controller,
+  type ControllerContext,
+  isConflict,
+  isControlledBy,
+  isNamespaceTerminating,
+  queueFor,
+  recorderFor,
+} from "#controllerkit";
 import { type SeenPod, isDeleting, isReady, keyOf, splitKey } from "../pods.ts";
 import { TriggerTimes } from "./trigger-times.ts";
 import {
@@ -16,7 +24,7 @@ import {
   portsOn,
   targetOf,
 } from "./service-pods.ts";
-import { writeSlices } from "./slice-writer.ts";
+import { removeSlices, writeSlices } from "./slice-writer.ts";
 import { type Desired, type SeenSlice, type SlicePlan, planSlices } from "./slices.ts";
 import { isNodeReady, isOverloaded, withHints, withoutHints, zoneShares } from "./topology-hints.ts";
 
@@ -67,13 +75,18 @@ export function endpointSliceController(context: ControllerContext): Controller 
       triggers.forget(key);
     }
     if (!service || !hasSelector(service)) return;
-    const existing = byService(key).filter((slice) => isOurs(slice) && !slice.metadata.deletionTimestamp);
+    const present = byService(key).filter((slice) => isOurs(slice) && !slice.metadata.deletionTimestamp);
+    // Slices of an earlier service of this name are not for use: they are about to be collected.
+    const existing = present.filter((slice) => isControlledBy(slice, service.metadata.uid));
+    const foreign = present.filter((slice) => !existing.includes(slice));
     const all = podsOf(service).filter((pod) => isCandidate(pod, true));
     const pods = all.filter((pod) => service.spec.publishNotReadyAddresses || isOnKnownNode(pod));
     const families = service.spec.ipFamilies?.length ? service.spec.ipFamilies : ["IPv4"];
     const desired = families.flatMap((family) => desiredFor(service, pods, family));
     const labels = { ...service.metadata.labels };
     delete labels[labelNames.headlessService];
+    const { endpointsTriggerTime } = annotationNames;
+    const triggered = triggers.next(key, service, all);
     const owner = {
       owner: service,
       labels: {
@@ -82,14 +95,29 @@ export function endpointSliceController(context: ControllerContext): Controller 
         [labelNames.serviceName]: name,
         [labelNames.endpointSliceManagedBy]: managers.endpointSlices,
       },
-      annotations: { [annotationNames.endpointsTriggerTime]: triggers.next(key, service, all) },
+      annotate: ({ [endpointsTriggerTime]: _, ...rest }: Readonly<Record<string, string>>) => ({
+        ...rest,
+        ...(triggered !== undefined && { [endpointsTriggerTime]: triggered }),
+      }),
+      followsAnnotations: false,
     };
     const plan = hintedPlan(service, planSlices(desired, existing, mostPerSlice), existing);
-    await writeSlices(client, owner, plan, existing);
-    // Their nodes may not have been seen yet.
-    const strays = all.length - pods.length;
-    if (strays > 0)
-      throw new Error(`${strays} pods of service ${key} are left out: their nodes are not known`);
+    try {
+      await writeSlices(client, owner, plan, existing);
+      await removeSlices(client, foreign);
+      // Their nodes may not have been seen yet.
+      const strays = all.filter((pod) => !pods.includes(pod)).map((pod) => strayText(service, pod));
+      if (strays.length > 0) throw new Error(strays.length === 1 ? strays[0] : `[${strays.join(", ")}]`);
+    } catch (error) {
+      if (isConflict(error) || isNamespaceTerminating(error)) throw error;
+      const text = `Error updating Endpoint Slices for Service ${key}: ${(error as Error).message}`;
+      events.event(service, "Warning", "FailedToUpdateEndpointSlices", text);
+      throw error;
+    }
+  }
+
+  function strayText(service: SeenService, { metadata, spec }: SeenPod): string {
+    return `skipping Pod ${metadata.name} for Service ${keyOf(service)}: Node ${spec.nodeName ?? ""} Not Found`;
   }
 
   function isOnKnownNode({ spec: { nodeName } }: SeenPod): boolean {

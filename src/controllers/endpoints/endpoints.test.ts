@@ -4,7 +4,7 @@ import { type ApiClient, kinds } from "#client";
 import { until, withController } from "../cluster.fixture.ts";
 import type { SeenPod } from "../pods.ts";
 import { endpointSliceController } from "./endpoint-slices.ts";
-import { endpointsController, subsetsFor } from "./endpoints.ts";
+import { endpointsController, subsetsFor, truncated } from "./endpoints.ts";
 import { endpointSliceMirroringController } from "./mirroring.ts";
 import type { SeenService } from "./service-pods.ts";
 
@@ -162,5 +162,71 @@ test("a slice keeps its name when its last pod goes", { timeout: 30_000 }, () =>
     await client.of(kinds.pods).delete("a", { namespace, graceSeconds: 0 });
     const empty = await until(() => sliceOf(0));
     assert.deepEqual([empty.metadata.name, empty.ports ?? null], [full.metadata.name, null]);
+  }),
+);
+
+test("of too many addresses each subset keeps its share, ready ones first", () => {
+  const addresses = (count: number) => Array.from({ length: count }, (_, at) => ({ ip: `10.0.0.${at}` }));
+  const sizes = (subsets: Parameters<typeof truncated>[0]) =>
+    truncated(subsets).subsets.map((subset) => [
+      subset.addresses?.length ?? 0,
+      subset.notReadyAddresses?.length ?? 0,
+    ]);
+  const few = [{ addresses: addresses(600), notReadyAddresses: addresses(400) }];
+  assert.deepEqual(truncated(few), { subsets: few, isCut: false });
+  const ready = [
+    { addresses: addresses(1500), notReadyAddresses: addresses(9) },
+    { addresses: addresses(500) },
+  ];
+  assert.deepEqual(sizes(ready), [
+    [750, 0],
+    [250, 0],
+  ]);
+  const unready = [
+    { addresses: addresses(800), notReadyAddresses: addresses(300) },
+    { notReadyAddresses: addresses(100) },
+  ];
+  assert.deepEqual(sizes(unready), [
+    [800, 150],
+    [0, 50],
+  ]);
+});
+
+test("a service is told of pods that are left out of its slices", { timeout: 30_000 }, () =>
+  withController(endpointSliceController, async ({ client }) => {
+    await createPod(client, "a", "10.1.0.1", true);
+    await createService(client, { selector: { app: "web" } });
+    const event = await until(async () => {
+      const { items } = await client.of(kinds.events).list({ namespace });
+      return items.find(({ reason }) => reason === "FailedToUpdateEndpointSlices");
+    });
+    const text = "skipping Pod a for Service default/web: Node n1 Not Found";
+    assert.equal(event.note, `Error updating Endpoint Slices for Service default/web: ${text}`);
+  }),
+);
+
+test("slices of an earlier service of the same name are not reused", { timeout: 30_000 }, () =>
+  withController(endpointSliceController, async ({ client }) => {
+    const { serviceName, endpointSliceManagedBy } = client.dialect.names.labels;
+    await client.of(kinds.endpointSlices).create({
+      metadata: {
+        name: "web-old",
+        namespace,
+        labels: {
+          [serviceName]: "web",
+          [endpointSliceManagedBy]: client.dialect.names.managers.endpointSlices,
+        },
+        ownerReferences: [
+          { apiVersion: "v1", kind: "Service", name: "web", uid: "earlier", controller: true },
+        ],
+      },
+      addressType: "IPv4",
+    } as never);
+    await createService(client, { selector: { app: "web" } });
+    await until(async () => {
+      const { items } = await client.of(kinds.endpointSlices).list({ namespace });
+      const names = items.map(({ metadata }) => metadata.name!).filter((name) => name.startsWith("web-"));
+      return names.length === 1 && names[0] !== "web-old";
+    });
   }),
 );

@@ -15,7 +15,6 @@ import {
 } from "#controllerkit";
 import { type SeenPod, isReady, keyOf, splitKey } from "../pods.ts";
 import {
-  type ResolvedPort,
   type SeenService,
   addressOf,
   followServices,
@@ -26,105 +25,57 @@ import {
   portsOn,
   targetOf,
 } from "./service-pods.ts";
-import { inOrder } from "./subset-order.ts";
+import { type Offer, repack } from "./repack.ts";
 import { TriggerTimes } from "./trigger-times.ts";
-
-type Address = NonNullable<EndpointSubset["addresses"]>[number];
 
 /** An object holds at most so many addresses. */
 const mostAddresses = 1000;
 
-interface Listed {
-  readonly address: Address;
-  readonly ready: boolean;
-}
-
 /** The subsets for a service: ports that the same addresses have together. */
-export function subsetsFor(service: SeenService, pods: readonly SeenPod[]): EndpointSubset[] {
-  const family = service.spec.ipFamilies?.[0] ?? "IPv4";
+export const subsetsFor = (service: SeenService, pods: readonly SeenPod[]): EndpointSubset[] =>
+  repack(pods.flatMap((pod) => offersOf(service, pod)));
+
+function offersOf(service: SeenService, pod: SeenPod): Offer[] {
   const showUnready = Boolean(service.spec.publishNotReadyAddresses);
-  /** The addresses of each port; those without ports have a key of their own. */
-  const byPort = new Map<string, { readonly port: ResolvedPort | undefined; readonly listed: Listed[] }>();
-  for (const pod of pods) {
-    const ip = addressOf(pod, family);
-    if (!ip || !isCandidate(pod, showUnready)) continue;
-    const ports = portsOn(pod, service);
-    if (ports.length === 0 && !(isHeadless(service) && !service.spec.ports?.length)) continue;
-    const hostname = hostnameOf(pod, service);
-    const address: Address = {
-      ip,
-      ...(hostname && { hostname }),
-      ...(pod.spec.nodeName && { nodeName: pod.spec.nodeName }),
-      targetRef: targetOf(pod),
-    };
-    const listed = { address, ready: showUnready || isReady(pod) };
-    for (const port of ports.length > 0 ? ports : [undefined]) {
-      const key = JSON.stringify(port ?? null);
-      const group = byPort.get(key);
-      // Two ports of a service may lead to one port of a pod.
-      if (group?.listed.at(-1)?.address === address) continue;
-      if (group) group.listed.push(listed);
-      else byPort.set(key, { port, listed: [listed] });
-    }
-  }
-  const byAddresses = new Map<
-    string,
-    { readonly ports: ResolvedPort[]; readonly listed: readonly Listed[] }
-  >();
-  for (const { port, listed } of byPort.values()) {
-    const sorted = listed.toSorted((a, b) => compareAddresses(a.address, b.address));
-    const key = JSON.stringify(
-      sorted.map(({ address, ready }) => [address.ip, address.targetRef?.uid, ready]),
-    );
-    let group = byAddresses.get(key);
-    if (!group) byAddresses.set(key, (group = { ports: [], listed: sorted }));
-    if (port) group.ports.push(port);
-  }
-  return inOrder(
-    [...byAddresses.values()].map(({ ports, listed }) => {
-      const addresses = listed.filter(({ ready }) => ready).map(({ address }) => address);
-      const notReadyAddresses = listed.filter(({ ready }) => !ready).map(({ address }) => address);
-      return {
-        ...(addresses.length > 0 && { addresses }),
-        ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
-        ...(ports.length > 0 && {
-          ports: ports.map(({ name, ...rest }) => ({ ...(name && { name }), ...rest })),
-        }),
-      };
-    }),
-  );
+  const ip = addressOf(pod, service.spec.ipFamilies?.[0] ?? "IPv4");
+  if (!ip || !isCandidate(pod, showUnready)) return [];
+  const hostname = hostnameOf(pod, service);
+  const address = {
+    ip,
+    ...(hostname && { hostname }),
+    ...(pod.spec.nodeName && { nodeName: pod.spec.nodeName }),
+    targetRef: targetOf(pod),
+  };
+  const ready = showUnready || isReady(pod);
+  // Only a headless service may do without ports.
+  if (!service.spec.ports?.length) return isHeadless(service) ? [{ address, port: undefined, ready }] : [];
+  return portsOn(pod, service).map((port) => ({ address, port, ready }));
 }
 
-const compareAddresses = (a: Address, b: Address): number =>
-  compareText(a.ip, b.ip) || compareText(a.targetRef?.uid ?? "", b.targetRef?.uid ?? "");
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** Ready addresses stay before others where there are too many. */
+/** Ready addresses stay before others where there are too many; each subset keeps its share of them. */
 export function truncated(subsets: readonly EndpointSubset[]): {
   subsets: readonly EndpointSubset[];
   isCut: boolean;
 } {
   const count = (of: "addresses" | "notReadyAddresses"): number =>
     subsets.reduce((total, subset) => total + (subset[of]?.length ?? 0), 0);
-  if (count("addresses") + count("notReadyAddresses") <= mostAddresses) return { subsets, isCut: false };
-  let ready = mostAddresses;
-  let unready = Math.max(0, mostAddresses - count("addresses"));
+  const [ready, unready] = [count("addresses"), count("notReadyAddresses")];
+  if (ready + unready <= mostAddresses) return { subsets, isCut: false };
+  const isReadyCut = ready > mostAddresses;
+  const [most, total] = isReadyCut ? [mostAddresses, ready] : [mostAddresses - ready, unready];
+  let left = most;
   return {
     isCut: true,
-    subsets: subsets.flatMap((subset) => {
-      const addresses = (subset.addresses ?? []).slice(0, ready);
-      const notReadyAddresses = (subset.notReadyAddresses ?? []).slice(0, unready);
-      ready -= addresses.length;
-      unready -= notReadyAddresses.length;
-      if (addresses.length + notReadyAddresses.length === 0) return [];
-      return [
-        {
-          ...(addresses.length > 0 && { addresses }),
-          ...(notReadyAddresses.length > 0 && { notReadyAddresses }),
-          ...(subset.ports && { ports: subset.ports }),
-        },
-      ];
+    subsets: subsets.map(({ addresses = [], notReadyAddresses = [], ports }) => {
+      const cut = isReadyCut ? addresses : notReadyAddresses;
+      const kept = cut.slice(0, Math.min(left, Math.ceil((cut.length / total) * most)));
+      left -= kept.length;
+      const [first, second] = isReadyCut ? [kept, []] : [addresses, kept];
+      return {
+        ...(first.length > 0 && { addresses: first }),
+        ...(second.length > 0 && { notReadyAddresses: second }),
+        ...(ports && { ports }),
+      };
     }),
   };
 }
@@ -132,7 +83,7 @@ export function truncated(subsets: readonly EndpointSubset[]): {
 export function endpointsController(context: ControllerContext): Controller {
   const { client, view, dialect } = context;
   const { headlessService } = dialect.names.labels;
-  const { endpointsTriggerTime, endpointsOverCapacity } = dialect.names.annotations;
+  const { endpointsTriggerTime, endpointsOverCapacity, leader } = dialect.names.annotations;
   const events = recorderFor(context, "endpoint-controller");
   const resource = client.of(kinds.endpoints);
   const triggers = new TriggerTimes();
@@ -140,6 +91,11 @@ export function endpointsController(context: ControllerContext): Controller {
   const { services, podsOf } = followServices(context, () => queue);
   const endpoints = view.follow(kinds.endpoints, ({ type, object }) => {
     if (type === "deleted") queue.add(keyOf(object));
+  });
+  void endpoints.synced.then(() => {
+    // Services that were deleted while nobody watched left theirs behind.
+    for (const { metadata } of endpoints.items())
+      if (!metadata.annotations?.[leader]) queue.add(keyOf({ metadata }));
   });
   return { stopped: queue.stopped };
 
@@ -149,9 +105,7 @@ export function endpointsController(context: ControllerContext): Controller {
     const present = endpoints.get(namespace, name);
     if (!service) {
       triggers.forget(key);
-      // What a service without selector has was made by somebody else.
-      if (present && !present.metadata.annotations?.[dialect.names.annotations.leader])
-        await ignoreReasons(["NotFound"], resource.delete(name, { namespace }));
+      if (present) await ignoreReasons(["NotFound"], resource.delete(name, { namespace }));
       return;
     }
     if (!hasSelector(service)) return;

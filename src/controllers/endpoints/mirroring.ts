@@ -1,31 +1,35 @@
 // EndpointSlices that mirror Endpoints of services without a selector.
 import type { Endpoint, Endpoints } from "#api";
 import { type AnyObject, kinds } from "#client";
-import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
+import { type Controller, type ControllerContext, queueFor, recorderFor } from "#controllerkit";
 import { keyOf, splitKey } from "../pods.ts";
+import { offersOf, repack } from "./repack.ts";
 import { hasSelector } from "./service-pods.ts";
-import { writeSlices } from "./slice-writer.ts";
+import { removeSlices, writeSlices } from "./slice-writer.ts";
 import { type Desired, planSlices } from "./slices.ts";
 
-const mostPerSlice = 100;
-/** Of each subset at most so many addresses are mirrored. */
+/** Of each subset at most so many addresses are mirrored, in one slice. */
 const mostPerSubset = 1000;
 
-/** The endpoints of the object's subsets, by address family and ports. */
-export function mirrored({ subsets }: Endpoints): Desired[] {
+/** The endpoints of the object's subsets, by address family and ports, and how many there are too many. */
+export function mirrored({ subsets }: Endpoints): { desired: Desired[]; skipped: number } {
   const groups = new Map<string, Desired & { endpoints: Endpoint[] }>();
-  for (const subset of subsets ?? []) {
-    const ports = (subset.ports ?? []).map(({ name, port, protocol, appProtocol }) => ({
+  let skipped = 0;
+  for (const { addresses = [], notReadyAddresses = [], ports: given = [] } of repack(
+    offersOf(subsets ?? []),
+  )) {
+    const ports = given.map(({ name, port, protocol, appProtocol }) => ({
       name: name ?? "",
       port,
       protocol: protocol ?? "TCP",
       ...(appProtocol && { appProtocol }),
     }));
     const all = [
-      ...(subset.addresses ?? []).map((address) => ({ address, ready: true })),
-      ...(subset.notReadyAddresses ?? []).map((address) => ({ address, ready: false })),
-    ].slice(0, mostPerSubset);
-    for (const { address, ready } of all) {
+      ...addresses.map((address) => ({ address, ready: true })),
+      ...notReadyAddresses.map((address) => ({ address, ready: false })),
+    ];
+    skipped += Math.max(0, all.length - mostPerSubset);
+    for (const { address, ready } of all.slice(0, mostPerSubset)) {
       const addressType = address.ip.includes(":") ? "IPv6" : "IPv4";
       const key = JSON.stringify([addressType, ports]);
       const group = groups.get(key) ?? { addressType, ports, endpoints: [] };
@@ -39,12 +43,13 @@ export function mirrored({ subsets }: Endpoints): Desired[] {
       });
     }
   }
-  return [...groups.values()];
+  return { desired: [...groups.values()], skipped };
 }
 
 export function endpointSliceMirroringController(context: ControllerContext): Controller {
   const { client, view, dialect } = context;
   const { labels: labelNames, annotations: annotationNames, managers } = dialect.names;
+  const events = recorderFor(context, "endpoint-slice-mirroring-controller");
   const queue = queueFor(context, "endpoint_slice_mirroring", sync);
   const services = view.follow(kinds.services, ({ object }) => queue.add(keyOf(object)));
   const endpoints = view.follow(kinds.endpoints, ({ object }) => queue.add(keyOf(object)));
@@ -70,26 +75,25 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
       !hasSelector(service) &&
       source.metadata.labels?.[labelNames.skipEndpointMirror] !== "true" &&
       !source.metadata.annotations?.[annotationNames.leader];
-    if (!isMirrored) {
-      for (const { metadata } of existing)
-        await ignoreReasons(
-          ["NotFound"],
-          client.of(kinds.endpointSlices).delete(metadata.name!, { namespace }),
-        );
-      return;
-    }
+    if (!isMirrored) return await removeSlices(client, existing);
     const annotations = { ...source.metadata.annotations };
     delete annotations[annotationNames.lastApplied];
     delete annotations[annotationNames.endpointsTriggerTime];
     const owner = {
       owner: source,
-      annotations,
+      annotate: () => annotations,
+      followsAnnotations: true,
       labels: {
         ...source.metadata.labels,
         [labelNames.serviceName]: name,
         [labelNames.endpointSliceManagedBy]: managers.endpointSliceMirroring,
       },
     };
-    await writeSlices(client, owner, planSlices(mirrored(source), existing, mostPerSlice), existing);
+    const { desired, skipped } = mirrored(source);
+    if (skipped > 0) {
+      const text = `A max of ${mostPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`;
+      events.event(source, "Warning", "TooManyAddressesToMirror", text);
+    }
+    await writeSlices(client, owner, planSlices(desired, existing, mostPerSubset), existing);
   }
 }

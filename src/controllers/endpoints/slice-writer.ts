@@ -7,14 +7,18 @@ import type { SeenSlice, SlicePlan } from "./slices.ts";
 
 export interface SliceOwner {
   readonly owner: AnyObject;
-  readonly labels: Readonly<Record<string, string>>;
-  /** Those without a value are removed. */
-  readonly annotations: Readonly<Record<string, string | undefined>>;
+  readonly labels: Annotations;
+  /** What becomes of a slice's annotations when it is written. */
+  readonly annotate: (before: Annotations) => Annotations;
+  /** Whether other annotations alone are a reason to write a slice. */
+  readonly followsAnnotations: boolean;
 }
+
+type Annotations = Readonly<Record<string, string>>;
 
 export async function writeSlices(
   client: ApiClient,
-  { owner, labels, annotations }: SliceOwner,
+  { owner, labels, annotate, followsAnnotations }: SliceOwner,
   plan: SlicePlan,
   existing: readonly SeenSlice[],
 ): Promise<void> {
@@ -29,8 +33,7 @@ export async function writeSlices(
     const metadata = {
       ...(reused?.metadata ?? { generateName: generateNameFor(owner.metadata.name!), namespace }),
       labels: { ...labels },
-      annotations: undefined,
-      ...merged(reused?.metadata.annotations ?? {}, annotations),
+      annotations: orUndefined(annotate(reused?.metadata.annotations ?? {})),
       ownerReferences: [controllerReference(owner)],
     };
     if (reused) await resource.update({ ...reused, ...content, metadata });
@@ -40,29 +43,33 @@ export async function writeSlices(
   for (const slice of existing) {
     if (plan.remove.includes(slice)) continue;
     const endpoints = updated.get(slice);
-    if (!endpoints && isDeepStrictEqual({ ...slice.metadata.labels }, { ...labels })) continue;
+    const before = slice.metadata.annotations ?? {};
+    const annotations = annotate(before);
+    const isCurrent =
+      isDeepStrictEqual({ ...slice.metadata.labels }, { ...labels }) &&
+      (!followsAnnotations || isDeepStrictEqual({ ...before }, { ...annotations }));
+    if (!endpoints && isCurrent) continue;
     await resource.update({
       ...slice,
       metadata: {
         ...slice.metadata,
         labels: { ...labels },
-        annotations: undefined,
-        ...merged(slice.metadata.annotations ?? {}, annotations),
+        annotations: orUndefined(annotations),
       },
       endpoints: orNull(endpoints ?? slice.endpoints ?? []),
     });
   }
-  for (const { metadata } of spare)
-    await ignoreReasons(["NotFound"], resource.delete(metadata.name!, { namespace }));
+  await removeSlices(client, spare);
+}
+
+export async function removeSlices(client: ApiClient, slices: readonly SeenSlice[]): Promise<void> {
+  const resource = client.of(kinds.endpointSlices);
+  for (const { metadata } of slices)
+    await ignoreReasons(["NotFound"], resource.delete(metadata.name!, { namespace: metadata.namespace! }));
 }
 
 /** A slice without endpoints or ports has none, rather than an empty list of them. */
 const orNull = <T>(list: readonly T[]): T[] => (list.length > 0 ? [...list] : (null as never));
 
-function merged(
-  before: Readonly<Record<string, string>>,
-  annotations: SliceOwner["annotations"],
-): { annotations?: Record<string, string> } {
-  const all = Object.entries({ ...before, ...annotations }).filter(([, value]) => value !== undefined);
-  return all.length > 0 ? { annotations: Object.fromEntries(all) as Record<string, string> } : {};
-}
+const orUndefined = (annotations: Annotations): Record<string, string> | undefined =>
+  Object.keys(annotations).length > 0 ? { ...annotations } : undefined;

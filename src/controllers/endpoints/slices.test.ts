@@ -39,6 +39,18 @@ const cases: [name: string, uids: string[], existing: SeenSlice[], expected: obj
     { create: [], update: [], remove: ["t"] },
   ],
   [
+    "slices that are written anyway are filled up first",
+    ["a", "c", "d"],
+    [slice("s", ["a", "b"]), slice("t", ["c"])],
+    { create: [], update: ["s 2"], remove: [] },
+  ],
+  [
+    "what fits in no single slice gets a new one",
+    ["a", "b", "c"],
+    [slice("s", ["a"])],
+    { create: [2], update: [], remove: [] },
+  ],
+  [
     "slices of other ports go",
     ["a"],
     [slice("s", ["a"], [{ name: "x", port: 1, protocol: "TCP" }])],

@@ -14,9 +14,15 @@ export interface Desired {
   readonly endpoints: readonly Endpoint[];
 }
 
+/** A slice and what it is to hold. */
+interface Filled {
+  readonly slice: SeenSlice;
+  readonly endpoints: readonly Endpoint[];
+}
+
 export interface SlicePlan {
   readonly create: readonly Desired[];
-  readonly update: readonly { readonly slice: SeenSlice; readonly endpoints: readonly Endpoint[] }[];
+  readonly update: readonly Filled[];
   readonly remove: readonly SeenSlice[];
 }
 
@@ -36,13 +42,17 @@ export function withoutHint(endpoint: Endpoint): Endpoint {
 /** Endpoints as they are compared: hints are given to them afterwards. */
 const bare = (endpoints: readonly Endpoint[]): unknown => withoutUndefined(endpoints.map(withoutHint));
 
+const isChanged = ({ slice, endpoints }: Filled): boolean =>
+  !isDeepStrictEqual(bare(slice.endpoints ?? []), bare(endpoints));
+const fullestFirst = (a: Filled, b: Filled): number => b.endpoints.length - a.endpoints.length;
+
 export function planSlices(
   desired: readonly Desired[],
   existing: readonly SeenSlice[],
   most: number,
 ): SlicePlan {
   const create: Desired[] = [];
-  const update: { slice: SeenSlice; endpoints: readonly Endpoint[] }[] = [];
+  const update: Filled[] = [];
   const remove: SeenSlice[] = [];
   const groups = new Map(desired.map((each) => [groupOf(each.addressType, each.ports), each]));
   const byGroup = Map.groupBy(existing, ({ addressType, ports }) => groupOf(addressType, ports));
@@ -58,17 +68,22 @@ export function planSlices(
         each.endpoints.push(wanted);
       }
     const waiting = [...left.values()];
-    // The fullest slices that still have room are filled up first.
-    for (const each of slices.toSorted((a, b) => b.endpoints.length - a.endpoints.length))
+    const changed = slices.filter((each) => each.endpoints.length > 0 && isChanged(each));
+    // Slices that are written anyway are filled up first, the fullest before others.
+    for (const each of changed.toSorted(fullestFirst))
       each.endpoints.push(...waiting.splice(0, Math.max(0, most - each.endpoints.length)));
+    // What is left goes into one other slice if it fits there, which costs one write, too.
+    const other = slices
+      .filter((each) => !isChanged(each) && each.endpoints.length + waiting.length <= most)
+      .toSorted(fullestFirst)[0];
+    if (other && waiting.length < most) other.endpoints.push(...waiting.splice(0));
     while (waiting.length > 0) create.push({ addressType, ports, endpoints: waiting.splice(0, most) });
-    for (const each of slices) {
-      if (each.endpoints.length === 0 && endpoints.length > 0) remove.push(each.slice);
-      else if (!isDeepStrictEqual(bare(each.slice.endpoints ?? []), bare(each.endpoints))) update.push(each);
-    }
-    if (endpoints.length === 0) {
-      if (slices.length === 0) create.push({ addressType, ports, endpoints: [] });
-      remove.push(...slices.slice(1).map(({ slice }) => slice));
+    if (endpoints.length === 0 && slices.length === 0) create.push({ addressType, ports, endpoints: [] });
+    for (const [at, each] of slices.entries()) {
+      // A service without endpoints keeps one slice.
+      const isKept = each.endpoints.length > 0 || (endpoints.length === 0 && at === 0);
+      if (!isKept) remove.push(each.slice);
+      else if (isChanged(each)) update.push(each);
     }
   }
   return { create, update, remove };

@@ -1,0 +1,71 @@
+// Subsets of Endpoints in their canonical form: ports that the same addresses have together, as RepackSubsets of
+// the original makes them.
+import type { EndpointSubset } from "#api";
+import { inOrder } from "./subset-order.ts";
+
+type Port = NonNullable<EndpointSubset["ports"]>[number];
+type Address = NonNullable<EndpointSubset["addresses"]>[number];
+
+/** An address with one of its ports, or without any. */
+export interface Offer {
+  readonly address: Address;
+  readonly port: Port | undefined;
+  readonly ready: boolean;
+}
+
+/** Two pods may share an address. */
+const idOf = ({ ip, targetRef }: Address): string => `${ip} ${targetRef?.uid ?? ""}`;
+
+const canonicalPort = ({ name, port, protocol, appProtocol }: Port): Port => ({
+  ...(name && { name }),
+  port,
+  protocol: protocol ?? "TCP",
+  ...(appProtocol && { appProtocol }),
+});
+
+export function repack(offers: Iterable<Offer>): EndpointSubset[] {
+  const addresses = new Map<string, Address>();
+  const byPort = new Map<string, { readonly port: Port | undefined; readonly ready: Map<string, boolean> }>();
+  for (const { address, port: given, ready } of offers) {
+    const id = idOf(address);
+    if (!addresses.has(id)) addresses.set(id, address);
+    const port = given && canonicalPort(given);
+    const key = JSON.stringify(port ?? null);
+    let offered = byPort.get(key);
+    if (!offered) byPort.set(key, (offered = { port, ready: new Map() }));
+    // One that is listed twice is ready only if it is so both times.
+    offered.ready.set(id, ready && (offered.ready.get(id) ?? true));
+  }
+  const groups = new Map<
+    string,
+    { readonly ports: Port[]; readonly listed: [id: string, ready: boolean][] }
+  >();
+  for (const { port, ready } of byPort.values()) {
+    const listed = [...ready].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const key = JSON.stringify(listed);
+    let group = groups.get(key);
+    if (!group) groups.set(key, (group = { ports: [], listed }));
+    if (port) group.ports.push(port);
+  }
+  return inOrder(
+    [...groups.values()].map(({ ports, listed }) => {
+      const those = (wanted: boolean): Address[] =>
+        listed.filter(([, ready]) => ready === wanted).map(([id]) => addresses.get(id)!);
+      const [ready, notReady] = [those(true), those(false)];
+      return {
+        ...(ready.length > 0 && { addresses: ready }),
+        ...(notReady.length > 0 && { notReadyAddresses: notReady }),
+        ...(ports.length > 0 && { ports }),
+      };
+    }),
+  );
+}
+
+/** The offers that subsets consist of. */
+export const offersOf = (subsets: readonly EndpointSubset[]): Offer[] =>
+  subsets.flatMap(({ addresses, notReadyAddresses, ports }) =>
+    (ports?.length ? ports : [undefined]).flatMap((port) => [
+      ...(addresses ?? []).map((address) => ({ address, port, ready: true })),
+      ...(notReadyAddresses ?? []).map((address) => ({ address, port, ready: false })),
+    ]),
+  );
