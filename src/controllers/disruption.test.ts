@@ -154,3 +154,15 @@ test("a pod that was evicted and not deleted in time counts again, and is told s
     assert.equal((await told(client, 1)).healthy, 1);
   }),
 );
+
+test("pods that have ended are expected, too, but not healthy", { timeout: 30_000 }, () =>
+  withController(disruptionController, async ({ client }) => {
+    await createPod(client, "a");
+    await createPod(client, "b");
+    const status = { phase: "Succeeded", conditions: [{ type: "Ready", status: "False" }] };
+    await client.of(kinds.pods).patch("b", "strategic", { status }, { namespace, subresource: "status" });
+    await guard(client, { minAvailable: 1 });
+    const { expected, healthy, allowed } = await told(client, 1);
+    assert.deepEqual({ expected, healthy, allowed }, { expected: 2, healthy: 1, allowed: 0 });
+  }),
+);

@@ -11,7 +11,7 @@ import {
   writeStatus,
 } from "#controllerkit";
 import { scaledValue } from "./deployment/rollout.ts";
-import { type SeenPod, isDeleting, isFinished, isReady, keyOf, splitKey, timeOf } from "./pods.ts";
+import { type SeenPod, isDeleting, isReady, keyOf, splitKey, timeOf } from "./pods.ts";
 import { ownerSizes } from "./owner-sizes.ts";
 import { selectorText } from "./selector-text.ts";
 
@@ -61,7 +61,7 @@ export function disruptionController(context: ControllerContext): Controller {
     const [namespace, name] = splitKey(key);
     const budget = budgets.get(namespace, name);
     if (!budget) return;
-    const guarded = pods.inNamespace(namespace).filter((pod) => guards(budget, pod) && !isFinished(pod));
+    const guarded = pods.inNamespace(namespace).filter((pod) => guards(budget, pod));
     if (guarded.length === 0) events.event(budget, "Normal", "NoPods", "No matching pods found");
     let expectation: Expectation;
     try {

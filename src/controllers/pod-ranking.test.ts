@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compareForDeletion, deletionCost } from "./pod-ranking.ts";
+import { compareByAge, compareForDeletion, deletionCost } from "./pod-ranking.ts";
 import type { SeenPod } from "./pods.ts";
 
 const now = Date.UTC(2030, 0, 1);
@@ -62,3 +62,14 @@ for (const [text, expected] of [
 ] as const)
   test(`a deletion cost of ${text} counts as ${expected}`, () =>
     assert.equal(deletionCost(pod({ cost: text }), "cost"), expected));
+
+const ofJobs: [name: string, first: Parts, second: Parts][] = [
+  ["pods of a job that are not ready go first, too", { ready: false }, {}],
+  ["their cost does not count", { cost: "5", age: 10 }, { cost: "-5", age: 20 }],
+  ["the younger goes first, though their ages differ by little", { age: 59 }, { age: 60 }],
+];
+for (const [name, first, second] of ofJobs)
+  test(name, () => {
+    assert.ok(compareByAge(pod(first), pod(second)) < 0);
+    assert.ok(compareByAge(pod(second), pod(first)) > 0);
+  });

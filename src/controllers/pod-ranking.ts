@@ -22,26 +22,45 @@ export function deletionCost({ metadata }: SeenPod, annotation: string): number 
 const logBucket = (now: number, at: number): number =>
   at === 0 ? 0 : Math.floor(Math.log2(Math.max(1, (now - at) * 1_000_000)));
 
+type Order = (a: number, b: number) => number;
+
 /** Negative when `a` goes before `b`. */
 export function compareForDeletion(a: RankedPod, b: RankedPod, annotation: string, now: number): number {
-  const order = [
-    Number(Boolean(a.pod.spec.nodeName)) - Number(Boolean(b.pod.spec.nodeName)),
-    (phases[a.pod.status.phase ?? ""] ?? 0) - (phases[b.pod.status.phase ?? ""] ?? 0),
-    Number(isReady(a.pod)) - Number(isReady(b.pod)),
+  return firstOf([
+    byStage(a.pod, b.pod),
     deletionCost(a.pod, annotation) - deletionCost(b.pod, annotation),
     b.sameNode - a.sameNode,
-    isReady(a.pod) && isReady(b.pod) ? compareTimes(readySince(a.pod), readySince(b.pod), a, b, now) : 0,
-    restartsOf(b.pod) - restartsOf(a.pod),
-    compareTimes(createdAt(a.pod), createdAt(b.pod), a, b, now),
-  ];
-  return order.find((each) => each !== 0) ?? 0;
+    byTimes(a.pod, b.pod, (x, y) => {
+      const [first, second] = [logBucket(now, x), logBucket(now, y)];
+      if (first !== second) return first - second;
+      return (a.pod.metadata.uid ?? "") < (b.pod.metadata.uid ?? "") ? -1 : 1;
+    }),
+  ]);
 }
 
-/** The younger goes first; an unknown time counts as younger. */
-function compareTimes(x: number, y: number, a: RankedPod, b: RankedPod, now: number): number {
+/** The same for pods of a job: neither cost nor node count, and times count to the second. */
+export const compareByAge = (a: SeenPod, b: SeenPod): number =>
+  firstOf([byStage(a, b), byTimes(a, b, (x, y) => y - x)]);
+
+const firstOf = (order: readonly number[]): number => order.find((each) => each !== 0) ?? 0;
+
+const byStage = (a: SeenPod, b: SeenPod): number =>
+  firstOf([
+    Number(Boolean(a.spec.nodeName)) - Number(Boolean(b.spec.nodeName)),
+    (phases[a.status.phase ?? ""] ?? 0) - (phases[b.status.phase ?? ""] ?? 0),
+    Number(isReady(a)) - Number(isReady(b)),
+  ]);
+
+/** The younger goes first, and of equally ready ones that which restarted more. */
+const byTimes = (a: SeenPod, b: SeenPod, order: Order): number =>
+  firstOf([
+    isReady(a) && isReady(b) ? byTime(readySince(a), readySince(b), order) : 0,
+    restartsOf(b) - restartsOf(a),
+    byTime(createdAt(a), createdAt(b), order),
+  ]);
+
+/** An unknown time counts as younger. */
+function byTime(x: number, y: number, order: Order): number {
   if (x === y) return 0;
-  if (x === 0 || y === 0) return x === 0 ? -1 : 1;
-  const [first, second] = [logBucket(now, x), logBucket(now, y)];
-  if (first !== second) return first - second;
-  return (a.pod.metadata.uid ?? "") < (b.pod.metadata.uid ?? "") ? -1 : 1;
+  return x === 0 || y === 0 ? (x === 0 ? -1 : 1) : order(x, y);
 }

@@ -201,7 +201,8 @@ export function statusOf(
     message: failure.message,
     lastTransitionTime: timeOfMillis(now),
   };
-  const conditions = failed ? [...others, old && old.reason === failed.reason ? old : failed] : others;
+  // The first failure stays until a round succeeds.
+  const conditions = failed ? [...others, old ?? failed] : others;
   return {
     replicas: pods.length,
     ...(labelled > 0 && { fullyLabeledReplicas: labelled }),

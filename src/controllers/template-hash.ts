@@ -3,6 +3,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { PodTemplateSpec } from "#api";
 import { withoutUndefined } from "#controllerkit";
 
+/** The label by which a deployment tells its sets and their pods apart. */
+export const hashLabel = "pod-template-hash";
+
 /** Letters and digits that make no words and are not mistaken for each other. */
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { virtualClock } from "#base";
 import { kinds } from "#client";
 import { until, withController } from "../cluster.fixture.ts";
 import { cronJobController } from "./cron-job.ts";
@@ -30,3 +31,30 @@ for (const [name, schedule, reason, note] of reasons)
       assert.match(found.note ?? "", note);
     });
   });
+
+test("a new schedule begins with its next time", { timeout: 30_000 }, async () => {
+  const clock = virtualClock(Math.ceil(Date.now() / 60_000) * 60_000 + 20_000);
+  await withController(
+    cronJobController,
+    async ({ client }) => {
+      const containers = [{ name: "c", image: "i" }];
+      const template = { spec: { restartPolicy: "Never", containers } };
+      const spec = { schedule: "0 0 29 2 *", jobTemplate: { spec: { template } } };
+      const cronJobs = client.of(kinds.cronJobs);
+      await cronJobs.create({ metadata: { name: "c", namespace }, spec } as never);
+      // Times have passed that the new schedule would have had.
+      for (let minutes = 0; minutes < 3; minutes++) await clock.advance(60_000);
+      await cronJobs.patch("c", "merge", { spec: { schedule: "* * * * *" } }, { namespace });
+      const jobs = async () => (await client.of(kinds.jobs).list({ namespace })).items;
+      for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual(await jobs(), []);
+      const [job] = await until(async () => {
+        await clock.advance(1000);
+        const found = await jobs();
+        return found.length > 0 && found;
+      });
+      assert.equal(job!.metadata.name, `c-${Math.floor(clock.now() / 60_000)}`);
+    },
+    clock,
+  );
+});

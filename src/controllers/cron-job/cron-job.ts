@@ -53,6 +53,14 @@ export function dueTime(
   return { at, tooMany: missed > 100 };
 }
 
+function nextTime({ schedule, timeZone }: CronJob["spec"], now: number): number | undefined {
+  try {
+    return parseCron(schedule, timeZone ?? undefined).next(now);
+  } catch {
+    return undefined;
+  }
+}
+
 export function cronJobController(context: ControllerContext): Controller {
   const { client, clock, view, dialect } = context;
   const events = recorderFor(context, "cronjob-controller");
@@ -60,13 +68,22 @@ export function cronJobController(context: ControllerContext): Controller {
   const jobClient = client.of(kinds.jobs);
   const queue = queueFor(context, "cronjob", sync);
   const cronJobs = view.follow(kinds.cronJobs, (event) => {
-    if (event.type !== "deleted") queue.add(keyOf(event.object));
+    const wait = event.type === "updated" ? untilNewSchedule(event.old, event.object) : undefined;
+    if (wait !== undefined) queue.addAfter(keyOf(event.object), wait);
+    else if (event.type !== "deleted") queue.add(keyOf(event.object));
   });
   const jobs = view.follow(kinds.jobs, ({ object }) => {
     const reference = controllerOf(object);
     if (reference?.kind === "CronJob") queue.add(`${object.metadata.namespace}/${reference.name}`);
   });
   return { stopped: queue.stopped };
+
+  /** A new schedule begins with its next time: times that it would have had before are not made up for. */
+  function untilNewSchedule({ spec: old }: SeenCronJob, { spec }: SeenCronJob): number | undefined {
+    if (old.schedule === spec.schedule && old.timeZone === spec.timeZone) return undefined;
+    const next = nextTime(spec, clock.now());
+    return next === undefined ? undefined : next - clock.now() + slackMilliseconds;
+  }
 
   async function sync(key: string): Promise<Again> {
     const [namespace, name] = splitKey(key);

@@ -65,8 +65,10 @@ export function templateFor(
 ): PodTemplateSpec {
   const { metadata, spec } = set.spec.template;
   const own = daemonTolerations(dialect, Boolean(spec.hostNetwork));
+  // Only one that matches the same taints in the same way is replaced, whatever seconds it has.
   const given = (spec.tolerations ?? []).filter(
-    (each) => !own.some(({ key, effect }) => key === each.key && effect === each.effect),
+    ({ key, effect, operator, value }) =>
+      operator !== "Exists" || value || !own.some((each) => each.key === key && each.effect === effect),
   );
   const affinity: Affinity = {
     ...spec.affinity,

@@ -50,3 +50,41 @@ test(
       );
     }),
 );
+
+test("the annotation for it rolls a deployment back, and goes", { timeout: 30_000 }, () =>
+  withController([deploymentController, replicaSetController], async ({ client }) => {
+    const deployments = client.of(kinds.deployments);
+    const rollback = client.dialect.names.annotations.deprecatedRollbackTo;
+    const imageOf = async () => {
+      const { metadata, spec } = await deployments.get("web", { namespace });
+      return metadata.annotations?.[rollback] === undefined && spec.template.spec.containers?.[0]?.image;
+    };
+    const revision = async () =>
+      (await deployments.get("web", { namespace })).metadata.annotations?.["deployment.orch.io/revision"];
+    await deployments.create(draft("one") as never);
+    await until(async () => (await revision()) === "1");
+    const { spec } = draft("two");
+    await deployments.patch("web", "merge", { spec: { template: spec.template } }, { namespace });
+    await until(async () => (await revision()) === "2");
+    const metadata = { annotations: { [rollback]: "1" } };
+    await deployments.patch("web", "merge", { metadata }, { namespace });
+    await until(async () => (await imageOf()) === "one");
+    await until(async () => (await revision()) === "3");
+  }),
+);
+
+test("a set of the right size keeps its annotations when only the surge changes", { timeout: 30_000 }, () =>
+  withController([deploymentController, replicaSetController], async ({ client }) => {
+    const deployments = client.of(kinds.deployments);
+    await deployments.create(draft("one") as never);
+    const maxOf = async () => {
+      const [set] = (await client.of(kinds.replicaSets).list({ namespace })).items;
+      return set?.metadata.annotations?.["deployment.orch.io/max-replicas"];
+    };
+    await until(async () => (await maxOf()) === "3");
+    const strategy = { rollingUpdate: { maxSurge: 4 } };
+    await deployments.patch("web", "merge", { spec: { strategy } }, { namespace });
+    await until(async () => (await deployments.get("web", { namespace })).status.observedGeneration === 2);
+    assert.equal(await maxOf(), "3");
+  }),
+);

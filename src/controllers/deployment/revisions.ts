@@ -29,6 +29,17 @@ export const sizeAnnotations = (deployment: SeenDeployment, { names }: Dialect):
   [names.annotations.deploymentMaxReplicas]: String(maxReplicas(deployment)),
 });
 
+/** Annotations that are not copied between a deployment and its sets. */
+export const ownAnnotations = ({ names: { annotations } }: Dialect): ReadonlySet<string> =>
+  new Set([
+    annotations.deploymentRevision,
+    annotations.deploymentRevisionHistory,
+    annotations.deploymentDesiredReplicas,
+    annotations.deploymentMaxReplicas,
+    annotations.deprecatedRollbackTo,
+    annotations.lastApplied,
+  ]);
+
 /** The annotations that the new set gets: those of the deployment, and its place in the history. */
 export function newSetAnnotations(
   deployment: SeenDeployment,
@@ -36,21 +47,8 @@ export function newSetAnnotations(
   revision: bigint,
   dialect: Dialect,
 ): Annotations {
-  const {
-    deploymentRevision,
-    deploymentRevisionHistory,
-    deploymentDesiredReplicas,
-    deploymentMaxReplicas,
-    deprecatedRollbackTo,
-    lastApplied,
-  } = dialect.names.annotations;
-  const own = [
-    deploymentRevision,
-    deploymentRevisionHistory,
-    deploymentDesiredReplicas,
-    deploymentMaxReplicas,
-  ];
-  const skipped = new Set<string>([...own, deprecatedRollbackTo, lastApplied]);
+  const { deploymentRevision, deploymentRevisionHistory } = dialect.names.annotations;
+  const skipped = ownAnnotations(dialect);
   const after: Record<string, string> = { ...before };
   for (const [key, value] of Object.entries(deployment.metadata.annotations ?? {}))
     if (!skipped.has(key)) after[key] = value;

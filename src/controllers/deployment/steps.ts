@@ -15,7 +15,7 @@ import {
 } from "#controllerkit";
 import type { Dialect } from "#dialect";
 import { timeOf } from "../pods.ts";
-import { equalIgnoringHash, hashOf } from "../template-hash.ts";
+import { equalIgnoringHash, hashLabel, hashOf } from "../template-hash.ts";
 import {
   condition,
   countedStatus,
@@ -32,6 +32,7 @@ import {
   revisionOf,
   sizeAnnotations,
 } from "./revisions.ts";
+import { rollbackTarget, rolledBack } from "./rollback.ts";
 import {
   type SeenDeployment,
   type SeenReplicaSet,
@@ -41,8 +42,6 @@ import {
   replicasOf,
   shrinkOldSets,
 } from "./rollout.ts";
-
-const hashLabel = "pod-template-hash";
 
 export interface StepDeps {
   readonly deployments: ResourceClient<Deployment & AnyObject>;
@@ -81,9 +80,11 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     if (deployment.spec.paused) {
       await syncExistingSet(state);
       await scale(state);
-      await cleanUp(state);
+      if (rollbackTarget(deployment, dialect) === undefined) await cleanUp(state);
       return await writeCounted(state);
     }
+    const target = rollbackTarget(deployment, dialect);
+    if (target !== undefined) return await rollBack(state, target);
     await syncExistingSet(state);
     const isScaled = active(allOf(state)).some((set) => {
       const desired = annotatedNumber(set, deploymentDesiredReplicas);
@@ -94,6 +95,14 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
       return await writeCounted(state);
     }
     return deployment.spec.strategy.type === "Recreate" ? await recreate(state, hasPods) : await roll(state);
+  }
+
+  async function rollBack(state: State, target: bigint): Promise<void> {
+    await syncExistingSet(state);
+    await ensureNewSet(state);
+    const { deployment, event } = rolledBack(state.deployment, allOf(state), target, dialect);
+    await deployments.update(deployment);
+    events.event(state.deployment, event.type, event.reason, event.text);
   }
 
   async function roll(state: State): Promise<Again> {
@@ -263,12 +272,17 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
       const sizes = proportionalSizes(deployment, running, (set) =>
         annotatedNumber(set, deploymentMaxReplicas),
       );
-      for (const [set, size] of sizes) await resize(state, set, size);
+      for (const [set, size] of sizes) await writeSize(state, set, size);
     }
   }
 
-  /** Scales a set and notes the deployment's size on it; true when its size has changed. */
+  /** Scales a set, unless it has that size; true when it has changed. */
   async function resize(state: State, set: SeenReplicaSet, size: number): Promise<boolean> {
+    return replicasOf(set) !== size && (await writeSize(state, set, size));
+  }
+
+  /** Scales a set and notes the deployment's size on it; true when its size has changed. */
+  async function writeSize(state: State, set: SeenReplicaSet, size: number): Promise<boolean> {
     const before = replicasOf(set);
     const annotations = { ...set.metadata.annotations, ...sizeAnnotations(state.deployment, dialect) };
     if (before === size && isDeepStrictEqual(annotations, { ...set.metadata.annotations })) return false;

@@ -95,10 +95,7 @@ export function endpointSliceController(context: ControllerContext): Controller 
         [labelNames.serviceName]: name,
         [labelNames.endpointSliceManagedBy]: managers.endpointSlices,
       },
-      annotate: ({ [endpointsTriggerTime]: _, ...rest }: Readonly<Record<string, string>>) => ({
-        ...rest,
-        ...(triggered !== undefined && { [endpointsTriggerTime]: triggered }),
-      }),
+      annotate: (before: Annotations) => withAnnotation(before, endpointsTriggerTime, triggered),
       followsAnnotations: false,
     };
     const plan = hintedPlan(service, planSlices(desired, existing, mostPerSlice), existing);
@@ -199,4 +196,13 @@ export function endpointSliceController(context: ControllerContext): Controller 
       ...(zone && { zone }),
     };
   }
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Annotations with one more, or without it where it has no value. */
+function withAnnotation(before: Annotations, key: string, value: string | undefined): Annotations {
+  const after = { ...before };
+  delete after[key];
+  return value === undefined ? after : { ...after, [key]: value };
 }

@@ -221,7 +221,7 @@ test("slices of an earlier service of the same name are not reused", { timeout: 
         ],
       },
       addressType: "IPv4",
-    } as never);
+    });
     await createService(client, { selector: { app: "web" } });
     await until(async () => {
       const { items } = await client.of(kinds.endpointSlices).list({ namespace });

@@ -46,9 +46,7 @@ async function createMirrored(client: ApiClient, annotations: Record<string, str
     .of(kinds.services)
     .create({ metadata: { name: "web", namespace }, spec: { ports: [{ port: 80 }] } } as never);
   const { subsets } = endpointsOf(1);
-  await client
-    .of(kinds.endpoints)
-    .create({ metadata: { name: "web", namespace, annotations }, subsets } as never);
+  await client.of(kinds.endpoints).create({ metadata: { name: "web", namespace, annotations }, subsets });
 }
 
 test("a mirrored slice follows the annotations", { timeout: 30_000 }, () =>
@@ -70,7 +68,7 @@ test("people are told of addresses that are not mirrored", { timeout: 30_000 }, 
     await client
       .of(kinds.services)
       .create({ metadata: { name: "web", namespace }, spec: { ports: [{ port: 80 }] } } as never);
-    await client.of(kinds.endpoints).create(endpointsOf(1001) as never);
+    await client.of(kinds.endpoints).create(endpointsOf(1001));
     const event = await until(async () => {
       const { items } = await client.of(kinds.events).list({ namespace });
       return items.find(({ reason }) => reason === "TooManyAddressesToMirror");

@@ -2,7 +2,7 @@
 import type { Container, Job, Pod } from "#api";
 import type { AnyObject, Draft } from "#client";
 import type { Dialect } from "#dialect";
-import { compareForDeletion } from "../pod-ranking.ts";
+import { compareByAge } from "../pod-ranking.ts";
 import { type SeenPod, podFromTemplate } from "../pods.ts";
 
 export type SeenJob = Job & AnyObject;
@@ -82,18 +82,8 @@ export function podsToRemove(
   job: SeenJob,
   active: readonly SeenPod[],
   atLeast: number,
-  now: number,
   dialect: Dialect,
 ): SeenPod[] {
-  const byRank = (pods: readonly SeenPod[]): SeenPod[] =>
-    pods.toSorted((a, b) =>
-      compareForDeletion(
-        { pod: a, sameNode: 0 },
-        { pod: b, sameNode: 0 },
-        dialect.names.annotations.podDeletionCost,
-        now,
-      ),
-    );
   const remove: SeenPod[] = [];
   const keep: SeenPod[] = [];
   if (isIndexed(job)) {
@@ -104,11 +94,11 @@ export function podsToRemove(
       else byIndex.set(index, [...(byIndex.get(index) ?? []), pod]);
     }
     for (const same of byIndex.values()) {
-      const ranked = byRank(same);
+      const ranked = same.toSorted(compareByAge);
       remove.push(...ranked.slice(0, -1));
       keep.push(ranked.at(-1)!);
     }
   } else keep.push(...active);
-  if (remove.length < atLeast) remove.push(...byRank(keep).slice(0, atLeast - remove.length));
+  if (remove.length < atLeast) remove.push(...keep.toSorted(compareByAge).slice(0, atLeast - remove.length));
   return remove;
 }

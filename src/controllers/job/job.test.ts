@@ -62,3 +62,27 @@ test("while a failed pod is not replaced yet, the status counts no pod as active
     assert.equal((await pods.list({ namespace })).items.length, 2);
   }),
 );
+
+test("indexes beyond fewer completions are no longer counted", { timeout: 30_000 }, () =>
+  withController(jobController, async ({ client }) => {
+    const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
+    const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+    await jobs.create({
+      metadata: { name: "j", namespace },
+      spec: { template, parallelism: 3, completions: 3, completionMode: "Indexed" },
+    } as never);
+    const last = await until(async () => {
+      const { items } = await pods.list({ namespace });
+      return items.find(({ metadata }) => metadata.name!.startsWith("j-2-"));
+    });
+    const status = { phase: "Succeeded" };
+    await pods.patch(last.metadata.name!, "merge", { status }, { namespace, subresource: "status" });
+    await until(async () => (await jobs.get("j", { namespace })).status.completedIndexes === "2");
+    await jobs.patch("j", "merge", { spec: { completions: 2, parallelism: 2 } }, { namespace });
+    const counted = await until(async () => {
+      const job = await jobs.get("j", { namespace });
+      return job.status.completedIndexes === undefined && job;
+    });
+    assert.equal(counted.status.succeeded, undefined);
+  }),
+);

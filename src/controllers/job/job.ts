@@ -251,8 +251,7 @@ export function jobController(context: ControllerContext): Controller {
   async function manage(state: Sync, succeeded: number, done: ReadonlySet<number>): Promise<Managed> {
     const { job, active } = state;
     const { completions, parallelism } = job.spec;
-    if (isSuspended(job))
-      return await remove(state, podsToRemove(job, active, active.length, clock.now(), dialect));
+    if (isSuspended(job)) return await remove(state, podsToRemove(job, active, active.length, dialect));
     const most = parallelism ?? 1;
     const wanted =
       completions === null || completions === undefined
@@ -260,7 +259,7 @@ export function jobController(context: ControllerContext): Controller {
           ? active.length
           : most
         : Math.max(0, Math.min(most, completions - succeeded));
-    const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted), clock.now(), dialect);
+    const surplus = podsToRemove(job, active, Math.max(0, active.length - wanted), dialect);
     if (surplus.length > 0) return await remove(state, surplus.slice(0, mostPerSync));
     if (active.length >= wanted) return { active: active.length, failure: undefined, again: undefined };
     const wait = remainingMilliseconds(state.backOff, clock.now());
@@ -375,8 +374,10 @@ export function jobController(context: ControllerContext): Controller {
     if (isByIndex) {
       const text = formatIndexes(indexes);
       needsFlush ||= text !== (status.completedIndexes ?? "");
+      // Fewer completions may leave none of those that were counted.
+      const { succeeded: _, completedIndexes: __, ...rest } = status;
       status = {
-        ...status,
+        ...rest,
         ...(indexes.size > 0 && { succeeded: indexes.size }),
         ...(text !== "" && { completedIndexes: text }),
       };

@@ -52,15 +52,16 @@ export function statefulClaims(client: ApiClient, view: ClusterView, events: Eve
         const known = informer.get(namespace, name!);
         if (known?.metadata.deletionTimestamp) problems.push(`pvc ${name} is being deleted`);
         if (known) continue;
-        const what = `Claim ${name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
+        const whose = `Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
         try {
           await resource.create(claim);
-          events.event(set, "Normal", "SuccessfulCreate", `create ${what} success`);
+          events.event(set, "Normal", "SuccessfulCreate", `create Claim ${name} ${whose} success`);
         } catch (error) {
           if (isAlreadyExists(error)) continue;
           const { message } = error as Error;
           problems.push(`failed to create PVC ${name}: ${message}`);
-          events.event(set, "Warning", "FailedCreate", `create ${what} failed error: ${message}`);
+          const text = `create Claim ${name} for ${whose} failed error: ${message}`;
+          events.event(set, "Warning", "FailedCreate", text);
         }
       }
       if (problems.length > 0) throw new Error(problems.join(", "));
