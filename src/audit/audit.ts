@@ -117,8 +117,8 @@ function logSink(
           clock,
           onError: (error) => log.error("old audit logs cannot be cleaned up", { error: error.message }),
         });
-  const strict = settings.mode === "blocking-strict";
-  const backend = logBackend({ format: settings.format, apiVersion, file, strict });
+  const { format, mode } = settings;
+  const backend = logBackend({ format, apiVersion, file, mode, lost: (...told) => lost("log", ...told) });
   return wrapped(backend, settings, options, { name: "log", concurrent: false, lost });
 }
 

@@ -1,10 +1,12 @@
 // Where audit events go. A backend that must not lose an event before the request goes on answers with a
-// promise.
+// promise; one that gathers events stores them before the answer leaves.
 import type { AuditEvent } from "./event.ts";
 
 export interface AuditBackend {
   /** Takes events; the promise settles when they are stored, and is rejected when they are lost. */
   process(events: readonly AuditEvent[]): Promise<void> | undefined;
+  /** Stores what it has gathered. */
+  flush?(): void;
   /** Delivers what is still buffered and lets go of files and connections. */
   close(): Promise<void>;
 }
@@ -19,6 +21,8 @@ export interface AuditSink {
    * event was stored by every backend that insists on it.
    */
   write(event: AuditEvent): Promise<boolean> | undefined;
+  /** Stores what is gathered: called before an answer leaves, so that its events are stored by then. */
+  flush(): void;
   close(): Promise<void>;
 }
 
@@ -45,6 +49,7 @@ export function sinkOf(backend: AuditBackend, { name, mode, lost }: ModeOptions)
         },
       );
     },
+    flush: () => backend.flush?.(),
     close: () => backend.close(),
   };
 }
@@ -56,6 +61,9 @@ export function unionSink(sinks: readonly AuditSink[]): AuditSink {
       const waits = sinks.map((sink) => sink.write(event)).filter((wait) => wait !== undefined);
       if (waits.length < 2) return waits[0];
       return Promise.all(waits).then((stored) => stored.every(Boolean));
+    },
+    flush: () => {
+      for (const sink of sinks) sink.flush();
     },
     close: async () => {
       await Promise.all(sinks.map((sink) => sink.close()));

@@ -2,6 +2,7 @@ export { type Audit, type AuditSettings, type BackendSettings, openAudit } from 
 export { type AuditMode, type AuditSink } from "./backend.ts";
 export {
   type AuditEvent,
+  type AuditClient,
   type AuditUser,
   type AuditLevel,
   type ObjectReference,

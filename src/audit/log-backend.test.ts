@@ -4,12 +4,14 @@ import { eventOf } from "./audit.fixture.ts";
 import { type AuditMode, sinkOf } from "./backend.ts";
 import { logBackend } from "./log-backend.ts";
 
-function harness({ failing = false, strict = false } = {}) {
+function harness({ failing = false, mode }: { failing?: boolean; mode?: AuditMode } = {}) {
   const written: string[] = [];
+  const lost: number[] = [];
   const backend = logBackend({
     format: "json",
     apiVersion: "g/v1",
-    strict,
+    mode: mode ?? "blocking",
+    lost: (count) => lost.push(count),
     file: {
       write: (text) => {
         if (failing) throw new Error("no space left");
@@ -18,7 +20,7 @@ function harness({ failing = false, strict = false } = {}) {
       close: async () => undefined,
     },
   });
-  return { written, backend };
+  return { written, lost, backend };
 }
 
 const idsIn = (texts: readonly string[]): string[] =>
@@ -27,32 +29,58 @@ const idsIn = (texts: readonly string[]): string[] =>
     .trimEnd()
     .split("\n")
     .map((text) => (JSON.parse(text) as { auditID: string }).auditID);
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("requests go on when their events are written, which those of one turn are together", async () => {
+const ids = ['a"b', "c", "d\u2028"];
+
+test("events are written together before the first of their answers leaves", () => {
   const { written, backend } = harness();
-  const stored = ['a"b', "c", "d\u2028"].map((auditId) => backend.process([eventOf({ auditId })]));
+  for (const auditId of ids) assert.equal(backend.process([eventOf({ auditId })]), undefined);
   assert.deepEqual(written, []);
-  for (const each of stored) await each;
+  backend.flush!();
   assert.equal(written.length, 1);
-  assert.deepEqual(idsIn(written), ['a"b', "c", "d\u2028"]);
-});
-
-test("the events of a batch are written in a few parts, each once and in order", async () => {
-  const { written, backend } = harness();
-  const ids = Array.from({ length: 400 }, (_, at) => `id-${at}`);
-  await backend.process(ids.map((auditId) => eventOf({ auditId })));
-  assert.ok(written.length > 1 && written.length < 10, `${written.length}`);
   assert.deepEqual(idsIn(written), ids);
+  backend.flush!();
+  assert.equal(written.length, 1);
 });
 
-for (const strict of [false, true])
-  test(`the first event of a request is ${strict ? "waited for" : "written behind it"}${strict ? " where it is strict" : ""}`, async () => {
-    const { written, backend } = harness({ strict });
+test("events are written in the same turn of the event loop though no answer leaves", async () => {
+  const { written, backend } = harness();
+  for (const auditId of ids) void backend.process([eventOf({ auditId })]);
+  await turn();
+  assert.equal(written.length, 1);
+  void backend.process([eventOf({ auditId: "e" })]);
+  await turn();
+  assert.deepEqual(idsIn(written), [...ids, "e"]);
+});
+
+const sizes: [mode: AuditMode, padding: number][] = [
+  ["batch", 0],
+  ["blocking", 0],
+  ["batch", 70_000],
+  ["blocking", 70_000],
+];
+for (const [mode, padding] of sizes)
+  test(`many events of ${padding} bytes and more are written in parts with ${mode}, each once and in order`, async () => {
+    const { written, backend } = harness({ mode });
+    const many = Array.from({ length: padding > 0 ? 5 : 400 }, (_, at) => `id-${at}`);
+    const requestObject = JSON.stringify("x".repeat(padding));
+    await backend.process(many.map((auditId) => eventOf({ auditId, requestObject })));
+    await turn();
+    assert.ok(written.length > 1 && written.length < 10, `${written.length}`);
+    assert.deepEqual(idsIn(written), many);
+  });
+
+for (const mode of ["blocking", "blocking-strict"] as const)
+  test(`the first event of a request is written ${mode === "blocking" ? "with its last" : "at once"} with ${mode}`, async () => {
+    const { written, backend } = harness({ mode });
+    void backend.process([eventOf({ auditId: "other" })]);
     const stored = backend.process([eventOf({ stage: "RequestReceived" })]);
-    assert.equal(stored !== undefined, strict);
-    await backend.close();
+    assert.equal(stored !== undefined, mode === "blocking-strict");
+    assert.deepEqual(written.length > 0 ? idsIn(written) : [], stored ? ["other", "id-1"] : []);
     await stored;
-    assert.equal(written.length, 1);
+    await backend.close();
+    assert.deepEqual(idsIn(written), ["other", "id-1"]);
   });
 
 const modes: [mode: AuditMode, goesOn: boolean][] = [
@@ -60,14 +88,17 @@ const modes: [mode: AuditMode, goesOn: boolean][] = [
   ["blocking-strict", false],
 ];
 for (const [mode, goesOn] of modes)
-  test(`an event that cannot be written is lost, and the request ${goesOn ? "goes on" : "fails"} with ${mode}`, async () => {
-    const { backend } = harness({ failing: true });
-    const lost: string[] = [];
+  test(`events that cannot be written are lost, and the request ${goesOn ? "goes on" : "fails"} with ${mode}`, async () => {
+    const { backend, lost } = harness({ failing: true, mode });
+    const told: string[] = [];
     const sink = sinkOf(backend, {
       name: "log",
       mode,
-      lost: (name, count, error) => lost.push(`${name} ${count} ${error.message}`),
+      lost: (name, count, error) => told.push(`${name} ${count} ${error.message}`),
     });
-    assert.equal(await sink.write(eventOf()), goesOn);
-    assert.deepEqual(lost, ["log 1 no space left"]);
+    const stored = await sink.write(eventOf({ stage: "RequestReceived" }));
+    assert.equal(stored ?? true, goesOn);
+    for (let at = 0; at < 3; at++) void sink.write(eventOf());
+    sink.flush();
+    assert.deepEqual([lost, told], goesOn ? [[4], []] : [[3], ["log 1 no space left"]]);
   });

@@ -1,56 +1,70 @@
-// Events as lines of a file or of standard output. Lines of one turn of the event loop are written together, and
-// their requests wait for that: a write costs more than what is in it.
-import type { AuditBackend } from "./backend.ts";
-import { type AuditEvent, eventText, legacyText } from "./event.ts";
+// Events as lines of a file or of standard output. In blocking mode the lines of one turn of the event loop are
+// written together, before any of their answers leaves: a write costs more than what is in it.
+import type { AuditBackend, AuditMode } from "./backend.ts";
+import type { AuditEvent } from "./event.ts";
+import { eventText, legacyText } from "./event-text.ts";
 import type { RotatingFile } from "./rotating-file.ts";
 
 export interface LogBackendOptions {
   readonly format: "json" | "legacy";
   readonly apiVersion: string;
   readonly file: RotatingFile;
-  /** Whether a request waits for its first event, too. */
-  readonly strict: boolean;
+  readonly mode: AuditMode;
+  /** Told of gathered events that could not be written. */
+  readonly lost: (count: number, error: Error) => void;
 }
 
 /** More than this is not gathered before it is written. */
 const mostGathered = 64 * 1024;
 
-export function logBackend({ format, apiVersion, file, strict }: LogBackendOptions): AuditBackend {
-  const line = (event: AuditEvent): string =>
-    `${format === "json" ? eventText(event, apiVersion) : legacyText(event)}\n`;
+export function logBackend({ format, apiVersion, file, mode, lost }: LogBackendOptions): AuditBackend {
+  const line = format === "json" ? (event: AuditEvent) => eventText(event, apiVersion) : legacyText;
   let lines = "";
-  let waiting: PromiseWithResolvers<void> | undefined;
+  let gathered = 0;
+  let scheduled = false;
   const flush = (): void => {
-    if (!waiting) return;
-    const { resolve, reject } = waiting;
-    const text = lines;
+    if (gathered === 0) return;
+    const [text, count] = [lines, gathered];
     lines = "";
-    waiting = undefined;
+    gathered = 0;
     try {
       file.write(text);
-      resolve();
     } catch (error) {
-      reject(error);
+      lost(count, error as Error);
     }
   };
-  const gather = (event: AuditEvent): Promise<void> => {
+  const gather = (event: AuditEvent): void => {
     const text = line(event);
-    if (lines.length + text.length > mostGathered) flush();
-    if (!waiting) {
-      waiting = Promise.withResolvers<void>();
-      setImmediate(flush);
-    }
-    lines += text;
-    return waiting.promise;
+    if (lines.length + text.length >= mostGathered) flush();
+    lines += `${text}\n`;
+    gathered++;
+    if (scheduled) return;
+    // For answers that never leave, because nobody waits for them any more.
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      flush();
+    });
   };
+  const writeNow = (events: readonly AuditEvent[]): Promise<void> => {
+    flush();
+    try {
+      for (const text of joined(events.map(line))) file.write(text);
+      return Promise.resolve();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  };
+  /** A request that fails with its first event waits for it; a batch is not gathered once more. */
+  const isAwaited = ({ stage }: AuditEvent): boolean =>
+    mode === "batch" || (mode === "blocking-strict" && stage === "RequestReceived");
   return {
     process: (events) => {
-      const stored = events.length === 1 ? gather(events[0]!) : together(events.map(gather));
-      if (strict || events.some(({ stage }) => stage !== "RequestReceived")) return stored;
-      // The event of a later stage, behind it in the file, tells of a failure.
-      stored.catch(() => undefined);
+      if (events.some(isAwaited)) return writeNow(events);
+      for (const event of events) gather(event);
       return undefined;
     },
+    flush,
     close: async () => {
       flush();
       await file.close();
@@ -58,8 +72,18 @@ export function logBackend({ format, apiVersion, file, strict }: LogBackendOptio
   };
 }
 
-const together = (writes: readonly Promise<void>[]): Promise<void> =>
-  Promise.all(new Set(writes)).then(() => undefined);
+/** Lines joined to texts of a good size. */
+function* joined(lines: readonly string[]): Generator<string> {
+  let text = "";
+  for (const line of lines) {
+    if (text !== "" && text.length + line.length >= mostGathered) {
+      yield text;
+      text = "";
+    }
+    text += `${line}\n`;
+  }
+  yield text;
+}
 
 /** Standard output in place of a file. */
 export const standardOutput = (write: (text: string) => void): RotatingFile => ({

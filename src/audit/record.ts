@@ -1,6 +1,14 @@
 // What is being recorded of one request: the filter makes it, whoever learns something about the request
 // adds to it, and each stage is written as an event.
-import type { AuditUser, AuditEvent, AuditLevel, ObjectReference, ResponseStatus, Stage } from "./event.ts";
+import type {
+  AuditClient,
+  AuditUser,
+  AuditEvent,
+  AuditLevel,
+  ObjectReference,
+  ResponseStatus,
+  Stage,
+} from "./event.ts";
 import { withoutManagedFields } from "./managed-fields.ts";
 import type { AuditConfig } from "./policy.ts";
 
@@ -9,8 +17,7 @@ export interface RecordedRequest {
   readonly requestUri: string;
   readonly verb: string;
   readonly user: AuditUser | undefined;
-  readonly sourceIps: readonly string[];
-  readonly userAgent: string;
+  readonly client: AuditClient;
   readonly object: ObjectReference | undefined;
   readonly receivedAt: number;
 }
@@ -24,6 +31,7 @@ export class AuditRecord {
   readonly #config: AuditConfig;
   readonly #request: RecordedRequest;
   readonly #annotations: (readonly [key: string, value: string])[] = [];
+  #object: ObjectReference | undefined;
   #impersonated: AuditUser | undefined;
   #status: ResponseStatus | undefined;
   #requestObject: string | undefined;
@@ -33,6 +41,7 @@ export class AuditRecord {
     this.level = config.level;
     this.#config = config;
     this.#request = request;
+    this.#object = request.object;
   }
 
   /** Whether bodies of requests are recorded. */
@@ -63,19 +72,23 @@ export class AuditRecord {
     this.#impersonated = user;
   }
 
-  /** The metadata of the object that was sent completes what the path says. */
+  /** The metadata of the object that was sent completes what the path says. Events made before keep theirs. */
   named(metadata: {
     readonly namespace?: string | undefined;
     readonly name?: string | undefined;
     readonly uid?: string | undefined;
     readonly resourceVersion?: string | undefined;
   }): void {
-    const { object } = this.#request;
-    if (!object) return;
-    object.namespace ||= metadata.namespace ?? "";
-    object.name ||= metadata.name ?? "";
-    object.uid ||= metadata.uid ?? "";
-    object.resourceVersion ||= metadata.resourceVersion ?? "";
+    const known = this.#object;
+    if (!known) return;
+    this.#object = {
+      ...known,
+      fromPath: false,
+      namespace: known.namespace || (metadata.namespace ?? ""),
+      name: known.name || (metadata.name ?? ""),
+      uid: known.uid || (metadata.uid ?? ""),
+      resourceVersion: known.resourceVersion || (metadata.resourceVersion ?? ""),
+    };
   }
 
   /** The body as JSON; kept only at a level that records it. */
@@ -97,7 +110,7 @@ export class AuditRecord {
 
   /** The event of a stage, as things stand. */
   event(stage: Stage, stageAt: number): AuditEvent {
-    const { auditId, requestUri, verb, user, sourceIps, userAgent, object, receivedAt } = this.#request;
+    const { auditId, requestUri, verb, user, client, receivedAt } = this.#request;
     return {
       level: this.level,
       auditId,
@@ -106,9 +119,8 @@ export class AuditRecord {
       verb,
       user,
       impersonatedUser: this.#impersonated,
-      sourceIps,
-      userAgent,
-      object: object && { ...object },
+      client,
+      object: this.#object,
       responseStatus: this.#status,
       requestObject: this.#requestObject,
       responseObject: this.#responseObject,

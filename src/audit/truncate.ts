@@ -1,6 +1,7 @@
 // Events that are too large lose their bodies; those that are still too large are dropped.
 import type { AuditBackend } from "./backend.ts";
-import { type AuditEvent, eventText } from "./event.ts";
+import type { AuditEvent } from "./event.ts";
+import { eventText } from "./event-text.ts";
 
 export interface TruncateOptions {
   readonly maxEventBytes: number;
@@ -37,6 +38,7 @@ export function truncating(backend: AuditBackend, options: TruncateOptions): Aud
         dropped(events.length - kept.length, new Error(`the event is larger than ${maxEventBytes} bytes`));
       return kept.length > 0 ? backend.process(kept) : undefined;
     },
+    flush: () => backend.flush?.(),
     close: () => backend.close(),
   };
 }

@@ -1,7 +1,7 @@
 // Events as lists, posted to an HTTPS server.
 import type { Webhook } from "#client";
 import type { AuditBackend } from "./backend.ts";
-import { eventListText } from "./event.ts";
+import { eventListText } from "./event-text.ts";
 import { splitBySize } from "./truncate.ts";
 
 export interface WebhookBackendOptions {

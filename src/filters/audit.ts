@@ -3,8 +3,9 @@ import type { Audit, AuditConfig, ObjectReference, ResponseStatus } from "#audit
 import { AuditRecord } from "#audit";
 import { ApiError, type Clock, durationOfMillis } from "#base";
 import type { Dialect } from "#dialect";
-import { type Call, type Reply, header } from "#http";
+import type { Body, Reply } from "#http";
 import { type ApiCall, statusObject } from "#endpoints";
+import { auditClient } from "./audit-client.ts";
 import type { Filter } from "./filter.ts";
 import { latencyParts } from "./latency-parts.ts";
 import { isLongRunning } from "./long-running.ts";
@@ -21,10 +22,10 @@ export interface AuditFilterOptions {
   readonly jsonOf: (reply: Reply, call: ApiCall) => string | undefined;
 }
 
-/** The filter in its three places of the pipeline. */
+/** The filter in its places of the pipeline. */
 export interface AuditFilter {
-  /** Before authentication: records requests that do not get past it. */
-  readonly failures: Filter;
+  /** Records a request that did not get past authentication. */
+  readonly failed: (call: ApiCall, error: unknown) => Promise<void>;
   /** Behind authentication: records everything else. */
   readonly requests: Filter;
   /** Around the endpoint: keeps the answer where its body is recorded. */
@@ -49,102 +50,111 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
     audit.metrics.level[config.level].add();
     return config.level === "None" ? undefined : new AuditRecord(config, requestOf(call));
   };
+  const beforeSending = (): void => audit.sink.flush();
+
+  const complete = (
+    call: ApiCall,
+    record: AuditRecord,
+    stage: "ResponseComplete" | "Panic",
+  ): Promise<boolean> | undefined => {
+    const took = clock.now() - call.call.receivedAt;
+    if (took > slowMilliseconds && !isLongRunning(call.target))
+      for (const [part, milliseconds] of [
+        ...Object.entries(latencyParts(call.operation, options.dialect)),
+        ["total", took] as const,
+      ])
+        record.annotate(`${options.latencyPrefix}${part}`, durationOfMillis(milliseconds));
+    return write(record, stage);
+  };
+
+  async function recorded(call: ApiCall, record: AuditRecord, next: () => Promise<Reply>): Promise<Reply> {
+    const received = write(record, "RequestReceived");
+    if (received && !(await received)) {
+      audit.metrics.rejected.add();
+      throw new ApiError(500, "InternalError", "Internal error occurred: failed to store audit event", {
+        causes: [{ message: "failed to store audit event" }],
+      });
+    }
+    const lasting = isLongRunning(call.target);
+    let reply: Reply;
+    try {
+      reply = await next();
+    } catch (thrown) {
+      const { error, panic } = asStatus(thrown, call);
+      failed(record, error);
+      if (lasting) await write(record, "ResponseStarted");
+      await complete(call, record, panic ? "Panic" : "ResponseComplete");
+      audit.sink.flush();
+      throw error;
+    }
+    const { status, headers, body } = reply;
+    if (!record.hasStatus) record.status({ code: status });
+    if (lasting) await write(record, "ResponseStarted");
+    if (body !== undefined && "stream" in body)
+      return { status, headers, body: untilEnd(call, record, body), beforeSending };
+    if (body !== undefined && "takeOver" in body)
+      return { status, headers, body: untilClosed(call, record, body), beforeSending };
+    // Most events are stored before the answer leaves: nothing is waited for.
+    const storing = complete(call, record, "ResponseComplete");
+    if (storing) await storing;
+    return { ...reply, beforeSending };
+  }
+
+  const untilEnd = (call: ApiCall, record: AuditRecord, { stream }: StreamBody): StreamBody => ({
+    stream: async (sink) => {
+      try {
+        await stream(sink);
+      } finally {
+        await complete(call, record, "ResponseComplete");
+        audit.sink.flush();
+      }
+    },
+  });
+
+  const untilClosed = (call: ApiCall, record: AuditRecord, { takeOver }: TakenOver): TakenOver => ({
+    takeOver: (socket, head) => {
+      socket.once("close", () => void complete(call, record, "ResponseComplete"));
+      takeOver(socket, head);
+    },
+  });
+
   return {
-    failures: {
-      name: "audit of failed authentication",
-      run: async (call, next) => {
-        try {
-          return await next();
-        } catch (error) {
-          if (call.user === undefined && error instanceof ApiError) {
-            const record = recordOf(call);
-            if (record) {
-              failed(record, error);
-              await write(record, "ResponseStarted");
-            }
-          }
-          throw error;
-        }
-      },
+    failed: async (call, error) => {
+      if (call.user !== undefined || !(error instanceof ApiError)) return;
+      const record = recordOf(call);
+      if (!record) return;
+      failed(record, error);
+      await write(record, "ResponseStarted");
+      audit.sink.flush();
     },
     requests: {
       name: "audit",
-      run: async (call, next) => {
+      run: (call, next) => {
         const record = recordOf(call);
-        if (!record) return await next();
+        if (!record) return next();
         call.audit = record;
         if (call.authenticationNotes)
           for (const [key, value] of Object.entries(call.authenticationNotes)) record.annotate(key, value);
-        const received = write(record, "RequestReceived");
-        if (received && !(await received)) {
-          audit.metrics.rejected.add();
-          throw new ApiError(500, "InternalError", "Internal error occurred: failed to store audit event", {
-            causes: [{ message: "failed to store audit event" }],
-          });
-        }
-        const lasting = isLongRunning(call.target);
-        const complete = (stage: "ResponseComplete" | "Panic"): Promise<boolean> | undefined => {
-          const took = clock.now() - call.call.receivedAt;
-          if (!lasting && took > slowMilliseconds)
-            for (const [part, milliseconds] of [
-              ...Object.entries(latencyParts(call.operation, options.dialect)),
-              ["total", took] as const,
-            ])
-              record.annotate(`${options.latencyPrefix}${part}`, durationOfMillis(milliseconds));
-          return write(record, stage);
-        };
-        let reply: Reply;
-        try {
-          reply = await next();
-        } catch (thrown) {
-          const { error, panic } = asStatus(thrown, call);
-          failed(record, error);
-          if (lasting) await write(record, "ResponseStarted");
-          await complete(panic ? "Panic" : "ResponseComplete");
-          throw error;
-        }
-        if (!record.hasStatus) record.status({ code: reply.status });
-        if (lasting) await write(record, "ResponseStarted");
-        const { body } = reply;
-        if (body !== undefined && "stream" in body) {
-          const { stream } = body;
-          const watched = async (sink: Parameters<typeof stream>[0]): Promise<void> => {
-            try {
-              await stream(sink);
-            } finally {
-              await complete("ResponseComplete");
-            }
-          };
-          return { ...reply, body: { stream: watched } };
-        }
-        if (body !== undefined && "takeOver" in body) {
-          const { takeOver } = body;
-          return {
-            ...reply,
-            body: {
-              takeOver: (socket, head) => {
-                socket.once("close", () => void complete("ResponseComplete"));
-                takeOver(socket, head);
-              },
-            },
-          };
-        }
-        // Most events are stored by now: nothing is waited for.
-        const storing = complete("ResponseComplete");
-        if (storing) await storing;
-        return reply;
+        return recorded(call, record, next);
       },
     },
     responses: {
       name: "audit of responses",
-      run: async (call, next) => {
-        const reply = await next();
-        if (call.audit && !isLongRunning(call.target)) answered(call.audit, reply, call, options.jsonOf);
-        return reply;
+      run: (call, next) => {
+        const { audit: record, target } = call;
+        if (!record || !(record.wantsResponse || mayAnswerStatus(call)) || isLongRunning(target))
+          return next();
+        return next().then((reply) => {
+          answered(record, reply, call, options.jsonOf);
+          return reply;
+        });
       },
     },
   };
 }
+
+type StreamBody = Extract<Body, { readonly stream: unknown }>;
+type TakenOver = Extract<Body, { readonly takeOver: unknown }>;
 
 const textOf = (reason: ApiError): ResponseStatus => statusOf(statusObject(reason), reason.code);
 
@@ -170,7 +180,7 @@ function answered(
   call: ApiCall,
   jsonOf: AuditFilterOptions["jsonOf"],
 ): void {
-  const maybeStatus = call.target.verb === "delete" || call.target.verb === "create";
+  const maybeStatus = mayAnswerStatus(call);
   if (!record.wantsResponse && !(maybeStatus && isSmall(reply))) return;
   const json = jsonOf(reply, call);
   if (json === undefined) return;
@@ -178,6 +188,8 @@ function answered(
   if (status) record.status(statusOf(status, reply.status));
   record.responseObject(() => json);
 }
+
+const mayAnswerStatus = ({ target: { verb } }: ApiCall): boolean => verb === "delete" || verb === "create";
 
 const mostStatusBytes = 4096;
 function statusIn(json: string): Readonly<Record<string, unknown>> | undefined {
@@ -196,13 +208,11 @@ function configFor(audit: Audit, { user, target }: ApiCall): AuditConfig {
   });
 }
 
-const longestUserAgent = 1024;
-
 function requestOf(call: ApiCall): ConstructorParameters<typeof AuditRecord>[1] {
   const { target } = call;
-  const userAgent = header(call.call.headers, "user-agent") ?? "";
   const object: ObjectReference | undefined = target.isResource
     ? {
+        fromPath: true,
         resource: target.resource,
         namespace: target.namespace,
         name: target.name,
@@ -218,30 +228,11 @@ function requestOf(call: ApiCall): ConstructorParameters<typeof AuditRecord>[1] 
     requestUri: call.call.path + (call.call.search === "" ? "" : `?${call.call.search}`),
     verb: target.verb,
     user: call.user,
-    sourceIps: sourceIps(call.call),
-    userAgent:
-      userAgent.length > longestUserAgent ? `${userAgent.slice(0, longestUserAgent)}...TRUNCATED` : userAgent,
+    client: auditClient(call.call),
     object,
     receivedAt: distinct(call.call.receivedAt),
   };
 }
-
-/** Where the request came from: the hops that proxies named, then the peer itself. */
-export function sourceIps({ headers, peer }: Pick<Call, "headers" | "peer">): string[] {
-  const found: string[] = [];
-  const forwarded = header(headers, "x-forwarded-for");
-  if (forwarded !== undefined)
-    for (const part of forwarded.split(",").slice(0, mostHops))
-      if (addressForm.test(part.trim())) found.push(part.trim());
-  const real = header(headers, "x-real-ip");
-  if (real !== undefined && addressForm.test(real) && !found.includes(real)) found.push(real);
-  const address = peer.address.replace(/^::ffff:(?=\d+\.)/, "");
-  if (address !== "" && found.at(-1) !== address) found.push(address);
-  return found;
-}
-
-const mostHops = 32;
-const addressForm = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i;
 
 /** Requests of one millisecond are told apart by their microseconds, in the order in which they came. */
 let lastReceived = 0;

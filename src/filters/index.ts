@@ -7,4 +7,4 @@ export { filters, requestHandler } from "./pipeline.ts";
 export { logUnexpected, recover } from "./recover.ts";
 export { newAuditId } from "./audit-id.ts";
 export { warningValues } from "./common-headers.ts";
-export { sourceIps } from "./audit.ts";
+export { auditClient, sourceIps } from "./audit-client.ts";

@@ -77,8 +77,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     requestLog(options.log),
     commonHeaders,
     shutdownFilter({ lifecycle, observer: metrics, clock, streamBytesPerSecond }),
-    recover({ dialect, unexpected: options.unexpected }),
-    audit && audit.failures,
+    recover({ dialect, unexpected: options.unexpected, failed: audit ? audit.failed : undefined }),
     strictTransportDirectives.length > 0 && strictTransport(strictTransportDirectives),
     goawayChance > 0 && goAway(goawayChance),
     deadline({

@@ -12,6 +12,8 @@ export interface RecoverOptions {
   readonly dialect: Dialect;
   /** Logs an error that no handler expected; gives the id under which it was logged. */
   readonly unexpected: (error: unknown, call: ApiCall) => string;
+  /** Told of an error before it is answered. */
+  readonly failed?: ((call: ApiCall, error: unknown) => Promise<void>) | undefined;
 }
 
 export function recover(options: RecoverOptions): Filter {
@@ -21,6 +23,7 @@ export function recover(options: RecoverOptions): Filter {
       try {
         return await next();
       } catch (error) {
+        await options.failed?.(call, error);
         return errorReply(call, asStatus(error, call, options).error, options.dialect);
       }
     },

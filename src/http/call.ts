@@ -74,6 +74,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: Body;
+  /** Called right before the answer leaves. Answers that leave together may share what it does. */
+  readonly beforeSending?: (() => void) | undefined;
 }
 
 export class BodyTooLarge extends Error {

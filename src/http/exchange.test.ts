@@ -54,6 +54,38 @@ for (const protocol of protocols) {
     );
   });
 
+  for (const http2Implementation of protocol === "2"
+    ? (["builtin", "node"] as const)
+    : (["builtin"] as const))
+    test(
+      `${over} by ${http2Implementation} what is to happen before an answer leaves has happened by then`,
+      tls,
+      async (t) => {
+        const bodies: readonly Reply["body"][] = [
+          undefined,
+          bytes("one"),
+          [bytes("one"), bytes("two")],
+          { stream: async (sink) => sink.write(bytes("some")) },
+        ];
+        const happened: string[] = [];
+        const server = await secured(
+          t,
+          async ({ path }) => ({
+            ...reply(bodies[Number(path.slice(1))]),
+            beforeSending: () => happened.push(path),
+          }),
+          { http2Implementation },
+        );
+        for (const at of bodies.keys()) {
+          const { status } = await ask(server, protocol, { path: `/${at}` });
+          assert.deepEqual(
+            [status, happened],
+            [200, [...bodies.keys()].slice(0, at + 1).map((n) => `/${n}`)],
+          );
+        }
+      },
+    );
+
   test(`${over} a header that comes twice has two values`, tls, async (t) => {
     let groups: readonly string[] = [];
     const server = await secured(t, async (call) => {

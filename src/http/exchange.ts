@@ -263,6 +263,7 @@ export async function replyOnHttp2(
   const headers: PlainHeaders = { date, ...(reply.headers as PlainHeaders) };
   const body = reply.body;
   if (body && "takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
+  stream.beforeSending = reply.beforeSending;
   if (body && "stream" in body) {
     stream.respond(reply.status, headers, nothing, method === "HEAD");
     if (method === "HEAD") return;
@@ -277,6 +278,7 @@ export async function replyOnHttp2(
 
 export async function replyOnHttp1(response: ServerResponse, method: string, reply: Reply): Promise<void> {
   if (response.destroyed) return;
+  reply.beforeSending?.();
   const headers = { ...reply.headers } as PlainHeaders;
   const body = reply.body;
   if (body === undefined || isBytes(body)) {

@@ -91,6 +91,7 @@ export function http1Engine(
       .handle(call)
       .then((reply) => {
         if (reply.body && "takeOver" in reply.body) {
+          reply.beforeSending?.();
           reply.body.takeOver(socket, head);
           return;
         }

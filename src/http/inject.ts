@@ -53,6 +53,7 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
     bodyBuffered: () => Promise.resolve(),
     goAway: () => undefined,
   });
+  reply.beforeSending?.();
   const streamed = reply.body !== undefined && "stream" in reply.body;
   const leave = (): void => request.signal?.removeEventListener("abort", pass);
   if (!streamed) leave();

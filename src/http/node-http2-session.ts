@@ -105,9 +105,10 @@ function callOf(exchange: Exchange, headers: HeaderValues, { peer, now }: NodeHt
 async function reply(
   stream: ServerHttp2Stream,
   method: string,
-  { status, headers, body }: Reply,
+  { status, headers, body, beforeSending }: Reply,
 ): Promise<void> {
   if (stream.destroyed) return;
+  beforeSending?.();
   if (body && "takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
   const head: Record<string, string | number | string[]> = { ":status": status };
   for (const [name, value] of Object.entries(headers))

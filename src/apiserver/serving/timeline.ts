@@ -117,7 +117,7 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
         writers.observe(event);
         return sink.write(event);
       };
-      return { ...audit, sink: { write, close: () => sink.close() } };
+      return { ...audit, sink: { ...sink, write } };
     },
     start: async () => {
       const summedUp = async (): Promise<void> => {

@@ -21,7 +21,7 @@ for (const [name, level, count] of levels)
         },
         warnings: [],
       }),
-      sink: { write: async (event: AuditEvent) => events.push(event) > 0, close: async () => undefined },
+      sink: { write: async (event: AuditEvent) => events.push(event) > 0, flush: () => undefined },
       metrics: auditMetrics(createMetrics()),
     } as unknown as Audit;
     const record = auditSignIn(audit, virtualClock(Date.UTC(2030, 0, 1)));

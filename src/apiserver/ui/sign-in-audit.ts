@@ -2,16 +2,14 @@
 // request pipeline. Neither the code nor the token is part of them.
 import { type Audit, AuditRecord } from "#audit";
 import type { Clock } from "#base";
-import { newAuditId, sourceIps } from "#filters";
-import { type Call, header } from "#http";
+import { auditClient, newAuditId } from "#filters";
+import type { Call } from "#http";
 
 /** One attempt: who signed in, if anybody did, and the status of the answer. */
 export interface SignInAttempt {
   readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined;
   readonly status: number;
 }
-
-const longestUserAgent = 1024;
 
 export function auditSignIn(
   audit: Audit,
@@ -27,8 +25,7 @@ export function auditSignIn(
       requestUri: call.path,
       verb,
       user,
-      sourceIps: sourceIps(call),
-      userAgent: (header(call.headers, "user-agent") ?? "").slice(0, longestUserAgent),
+      client: auditClient(call),
       object: undefined,
       receivedAt: call.receivedAt,
     });
@@ -36,5 +33,6 @@ export function auditSignIn(
     if (record.omits("ResponseComplete")) return;
     audit.metrics.events.add();
     await audit.sink.write(record.event("ResponseComplete", clock.now()));
+    audit.sink.flush();
   };
 }

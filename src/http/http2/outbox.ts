@@ -129,6 +129,7 @@ export class Outbox {
 
   private sendHeaders(stream: Stream, { status, headers }: NonNullable<Stream["responseHead"]>): void {
     stream.responseHead = undefined;
+    stream.beforeSending?.();
     const ends = stream.ended && stream.pendingBytes === 0 && !stream.trailers;
     addHeaders(stream.id, status, headers, ends);
     if (ends) this.finish(stream);

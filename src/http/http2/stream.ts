@@ -43,6 +43,8 @@ export class Stream {
   pendingBefore = 0;
   /** The head of the response, until it is sent. */
   responseHead: { readonly status: number; readonly headers: ResponseHeaders } | undefined;
+  /** Called before the head of the response is sent. */
+  beforeSending: (() => void) | undefined;
   responded = false;
   ended = false;
   /** Follow the body and end the response. */

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventOf } from "./audit.fixture.ts";
-import { eventListText, eventText, legacyText } from "./event.ts";
+import { eventListText, eventText, legacyText } from "./event-text.ts";
 
 test("an event has its fields in the order of the reference", () => {
   const event = eventOf({
     user: { name: "ann", uid: "u", groups: ["dev"], extra: { scope: ["a"] } },
     impersonatedUser: { name: "bob", groups: [] },
     object: {
+      fromPath: false,
       resource: "pods",
       namespace: "n",
       name: "",
@@ -42,6 +43,61 @@ test("an event has its fields in the order of the reference", () => {
       '"requestObject":{"a":1},"responseObject":{"b":12345678901234567890},' +
       '"requestReceivedTimestamp":"2024-01-02T03:04:05.678000Z","stageTimestamp":"2024-01-02T03:04:05.679000Z",' +
       '"annotations":{"a":"2","z":"1"}}',
+  );
+});
+
+const objects: [name: string, requestUri: string, name: string, fromPath: boolean][] = [
+  ["as it is in the path", "/api/v1/namespaces/n/pods/p", "p", true],
+  ["decoded from the path", "/api/v1/namespaces/n/pods/%22p%22%0A", '"p"\n', true],
+  ["sent in the body", "/api/v1/namespaces/n/pods", 'p"', false],
+];
+for (const [name, requestUri, objectName, fromPath] of objects)
+  test(`the name of an object is escaped where it needs to be: ${name}`, () => {
+    const object = {
+      fromPath,
+      resource: "pods",
+      namespace: "n",
+      name: objectName,
+      uid: "",
+      apiGroup: "",
+      apiVersion: "v1",
+      resourceVersion: "",
+      subresource: "status",
+    };
+    const { objectRef } = JSON.parse(eventText(eventOf({ requestUri, object }), "g/v1")) as {
+      objectRef: unknown;
+    };
+    assert.deepEqual(objectRef, {
+      resource: "pods",
+      namespace: "n",
+      name: objectName,
+      apiVersion: "v1",
+      subresource: "status",
+    });
+  });
+
+test("clients, users and annotations may have any characters", () => {
+  const odd = 'a"b\\c\u2028\u0001é';
+  const event = eventOf({
+    auditId: odd,
+    verb: odd,
+    user: { name: odd, groups: [odd] },
+    client: { sourceIps: [], userAgent: odd },
+    annotations: [[odd, odd]],
+  });
+  const { auditID, verb, user, userAgent, sourceIPs, annotations } = JSON.parse(
+    eventText(event, "g/v1"),
+  ) as Record<string, unknown>;
+  assert.deepEqual(
+    { auditID, verb, user, userAgent, sourceIPs, annotations },
+    {
+      auditID: odd,
+      verb: odd,
+      user: { username: odd, groups: [odd] },
+      userAgent: odd,
+      sourceIPs: undefined,
+      annotations: { [odd]: odd },
+    },
   );
 });
 

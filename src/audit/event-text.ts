@@ -1,0 +1,160 @@
+// Events as text on the wire and in the log: JSON with its fields in the order of the reference, or the old form.
+// Most texts need no escapes; what is shared between requests is written once.
+import type {
+  Annotations,
+  AuditClient,
+  AuditEvent,
+  AuditUser,
+  ObjectReference,
+  ResponseStatus,
+} from "./event.ts";
+
+/** One event as a JSON document of its own; `apiVersion` is the audit group's. */
+export const eventText = (event: AuditEvent, apiVersion: string): string =>
+  `{"kind":"Event","apiVersion":"${apiVersion}",${fieldsText(event)}`;
+
+/** An EventList; items carry no type header. */
+export const eventListText = (events: readonly AuditEvent[], apiVersion: string): string =>
+  `{"kind":"EventList","apiVersion":"${apiVersion}","metadata":{},"items":[${events.map((event) => `{${fieldsText(event)}`).join(",")}]}`;
+
+/** The fields of an event behind its type header, without the opening brace. */
+function fieldsText(event: AuditEvent): string {
+  const { requestUri, user, impersonatedUser, object, responseStatus, requestObject, responseObject } = event;
+  const uri = quoted(requestUri);
+  // Parts of a path that needs no escapes need none, either.
+  const asInPath = uri.length === requestUri.length + 2 && !requestUri.includes("%");
+  return `"level":"${event.level}","auditID":${quoted(event.auditId)},"stage":"${event.stage}","requestURI":${uri},"verb":${knownQuoted(event.verb)}${
+    user ? knownUserText(user) : ',"user":{}'
+  }${impersonatedUser ? `,"impersonatedUser":${userText(impersonatedUser)}` : ""}${knownClientText(event.client)}${
+    object ? (asInPath && object.fromPath ? plainObjectText(object) : objectText(object)) : ""
+  }${responseStatus ? statusText(responseStatus) : ""}${
+    requestObject === undefined ? "" : `,"requestObject":${requestObject}`
+  }${responseObject === undefined ? "" : `,"responseObject":${responseObject}`},"requestReceivedTimestamp":"${timeText(
+    event.receivedAt,
+  )}","stageTimestamp":"${timeText(event.stageAt)}"${event.annotations ? annotationsText(event.annotations) : ""}}`;
+}
+
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text));
+
+const field = (name: string, text: string | undefined): string => (text ? `,"${name}":${quoted(text)}` : "");
+const plainField = (name: string, text: string): string => (text === "" ? "" : `,"${name}":"${text}"`);
+
+const objectText = (object: ObjectReference): string =>
+  `,"objectRef":{"resource":${quoted(object.resource)}${field("namespace", object.namespace)}${field("name", object.name)}${field(
+    "uid",
+    object.uid,
+  )}${field("apiGroup", object.apiGroup)}${field("apiVersion", object.apiVersion)}${field(
+    "resourceVersion",
+    object.resourceVersion,
+  )}${field("subresource", object.subresource)}}`;
+
+/** Of an object that is known from the path alone: it has no uid and no resource version. */
+const plainObjectText = ({
+  resource,
+  namespace,
+  name,
+  apiGroup,
+  apiVersion,
+  subresource,
+}: ObjectReference): string =>
+  `,"objectRef":{"resource":"${resource}"${plainField("namespace", namespace)}${plainField("name", name)}${plainField(
+    "apiGroup",
+    apiGroup,
+  )}${plainField("apiVersion", apiVersion)}${plainField("subresource", subresource)}}`;
+
+function statusText({ status, message, reason, details, code }: ResponseStatus): string {
+  if (status === undefined) return `,"responseStatus":{"metadata":{},"code":${code}}`;
+  return `,"responseStatus":{"metadata":{}${field("status", status)}${field("message", message)}${field("reason", reason)}${
+    details === undefined ? "" : `,"details":${JSON.stringify(details)}`
+  },"code":${code}}`;
+}
+
+function annotationsText(annotations: Annotations): string {
+  let text = "";
+  for (const [key, value] of inOrder(annotations)) text += `,${knownQuoted(key)}:${knownQuoted(value)}`;
+  return text === "" ? "" : `,"annotations":{${text.slice(1)}}`;
+}
+
+/** By key. Most are so already. */
+function inOrder(annotations: Annotations): Annotations {
+  for (let at = 1; at < annotations.length; at++)
+    if (annotations[at - 1]![0] > annotations[at]![0])
+      return annotations.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return annotations;
+}
+
+const mostKnown = 1024;
+const longestKnown = 512;
+let knownTexts = new Map<string, string>();
+
+/** Verbs, keys of annotations and reasons of decisions are few. */
+function knownQuoted(text: string): string {
+  let known = knownTexts.get(text);
+  if (known !== undefined) return known;
+  known = JSON.stringify(text);
+  if (text.length > longestKnown) return known;
+  if (knownTexts.size >= mostKnown) knownTexts = new Map();
+  knownTexts.set(text, known);
+  return known;
+}
+
+let currentSecond = { second: Number.NaN, text: "" };
+
+/** Microseconds behind the text of the second, which is made once for all events of that second. */
+function timeText(milliseconds: number): string {
+  const second = Math.floor(milliseconds / 1000);
+  if (second !== currentSecond.second)
+    currentSecond = { second, text: new Date(second * 1000).toISOString().slice(0, 20) };
+  const micros = Math.min(Math.round((milliseconds - second * 1000) * 1000), 999_999);
+  return `${currentSecond.text}${(1_000_000 + micros).toString().slice(1)}Z`;
+}
+
+const userText = ({ name, uid, groups, extra }: AuditUser): string =>
+  JSON.stringify({
+    ...(name && { username: name }),
+    ...(uid && { uid }),
+    ...(groups.length > 0 && { groups }),
+    ...(extra && Object.keys(extra).length > 0 && { extra }),
+  });
+
+/** The text of something that requests share. */
+function once<T extends object>(textFor: (value: T) => string): (value: T) => string {
+  const known = new WeakMap<T, string>();
+  return (value) => {
+    let text = known.get(value);
+    if (text === undefined) known.set(value, (text = textFor(value)));
+    return text;
+  };
+}
+
+const knownUserText = once((user: AuditUser) => `,"user":${userText(user)}`);
+const knownClientText = once(({ sourceIps, userAgent }: AuditClient) =>
+  [
+    sourceIps.length > 0 ? `,"sourceIPs":${JSON.stringify(sourceIps)}` : "",
+    userAgent === "" ? "" : `,"userAgent":${JSON.stringify(userAgent)}`,
+  ].join(""),
+);
+
+/** One line of the log's old form. */
+export function legacyText(event: AuditEvent): string {
+  const { user, client, impersonatedUser: as } = event;
+  const quoted = (texts: readonly string[]): string => texts.map((text) => JSON.stringify(text)).join(",");
+  const name = user?.name ? user.name : "<none>";
+  const groups = user?.name && user.groups.length > 0 ? quoted(user.groups) : "<none>";
+  const parts: readonly (readonly [string, string])[] = [
+    ["id", JSON.stringify(event.auditId)],
+    ["stage", JSON.stringify(event.stage)],
+    ["ip", JSON.stringify(client.sourceIps[0] ?? "<unknown>")],
+    ["method", JSON.stringify(event.verb)],
+    ["user", JSON.stringify(name)],
+    ["groups", groups],
+    ["as", JSON.stringify(as ? as.name : "<self>")],
+    ["asgroups", as ? quoted(as.groups) : "<lookup>"],
+    ["user-agent", JSON.stringify(client.userAgent)],
+    ["namespace", JSON.stringify(event.object?.namespace || "<none>")],
+    ["uri", JSON.stringify(event.requestUri)],
+    ["response", `"${event.responseStatus ? event.responseStatus.code : "<deferred>"}"`],
+  ];
+  return `${timeText(event.receivedAt)} AUDIT: ${parts.map(([key, value]) => `${key}=${value}`).join(" ")}`;
+}

@@ -1,0 +1,39 @@
+// The client that audit events name: the addresses a request came from, and its user agent.
+import type { AuditClient } from "#audit";
+import { type Call, type Peer, header } from "#http";
+
+const longestUserAgent = 1024;
+const known = new WeakMap<Peer, { readonly agent: string; readonly client: AuditClient }>();
+
+/** Requests of one connection share it, unless a proxy sends them for many clients. */
+export function auditClient(call: Pick<Call, "headers" | "peer">): AuditClient {
+  const { headers, peer } = call;
+  const agent = header(headers, "user-agent") ?? "";
+  if (headers["x-forwarded-for"] !== undefined || headers["x-real-ip"] !== undefined)
+    return { sourceIps: sourceIps(call), userAgent: shortened(agent) };
+  const before = known.get(peer);
+  if (before?.agent === agent) return before.client;
+  const client = { sourceIps: sourceIps(call), userAgent: shortened(agent) };
+  known.set(peer, { agent, client });
+  return client;
+}
+
+const shortened = (agent: string): string =>
+  agent.length > longestUserAgent ? `${agent.slice(0, longestUserAgent)}...TRUNCATED` : agent;
+
+/** Where the request came from: the hops that proxies named, then the peer itself. */
+export function sourceIps({ headers, peer }: Pick<Call, "headers" | "peer">): string[] {
+  const found: string[] = [];
+  const forwarded = header(headers, "x-forwarded-for");
+  if (forwarded !== undefined)
+    for (const part of forwarded.split(",").slice(0, mostHops))
+      if (addressForm.test(part.trim())) found.push(part.trim());
+  const real = header(headers, "x-real-ip");
+  if (real !== undefined && addressForm.test(real) && !found.includes(real)) found.push(real);
+  const address = peer.address.replace(/^::ffff:(?=\d+\.)/, "");
+  if (address !== "" && found.at(-1) !== address) found.push(address);
+  return found;
+}
+
+const mostHops = 32;
+const addressForm = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i;
