@@ -5,6 +5,7 @@ import type { VolumeView } from "./volumes/volume-view.ts";
 
 /** Why a node, or every node, is not for the pod. */
 export interface NodeRejection {
+  /** Empty where several together are the reason; then any event may help. */
   readonly plugin: string;
   readonly reasons: readonly string[];
   /** Whether driving other pods out cannot help. */

@@ -198,6 +198,61 @@ for (const [name, given, entries, expected] of cases)
     assert.equal(found.node?.name ?? failureText(found.failures!), expected);
   });
 
+/** A snapshot in which claim c-NODE is bound to a volume of that node. */
+function withVolumes(entries: [SeenNode, SeenPod[]][]): Snapshot {
+  const snapshot = snapshotOf(entries);
+  const on = (values: string[]) => [
+    { matchExpressions: [{ key: "orch.io/hostname", operator: "In", values }] },
+  ];
+  const claim = (_: string, name: string) => ({
+    metadata: { annotations: { "pv.orch.io/bind-completed": "yes" } },
+    spec: { volumeName: name.slice("c-".length) },
+    status: { phase: "Bound" },
+  });
+  const volume = (name: string) => ({
+    metadata: { name },
+    spec: { nodeAffinity: { required: { nodeSelectorTerms: on([name]) } } },
+  });
+  return { ...snapshot, volumes: { ...snapshot.volumes, claim, volume } as never };
+}
+const using = (...claims: string[]) => ({
+  volumes: claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
+});
+const none = "No preemption victims found for incoming pod";
+
+const placed: [name: string, given: SeenPod, text: string, preemption: string][] = [
+  [
+    "of nodes that a pod's volume is not on nothing is told",
+    pod("p", { cpu: "9", spec: using("c-x") }),
+    "1 Insufficient cpu",
+    `1 ${none}, 1 Preemption is not helpful for scheduling`,
+  ],
+  [
+    "a volume on a node that the pod does not want is a conflict of two plug-ins",
+    pod("p", { spec: { ...using("c-x"), affinity: named(["y"]) } }),
+    "node(s) didn't satisfy plugin(s) [NodeAffinity VolumeBinding] simultaneously",
+    `2 ${none}`,
+  ],
+  [
+    "volumes on two nodes are a conflict of one plug-in",
+    pod("p", { spec: using("c-x", "c-y") }),
+    "node(s) didn't satisfy plugin VolumeBinding",
+    `2 ${none}`,
+  ],
+];
+for (const [name, given, text, preemption] of placed)
+  test(name, () => {
+    const snapshot = withVolumes([
+      [node("x"), []],
+      [node("y"), []],
+    ]);
+    const { failures } = findNode(given, snapshot, options);
+    assert.equal(failureText(failures!), `0/2 nodes are available: ${text}.`);
+    const result = preempt(given, snapshot, failures!, { ...options, budgets: [] });
+    const message = "message" in result ? result.message : "";
+    assert.equal(message, `preemption: 0/2 nodes are available: ${preemption}.`);
+  });
+
 test("room that is promised to a more important pod is not given away", () => {
   const promised = pod("high", { cpu: "3", priority: 10 });
   const found = findNode(pod("low", { cpu: "2" }), snapshotOf([[node("x"), []]]), {

@@ -36,8 +36,29 @@ export function nodesToFind(total: number, percentage = 0): number {
   return Math.max(100, Math.trunc((total * share) / 100));
 }
 
-export function viewsOf(pod: SeenPod, snapshot: Snapshot, plugins: readonly Plugin[]): readonly PodView[] {
-  return plugins.flatMap(({ view }) => (view ? [view(pod, snapshot)] : []));
+interface NamedView extends PodView {
+  readonly plugin: string;
+}
+
+export function viewsOf(pod: SeenPod, snapshot: Snapshot, plugins: readonly Plugin[]): readonly NamedView[] {
+  return plugins.flatMap(({ name, view }) => (view ? [{ plugin: name, ...view(pod, snapshot) }] : []));
+}
+
+/** Why no node is among those that plug-ins restrict the pod to; no plug-in alone is to blame. */
+function conflictOf(views: readonly NamedView[]): NodeRejection | undefined {
+  let left: ReadonlySet<string> | undefined;
+  const restricting: string[] = [];
+  for (const { plugin, onlyNodes } of views) {
+    if (!onlyNodes) continue;
+    restricting.push(plugin);
+    left = left?.intersection(onlyNodes) ?? onlyNodes;
+    if (left.size > 0) continue;
+    const [only] = restricting;
+    const which =
+      restricting.length === 1 ? `plugin ${only}` : `plugin(s) [${restricting.join(" ")}] simultaneously`;
+    return { plugin: "", reasons: [`node(s) didn't satisfy ${which}`], isFinal: false };
+  }
+  return undefined;
 }
 
 /** The first plug-in that rejects the node decides. */
@@ -81,7 +102,7 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
   const { plugins } = options;
   const total = snapshot.nodes.size;
   const views = viewsOf(pod, snapshot, plugins);
-  const forAll = views.find(({ rejectsPod }) => rejectsPod)?.rejectsPod;
+  const forAll = views.find(({ rejectsPod }) => rejectsPod)?.rejectsPod ?? conflictOf(views);
   const byNode = new Map<string, NodeRejection>();
   if (forAll) return { node: undefined, failures: { total, forAll, byNode } };
   const only = views.flatMap(({ onlyNodes }) => (onlyNodes ? [onlyNodes] : []));

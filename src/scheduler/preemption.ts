@@ -47,14 +47,16 @@ export function preempt(
     );
   if (isEnding) return none("not eligible due to a terminating pod on the nominated node.");
   const total = snapshot.nodes.size;
-  if (failures.forAll)
+  if (failures.forAll?.isFinal)
     return none(`0/${total} nodes are available: ${total} Preemption is not helpful for scheduling.`);
   const candidates: Candidate[] = [];
   const reasons = new Map<string, number>();
   const note = (reason: string): void => void reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-  const helpful = [...failures.byNode].filter(([, { isFinal }]) => !isFinal);
+  const helpful = failures.forAll
+    ? [...snapshot.nodes.keys()]
+    : [...failures.byNode].filter(([, { isFinal }]) => !isFinal).map(([name]) => name);
   for (let rest = total - helpful.length; rest > 0; rest--) note("Preemption is not helpful for scheduling");
-  for (const [name] of helpful) {
+  for (const name of helpful) {
     const node = snapshot.nodes.get(name);
     const result = node && victimsOn(pod, snapshot, node, options);
     if (typeof result === "object") candidates.push(result);

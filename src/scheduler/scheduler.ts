@@ -188,9 +188,8 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     failures: FilterFailures,
   ): Promise<void> {
     const { pod } = entry;
-    const plugins = new Set(
-      failures.forAll ? [failures.forAll.plugin] : [...failures.byNode.values()].map(({ plugin }) => plugin),
-    );
+    const rejections = failures.forAll ? [failures.forAll] : [...failures.byNode.values()];
+    const plugins = new Set(rejections.map(({ plugin }) => plugin).filter(Boolean));
     if (profile.preempts === false) return reject(entry, plugins, failureText(failures));
     const result = preempt(pod, snapshot, failures, {
       plugins: profile.plugins,

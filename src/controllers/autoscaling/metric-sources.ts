@@ -68,31 +68,33 @@ export async function resourceMetric(spec: MetricSpec, input: MetricInput): Prom
   const container = spec.type === "ContainerResource" ? spec.containerResource!.container : undefined;
   const { name, target } = source;
   const reason = container === undefined ? "FailedGetResourceMetric" : "FailedGetContainerResourceMetric";
-  const proposal = await failing(reason, async (): Promise<Proposal> => {
-    const used = await input.client
-      .resource(input.namespace, input.selector, name, container)
-      .catch((error: unknown) => {
-        throw new Error(
-          `failed to get ${name} utilization: unable to get metrics for resource ${name}: ${(error as Error).message}`,
-        );
-      });
-    const shared = { ...input, metrics: used, resource: name };
-    if (typeof target.averageUtilization === "number")
-      return replicasForUtilization({
-        ...shared,
-        target: target.averageUtilization,
-        requests: requestsOf(input.pods, name, container),
-      });
-    return replicasForAverage({
-      ...shared,
-      target: quantityMilliValue(parseQuantity(target.averageValue ?? "0")),
-    });
-  });
+  const isShare = typeof target.averageUtilization === "number";
+  const proposal = await failing(
+    reason,
+    async (): Promise<Proposal> => {
+      const metrics = await input.client
+        .resource(input.namespace, input.selector, name, container)
+        .catch((error: unknown) => {
+          throw new Error(`unable to get metrics for resource ${name}: ${(error as Error).message}`);
+        });
+      const shared = { ...input, metrics, resource: name };
+      return isShare
+        ? replicasForUtilization({
+            ...shared,
+            target: target.averageUtilization!,
+            requests: requestsOf(input.pods, name, container),
+          })
+        : replicasForAverage({
+            ...shared,
+            target: quantityMilliValue(parseQuantity(target.averageValue ?? "0")),
+          });
+    },
+    `failed to get ${name} ${isShare ? "utilization" : "usage"}: `,
+  );
   const current = {
     averageValue: quantityText(proposal.averageValue, name),
     ...(proposal.utilization !== undefined && { averageUtilization: proposal.utilization }),
   };
-  const isShare = proposal.utilization !== undefined;
   const metric = `${name} ${container === undefined ? "" : "container "}resource${isShare ? " utilization (percentage of request)" : ""}`;
   return {
     replicas: proposal.replicas,
@@ -116,9 +118,7 @@ function requestsOf(
       if (container !== undefined && each.name !== container) continue;
       const request = each.resources?.requests?.[resource];
       if (request === undefined)
-        throw new Error(
-          `failed to get ${resource} utilization: missing request for ${resource} in container ${each.name} of Pod ${metadata.name}`,
-        );
+        throw new Error(`missing request for ${resource} in container ${each.name} of Pod ${metadata.name}`);
       total += quantityMilliValue(parseQuantity(request));
     }
     requests.set(metadata.name!, total);

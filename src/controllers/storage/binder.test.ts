@@ -50,3 +50,49 @@ test(
       await phase("fit", "Released");
     }),
 );
+
+const csi = { driver: "ext.example", volumeHandle: "h" };
+const noDeleter = (why: string) => `error getting deleter volume plugin for volume "v": ${why}`;
+const reclaimed: [name: string, source: object, policy: string, provisioner: string, told: string][] = [
+  ["its provisioner deletes", { csi }, "Delete", "ext.example", "Released"],
+  ["nobody deletes", { csi }, "Delete", "", `Failed ${noDeleter("no deletable volume plugin matched")}`],
+  [
+    "is of a kind that nobody knows",
+    { fc: { wwids: ["w"] } },
+    "Delete",
+    "",
+    `Failed ${noDeleter("no volume plugin matched")}`,
+  ],
+  [
+    "was made by a plug-in that is gone",
+    { csi },
+    "Delete",
+    "orch.io/gone",
+    "Failed no volume plugin matched name: orch.io/gone",
+  ],
+  [
+    "is to be recycled",
+    { hostPath: { path: "/srv/v" } },
+    "Recycle",
+    "",
+    "Failed No recycler plugin found for the volume!",
+  ],
+];
+for (const [name, source, policy, provisioner, told] of reclaimed)
+  test(`a released volume that ${name} becomes ${told.split(" ")[0]}`, { timeout: 30_000 }, () =>
+    withController(volumeBinderController, async ({ client }) => {
+      const volumes = client.of(kinds.persistentVolumes);
+      const { hostPath: _, ...spec } = volume("v", "1Gi").spec;
+      const claimRef = { namespace, name: "gone", uid: "11111111-2222-3333-4444-555555555555" };
+      const annotations = { ...(provisioner && { "pv.orch.io/provisioned-by": provisioner }) };
+      await volumes.create({
+        metadata: { name: "v", annotations },
+        spec: { ...spec, ...source, claimRef, persistentVolumeReclaimPolicy: policy },
+      });
+      const { status } = await until(async () => {
+        const found = await volumes.get("v");
+        return told.startsWith(`${found.status.phase} `) || found.status.phase === told ? found : undefined;
+      });
+      assert.equal([status.phase, ...(status.message ? [status.message] : [])].join(" "), told);
+    }),
+  );

@@ -23,6 +23,8 @@ import { keyOf, splitKey } from "../pods.ts";
 type SeenClass = StorageClass & AnyObject;
 type Again = { readonly againInMilliseconds: number } | void;
 
+const noRecycler = "No recycler plugin found for the volume!";
+
 export function volumeBinderController(context: ControllerContext, resyncMilliseconds = 15_000): Controller {
   const { client, view, dialect } = context;
   const { annotations, volumes: volumeNames } = dialect.names;
@@ -297,13 +299,22 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     const released = phase === "Released" || phase === "Failed" ? volume : await setPhase(volume, "Released");
     const policy = volume.spec.persistentVolumeReclaimPolicy;
     if (policy === "Retain" || !policy || phase === "Failed") return;
-    const provisioner = volume.metadata.annotations?.[annotations.provisionedBy];
-    // Whoever made it also deletes it.
-    if (provisioner !== undefined || volume.spec.csi) return;
-    const [reason, verb] =
-      policy === "Recycle" ? ["VolumeFailedRecycle", "recyclable"] : ["VolumeFailedDelete", "deletable"];
-    const text = `error getting ${policy === "Recycle" ? "recycler" : "deleter"} volume plugin for volume "${volume.metadata.name}": no ${verb} volume plugin matched`;
-    await ignoreReasons(["NotFound"], setPhase(released, "Failed", text));
-    events.event(volume, "Warning", reason, text);
+    const problem = policy === "Recycle" ? noRecycler : whyNotDeleted(volume);
+    if (problem === undefined) return;
+    const reason = policy === "Recycle" ? "VolumeFailedRecycle" : "VolumeFailedDelete";
+    await ignoreReasons(["NotFound"], setPhase(released, "Failed", problem));
+    events.event(volume, "Warning", reason, problem);
+  }
+
+  /** Undefined where somebody else deletes the volume: whoever made it. */
+  function whyNotDeleted({ metadata, spec }: SeenVolume): string | undefined {
+    const provisioner = metadata.annotations?.[annotations.provisionedBy];
+    if (provisioner) {
+      const isExternal = !provisioner.startsWith(volumeNames.pluginPrefix) || isLocalPath(provisioner);
+      return isExternal ? undefined : `no volume plugin matched name: ${provisioner}`;
+    }
+    const isKnown = spec.hostPath ?? spec.nfs ?? spec.local ?? spec.csi;
+    const why = isKnown ? "no deletable volume plugin matched" : "no volume plugin matched";
+    return `error getting deleter volume plugin for volume "${metadata.name}": ${why}`;
   }
 }

@@ -115,7 +115,9 @@ export const volumeBinding: Plugin = {
     const sorted = sortClaims(pod, snapshot);
     if ("rejectsPod" in sorted) return sorted;
     if (sorted.bound.length + sorted.waiting.length === 0) return {};
+    const only = nodesOf(sorted.bound, snapshot.dialect.names.labels.hostname);
     return {
+      ...(only && { onlyNodes: only }),
       filter: (node) => {
         const decision = decide(pod, node, snapshot, sorted);
         return "plugin" in decision ? decision : undefined;
@@ -123,6 +125,23 @@ export const volumeBinding: Plugin = {
     };
   },
 };
+
+/** The nodes that bound volumes are on, as far as they name them by their host names. */
+function nodesOf(bound: readonly SeenVolume[], hostname: string): ReadonlySet<string> | undefined {
+  let left: ReadonlySet<string> | undefined;
+  for (const { spec } of bound) {
+    const names = new Set<string>();
+    for (const { matchExpressions } of spec.nodeAffinity?.required?.nodeSelectorTerms ?? []) {
+      const named = (matchExpressions ?? []).filter(
+        ({ key, operator }) => key === hostname && operator === "In",
+      );
+      const [first, ...others] = named.map(({ values }) => new Set(values ?? []));
+      for (const name of first ?? []) if (others.every((each) => each.has(name))) names.add(name);
+    }
+    if (names.size > 0) left = left?.intersection(names) ?? names;
+  }
+  return left;
+}
 
 interface SortedClaims {
   readonly bound: readonly SeenVolume[];
