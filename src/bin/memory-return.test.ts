@@ -9,8 +9,8 @@ const cases: [name: string, periods: readonly { cpu: number; heap: number }[], c
   [
     "one at work keeps it until it rests",
     [
-      { cpu: 900, heap: 60 },
-      { cpu: 900, heap: 60 },
+      { cpu: 3000, heap: 60 },
+      { cpu: 3000, heap: 60 },
     ],
     0,
   ],
@@ -53,14 +53,39 @@ for (const [name, periods, collections] of cases)
       over.signal,
     );
     for (const period of periods) {
-      cpu += period.cpu;
       heap = period.heap;
-      await clock.advance(10_000);
+      for (let seconds = 0; seconds < 10; seconds++) {
+        cpu += period.cpu / 10;
+        await clock.advance(1000);
+      }
     }
     over.abort();
     await running;
     assert.equal(collected, collections);
   });
+
+test("what a start left behind is given back after two seconds of rest", async () => {
+  const clock = virtualClock();
+  const over = new AbortController();
+  const collected: number[] = [];
+  let cpu = 900;
+  const options = {
+    clock,
+    heapBytes: () => 40 * mebibyte,
+    cpuMilliseconds: () => cpu,
+    collect: () => void collected.push(clock.now()),
+  };
+  const began = clock.now();
+  const running = returnMemory(options, over.signal);
+  cpu += 900;
+  for (let seconds = 0; seconds < 9; seconds++) await clock.advance(1000);
+  over.abort();
+  await running;
+  assert.deepEqual(
+    collected.map((at) => at - began),
+    [4000],
+  );
+});
 
 test("a program's own heap shrinks", () => {
   const { collect, heapBytes, cpuMilliseconds } = ownMemory(systemClock);

@@ -14,6 +14,8 @@ export interface MemoryReturnOptions {
 }
 
 const periodMilliseconds = 10_000;
+/** A start leaves most behind, and is soon over. */
+const firstPeriodMilliseconds = 2000;
 /** Whoever takes more processor time than this in a period is at work. */
 const restMilliseconds = 300;
 const leastGrowthBytes = 4 << 20;
@@ -26,7 +28,8 @@ export async function returnMemory(options: MemoryReturnOptions, signal: AbortSi
   let settled = 0;
   let before = cpuMilliseconds();
   while (!signal.aborted) {
-    await clock.sleep(periodMilliseconds, signal).catch(() => undefined);
+    const period = settled === 0 ? firstPeriodMilliseconds : periodMilliseconds;
+    await clock.sleep(period, signal).catch(() => undefined);
     const now = cpuMilliseconds();
     const isAtRest = now - before < restMilliseconds;
     before = now;
