@@ -13,6 +13,8 @@ import { shutdownSteps } from "./shutdown/plan.ts";
 
 type Enabled = (gate: string) => boolean;
 
+const byPriorityGate = "GracefulNodeShutdownBasedOnPodPriority";
+
 export function shutdownFrom(
   { settings, dialect, clock, log, events, nodeName }: AgentDeps,
   parts: {
@@ -42,7 +44,7 @@ export function shutdownFrom(
     connect: async () => logind({ bus: await connectDbus(), agent: dialect.cli.agent, agentTitle }),
     pods: parts.pods,
     evictor: parts.evictor,
-    store: checkpointStore(settings.rootDir),
+    store: parts.enabled(byPriorityGate) ? checkpointStore(settings.rootDir) : undefined,
     onChange: parts.onChange,
     onTimes: (startSeconds, endSeconds) => {
       start.set(startSeconds);
@@ -63,8 +65,6 @@ export function stepsFrom(
   return shutdownSteps({
     graceSeconds: settings.shutdownGracePeriod / 1000,
     criticalSeconds: settings.shutdownGracePeriodCriticalPods / 1000,
-    byPriority: enabled("GracefulNodeShutdownBasedOnPodPriority")
-      ? settings.shutdownGracePeriodByPodPriority
-      : [],
+    byPriority: enabled(byPriorityGate) ? settings.shutdownGracePeriodByPodPriority : [],
   });
 }

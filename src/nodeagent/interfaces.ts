@@ -282,6 +282,7 @@ export interface PodEvictor {
     why: {
       readonly reason: string;
       readonly message: string;
+      /** Without them, or with 0 of them, the pod has the time that it asks for. */
       readonly graceSeconds?: number;
       /** Told in the condition DisruptionTarget. */
       readonly disruption?: { readonly reason: string; readonly message: string };

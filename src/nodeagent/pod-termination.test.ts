@@ -245,3 +245,28 @@ test("a static pod that is put back before it has ended runs again afterwards, a
     await h.pass(20);
     assert.equal(made(h).filter((method) => method === "RemovePodSandbox").length, 2);
   }));
+
+test("a pod that is ended for the node's sake and outlives its time is told of", async () => {
+  await on({}, async (h) => {
+    h.run(podOf("a"));
+    await h.pass(2);
+    const release = h.runtime.faults.hold("StopContainer");
+    const stop = new AbortController();
+    const evicted = h.pods.evict(
+      "uid-of-a",
+      { reason: "Evicted", message: "", graceSeconds: 8 },
+      stop.signal,
+    );
+    await h.pass(11);
+    assert.ok(!h.reasons().includes("ExceededGracePeriod"));
+    await h.pass(2);
+    assert.deepEqual(
+      h.events.filter(({ reason }) => reason === "ExceededGracePeriod").map(({ message }) => message),
+      ["Container runtime did not kill the pod within specified grace period."],
+    );
+    release();
+    await h.pass(2);
+    await evicted;
+    stop.abort();
+  });
+});

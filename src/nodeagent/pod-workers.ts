@@ -3,14 +3,15 @@
 import type { Pod } from "#api";
 import type { ObservedPod } from "./containers/observed.ts";
 import { restoredPod } from "./containers/restored-pod.ts";
-import { isDeleted, isFinished, isStatic, uidOf } from "./pod.ts";
+import { isDeleted, isFinished, isStatic, referenceTo, uidOf } from "./pod.ts";
 import { registryOf } from "./registry.ts";
 import type { PodEvictor, PodRegistry, WorkingPod } from "./interfaces.ts";
 import { freshMemory } from "./sync/context.ts";
 import { type Admission, admitPod, rejectedBefore } from "./worker/admission.ts";
 import { type PodEntry, type PodWorkersOptions, isCleared, isOrphaned, podOf } from "./worker/entry.ts";
+import { killTimeoutSeconds } from "./worker/kill-timeout.ts";
 import { podStatuses } from "./worker/pod-status.ts";
-import { type WorkerState, begin } from "./worker/state.ts";
+import { type WorkerState, begin, graceOf } from "./worker/state.ts";
 import { syncAction } from "./worker/sync-action.ts";
 import { termination } from "./worker/termination.ts";
 import { type Done, worker } from "./worker/worker.ts";
@@ -35,6 +36,10 @@ export interface PodWorkers extends PodEvictor {
 }
 
 const evictionPollMilliseconds = 100;
+const graceExceeded = [
+  "ExceededGracePeriod",
+  "Container runtime did not kill the pod within specified grace period.",
+] as const;
 
 export function podWorkers(options: PodWorkersOptions): PodWorkers {
   const { context, writer, tally } = options;
@@ -155,13 +160,19 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
     evict: async (uid, { reason, message, graceSeconds, disruption }, signal) => {
       const entry = entries.get(uid);
       if (!entry) return;
+      const isLeft = (): boolean => entries.get(uid) === entry && entry.worker.state().at !== "terminated";
       entry.worker.send({
         type: "stop",
         reason: { kind: "ended", reason, message, ...(disruption && { disruption }) },
         ...(graceSeconds !== undefined && { graceSeconds }),
       });
-      while (!signal?.aborted && entries.get(uid) === entry && entry.worker.state().at !== "terminated")
+      const timeoutSeconds = killTimeoutSeconds(graceSeconds ?? graceOf(podOf(entry)));
+      const cancel = clock.after(timeoutSeconds * 1000, () => {
+        if (isLeft()) context.events.event(referenceTo(podOf(entry)), "Warning", ...graceExceeded);
+      });
+      while (!signal?.aborted && isLeft())
         await clock.sleep(evictionPollMilliseconds, signal).catch(() => undefined);
+      if (!isLeft()) cancel();
     },
     close: async () => {
       await Promise.all([...entries.values()].map(({ worker: of }) => of.close()));

@@ -116,24 +116,26 @@ test("a soft threshold is pressure at once, evicts after its grace, and begins a
   assert.equal(evicted[0]!.graceSeconds, 15);
 });
 
-test("a negative greatest grace period leaves it to the pod", async () => {
-  const { pass, evicted } = node(three, {
-    soft: { "memory.available": "2Gi" },
-    softGrace: { "memory.available": "0s" },
-    maxPodGraceSeconds: -1,
+const softGraces: [name: string, thresholdGrace: string, maxPodGraceSeconds: number, graceSeconds: number][] =
+  [
+    ["is that of the settings", "1s", 15, 15],
+    ["is that of the settings where it is more than the pod's own, too", "1s", 600, 600],
+    ["is the pod's own where the settings have a negative one", "1s", -1, 0],
+    ["is the pod's own where the settings have none", "1s", 0, 0],
+    ["of a soft threshold without grace is that of a hard one", "0s", 15, 0],
+  ];
+// 0 seconds leave it to the pod.
+for (const [name, thresholdGrace, maxPodGraceSeconds, graceSeconds] of softGraces)
+  test(`the time that a pod has at a soft eviction ${name}`, async () => {
+    const { pass, evicted } = node(three, {
+      soft: { "memory.available": "2Gi" },
+      softGrace: { "memory.available": thresholdGrace },
+      maxPodGraceSeconds,
+    });
+    await pass(0, { "memory.available": "1Gi" });
+    await pass(1, { "memory.available": "1Gi" });
+    assert.equal(evicted[0]!.graceSeconds, graceSeconds);
   });
-  // A soft threshold without grace is a hard one.
-  await pass(0, { "memory.available": "1Gi" });
-  assert.equal(evicted[0]!.graceSeconds, 0);
-  const soft = node(three, {
-    soft: { "memory.available": "2Gi" },
-    softGrace: { "memory.available": "1s" },
-    maxPodGraceSeconds: -1,
-  });
-  await soft.pass(0, { "memory.available": "1Gi" });
-  await soft.pass(1, { "memory.available": "1Gi" });
-  assert.equal(soft.evicted[0]!.graceSeconds, 30);
-});
 
 test("a threshold stays met until its minimum reclaim is there", async () => {
   const { pass } = node(three, {

@@ -5,6 +5,7 @@ import type { Clock, Log } from "#base";
 import type { Dialect } from "#dialect";
 import { isCritical, keyOf, referenceTo, uidOf } from "../pod.ts";
 import type { EventRecorder, PodEvictor } from "../interfaces.ts";
+import { killTimeoutSeconds } from "../worker/kill-timeout.ts";
 import { hasStorageLimit, localStorageExcess } from "./local-storage.ts";
 import { evictionMessage } from "./message.ts";
 import type { Observations } from "./observations.ts";
@@ -19,7 +20,7 @@ export interface EvictionOptions extends PressureRules {
   readonly dialect: Dialect;
   readonly nodeName: string;
   readonly events: EventRecorder;
-  /** Most seconds that a pod has at a soft eviction; negative leaves it to the pod. */
+  /** The seconds that a pod has at a soft eviction; negative leaves it to the pod, and so does 0. */
   readonly maxPodGraceSeconds: number;
   /** Whether pods are held to their limits of local storage. */
   readonly localStorage: boolean;
@@ -63,7 +64,7 @@ export interface EvictionPreview {
 
 const periodMilliseconds = 10_000;
 const secondMilliseconds = 1000;
-/** How long a pass waits for the pods that it ended, beyond their grace period. */
+/** How long a pass waits for the pods that it ended, beyond the time in which they should be killed. */
 const cleanupMilliseconds = 30_000;
 const reason = "Evicted";
 
@@ -131,17 +132,12 @@ export function eviction(options: EvictionOptions): Eviction {
     signal: AbortSignal,
   ): Promise<void> {
     const { message, annotations } = evictionMessage(measured, thresholds, observations);
-    const graceSeconds = isHard(threshold) ? 0 : softGrace(measured.pod);
+    const graceSeconds = isHard(threshold) ? 0 : Math.max(0, options.maxPodGraceSeconds);
     options.onEvicted?.(threshold.signal);
     const disruption = options.disruptionConditions
       ? { reason: `TerminationBy${dialect.spelling.word("NodeAgent")}`, message }
       : undefined;
     await end(measured.pod, { message, annotations, graceSeconds, disruption }, signal);
-  }
-
-  function softGrace(pod: Pod): number {
-    const own = Number(pod.spec.terminationGracePeriodSeconds ?? 30);
-    return options.maxPodGraceSeconds < 0 ? own : Math.min(own, options.maxPodGraceSeconds);
   }
 
   async function enforceLimits(
@@ -176,7 +172,8 @@ export function eviction(options: EvictionOptions): Eviction {
     events.event(referenceTo(pod), "Warning", reason, message, undefined, { annotations });
     log.info("evicting pod", { pod: keyOf(pod), message });
     const limit = new AbortController();
-    const cancel = clock.after(graceSeconds * 1000 + cleanupMilliseconds, () => limit.abort());
+    const milliseconds = killTimeoutSeconds(graceSeconds) * 1000 + cleanupMilliseconds;
+    const cancel = clock.after(milliseconds, () => limit.abort());
     try {
       await evictor.evict(
         uidOf(pod),

@@ -13,6 +13,8 @@ export interface Logind {
   inhibit(): Promise<() => void>;
   /** Told when a shutdown begins (true) or is called off (false). */
   onShutdown(listener: (begins: boolean) => void): Promise<void>;
+  /** Resolves when it cannot be heard any more. */
+  readonly closed: Promise<void>;
 }
 
 export interface LogindOptions {
@@ -31,6 +33,7 @@ const manager = {
 
 export function logind({ bus, agent, agentTitle, configFolder }: LogindOptions): Logind {
   return {
+    closed: bus.closed,
     longestDelaySeconds: async () => {
       const [value] = await bus.call({
         ...manager,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "#api";
 import { silentLog, virtualClock } from "#base";
+import type { CheckpointStore } from "../interfaces.ts";
 import type { Logind } from "./logind.ts";
 import { nodeShutdown } from "./node-shutdown.ts";
 import { shutdownSteps } from "./plan.ts";
@@ -16,12 +17,17 @@ function machine(
   pods: readonly Pod[] = [],
   stubborn: readonly string[] = [],
   criticalSeconds = 10,
+  saved?: string,
 ) {
   const clock = virtualClock();
   const calls: string[] = [];
   let shutdown: (begins: boolean) => void = () => undefined;
   let asked = 0;
-  const logind: Logind = {
+  let lose: () => void = () => undefined;
+  let connections = 0;
+  const times: [number, number][] = [];
+  const logind = (): Logind => ({
+    closed: new Promise((resolve) => (lose = resolve)),
     longestDelaySeconds: async () => delays[Math.min(asked++, delays.length - 1)]!,
     overrideDelay: async (seconds) => void calls.push(`override ${seconds}`),
     inhibit: async () => {
@@ -29,15 +35,25 @@ function machine(
       return () => void calls.push("release");
     },
     onShutdown: async (listener) => void (shutdown = listener),
+  });
+  const store: CheckpointStore = {
+    read: async () => saved,
+    write: async () => undefined,
+    remove: async () => undefined,
+    names: async () => [],
   };
   const it = nodeShutdown({
     clock,
     log: silentLog,
-    events: { event: (_, __, reason) => calls.push(reason) },
+    events: { event: (_, __, reason, message) => calls.push(reason, ...(/cancel/.exec(message) ?? [])) },
     nodeName: "n1",
     agentTitle: "Agent",
     steps: shutdownSteps({ graceSeconds: 30, criticalSeconds, byPriority: [] }),
-    connect: async () => logind,
+    connect: async () => {
+      // The bus is not there again at once.
+      if (++connections === 2) throw new Error("no bus");
+      return logind();
+    },
     pods: () => pods,
     evictor: {
       evict: async (uid, { graceSeconds }, signal) => {
@@ -46,18 +62,35 @@ function machine(
           await new Promise((resolve) => signal!.addEventListener("abort", resolve));
       },
     },
-    store: { write: async () => undefined } as never,
+    store,
     onChange: () => calls.push("changed"),
+    onTimes: (start, end) => times.push([start, end]),
   });
-  return { it, clock, calls, begin: () => shutdown(true), callOff: () => shutdown(false) };
+  const stop = new AbortController();
+  return {
+    it,
+    clock,
+    calls,
+    times,
+    begin: () => shutdown(true),
+    callOff: () => shutdown(false),
+    lose: () => lose(),
+    stop,
+    run: () => it.run(stop.signal),
+  };
 }
 
+const turns = async (): Promise<void> => {
+  for (let each = 0; each < 20; each++) await turn();
+};
+
 test("a shutdown ends pods group by group, turns new ones away, and goes on when they are gone", async () => {
-  const { it, calls, begin } = machine([60], [podOf("system", 2_000_000_000), podOf("plain", 0)]);
-  await it.run(new AbortController().signal);
+  const { it, run, calls, begin } = machine([60], [podOf("system", 2_000_000_000), podOf("plain", 0)]);
+  void run();
+  await turns();
   assert.deepEqual(it.admit(podOf("x", 0), []), { ok: true });
   begin();
-  for (let turns = 0; turns < 10; turns++) await turn();
+  await turns();
   assert.deepEqual(calls, ["inhibit", "Shutdown", "changed", "end plain 20", "end system 10", "release"]);
   assert.equal(it.trouble(), "node is shutting down");
   assert.deepEqual(it.admit(podOf("x", 0), []), {
@@ -69,40 +102,42 @@ test("a shutdown ends pods group by group, turns new ones away, and goes on when
 
 test("pods of a group without seconds have their own time, and nobody waits for them", async () => {
   const pods = [podOf("system", 2_000_000_000), podOf("plain", 0)];
-  const { it, clock, calls, begin } = machine([60], pods, ["plain"], 30);
-  await it.run(new AbortController().signal);
+  const { run, clock, calls, begin } = machine([60], pods, ["plain"], 30);
+  void run();
+  await turns();
   begin();
-  for (let turns = 0; turns < 5; turns++) await turn();
+  await turns();
   await clock.advance(1);
-  for (let turns = 0; turns < 10; turns++) await turn();
-  assert.deepEqual(calls.slice(3), ["end plain undefined", "end system 30", "release"]);
+  await turns();
+  assert.deepEqual(calls.slice(3), ["end plain 0", "end system 30", "release"]);
 });
 
 test("a group that does not end in time does not keep the next one waiting", async () => {
   const pods = [podOf("system", 2_000_000_000), podOf("plain", 0)];
-  const { it, clock, calls, begin } = machine([60], pods, ["plain"]);
-  await it.run(new AbortController().signal);
+  const { run, clock, calls, begin } = machine([60], pods, ["plain"]);
+  void run();
+  await turns();
   begin();
-  for (let turns = 0; turns < 5; turns++) await turn();
+  await turns();
   assert.ok(!calls.includes("end system 10"));
   await clock.advance(20_000);
-  for (let turns = 0; turns < 5; turns++) await turn();
+  await turns();
   assert.deepEqual(calls.slice(-2), ["end system 10", "release"]);
 });
 
 test("a login manager that waits too little is asked for more", async () => {
-  const { it, calls, clock } = machine([5, 30]);
-  const running = it.run(new AbortController().signal);
-  await turn();
+  const { run, calls, clock } = machine([5, 30]);
+  void run();
+  await turns();
   await clock.advance(1000);
-  await running;
+  await turns();
   assert.deepEqual(calls, ["override 30", "inhibit"]);
 });
 
 test("where it still waits too little, shutdowns are not followed and the agent goes on", async () => {
   const { it, calls, clock } = machine([5]);
   const running = it.run(new AbortController().signal);
-  for (let turns = 0; turns < 10; turns++) {
+  for (let rounds = 0; rounds < 10; rounds++) {
     await turn();
     await clock.advance(2000);
   }
@@ -111,12 +146,55 @@ test("where it still waits too little, shutdowns are not followed and the agent 
 });
 
 test("a shutdown that is called off is waited for again", async () => {
-  const { it, calls, begin, callOff } = machine([60]);
-  await it.run(new AbortController().signal);
+  const { it, run, calls, begin, callOff } = machine([60]);
+  void run();
+  await turns();
   begin();
-  for (let turns = 0; turns < 5; turns++) await turn();
+  await turns();
   callOff();
-  for (let turns = 0; turns < 5; turns++) await turn();
-  assert.deepEqual(calls, ["inhibit", "Shutdown", "changed", "release", "inhibit", "changed"]);
+  await turns();
+  const again = ["Shutdown", "cancel", "changed", "inhibit"];
+  assert.deepEqual(calls, ["inhibit", "Shutdown", "changed", "release", ...again]);
   assert.equal(it.trouble(), undefined);
+});
+
+test("a shutdown that is called off while pods end keeps the lock that it takes then", async () => {
+  const { it, run, clock, calls, begin, callOff } = machine([60], [podOf("plain", 0)], ["plain"]);
+  void run();
+  await turns();
+  begin();
+  await turns();
+  callOff();
+  await turns();
+  assert.equal(it.trouble(), "node is shutting down");
+  await clock.advance(20_000);
+  await turns();
+  assert.deepEqual(calls.slice(-5), ["release", "Shutdown", "cancel", "changed", "inhibit"]);
+  assert.equal(it.trouble(), undefined);
+});
+
+test("a bus that is lost is connected to again, however often that takes", async () => {
+  const { it, run, clock, calls, lose, begin, stop } = machine([60]);
+  const running = run();
+  await turns();
+  lose();
+  for (let rounds = 0; rounds < 3; rounds++) {
+    await turns();
+    await clock.advance(1000);
+  }
+  await turns();
+  assert.deepEqual(calls, ["inhibit", "inhibit", "release"]);
+  begin();
+  await turns();
+  assert.equal(it.trouble(), "node is shutting down");
+  stop.abort();
+  await running;
+});
+
+test("the times of the shutdown that the machine came back from are told", async () => {
+  const saved = JSON.stringify({ startTime: "2024-01-01T00:00:10.5Z", endTime: "0001-01-01T00:00:00Z" });
+  const { run, times } = machine([60], [], [], 10, saved);
+  void run();
+  await turns();
+  assert.deepEqual(times, [[Date.parse("2024-01-01T00:00:10Z") / 1000, 0]]);
 });

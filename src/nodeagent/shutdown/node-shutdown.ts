@@ -18,7 +18,8 @@ export interface NodeShutdownOptions {
   readonly connect: () => Promise<Logind>;
   readonly pods: () => readonly Pod[];
   readonly evictor: PodEvictor;
-  readonly store: CheckpointStore;
+  /** Keeps the times of shutdowns; absent where nobody asks for them. */
+  readonly store?: CheckpointStore | undefined;
   /** Told when a shutdown begins or is called off, so that the node's status says so. */
   readonly onChange: () => void;
   readonly onTimes?: (startSeconds: number, endSeconds: number) => void;
@@ -34,12 +35,16 @@ export interface NodeShutdown extends PodAdmitHandler {
 }
 
 const stateName = "graceful_node_shutdown_state";
+const noTime = "0001-01-01T00:00:00Z";
 const reloadMilliseconds = 1000;
+const reconnectMilliseconds = 1000;
 
 export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
   const { clock, log, events, evictor, steps } = options;
   let isShuttingDown = false;
   let release: () => void = () => undefined;
+  /** What the login manager said last is handled once all before it was. */
+  let handled: Promise<void> = Promise.resolve();
   const seconds = inhibitSeconds(steps);
 
   return {
@@ -51,16 +56,19 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
         : { ok: true },
     run: async (signal) => {
       if (steps.length === 0) return;
+      signal.addEventListener("abort", () => release(), { once: true });
       try {
-        await follow(await options.connect(), signal);
+        const logind = await follow(signal);
+        await tellSavedTimes();
+        await followAgain(logind, signal);
       } catch (error) {
         log.error("shutdowns of the node are not followed", { error: (error as Error).message });
       }
-      signal.addEventListener("abort", () => release(), { once: true });
     },
   };
 
-  async function follow(logind: Logind, signal: AbortSignal): Promise<void> {
+  async function follow(signal: AbortSignal): Promise<Logind> {
+    const logind = await options.connect();
     if ((await logind.longestDelaySeconds()) < seconds) {
       await logind.overrideDelay(seconds);
       // The login manager needs a moment to read the file.
@@ -71,29 +79,54 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
           `node shutdown needs ${seconds} s, but the login manager waits ${longest} s at most, though asked for more`,
         );
     }
-    release = await logind.inhibit();
+    await hold(logind);
     await logind.onShutdown((begins) => {
-      void (begins ? begin(signal) : callOff(logind)).catch((error: unknown) =>
-        log.error("shutdown of the node was not handled", { error: (error as Error).message }),
-      );
+      handled = handled
+        .then(() => (begins ? begin(signal) : callOff(logind)))
+        .catch((error: unknown) =>
+          log.error("shutdown of the node was not handled", { error: (error as Error).message }),
+        );
     });
+    return logind;
+  }
+
+  /** Connects again whenever the bus was lost. */
+  async function followAgain(first: Logind, signal: AbortSignal): Promise<void> {
+    const aborted = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    let logind: Logind | undefined = first;
+    while (!signal.aborted) {
+      if (logind) await Promise.race([logind.closed, aborted]);
+      await clock.sleep(reconnectMilliseconds, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      logind = await follow(signal).catch((error: unknown) => {
+        log.warn("shutdowns of the node are not followed for now", { error: (error as Error).message });
+        return undefined;
+      });
+    }
+  }
+
+  /** Takes a lock, and lets go of the one before. */
+  async function hold(logind: Logind): Promise<void> {
+    const taken = await logind.inhibit();
+    release();
+    release = taken;
   }
 
   async function begin(signal: AbortSignal): Promise<void> {
-    if (isShuttingDown) return;
     isShuttingDown = true;
     log.info("shutdown of the node detected");
     events.event(nodeReference(), "Normal", "Shutdown", "Shutdown manager detected shutdown event");
     options.onChange();
     const startedAt = clock.now();
     await save(startedAt, undefined);
-    options.onTimes?.(startedAt / 1000, 0);
     for (const group of shutdownPlan(steps, options.pods())) {
       if (group.pods.length === 0) continue;
       await endGroup(group.pods, group.seconds, signal);
     }
     await save(startedAt, clock.now());
-    options.onTimes?.(startedAt / 1000, clock.now() / 1000);
     log.info("pods have ended, the shutdown goes on");
     release();
     release = () => undefined;
@@ -116,7 +149,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
           await evictor.evict(
             uidOf(pod),
             // A group without seconds of its own is not waited for; its pods have the time that they ask for.
-            { reason: "Terminated", message, ...(graceSeconds > 0 && { graceSeconds }), disruption },
+            { reason: "Terminated", message, graceSeconds, disruption },
             AbortSignal.any([limit.signal, signal]),
           );
         }),
@@ -127,21 +160,35 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
   }
 
   async function callOff(logind: Logind): Promise<void> {
-    if (!isShuttingDown) return;
     isShuttingDown = false;
     log.info("shutdown of the node called off");
-    release();
-    release = await logind.inhibit();
+    events.event(nodeReference(), "Normal", "Shutdown", "Shutdown manager detected shutdown cancellation");
     options.onChange();
+    await hold(logind);
   }
 
   async function save(startedAt: number, endedAt: number | undefined): Promise<void> {
-    const text = (at: number | undefined): string =>
-      at === undefined ? "0001-01-01T00:00:00Z" : new Date(at).toISOString();
+    if (!options.store) return;
+    const text = (at: number | undefined): string => (at === undefined ? noTime : new Date(at).toISOString());
     const state = { startTime: text(startedAt), endTime: text(endedAt) };
+    options.onTimes?.(startedAt / 1000, (endedAt ?? 0) / 1000);
     await options.store.write(stateName, JSON.stringify(state)).catch((error: unknown) => {
       log.warn("state of the shutdown was not saved", { error: (error as Error).message });
     });
+  }
+
+  /** The times of the last shutdown that this machine came back from. */
+  async function tellSavedTimes(): Promise<void> {
+    try {
+      const text = await options.store?.read(stateName);
+      if (text === undefined) return;
+      const { startTime, endTime } = JSON.parse(text) as { startTime?: string; endTime?: string };
+      const secondsOf = (time: string = noTime): number =>
+        time === noTime ? 0 : Math.trunc(Date.parse(time) / 1000);
+      options.onTimes?.(secondsOf(startTime), secondsOf(endTime));
+    } catch (error) {
+      log.warn("state of the last shutdown was not read", { error: (error as Error).message });
+    }
   }
 
   function nodeReference(): { kind: string; name: string; uid: string } {

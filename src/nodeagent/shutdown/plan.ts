@@ -29,8 +29,8 @@ export function shutdownSteps({
       ? [...byPriority]
       : graceSeconds > 0
         ? [
-            { priority: 0, shutdownGracePeriodSeconds: graceSeconds - criticalSeconds },
-            { priority: systemPriority, shutdownGracePeriodSeconds: criticalSeconds },
+            { priority: 0, shutdownGracePeriodSeconds: Math.trunc(graceSeconds - criticalSeconds) },
+            { priority: systemPriority, shutdownGracePeriodSeconds: Math.trunc(criticalSeconds) },
           ]
         : [];
   return steps.toSorted((a, b) => a.priority - b.priority);

@@ -72,7 +72,9 @@ const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerSta
   ],
   ["an update of a stopping pod does not revive it", stopping(3), update(newer), stopping(3, newer)],
   ["the first reason to stop is kept", stopping(3, pod, evicted), stop(3), stopping(3, pod, evicted)],
-  ["grace is never less than a second", { at: "syncing", pod }, stop(0), stopping(1)],
+  ["grace is never less than a second", { at: "syncing", pod }, stop(-5), stopping(1)],
+  ["grace of 0 is the pod's own", { at: "syncing", pod }, stop(0), stopping(graceOf(pod))],
+  ["grace of 0 shortens nothing", stopping(5), stop(0), stopping(5)],
   [
     "a pod that cannot have what it was promised is over at once",
     { at: "syncing", pod },

@@ -57,6 +57,7 @@ export interface Terminated extends Ended {
 
 export type WorkerEvent =
   | { readonly type: "update"; readonly pod: Pod }
+  /** Without seconds, or with 0 of them, the pod has the time that it asks for, as with the kubelet. */
   | { readonly type: "stop"; readonly reason: StopReason; readonly graceSeconds?: number }
   /** It was admitted, but cannot have what it was promised; nothing of it was made. */
   | { readonly type: "rejected"; readonly reason: string; readonly message: string }
@@ -114,7 +115,7 @@ function whileSyncing(state: Syncing, event: WorkerEvent): WorkerState {
       return { at: "terminating", pod, graceSeconds: graceOf(pod), reason, orphaned: true };
     }
     case "stop": {
-      const graceSeconds = Math.max(1, event.graceSeconds ?? graceOf(pod));
+      const graceSeconds = Math.max(1, event.graceSeconds || graceOf(pod));
       return { at: "terminating", pod, graceSeconds, reason: event.reason };
     }
     case "rejected": {
@@ -139,7 +140,7 @@ function whileTerminating(state: Terminating, event: WorkerEvent): WorkerState {
     case "stop":
       return {
         ...state,
-        graceSeconds: Math.min(graceSeconds, Math.max(1, event.graceSeconds ?? graceSeconds)),
+        graceSeconds: Math.min(graceSeconds, Math.max(1, event.graceSeconds || graceSeconds)),
       };
     case "initialized":
       return state.wasInitialized === undefined ? { ...state, wasInitialized: event.done } : state;
