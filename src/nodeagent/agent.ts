@@ -33,7 +33,7 @@ import { type PodCache, podCache } from "./containers/pod-cache.ts";
 import type { DeviceManager } from "./devices/device-manager.ts";
 import type { PodRegistry } from "./interfaces.ts";
 import { podAdmission } from "./node/admission.ts";
-import { allocatableOf, allocatablePids } from "./node/capacity.ts";
+import { allocatableOf, allocatablePids, reservationProblem } from "./node/capacity.ts";
 import { nodeLease } from "./node/lease.ts";
 import type { NodeLife } from "./node/node.ts";
 import { runtimeHealth } from "./node/runtime-health.ts";
@@ -158,6 +158,12 @@ async function assemble(
       log,
     }),
   );
+  const overdrawn = reservationProblem(
+    { ...node.capacity(), pid: String(machine.maxPids) },
+    reservedOf(settings),
+    settings.experimentalAllocatableIgnoreEviction ? {} : settings.evictionHard,
+  );
+  if (overdrawn !== undefined) throw new Error(overdrawn);
   await cgroups.prepare();
   const limits = nodeLimits({ tree, clock, log, events, nodeName });
   const pids = allocatablePids(machine.maxPids, [settings.orchReserved, settings.systemReserved]);

@@ -50,6 +50,7 @@ const kept: [name: string, more: object, defaultMilliseconds: number, asks: numb
   ["by the default duration", {}, 60_000, 1],
   ["for the registry", { cacheKeyType: "Registry" }, 60_000, 1],
   ["for all images", { cacheKeyType: "Global" }, 60_000, 1],
+  ["though it has no credentials", { auth: null }, 60_000, 1],
   ["not where the default is zero", {}, 0, 2],
   ["not where the answer says zero", { cacheDuration: "0s" }, 60_000, 2],
   ["no longer than the answer says", { cacheDuration: "-5s" }, 60_000, 2],
@@ -86,6 +87,37 @@ for (const [name, output] of useless)
     await ask("r.example/a");
     assert.equal(inputs.length, 2);
   });
+
+test("programs are asked by name, one after the other, and only those that fail count as failed", async () => {
+  const order: string[] = [];
+  const runs: string[] = [];
+  const provider = (name: string, output: string | undefined) => ({
+    name,
+    matchImages: ["*.example"],
+    defaultCacheMilliseconds: 0,
+    apiVersion,
+    run: async () => {
+      order.push(`${name} begins`);
+      await Promise.resolve();
+      order.push(`${name} ends`);
+      if (output === undefined) throw new Error("exit status 1");
+      return output;
+    },
+  });
+  const it = credentialProviders({
+    clock: virtualClock(),
+    log: silentLog,
+    providers: [provider("b", "no JSON"), provider("c", undefined), provider("a", answer())],
+    onRun: (name, _, isGood) => void runs.push(`${name} ${isGood}`),
+  });
+  const sets = await it.credentials("r.example/a", new AbortController().signal);
+  assert.deepEqual(
+    sets.map(({ length }) => length),
+    [1, 0, 0],
+  );
+  assert.deepEqual(order, ["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
+  assert.deepEqual(runs, ["a true", "b true", "c false"]);
+});
 
 const places: [image: string, users: readonly string[]][] = [
   ["registry.io/team/app:1", ["app", "team", "host", "glob"]],

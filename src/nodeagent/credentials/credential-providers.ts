@@ -19,12 +19,12 @@ export interface CredentialProvidersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly providers: readonly CredentialProvider[];
-  /** Told after every run of a program. */
+  /** Told after every run of a program; it is good where the program did not fail. */
   readonly onRun?: (provider: string, milliseconds: number, isGood: boolean) => void;
 }
 
 export interface CredentialProviders {
-  /** One set per provider, in their order. `image` has neither tag nor digest. */
+  /** One set per provider, which are asked one after the other by name. `image` has neither tag nor digest. */
   credentials(image: string, signal: AbortSignal): Promise<readonly RegistryAuths[]>;
 }
 
@@ -36,9 +36,15 @@ interface Kept {
 const mostKept = 1000;
 
 export function credentialProviders(options: CredentialProvidersOptions): CredentialProviders {
-  const asked = options.providers.map((provider) => cached(provider, options));
+  const asked = options.providers
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map((provider) => cached(provider, options));
   return {
-    credentials: (image, signal) => Promise.all(asked.map((ask) => ask(image, signal))),
+    credentials: async (image, signal) => {
+      const sets: RegistryAuths[] = [];
+      for (const ask of asked) sets.push(await ask(image, signal));
+      return sets;
+    },
   };
 }
 
@@ -62,25 +68,35 @@ function cached(provider: CredentialProvider, { clock, log, onRun }: CredentialP
   };
 
   async function ask(image: string, signal: AbortSignal): Promise<RegistryAuths> {
-    const begunAt = clock.now();
     try {
       const request = { kind: "CredentialProviderRequest", apiVersion: provider.apiVersion, image };
-      const output = await provider.run(`${JSON.stringify(request)}\n`, signal);
+      const output = await measured(`${JSON.stringify(request)}\n`, signal);
       const { auths, cacheKeyType, cacheMilliseconds } = parseResponse(output, provider.apiVersion);
-      onRun?.(provider.name, clock.now() - begunAt, true);
       const key = cacheKeyOf(cacheKeyType, image);
       if (key === undefined) throw new Error(`unknown cacheKeyType ${JSON.stringify(cacheKeyType)}`);
       const milliseconds = cacheMilliseconds ?? provider.defaultCacheMilliseconds;
       if (milliseconds !== 0) kept.set(key, { auths, until: clock.now() + milliseconds });
       return auths;
     } catch (error) {
-      onRun?.(provider.name, clock.now() - begunAt, false);
       log.error("credential provider gave no credentials", {
         provider: provider.name,
         image,
         error: (error as Error).message,
       });
       return [];
+    }
+  }
+
+  /** A program that ends well has done its part, whatever it said. */
+  async function measured(input: string, signal: AbortSignal): Promise<string> {
+    const begunAt = clock.now();
+    let isGood = false;
+    try {
+      const output = await provider.run(input, signal);
+      isGood = true;
+      return output;
+    } finally {
+      onRun?.(provider.name, clock.now() - begunAt, isGood);
     }
   }
 }

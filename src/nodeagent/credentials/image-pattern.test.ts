@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { imageMatches } from "./image-pattern.ts";
+import { imageMatches, placeOf } from "./image-pattern.ts";
 
 const matches: [pattern: string, image: string, is: boolean][] = [
   ["registry.example", "registry.example/app", true],
@@ -24,3 +24,6 @@ for (const [pattern, image, is] of matches) {
   test(`${pattern} ${is ? "means" : "does not mean"} ${image}`, () =>
     assert.equal(imageMatches(pattern, image), is));
 }
+
+for (const text of ["[.example", "[ab].example", "a b.example", "registry.example:port"])
+  test(`${text} is no place`, () => assert.equal(placeOf(text), undefined));

@@ -22,7 +22,7 @@ export function placeOf(text: string): Place | undefined {
   const slash = text.search(/[/?#]/);
   const authority = slash < 0 ? text : text.slice(0, slash);
   const rest = slash < 0 ? "" : text.slice(slash);
-  const found = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/.exec(authority);
+  const found = /^(\[[^\]]*\]|(?!\[)[^:]*)(?::(\d*))?$/.exec(authority);
   if (!found || /[\s<>"^`{}|\\%]/.test(authority)) return undefined;
   const host = found[1]!.replace(/^\[(.*)\]$/, "$1");
   return { host, port: found[2] ?? "", path: rest.split(/[?#]/)[0]! };

@@ -27,8 +27,9 @@ export function parseResponse(stdout: string, apiVersion: string): ProviderRespo
       `apiVersion from credential plugin response did not match expected apiVersion:${apiVersion}, ` +
         `actual apiVersion:${String(found?.["apiVersion"] ?? "")}`,
     );
-  const { kind, auth = {}, cacheKeyType = "", cacheDuration } = found;
-  const isObject = typeof auth === "object" && auth !== null && !Array.isArray(auth);
+  const { kind, cacheKeyType = "", cacheDuration } = found;
+  const auth = found["auth"] ?? {};
+  const isObject = typeof auth === "object" && !Array.isArray(auth);
   const isDuration =
     cacheDuration === undefined || cacheDuration === null || typeof cacheDuration === "string";
   if (kind !== "CredentialProviderResponse" || !isObject || !isDuration || typeof cacheKeyType !== "string")

@@ -47,6 +47,7 @@ function collection(more: {
   readonly available: number;
   readonly maximumAge?: number;
   readonly capacities?: number[];
+  readonly stuck?: readonly string[];
 }) {
   const clock = virtualClock(1e9);
   const events: string[] = [];
@@ -61,7 +62,10 @@ function collection(more: {
           .map((id) => ({ id, repoTags: [`${id}:1`], repoDigests: [], size: 60, pinned: false }) as never),
       listContainers: async () =>
         (more.used ?? []).map((id) => ({ image: { image: "" }, imageRef: id }) as never),
-      removeImage: async ({ image }) => void removed.push(image ?? ""),
+      removeImage: async ({ image }) => {
+        if (more.stuck?.includes(image ?? "")) throw new Error(`${image} is stuck`);
+        removed.push(image ?? "");
+      },
     },
     events: { event: (_, __, reason) => events.push(reason) },
     node: { kind: "Node", name: "n1" },
@@ -105,6 +109,17 @@ test("under disk pressure every unused image goes, whatever the thresholds say",
   const { it, removed } = collection({ images: ["a", "b", "busy"], used: ["busy"], available: 900 });
   await it.removeUnused(new AbortController().signal);
   assert.deepEqual(removed, ["a", "b"]);
+});
+
+test("images that cannot be removed are told with what was freed, and the rest goes all the same", async () => {
+  const images = ["a", "b", "c"];
+  const { it, collect, removed, events } = collection({ images, stuck: ["a", "b"], available: 100 });
+  const why = "bytes space with errors in image deletion: [a is stuck, b is stuck]";
+  await assert.rejects(collect(), { message: `wanted to free 100 bytes, but freed 60 ${why}` });
+  assert.deepEqual([removed, events], [["c"], []]);
+  await assert.rejects(it.removeUnused(new AbortController().signal), {
+    message: `wanted to free 9223372036854775807 bytes, but freed 0 ${why}`,
+  });
 });
 
 test("a second failure in a row is told about the node", async () => {

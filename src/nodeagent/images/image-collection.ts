@@ -88,6 +88,8 @@ export interface ImageCollection {
 }
 
 const periodMilliseconds = 300_000;
+/** How messages write that everything may go. */
+const mostBytes = 2n ** 63n - 1n;
 
 export function imageCollection(options: ImageCollectionOptions): ImageCollection {
   const { clock, log, runtime, events, node } = options;
@@ -146,6 +148,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
     signal: AbortSignal,
   ): Promise<number> {
     let freed = 0;
+    const failures: string[] = [];
     for (const record of records) {
       if (freed >= wanted || signal.aborted) break;
       try {
@@ -154,9 +157,15 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
         freed += record.sizeBytes;
         log.info("removed unused image", { image: record.id, bytes: record.sizeBytes });
       } catch (error) {
-        log.warn("unused image was not removed", { image: record.id, error: (error as Error).message });
+        const { message } = error as Error;
+        log.warn("unused image was not removed", { image: record.id, error: message });
+        failures.push(message);
       }
     }
+    if (failures.length > 0 && !signal.aborted)
+      throw new Error(
+        `wanted to free ${Number.isFinite(wanted) ? wanted : mostBytes} bytes, but freed ${freed} bytes space with errors in image deletion: ${joined(failures)}`,
+      );
     return freed;
   }
 
@@ -206,6 +215,12 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
       await clock.sleep(periodMilliseconds, signal).catch(() => undefined);
     }
   }
+}
+
+/** Several errors as one text, each once. */
+function joined(messages: readonly string[]): string {
+  const different = [...new Set(messages)];
+  return different.length === 1 ? different[0]! : `[${different.join(", ")}]`;
 }
 
 const namesOf = ({ id, repoTags, repoDigests }: Image): string[] => [id, ...repoTags, ...repoDigests];

@@ -64,6 +64,22 @@ export function allocatableOf(
   return Object.fromEntries([...left].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
+/** Why nothing is left for pods: more is kept of something than there is. Undefined where that is not so. */
+export function reservationProblem(
+  capacity: Amounts,
+  reserved: readonly Amounts[],
+  hardThresholds: Amounts,
+): string | undefined {
+  const kept = [...reserved, thresholdAmounts(capacity, hardThresholds)];
+  const problems = Object.entries(capacity).flatMap(([name, amount]) => {
+    const taken = kept.reduce((sum, one) => addQuantity(sum, parseQuantity(one[name] ?? "0")), nothing);
+    return compareQuantity(taken, parseQuantity(amount)) > 0
+      ? [`${formatQuantity(taken)} of ${JSON.stringify(name)} are reserved, the node has ${amount}`]
+      : [];
+  });
+  return problems.length > 0 ? `invalid Node Allocatable configuration: ${problems.join("; ")}` : undefined;
+}
+
 /**
  * What is reserved for the cluster's components and for the system; CPUs that are set aside take the place of
  * amounts of them.

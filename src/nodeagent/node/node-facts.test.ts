@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { NodeCondition } from "#api";
 import { dialects } from "#dialect";
 import { nodeAddresses } from "./addresses.ts";
-import { allocatableOf, allocatablePids, capacityOf, reservations } from "./capacity.ts";
+import { allocatableOf, allocatablePids, capacityOf, reservationProblem, reservations } from "./capacity.ts";
 import { nextConditions } from "./conditions.ts";
 import { imagesOf } from "./images.ts";
 import { freshNode, statusPatch } from "./node-object.ts";
@@ -59,6 +59,11 @@ test("allocatable is what reservations, thresholds and hugepages leave", () => {
   });
   assert.equal(allocatableOf(capacity, [{ memory: "20Gi" }], {})["memory"], "0");
   assert.equal(allocatableOf(capacity, [], { "nodefs.available": "0%" })["ephemeral-storage"], "100Gi");
+  assert.equal(reservationProblem(capacity, [{ cpu: "4" }], hard), undefined);
+  assert.match(
+    reservationProblem(capacity, [{ memory: "7Gi" }], { "memory.available": "2Gi" }) ?? "",
+    /^invalid Node Allocatable configuration: 9Gi of "memory" are reserved, the node has \d+/,
+  );
 });
 
 test("CPUs set aside take the place of reserved amounts", () => {

@@ -14,6 +14,7 @@ const check = (name: string, run: Run): Check<NodeagentSettings> => ({ name, run
 const atStart = (name: string, run: Run): Check<NodeagentSettings> => ({ name, run, startOnly: true });
 
 const bytesOf = (amount: string): number => quantityValue(parseQuantity(amount));
+const isMemoryType = (name: string): boolean => name === "memory" || name.startsWith("hugepages-");
 const inMemory = (bytes: number): string => formatQuantity(quantityOf(bytes, 0, "BinarySI"));
 
 /** What the function throws, as text. */
@@ -116,21 +117,23 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
   check("memory reserved per node adds up to the other reservations", (settings, blame) => {
     const { reservedMemory, orchReserved, systemReserved, evictionHard } = settings;
     if (settings.memoryManagerPolicy !== "Static") return;
-    const perNode = reservedMemory.flatMap(({ limits }) =>
-      limits["memory"] === undefined ? [] : [limits["memory"]],
-    );
-    if (perNode.length === 0) return;
+    if (!reservedMemory.some(({ limits }) => limits["memory"] !== undefined)) return;
     const kept = thresholdValue(evictionHard["memory.available"] ?? "0%", totalmem()) ?? 0;
-    const others = [orchReserved["memory"] ?? "0", systemReserved["memory"] ?? "0"].reduce(
-      (sum, amount) => sum + bytesOf(amount),
-      kept,
-    );
-    const given = perNode.reduce((sum, amount) => sum + bytesOf(amount), 0);
-    if (given !== others) {
-      blame(
-        ["reservedMemory"],
-        `must add up to what is reserved otherwise plus the hard eviction threshold of memory.available: ${inMemory(given)} is not ${inMemory(others)}`,
-      );
+    const types = new Set([
+      ...reservedMemory.flatMap(({ limits }) => Object.keys(limits)),
+      ...[orchReserved, systemReserved].flatMap((one) => Object.keys(one).filter(isMemoryType)),
+      "memory",
+    ]);
+    for (const type of types) {
+      const sum = (amounts: readonly Readonly<Record<string, string>>[]): number =>
+        amounts.reduce((total, one) => total + bytesOf(one[type] ?? "0"), 0);
+      const given = sum(reservedMemory.map(({ limits }) => limits));
+      const others = sum([orchReserved, systemReserved]) + (type === "memory" ? kept : 0);
+      if (given !== others)
+        blame(
+          ["reservedMemory"],
+          `${type} must add up to what is reserved otherwise${type === "memory" ? " plus the hard eviction threshold of memory.available" : ""}: ${inMemory(given)} is not ${inMemory(others)}`,
+        );
     }
   }),
   check("pods per core stay within the node's maximum", ({ podsPerCore, maxPods }, _blame, { warn }) => {
@@ -168,8 +171,9 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
     if (iptablesDropBit === iptablesMasqueradeBit)
       blame(["iptablesDropBit", "iptablesMasqueradeBit"], "must differ");
   }),
+  // A negative size switches rotation off.
   check("a log file has a size", ({ containerLogMaxSize }, blame) => {
-    if (parseQuantity(containerLogMaxSize).value <= 0n) blame(["containerLogMaxSize"], "must be above zero");
+    if (parseQuantity(containerLogMaxSize).value === 0n) blame(["containerLogMaxSize"], "must not be zero");
   }),
 
   check("log queries have a handler", ({ enableSystemLogQuery, enableSystemLogHandler }, blame) => {

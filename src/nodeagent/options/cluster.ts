@@ -244,8 +244,6 @@ export const shutdownSection = () =>
       config: "shutdownGracePeriodByPodPriority",
       type: priorityGraces,
       default: [],
-      check: (list) =>
-        list.some((item) => item.shutdownGracePeriodSeconds < 0) ? "seconds must not be negative" : undefined,
       gate: "GracefulNodeShutdown",
       doc: "Grace per priority, each from its value up to the next; instead of the two settings above.",
     }),

@@ -37,6 +37,11 @@ const wrong: [name: string, text: string, problem: RegExp][] = [
     /defaultCacheDuration: is required/,
   ],
   [
+    "a negative cache duration",
+    head + provider.replace("12h", "-12h"),
+    /defaultCacheDuration: "-12h" must be greater than or equal to 0/,
+  ],
+  [
     "a wrong version",
     head + provider.replace(/apiVersion: .*\n/, "apiVersion: v1\n"),
     /providers\[0\]\.apiVersion: "v1" must be/,

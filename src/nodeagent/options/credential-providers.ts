@@ -92,7 +92,7 @@ function fileType(dialect: Dialect): OptionType<ProvidersFile> {
   const provider = struct<CredentialProviderSettings>({
     name: { type: named(programName) },
     matchImages: { type: atLeastOne(listOf(named(imagePattern)), "pattern"), required: true },
-    defaultCacheDuration: { type: duration, required: true },
+    defaultCacheDuration: { type: notNegative(duration), required: true },
     apiVersion: {
       type: oneOf(...versions("credentialprovider.nodeagent", "v1", "v1beta1", "v1alpha1")),
       required: true,
@@ -128,6 +128,15 @@ const atLeastOne = <T>(type: OptionType<readonly T[]>, what: string): OptionType
     const items = type.read(value);
     if (items.length === 0) throw new Refusal(`must name at least one ${what}`);
     return items;
+  },
+});
+
+const notNegative = (type: OptionType<number>): OptionType<number> => ({
+  ...type,
+  read: (value) => {
+    const found = type.read(value);
+    if (found < 0) throw new Refusal("must be greater than or equal to 0");
+    return found;
   },
 });
 

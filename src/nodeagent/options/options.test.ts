@@ -115,6 +115,10 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
     "--memory-manager-policy=Static --reserved-memory=0:memory=1Gi --reserved-memory=1:memory=1Gi",
     ["reservedMemory", "2Gi", "100Mi"],
   ],
+  [
+    "--memory-manager-policy=Static --reserved-memory=0:memory=100Mi,hugepages-2Mi=4Mi",
+    ["reservedMemory", "hugepages-2Mi", "4Mi is not 0"],
+  ],
   ["--container-runtime-endpoint=npipe:////./pipe/x", ["--container-runtime-endpoint", "unix socket"]],
   ["--container-runtime-endpoint=tcp://127.0.0.1:1", ["--container-runtime-endpoint", "unix socket"]],
   ["--logging-format=xml", ["--logging-format"]],
@@ -144,7 +148,7 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--client-ca-file=absent.crt", ["absent.crt"]],
   ["--orchconfig=absent.conf", ["absent.conf"]],
   ["--container-log-max-files=1", ["containerLogMaxFiles"]],
-  ["--container-log-max-size=-1Mi", ["containerLogMaxSize"]],
+  ["--container-log-max-size=0", ["containerLogMaxSize"]],
   ["--seccomp-default --feature-gates=SeccompDefault=false", ["SeccompDefault"]],
   ["--exit-on-lock-contention", ["--lock-file"]],
   ["--pod-cidr=10.0.0.0", ["podCIDR"]],
@@ -368,15 +372,17 @@ test("reserved memory may be given again and again, and adds up to the other res
   };
   const sums = [
     "--memory-manager-policy=Static",
-    "--reserved-memory=0:memory=1Gi,hugepages-1M=2Gi",
+    "--reserved-memory=0:memory=1Gi",
     "--reserved-memory=1:memory=124Mi",
     "--orch-reserved=memory=1Gi",
     "--system-reserved=memory=24Mi",
   ];
   assert.deepEqual((await about(...sums)).given, [
-    { numaNode: 0, limits: { memory: "1Gi", "hugepages-1M": "2Gi" } },
+    { numaNode: 0, limits: { memory: "1Gi" } },
     { numaNode: 1, limits: { memory: "124Mi" } },
   ]);
+  // Nothing else reserves huge pages, so none can be reserved per node either.
+  assert.equal((await about(...sums, "--reserved-memory=0:hugepages-1M=2Gi")).wrong.length, 1);
   assert.deepEqual((await about(...sums)).wrong, []);
   assert.equal((await about(...sums, "--eviction-hard=memory.available<200Mi")).wrong.length, 1);
   assert.deepEqual(
