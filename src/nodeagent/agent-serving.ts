@@ -8,6 +8,7 @@ import type { PodRegistry } from "./interfaces.ts";
 import type { ResourceManagers } from "./managers/resource-managers.ts";
 import type { NodeLife } from "./node/node.ts";
 import { podResourcesServer } from "./pod-resources/pod-resources.ts";
+import { requestMetrics } from "./pod-resources/request-metrics.ts";
 import { type AgentMetricsOptions, agentMetrics } from "./server/agent-metrics.ts";
 import { type ServeParts, serve } from "./server/serve.ts";
 
@@ -61,6 +62,7 @@ export async function serveAgent(
   lifecycle.part("servers", () => servers.close());
   if (!gates.enabled("NodeAgentPodResources")) return;
   const { managers, devices } = parts;
+  const allowsGet = gates.enabled("NodeAgentPodResourcesGet");
   const resources = await podResourcesServer({
     socketPath: join(settings.rootDir, "pod-resources", `${dialect.cli.agent}.sock`),
     // Those that have ended as well, until they are deleted, as the kubelet of this release does.
@@ -69,7 +71,8 @@ export async function serveAgent(
     memoryBlocks: (uid, container) => managers.memoryBlocks(uid, container),
     devices: (uid, container) => devices.containerDevices(uid, container),
     allocatable: () => ({ ...managers.allocatable(), devices: devices.allocatableDevices() }),
-    allowsGet: gates.enabled("NodeAgentPodResourcesGet"),
+    allowsGet,
+    onRequest: requestMetrics(metrics, dialect, allowsGet),
   }).catch((error: unknown) => {
     log.error("the pod resources API is not served", { error: (error as Error).message });
     return undefined;

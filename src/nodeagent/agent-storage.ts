@@ -37,7 +37,12 @@ export function storageFrom(
     },
     remove: (driver: string) => node.remove(driver),
   };
-  const drivers = csiDrivers({ clock, log, registry });
+  const drivers = csiDrivers({
+    clock,
+    log,
+    pluginName: `${dialect.names.volumes.pluginPrefix}csi`,
+    registry,
+  });
   lifecycle.resource("storage drivers", () => drivers.close());
   const plugin = csiPlugin({
     dialect,

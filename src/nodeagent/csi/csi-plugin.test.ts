@@ -8,7 +8,7 @@ import { GrpcError } from "#http";
 import { podWith, setUp } from "../volumes/volumes.fixture.ts";
 import { csiAttachments } from "./attachments.ts";
 import { csiPlugin } from "./csi-plugin.ts";
-import { type CsiDriver, type CsiDrivers, highestVersion } from "./drivers.ts";
+import type { CsiDriver, CsiDrivers } from "./drivers.ts";
 import { nodeCapability } from "./messages.ts";
 import { attachmentName } from "./volume-data.ts";
 
@@ -298,14 +298,3 @@ test("a driver tells how full its volume is", async (t) => {
     inodesUsed: 0,
   });
 });
-
-const versions: [given: readonly string[], found: string | undefined][] = [
-  [["0.3.0", "1.2.0"], "1.2.0"],
-  [["1.10.0", "1.9.0"], "1.10.0"],
-  [["v1.0"], "1.0"],
-  [["2.0.0", "0.1"], undefined],
-  [[], undefined],
-];
-for (const [given, found] of versions)
-  test(`of the versions [${given.join(", ")}] ${found ?? "none"} is spoken`, () =>
-    assert.equal(highestVersion(given), found));

@@ -4,6 +4,7 @@ import type { Clock, Log } from "#base";
 import { type GrpcCallOptions, type GrpcChannel, type GrpcMethod, grpcChannel } from "#http";
 import type { PluginHandler } from "../plugins/plugin-watcher.ts";
 import { type CsiNodeInfo, csiNodeService } from "./messages.ts";
+import { highestVersion, versionProblem } from "./versions.ts";
 
 export interface CsiDriver {
   readonly name: string;
@@ -29,6 +30,8 @@ export interface CsiNodeRegistry {
 export interface CsiDriversOptions {
   readonly clock: Clock;
   readonly log: Log;
+  /** How errors name the plug-in for storage drivers. */
+  readonly pluginName: string;
   /** Undefined when there is no API server. */
   readonly registry: CsiNodeRegistry | undefined;
 }
@@ -40,7 +43,7 @@ interface Registered extends CsiDriver {
 
 const callMilliseconds = 120_000;
 
-export function csiDrivers({ clock, registry }: CsiDriversOptions): CsiDrivers {
+export function csiDrivers({ clock, log, pluginName, registry }: CsiDriversOptions): CsiDrivers {
   const drivers = new Map<string, Registered>();
 
   function connected(name: string, endpoint: string, version: string): Registered {
@@ -90,30 +93,28 @@ export function csiDrivers({ clock, registry }: CsiDriversOptions): CsiDrivers {
       for (const name of drivers.keys()) drop(name);
     },
     handler: {
-      validate: ({ name, supportedVersions }) => {
-        const version = highestVersion(supportedVersions);
-        if (version === undefined)
-          throw new Error(
-            `CSI driver ${name} supports none of the versions of this agent, 1.0 to 2.0: [${supportedVersions.join(" ")}]`,
-          );
-        const known = drivers.get(name);
-        if (known && compareVersions(known.version, version) > 0)
-          throw new Error(`CSI driver ${name} is registered with the higher version ${known.version}`);
+      validate: ({ name, endpoint, supportedVersions }) => {
+        const problem = versionProblem(supportedVersions, drivers.get(name)?.version);
+        if (problem === undefined) return;
+        const failed = `${pluginName}: ValidatePlugin for CSI driver ${JSON.stringify(name)} failed`;
+        throw new Error(
+          `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${failed}. ${problem}`,
+        );
       },
       register: async ({ name, endpoint, supportedVersions }, signal) => {
-        const driver = connected(name, endpoint, highestVersion(supportedVersions)!);
+        const driver = connected(name, endpoint, highestVersion(supportedVersions));
+        drop(name);
         try {
           const info = await driver.call(csiNodeService.info, {}, signal);
-          if (info.nodeId === "")
-            throw new Error(
-              `error updating CSINode object with CSI driver node info: nodeID must not be empty`,
-            );
           await registry?.install(name, info);
         } catch (error) {
           driver.channel.close();
+          // What was told of a driver of this name before does not hold any more.
+          await registry?.remove(name).catch((trouble: unknown) => {
+            log.warn("failed to unregister a CSI driver", { name, error: (trouble as Error).message });
+          });
           throw error;
         }
-        drop(name);
         drivers.set(name, driver);
       },
       deregister: async ({ name }) => {
@@ -122,22 +123,4 @@ export function csiDrivers({ clock, registry }: CsiDriversOptions): CsiDrivers {
       },
     },
   };
-}
-
-/** The highest release of the first generation; undefined when there is none. */
-export function highestVersion(versions: readonly string[]): string | undefined {
-  return versions
-    .map((version) => version.replace(/^v/, ""))
-    .filter((version) => /^1(\.\d+){0,2}$/.test(version))
-    .toSorted(compareVersions)
-    .at(-1);
-}
-
-function compareVersions(a: string, b: string): number {
-  const [left, right] = [a, b].map((version) => version.split(".").map(Number));
-  for (let at = 0; at < 3; at++) {
-    const difference = (left![at] ?? 0) - (right![at] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

@@ -62,6 +62,22 @@ export const memoryPolicy: HintProvider<MemoryState> = {
   },
 };
 
+/** Init containers have ended when a later container of their pod comes: what they still had is free. */
+export function releaseEndedInit(state: MemoryState, pod: Pod, container: Container): MemoryState {
+  const of = state.assignments.get(uidOf(pod));
+  if (!of) return state;
+  const left = new Map(of);
+  let { machine } = state;
+  for (const { name, restartPolicy } of initContainersOf(pod)) {
+    if (name === container.name) break;
+    if (isSidecar({ restartPolicy })) continue;
+    for (const block of left.get(name) ?? []) machine = giveBack(machine, block);
+    left.delete(name);
+  }
+  if (left.size === of.size) return state;
+  return { ...state, machine, assignments: new Map(state.assignments).set(uidOf(pod), left) };
+}
+
 /** The machine before anything is given out. */
 export function freshMachine(numa: readonly NumaNode[], reserved: ReservedMemory): MachineState {
   return Object.fromEntries(

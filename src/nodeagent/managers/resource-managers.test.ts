@@ -239,3 +239,16 @@ test("memory comes from one NUMA node, and an affinity that cannot be had is ref
   assert.equal(machineState["0"]!.memoryMap.memory.free, 7 * gibibyte);
   assert.equal(machineState["1"]!.memoryMap.memory.free, 0);
 });
+
+test("memory of init containers is free once a later container of their pod was made", async (t) => {
+  const { managers } = await begin(t, { memory: { reserved } });
+  const pod = podOf("a", [{ name: "c", cpu: "2", memory: "1Gi" }]);
+  const [init] = podOf("b", [{ name: "i", cpu: "2", memory: "3Gi" }]).spec.containers!;
+  const whole = { ...pod, spec: { ...pod.spec, initContainers: [init!] } };
+  managers.admit(whole, []);
+  assert.equal(managers.memoryBlocks("a", "i").length, 1);
+  managers.created!(whole, init!, "id-i");
+  assert.equal(managers.memoryBlocks("a", "i").length, 1);
+  managers.created!(whole, whole.spec.containers![0]!, "id-c");
+  assert.deepEqual([managers.memoryBlocks("a", "i"), managers.memoryBlocks("a", "c").length], [[], 1]);
+});

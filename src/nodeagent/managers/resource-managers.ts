@@ -33,6 +33,7 @@ import {
   freshMachine,
   memoryPolicy,
   memoryStateProblem,
+  releaseEndedInit,
 } from "./memory-policy.ts";
 import { type ProviderHints, type TopologyHint, type TopologyPolicy, chooseTopology } from "./numa.ts";
 import {
@@ -122,6 +123,9 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
     contribute,
     created: (pod, container, containerId) => {
       if (cpu) applied.set(containerId, formatCpuSet(cpusFor(uidOf(pod), container.name)));
+      const before = memory;
+      memory = releaseEndedInit(memory, pod, container);
+      if (memory !== before) void saveSoon();
     },
     release: (podUid) => {
       if (podUid === lastAdmitted) isLastGone = true;

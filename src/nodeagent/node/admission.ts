@@ -1,6 +1,7 @@
 // Whether a pod may run here. The first thing that speaks against it is the reason that users see.
 import { type Pod, type Taint, tolerates, wantsNode } from "#api";
 import type { Dialect } from "#dialect";
+import { qualifiedNameProblems } from "#schema";
 import { everyContainerOf, isCritical, isStatic } from "../pod.ts";
 import type { Admitted, PodAdmission, PodAdmitHandler } from "../interfaces.ts";
 import { qosClass } from "../plan/qos.ts";
@@ -150,11 +151,12 @@ function asksForAppArmor({ metadata }: Pod, { names }: Dialect): boolean {
   );
 }
 
-/** Extended resources are named under a domain that is not the product's own. */
+/** Extended resources have a qualified name under a domain that is not the product's own. */
 export const isExtendedResource = (name: string, dialect: Dialect): boolean =>
   name.includes("/") &&
   !name.split("/", 1)[0]!.endsWith(dialect.names.resources.nativePrefix.slice(0, -1)) &&
-  !name.startsWith("requests.");
+  !name.startsWith("requests.") &&
+  qualifiedNameProblems(`requests.${name}`).length === 0;
 
 function sysctlProblem(pod: Pod, allowed: readonly string[]): string | undefined {
   const { sysctls = [] } = pod.spec.securityContext ?? {};

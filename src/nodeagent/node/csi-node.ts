@@ -24,6 +24,7 @@ export interface CsiNode extends CsiNodeRegistry {
 const takenOver = ["aws-ebs", "azure-disk", "azure-file", "cinder", "gce-pd", "vsphere-volume"];
 const longestWaitMilliseconds = 60_000;
 const triesPerChange = 5;
+const mostVolumes = 2 ** 31 - 1;
 
 export function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOptions): CsiNode {
   const csiNodes = client.of(kinds.csiNodes);
@@ -77,11 +78,20 @@ export function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOption
   }
 
   /** The node's own names by driver, as an annotation; none when there is no driver. */
-  async function annotate(change: (ids: Record<string, string>) => void, labels: object = {}): Promise<void> {
+  async function annotate(
+    change: (ids: Record<string, string>) => void,
+    labels: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     const { metadata } = await nodes.get(nodeName);
+    for (const [name, value] of Object.entries(labels)) {
+      const held = metadata.labels?.[name];
+      if (held !== undefined && held !== value) throw new Error(collision(name, value, held));
+    }
     const ids = idsFrom(metadata.annotations?.[nodeIdAnnotation]);
     change(ids);
-    const text = Object.keys(ids).length > 0 ? JSON.stringify(ids) : null;
+    const text = Object.keys(ids).length > 0 ? sortedJson(ids) : null;
+    const isKnown = Object.keys(labels).every((name) => metadata.labels?.[name] !== undefined);
+    if ((metadata.annotations?.[nodeIdAnnotation] ?? null) === text && isKnown) return;
     await nodes.patch(nodeName, "merge", {
       metadata: {
         annotations: { [nodeIdAnnotation]: text },
@@ -106,9 +116,16 @@ export function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOption
       }
     },
     install: async (name, info) => {
+      if (info.nodeId === "")
+        throw new Error("error adding CSI driver node info: driverNodeID must not be empty");
       const segments = info.accessibleTopology?.segments ?? {};
-      await annotate((ids) => (ids[name] = info.nodeId), segments);
-      await change((drivers) => [...drivers.filter((one) => one.name !== name), driverOf(name, info)]);
+      await annotate((ids) => (ids[name] = info.nodeId), segments).catch(failedToUpdate("Node", "node"));
+      const driver = driverOf(name, info);
+      await change((drivers) =>
+        drivers.some((one) => one.name === name && isSame(one, driver))
+          ? drivers
+          : [...drivers.filter((one) => one.name !== name), driver],
+      ).catch(failedToUpdate("CSINode", "CSINode"));
     },
     remove: async (name) => {
       await change((drivers) => drivers.filter((one) => one.name !== name));
@@ -122,7 +139,7 @@ function driverOf(
   { nodeId, maxVolumesPerNode, accessibleTopology }: CsiNodeInfo,
 ): CSINodeDriver {
   const topologyKeys = Object.keys(accessibleTopology?.segments ?? {}).toSorted();
-  const count = Number(maxVolumesPerNode ?? 0);
+  const count = Math.min(mostVolumes, Number(maxVolumesPerNode ?? 0));
   return {
     name,
     nodeID: nodeId,
@@ -130,6 +147,32 @@ function driverOf(
     ...(count > 0 && { allocatable: { count } }),
   };
 }
+
+const isSame = (a: CSINodeDriver, b: CSINodeDriver): boolean =>
+  a.nodeID === b.nodeID &&
+  JSON.stringify((a.topologyKeys ?? []).toSorted()) === JSON.stringify(b.topologyKeys ?? []) &&
+  (a.allocatable?.count ?? 0) === (b.allocatable?.count ?? 0);
+
+const sortedJson = (values: Readonly<Record<string, string>>): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1))));
+
+function collision(name: string, value: string, held: string): string {
+  const pair = (of: string): string => `${JSON.stringify(name)}:${JSON.stringify(of)}`;
+  return `detected topology value collision: driver reported ${pair(value)} but existing label is ${pair(held)}`;
+}
+
+/** Rethrows in the kubelet's words. */
+const failedToUpdate =
+  (kind: string, what: string) =>
+  (error: unknown): never => {
+    const why = `timed out waiting for the condition; caused by: ${(error as Error).message}`;
+    throw new Error(
+      `error updating ${kind} object with CSI driver node info: error updating ${what}: ${why}`,
+      {
+        cause: error,
+      },
+    );
+  };
 
 function idsFrom(text: string | undefined): Record<string, string> {
   try {

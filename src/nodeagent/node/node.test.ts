@@ -403,6 +403,18 @@ test("drivers of the node are told in its storage object, its annotation and its
     "csi.volume.orch.io/nodeid": '{"a.test":"n-1","b.test":"n-3"}',
   });
   assert.deepEqual(labels, segments);
+  // What is told again changes nothing, not even the order.
+  await storage.install("a.test", { nodeId: "n-1", maxVolumesPerNode: 7, accessibleTopology: { segments } });
+  assert.deepEqual(told(), [drivers, metadata]);
+  const moved = { segments: { "example.com/zone": "z2" } };
+  await assert.rejects(storage.install("c.test", { nodeId: "n-4", accessibleTopology: moved }), {
+    message:
+      "error updating Node object with CSI driver node info: error updating node: timed out waiting for the condition; caused by: " +
+      'detected topology value collision: driver reported "example.com/zone":"z2" but existing label is "example.com/zone":"z1"',
+  });
+  await assert.rejects(storage.install("c.test", { nodeId: "" }), {
+    message: "error adding CSI driver node info: driverNodeID must not be empty",
+  });
   await storage.remove("a.test");
   await storage.remove("b.test");
   const [left, after] = told() as [object[], { annotations: object; labels: object }];

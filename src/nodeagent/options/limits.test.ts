@@ -58,3 +58,30 @@ test("queries on logs need the handler of logs", async () => {
   const both = await withFile({ ...gate, enableSystemLogQuery: true, enableSystemLogHandler: true });
   assert.ok(!both.errors.some((line) => problem.test(line)));
 });
+
+test("reserved memory may be given again and again, and adds up to the other reservations and the eviction threshold", () => {
+  const about = (...flags: readonly string[]) => {
+    const { values, errors } = settle(nodeagentOptions(dialects.orch), [...base, ...flags], {
+      readable: () => true,
+    });
+    return { given: values.reservedMemory, wrong: errors.filter((line) => line.includes("add up")) };
+  };
+  const huge = "--reserved-memory=0:memory=1Gi,hugepages-1M=2Gi";
+  const second = "--reserved-memory=1:memory=124Mi";
+  assert.deepEqual(about(huge, second).given, [
+    { numaNode: 0, limits: { memory: "1Gi", "hugepages-1M": "2Gi" } },
+    { numaNode: 1, limits: { memory: "124Mi" } },
+  ]);
+  assert.deepEqual(about(huge, second).wrong, [], "only where it is used");
+  const used = ["--memory-manager-policy=Static", second, "--orch-reserved=memory=1Gi"];
+  const sums = [...used, "--reserved-memory=0:memory=1Gi", "--system-reserved=memory=24Mi"];
+  assert.deepEqual(about(...sums).wrong, []);
+  assert.equal(about(...sums, "--eviction-hard=memory.available<200Mi").wrong.length, 1);
+  const withoutEviction = ["--eviction-hard=memory.available<0%", "--system-reserved=memory=124Mi"];
+  assert.deepEqual(about(...sums, ...withoutEviction).wrong, []);
+  // Nothing else reserves huge pages, so none can be reserved per node either.
+  assert.match(
+    about(...used, huge, "--system-reserved=memory=24Mi").wrong.join(),
+    /hugepages-1M.*2Gi is not 0/,
+  );
+});

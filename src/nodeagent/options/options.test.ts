@@ -115,10 +115,6 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
     "--memory-manager-policy=Static --reserved-memory=0:memory=1Gi --reserved-memory=1:memory=1Gi",
     ["reservedMemory", "2Gi", "100Mi"],
   ],
-  [
-    "--memory-manager-policy=Static --reserved-memory=0:memory=100Mi,hugepages-2Mi=4Mi",
-    ["reservedMemory", "hugepages-2Mi", "4Mi is not 0"],
-  ],
   ["--container-runtime-endpoint=npipe:////./pipe/x", ["--container-runtime-endpoint", "unix socket"]],
   ["--container-runtime-endpoint=tcp://127.0.0.1:1", ["--container-runtime-endpoint", "unix socket"]],
   ["--logging-format=xml", ["--logging-format"]],
@@ -360,36 +356,6 @@ test("the period of the CPU manager follows the frequency of the node's status",
     (await run({ argv: ["--node-status-update-frequency=20s"] })).values.cpuManagerReconcilePeriod,
     20_000,
   );
-});
-
-test("reserved memory may be given again and again, and adds up to the other reservations and the eviction threshold", async () => {
-  const about = async (...argv: string[]) => {
-    const settled = await run({ argv });
-    return {
-      given: settled.values.reservedMemory,
-      wrong: settled.errors.filter((line) => line.includes("add up")),
-    };
-  };
-  const sums = [
-    "--memory-manager-policy=Static",
-    "--reserved-memory=0:memory=1Gi",
-    "--reserved-memory=1:memory=124Mi",
-    "--orch-reserved=memory=1Gi",
-    "--system-reserved=memory=24Mi",
-  ];
-  assert.deepEqual((await about(...sums)).given, [
-    { numaNode: 0, limits: { memory: "1Gi" } },
-    { numaNode: 1, limits: { memory: "124Mi" } },
-  ]);
-  // Nothing else reserves huge pages, so none can be reserved per node either.
-  assert.equal((await about(...sums, "--reserved-memory=0:hugepages-1M=2Gi")).wrong.length, 1);
-  assert.deepEqual((await about(...sums)).wrong, []);
-  assert.equal((await about(...sums, "--eviction-hard=memory.available<200Mi")).wrong.length, 1);
-  assert.deepEqual(
-    (await about(...sums, "--eviction-hard=memory.available<0%", "--system-reserved=memory=124Mi")).wrong,
-    [],
-  );
-  assert.deepEqual((await about("--reserved-memory=0:memory=1Gi")).wrong, [], "only where it is used");
 });
 
 test("original spellings work in their own dialect, in flags, fields and values", async () => {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { dialects } from "#dialect";
 import { protobufCodec } from "#schema";
 import { podOf } from "../managers/managers.fixture.ts";
 import { AllocatableResponse, GetRequest, ListResponse } from "./messages.ts";
 import { podResourcesProcedures } from "./pod-resources.ts";
+import { requestMetrics } from "./request-metrics.ts";
 
 const block = { numaAffinity: [0], type: "memory", size: 1024 };
 const procedures = (allowsGet: boolean) =>
@@ -82,4 +84,23 @@ test("single pods are told only where that is switched on", async () => {
   assert.ok((await ask(path, request, true)).length > 0);
   const other = protobufCodec(GetRequest, { style: "proto3" }).encode({ podName: "x", podNamespace: "y" });
   await assert.rejects(ask(path, other, true), /pod x in namespace y not found/);
+});
+
+test("requests are counted in all and by method; one that is not allowed only in all", () => {
+  const counts = new Map<string, number>();
+  const counter = ({ name }: { readonly name: string }) => ({
+    with: (version: string) => ({
+      add: () => void counts.set(`${name} ${version}`, (counts.get(`${name} ${version}`) ?? 0) + 1),
+    }),
+  });
+  const count = requestMetrics({ counter } as never, dialects.kubernetes, false);
+  count("v1", "list", true);
+  count("v1", "get", false);
+  count("v1alpha1", undefined, true);
+  const prefix = "kubelet_pod_resources_endpoint_";
+  assert.deepEqual(Object.fromEntries(counts), {
+    [`${prefix}requests_total v1`]: 2,
+    [`${prefix}requests_total v1alpha1`]: 1,
+    [`${prefix}requests_list v1`]: 1,
+  });
 });

@@ -30,8 +30,15 @@ export interface PodResourcesOptions {
   };
   /** Whether single pods may be asked for. */
   readonly allowsGet: boolean;
-  readonly onRequest?: (method: "list" | "get" | "get_allocatable", isGood: boolean) => void;
+  readonly onRequest?: OnRequest;
 }
+
+/** Told of every request; the older version of the API has no methods of its own. */
+export type OnRequest = (
+  version: "v1" | "v1alpha1",
+  method: "list" | "get" | "get_allocatable" | undefined,
+  isGood: boolean,
+) => void;
 
 /** Listens until closed. */
 export const podResourcesServer = (options: PodResourcesOptions): Promise<GrpcServer> =>
@@ -40,7 +47,8 @@ export const podResourcesServer = (options: PodResourcesOptions): Promise<GrpcSe
 export function podResourcesProcedures(options: PodResourcesOptions): readonly GrpcProcedure[] {
   const { pods, onRequest } = options;
   const all = (withManagers: boolean) => {
-    onRequest?.("list", true);
+    if (withManagers) onRequest?.("v1", "list", true);
+    else onRequest?.("v1alpha1", undefined, true);
     return { podResources: pods().map((pod) => resourcesOf(pod, withManagers)) };
   };
   return [
@@ -51,7 +59,7 @@ export function podResourcesProcedures(options: PodResourcesOptions): readonly G
     unaryProcedure(
       procedureOf("/v1.PodResourcesLister/GetAllocatableResources", Empty, AllocatableResponse).serve,
       () => {
-        onRequest?.("get_allocatable", true);
+        onRequest?.("v1", "get_allocatable", true);
         const { cpus, memory, devices } = options.allocatable();
         return { devices: devices.map(deviceOf), cpuIds: sortedCpus(cpus), memory: memory.map(memoryOf) };
       },
@@ -59,7 +67,7 @@ export function podResourcesProcedures(options: PodResourcesOptions): readonly G
     unaryProcedure(procedureOf("/v1.PodResourcesLister/Get", GetRequest, GetResponse).serve, (request) => {
       const { podName, podNamespace } = request;
       const found = pods().find((pod) => nameOf(pod) === podName && namespaceOf(pod) === podNamespace);
-      onRequest?.("get", options.allowsGet && found !== undefined);
+      onRequest?.("v1", "get", options.allowsGet && found !== undefined);
       if (!options.allowsGet) throw new GrpcError("UNKNOWN", "PodResources API Get method disabled");
       if (!found) throw new GrpcError("UNKNOWN", `pod ${podName} in namespace ${podNamespace} not found`);
       return { podResources: resourcesOf(found, true) };

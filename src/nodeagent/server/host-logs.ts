@@ -34,12 +34,14 @@ export function hostLogs(folder: string, answersQueries = false): RouteHandler {
     if (rest !== "" && rest !== "/") return plainReply(406, "path not allowed in query mode");
     const problem = await logQueryProblem(query, fileProblem);
     if (problem !== undefined) return plainReply(406, problem);
-    return query.services.length > 0 ? servicesReply(folder, query) : await file(query.files[0]!);
+    const [name = ""] = query.files;
+    return query.services.length > 0 ? servicesReply(folder, query) : await file(name, name);
 
-    async function file(path: string): Promise<Reply> {
+    /** `asked` is the path that says whether a folder is meant. */
+    async function file(path: string, asked = call.path): Promise<Reply> {
       const wanted = join(folder, join("/", path));
       if (!(await isInside(folder, wanted))) return plainReply(404, "404 page not found");
-      return await fileReply(wanted, call);
+      return await fileReply(wanted, { path: asked, headers: call.headers });
     }
   };
 

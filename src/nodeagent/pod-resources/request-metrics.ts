@@ -1,0 +1,36 @@
+// Counts requests to the pod resources API, in all and by method.
+import type { Metrics } from "#base";
+import type { Dialect } from "#dialect";
+import type { OnRequest } from "./pod-resources.ts";
+
+const methods = { list: "List", get: "Get", get_allocatable: "GetAllocatableResources" } as const;
+
+/** The method that tells of one pod is counted only where it may be asked. */
+export function requestMetrics(metrics: Metrics, dialect: Dialect, allowsGet: boolean): OnRequest {
+  const counter = (name: string, help: string) =>
+    metrics.counter({
+      name: `${dialect.data.agentMetricPrefix}pod_resources_endpoint_${name}`,
+      help: `${help}, by version of the API.`,
+      labels: ["server_api_version"],
+      stability: "ALPHA",
+    });
+  const total = counter("requests_total", "Requests to the pod resources API");
+  const counted = (["list", "get_allocatable", "get"] as const).filter(
+    (method) => method !== "get" || allowsGet,
+  );
+  const byMethod = new Map(
+    counted.map((method) => [
+      method,
+      {
+        requests: counter(`requests_${method}`, `Requests to ${methods[method]} of the pod resources API`),
+        errors: counter(`errors_${method}`, `Failed requests to ${methods[method]} of the pod resources API`),
+      },
+    ]),
+  );
+  return (version, method, isGood) => {
+    total.with(version).add();
+    const counters = method && byMethod.get(method);
+    counters?.requests.with(version).add();
+    if (!isGood) counters?.errors.with(version).add();
+  };
+}
