@@ -246,27 +246,28 @@ test("a static pod that is put back before it has ended runs again afterwards, a
     assert.equal(made(h).filter((method) => method === "RemovePodSandbox").length, 2);
   }));
 
-test("a pod that is ended for the node's sake and outlives its time is told of", async () => {
+test("a pod that is ended for the node's sake has its own time, and is told of when it outlives ten seconds", async () => {
   await on({}, async (h) => {
-    h.run(podOf("a"));
+    const stubborn = { command: ["sh", "-c", "trap 'sleep 100' TERM; sleep 100000"] };
+    h.run(podOf("a", stubborn, { terminationGracePeriodSeconds: 20 }));
     await h.pass(2);
-    const release = h.runtime.faults.hold("StopContainer");
     const stop = new AbortController();
     const evicted = h.pods.evict(
       "uid-of-a",
-      { reason: "Evicted", message: "", graceSeconds: 8 },
+      { reason: "Evicted", message: "", graceSeconds: 0 },
       stop.signal,
     );
-    await h.pass(11);
+    await h.pass(9);
     assert.ok(!h.reasons().includes("ExceededGracePeriod"));
-    await h.pass(2);
+    await h.pass(3);
     assert.deepEqual(
       h.events.filter(({ reason }) => reason === "ExceededGracePeriod").map(({ message }) => message),
       ["Container runtime did not kill the pod within specified grace period."],
     );
-    release();
-    await h.pass(2);
-    await evicted;
+    assert.match(states(h, "uid-of-a"), /running/);
+    await h.pass(12);
     stop.abort();
+    await evicted;
+    assert.equal(h.told.get("uid-of-a")?.at(-1)?.phase, "Failed");
   });
 });

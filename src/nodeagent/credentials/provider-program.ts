@@ -16,9 +16,8 @@ const mostOutputBytes = 1 << 20;
 export function runProvider(program: ProviderProgram, input: string, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const added = Object.fromEntries(program.environment.map(({ name, value }) => [name, value]));
     const child = spawn(program.path, program.args, {
-      env: { ...process.env, ...added },
+      env: environmentOf(program),
       stdio: ["pipe", "pipe", "ignore"],
       detached: true,
     });
@@ -48,4 +47,14 @@ export function runProvider(program: ProviderProgram, input: string, signal: Abo
     });
     child.stdin.end(input);
   });
+}
+
+/** Where two have one name, the later one counts, and stands where it comes. */
+function environmentOf({ environment }: ProviderProgram): NodeJS.ProcessEnv {
+  const all = { ...process.env };
+  for (const { name, value } of environment) {
+    delete all[name];
+    all[name] = value;
+  }
+  return all;
 }
