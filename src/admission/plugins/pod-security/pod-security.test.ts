@@ -164,3 +164,34 @@ for (const [name, labels, attributes, expected] of attempts) {
     assert.deepEqual([outcome, warnings.map((text) => text.replace(/^(\w+): .*$/, "$1"))], expected);
   });
 }
+
+const exempting: [name: string, namespace: string, labels: Record<string, string>, before: Record<string, string> | undefined, warnings: string[]][] = [
+  ["a new exempt namespace that asks for a standard", "free", { enforce: "baseline", "warn-version": "v1.20" }, undefined, ['namespace "free" is exempt from Pod Security, and the policy (enforce=baseline:latest, warn=baseline:v1.20) will be ignored']],
+  ["an exempt namespace that becomes stricter", "free", { audit: "restricted", enforce: "restricted" }, {}, ['namespace "free" is exempt from Pod Security, and the policy (enforce=restricted:latest, audit=restricted:latest) will be ignored']],
+  ["an exempt namespace that asks for nothing", "free", { enforce: "privileged" }, undefined, []],
+  ["pods of an exempt runtime class are not warned about", "n", { enforce: "restricted" }, {}, ['existing pods in namespace "n" violate the new PodSecurity enforce level "restricted:latest"', "a (and 1 other pod): allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile"]],
+]; // prettier-ignore
+for (const [name, namespace, labels, before, expected] of exempting)
+  test(`${name} (exemptions)`, async () => {
+    const warnings: string[] = [];
+    const plugin = podSecurity({
+      dialect,
+      namespace: async () => undefined,
+      podsIn: async () =>
+        present.map((one) =>
+          one.metadata.name === "b" ? { ...one, spec: { ...one.spec, runtimeClassName: "own" } } : one,
+        ) as unknown as Pod[],
+      exemptions: { usernames: [], namespaces: ["free"], runtimeClasses: ["own"] },
+    });
+    const errors = await plugin.validate!(
+      attemptOf({
+        ...namespaces,
+        name: namespace,
+        operation: before ? "UPDATE" : "CREATE",
+        object: namespaceOf(labels),
+        ...(before && { oldObject: namespaceOf(before) }),
+        warn: (text) => void warnings.push(text),
+      }),
+    );
+    assert.deepEqual([errors, warnings], [[], expected]);
+  });

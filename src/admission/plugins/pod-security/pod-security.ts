@@ -99,21 +99,48 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
   };
 
   async function namespaceErrors(attributes: AdmissionAttributes): Promise<readonly FieldError[]> {
-    const now = read(typed<Namespace>(attributes.object).metadata.labels);
-    if (attributes.operation === "CREATE") return now.errors;
+    const { labels } = typed<Namespace>(attributes.object).metadata;
+    const now = read(labels);
+    const exempt = exemptions?.namespaces.includes(attributes.name) ?? false;
+    if (attributes.operation === "CREATE") {
+      if (exempt && now.errors.length === 0) warnOfExemption(attributes, now.policy, labels);
+      return now.errors;
+    }
     const before = read(typed<Namespace>(attributes.oldObject).metadata.labels);
     if (now.errors.length > 0 && !isDeepStrictEqual(now.errors, before.errors)) return now.errors;
     const [next, old] = [now.policy.enforce, before.policy.enforce];
     const relaxed = next.version === old.version && !stricter(next.level, old.level);
-    const exempt = exemptions?.namespaces.includes(attributes.name) ?? false;
-    if (!exempt && !sameStandard(next, old) && !lets(next) && !relaxed) await warnOfPods(attributes);
+    if (sameStandard(next, old) || lets(next) || relaxed) return [];
+    if (exempt) warnOfExemption(attributes, now.policy, labels);
+    else await warnOfPods(attributes);
     return [];
+  }
+
+  /** Labels of a namespace whose pods are not looked at have no effect. */
+  function warnOfExemption(
+    attributes: AdmissionAttributes,
+    policy: Policy,
+    labels: ObjectMeta["labels"] = {},
+  ): void {
+    const modes = ["enforce", "audit", "warn"] as const;
+    const byDefault = read({}).policy;
+    const isOrdinary = (mode: keyof Policy): boolean =>
+      sameStandard(policy[mode], byDefault[mode]) || (lets(policy[mode]) && lets(byDefault[mode]));
+    if (modes.every((mode) => lets(policy[mode])) || modes.every(isOrdinary)) return;
+    const isLabelled = (mode: keyof Policy): boolean =>
+      [mode, `${mode}-version`].some((key) => dialect.names.labels.podSecurityPrefix + key in labels);
+    const said = modes
+      .filter((mode) => !lets(policy[mode]) && isLabelled(mode))
+      .map((mode) => `${mode}=${standardText(policy[mode])}`);
+    attributes.warn(
+      `namespace "${attributes.name}" is exempt from Pod Security, and the policy (${said.join(", ")}) will be ignored`,
+    );
   }
 
   /** Pods that are there already stay, but somebody should know. */
   async function warnOfPods(attributes: AdmissionAttributes): Promise<void> {
     const { enforce } = read(typed<Namespace>(attributes.object).metadata.labels).policy;
-    const pods = [...(await podsIn(attributes.name))];
+    const pods = (await podsIn(attributes.name)).filter(({ spec }) => !isExemptClass(spec));
     const found = new Map<string, string[]>();
     for (const { metadata, spec } of oneOfEach(pods).slice(0, mostPods)) {
       const reasons = reasonsText(findings(enforce, metadata, spec, dialect));
