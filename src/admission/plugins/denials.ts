@@ -114,7 +114,7 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
     if (!found)
       throw refused(
         attributes,
-        `cannot set blockOwnerDeletion in this case because nothing is known of APIVersion ${apiVersion} Kind ${kind}`,
+        `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind "${kind}" in version "${apiVersion}"`,
       );
     for (const { group, version, resource, namespaced } of found) {
       const target = {

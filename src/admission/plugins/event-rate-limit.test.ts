@@ -71,3 +71,20 @@ test("the newer group of events and dry runs are free", async () => {
   assert.equal(await write({ resource: { group: "events.x", version: "v1", resource: "events" } }), 0);
   assert.equal(await write({ dryRun: true }), 0);
 });
+
+test("who is refused learns every limit that was reached, and by what", async () => {
+  const plugin = eventRateLimit(
+    [limit("User"), limit("SourceAndObject"), limit("Server", 2)],
+    virtualClock(),
+  );
+  const write = (): Promise<unknown> => Promise.resolve(plugin.validate!(event({ namespace: "n" })));
+  await write();
+  const { user } = event();
+  const texts = [
+    `limit reached on type User for key ${user.name}`,
+    "limit reached on type SourceAndObject for key cp",
+    "limit reached on type Server for key ",
+  ];
+  await assert.rejects(write(), { message: `Too many requests: [${texts.slice(0, 2).join(", ")}]` });
+  await assert.rejects(write(), { message: `Too many requests: [${texts.join(", ")}]` });
+});

@@ -19,14 +19,13 @@ export function eventRateLimit(limits: readonly EventLimit[], clock: Clock): Adm
     resources: ["events"],
     validate: async (attributes) => {
       if (attributes.resource.group !== "" || attributes.subresource || attributes.dryRun) return [];
-      const refused = buckets.filter(({ limit, take }) => !take(keyOf(limit.type, attributes)));
-      if (refused.length > 0)
-        throw new ApiError(
-          429,
-          "TooManyRequests",
-          `limit reached on type ${refused.map(({ limit }) => limit.type).join(", ")}`,
-        );
-      return [];
+      const refused = buckets.flatMap(({ limit: { type }, take }) => {
+        const key = keyOf(type, attributes);
+        return take(key) ? [] : [`limit reached on type ${type} for key ${key}`];
+      });
+      if (refused.length === 0) return [];
+      const text = refused.length === 1 ? refused[0]! : `[${[...new Set(refused)].join(", ")}]`;
+      throw new ApiError(429, "TooManyRequests", `Too many requests: ${text}`);
     },
   };
 }
@@ -56,15 +55,7 @@ function keyOf(type: EventLimit["type"], { namespace, user, object }: AdmissionA
   const parts = (object ?? {}) as EventParts;
   const { component, host } = parts.deprecatedSource ?? parts.source ?? {};
   const about = parts.regarding ?? parts.involvedObject ?? {};
-  return JSON.stringify([
-    component,
-    host,
-    about.kind,
-    about.namespace,
-    about.name,
-    about.uid,
-    about.apiVersion,
-  ]);
+  return [component, host, about.kind, about.namespace, about.name, about.uid, about.apiVersion].join("");
 }
 
 /** Token buckets by key, filled at the limit's rate. */

@@ -75,7 +75,10 @@ export function nodeRestriction({
       // Asked about one, the answer is about one: clients know it no other way.
       if (!pod) throw notFound({ group: "", resource: "pod" }, podName);
       if (pod.spec.nodeName !== node)
-        throw refused(attributes, `node "${node}" can only ${what} pods with spec.nodeName set to itself`);
+        throw refused(
+          attributes,
+          `node ${what === "evict" ? node : `"${node}"`} can only ${what} pods with spec.nodeName set to itself`,
+        );
     };
     switch (`${operation} ${subresource}`) {
       case "CREATE ":
@@ -141,7 +144,10 @@ export function nodeRestriction({
     const { metadata, spec } = typed<Node>(attributes.object);
     const old = typed<Node | undefined>(attributes.oldObject);
     if (spec.configSource && !isDeepStrictEqual(spec.configSource, old?.spec.configSource))
-      throw refused(attributes, `node "${node}" is not allowed to set configSource`);
+      throw refused(
+        attributes,
+        `node "${node}" is not allowed to ${old ? "update configSource to a new" : "create pods with a"} non-nil configSource`,
+      );
     if (old && !isDeepStrictEqual(spec.taints ?? [], old.spec.taints ?? []))
       throw refused(attributes, `node "${node}" is not allowed to modify taints`);
     const [now, before] = [metadata.labels ?? {}, old?.metadata.labels ?? {}];

@@ -75,7 +75,13 @@ function selectorErrors({ scopeSelector, hard }: ResourceQuotaSpec, path: string
       found.push(invalidValue(path, scopeSelector, "unsupported scope applied to resource"));
     const present = own(scopes, scopeName) !== undefined && scopeName !== "PriorityClass";
     if (present && operator !== "Exists")
-      found.push(invalidValue(`${path}.operator`, operator, "must be 'Exists' for this scope"));
+      found.push(
+        invalidValue(
+          `${path}.operator`,
+          operator,
+          "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+        ),
+      );
     if (operator === "In" || operator === "NotIn") {
       if (!values?.length)
         found.push(

@@ -36,12 +36,12 @@ function aggregationErrors({ aggregationRule: rule }: ClusterRole): FieldError[]
   if (!rule) return [];
   const path = "aggregationRule.clusterRoleSelectors";
   if (!rule.clusterRoleSelectors?.length)
-    return [required(path, "at least one clusterRoleSelector is required")];
+    return [required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
   return rule.clusterRoleSelectors.flatMap((selector, position) => {
     const at = `${path}[${position}]`;
     return [
       ...labelSelectorErrors(selector, at),
-      ...(isUsable(selector) ? [] : [invalidValue(at, selector, "invalid label selector")]),
+      ...(isUsable(selector) ? [] : [invalidValue(at, selector, "invalid label selector.")]),
     ];
   });
 }
