@@ -41,7 +41,13 @@ export async function openStoreFor(options: StoreOptions, given?: Store): Promis
   });
 }
 
-async function localStore({ settings, clock, log }: StoreOptions): Promise<Store> {
+/**
+ * Changes that the store holds in memory are those that the caches hold anyway, unless they are encrypted: then
+ * they are held twice, and what the collector must go through costs more than the encryption.
+ */
+const recentEncryptedBytes = 2 << 20;
+
+async function localStore({ settings, encryption, clock, log }: StoreOptions): Promise<Store> {
   if (settings.storeServers.length > 0) return await openStore({ memory: true, clock });
   const dir = join(settings.dataDir, "store");
   try {
@@ -54,6 +60,7 @@ async function localStore({ settings, clock, log }: StoreOptions): Promise<Store
   }
   return await openStore({
     dir,
+    ...(encryption && { recentBytes: recentEncryptedBytes }),
     damaged: (error) =>
       log.error("the store is damaged; nothing more is written to it", { error: error.message }),
   });

@@ -179,7 +179,9 @@ for (const [name, namespace, labels, before, expected] of exempting)
       namespace: async () => undefined,
       podsIn: async () =>
         present.map((one) =>
-          one.metadata.name === "b" ? { ...one, spec: { ...one.spec, runtimeClassName: "own" } } : one,
+          one.metadata.name === "b"
+            ? { ...one, spec: { ...(one.spec as object), runtimeClassName: "own" } }
+            : one,
         ) as unknown as Pod[],
       exemptions: { usernames: [], namespaces: ["free"], runtimeClasses: ["own"] },
     });
