@@ -44,7 +44,7 @@ function rangesOf({ dialect, resources }: ServerObjects, settings: OwnSettings):
   return rangeAllocations({
     services: resources.services.resource,
     dialect,
-    storePrefix: settings.storePrefix.replace(/\/$/, ""),
+    storePrefix: settings.storePrefix,
     media: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
     ranges: ranges.length > 0 ? ranges : [defaultRange],
     ports: settings.serviceNodePortRange,

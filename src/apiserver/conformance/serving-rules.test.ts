@@ -142,15 +142,16 @@ test("a folder for certificates is not touched when files are given, which may h
   await assert.rejects(open(t, mixed), /the key does not belong to the certificate/);
 });
 
-for (const [flag, first] of [
-  ["--storage-media-type=application/json", "{"],
-  ["--storage-media-type=application/vnd.orch.protobuf", "k"],
+for (const [flag, first, prefix] of [
+  ["--storage-media-type=application/json", "{", "/elsewhere"],
+  ["--storage-media-type=application/json", "{", "elsewhere/"],
+  ["--storage-media-type=application/vnd.orch.protobuf", "k", "//elsewhere"],
 ] as const) {
-  test(`with ${flag} objects are stored so, below the prefix`, async () => {
+  test(`with ${flag} objects are stored so, below the prefix (${prefix})`, async () => {
     const store = new MemoryStore();
     const started = await start({
       dialect: dialects.orch,
-      settings: settings(flag, "--store-prefix=/elsewhere"),
+      settings: settings(flag, `--store-prefix=${prefix}`),
       store,
       listen: false,
       log: silentLog,

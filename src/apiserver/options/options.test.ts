@@ -59,7 +59,6 @@ const refused: [argv: string[], blamed: string[], without?: string[]][] = [
   [["--store-servers-overrides=/pods#"], ["--store-servers-overrides"]],
   [["--store-servers=nothing"], ["--store-servers"]],
   [["--store-servers=memory://"], ["--store-servers"]],
-  [["--store-prefix=registry"], ["--store-prefix"]],
   [["--enable-admission-plugins=Nope"], ["--enable-admission-plugins"]],
   [["--disable-admission-plugins=Nope"], ["--disable-admission-plugins"]],
   [

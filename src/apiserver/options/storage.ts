@@ -1,5 +1,6 @@
 // Where objects are kept.
 
+import { posix } from "node:path";
 import type { Dialect } from "#dialect";
 import {
   type OptionType,
@@ -15,6 +16,12 @@ import {
   section,
   text,
 } from "#options";
+
+/** What keys begin with. Read as a path from the root, with or without slashes around it. */
+const keyPrefix: OptionType<string> = {
+  ...text,
+  parse: (given) => posix.join("/", given).replace(/\/$/, ""),
+};
 
 /** `scheme://host:port`, or `memory://`. */
 const inMemory = "memory://";
@@ -117,10 +124,8 @@ export const storageSection = (dialect: Dialect) =>
     }),
     option({
       flag: "store-prefix",
-      type: text,
+      type: keyPrefix,
       default: "/registry",
-      check: (value) =>
-        /^\/[^/]+(\/[^/]+)*\/?$/.test(value) ? undefined : "must be a path such as /registry",
       doc: "What all keys in the store begin with.",
     }),
     option({

@@ -55,7 +55,7 @@ export interface Storage {
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { dialect, settings, strategies, clock, log, metrics, given, onError } = options;
   options.onPhase?.("opening the store");
-  const prefix = settings.storePrefix.replace(/\/$/, "");
+  const prefix = settings.storePrefix;
   const encryption = encryptionFor(options, prefix);
   const { dial, patienceMilliseconds } = options;
   const remote = { patienceMilliseconds, dial, ...remoteStoreMetrics(metrics) };
