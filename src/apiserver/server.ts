@@ -140,6 +140,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     matchConditions: gates.enabled("AdmissionWebhookMatchConditions"),
     expressionRelease,
     podResize: gates.enabled("InPlacePodVerticalScaling"),
+    networkPolicyStatus: gates.enabled("NetworkPolicyStatus"),
     userNamespaces: gates.enabled("UserNamespacesStatelessPodsSupport"),
     garbageCollection: settings.enableGarbageCollector,
     timesCompared: timesMetrics(serving.metrics),

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ApiError, type FieldError, alreadyExists, badRequest, invalid, runSteps, timeout } from "#base";
 import { validate } from "#schema";
 import { type CachedObject, withoutRevision } from "#watchcache";
-import { trackUpdate } from "./field-owners.ts";
+import { forgetsOwners, trackUpdate } from "./field-owners.ts";
 import { generatedName, pathSegment } from "./names.ts";
 import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
@@ -68,7 +68,12 @@ async function attemptToCreate(
   const share =
     strategy.reserve && !request.dryRun ? await strategy.reserve(object, undefined, ctx) : undefined;
   try {
-    const cached = await stored(request, ctx, attributes, object, { ...options, share });
+    const write = (): Promise<CachedObject> =>
+      stored(request, ctx, attributes, object, { mayCreate: options.mayCreate, share });
+    const cached = await write().catch((error: unknown) => {
+      if (options.tracked || !forgetsOwners(object, error)) throw error;
+      return write();
+    });
     share?.settle(cached.revision);
     return cached;
   } catch (error) {

@@ -1,6 +1,15 @@
 // Between objects and stored bytes: JSON of the stored kind, or the binary form in its envelope.
 import { type Dialect, apiVersionOf } from "#dialect";
-import { decodeEnvelope, decodeJson as decode, encodeEnvelope, encodeJson, protobufCodec } from "#schema";
+import {
+  type JsonObject,
+  decodeEnvelope,
+  decodeJson as decode,
+  encodeEnvelope,
+  encodeJson,
+  fromJsonValue,
+  parseJson,
+  protobufCodec,
+} from "#schema";
 import { clearEmptyLists } from "./empty-lists.ts";
 import type { ApiObject, KindSchema } from "./strategy.ts";
 
@@ -16,16 +25,27 @@ export function encodeHeld(schema: KindSchema, object: ApiObject): string {
   return encodeJson(schema, object as never);
 }
 
+export interface StoredForm {
+  readonly apiVersion: string;
+  /** With what turns JSON of another version into that of the schema. */
+  decode(schema: KindSchema, convert?: (stored: JsonObject) => JsonObject): ApiObject;
+}
+
+const decodeConverted = (
+  schema: KindSchema,
+  text: string,
+  convert: (stored: JsonObject) => JsonObject,
+): ApiObject =>
+  fromJsonValue(schema, convert(parseJson(text).value as JsonObject)).value as unknown as ApiObject;
+
 /** Which version a stored value is in, and how it is decoded once its declaration is chosen. */
-export function storedForm(
-  value: Uint8Array,
-  dialect: Dialect,
-): { readonly apiVersion: string; decode(schema: KindSchema): ApiObject } {
+export function storedForm(value: Uint8Array, dialect: Dialect): StoredForm {
   if (value[0] === openingBrace) {
     const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString();
     return {
       apiVersion: /"apiVersion":\s*"([^"]*)"/.exec(text)?.[1] ?? "",
-      decode: (schema) => decodeJson(schema, text),
+      decode: (schema, convert) =>
+        convert ? decodeConverted(schema, text, convert) : decodeJson(schema, text),
     };
   }
   const { apiVersion, kind, raw } = decodeEnvelope(value, dialect.wire.protobufMagic);

@@ -42,8 +42,9 @@ async function apply(
   manager: string,
   sent: Sent,
   force = false,
+  now = new Date(shelfNow),
 ): Promise<ApiObject & Record<string, unknown>> {
-  const request = at.request({ manager });
+  const request = at.request({ manager, now });
   const { apiVersion, kind } = request.endpoint;
   return await at.update(
     "a",
@@ -58,7 +59,7 @@ async function apply(
           force,
         ),
     },
-    { manager },
+    { manager, now },
   );
 }
 
@@ -162,6 +163,14 @@ test("applying the same again changes nothing at all", async (t) => {
   const at = await shelf(t, configMap);
   const first = await apply(at, "one", map({ x: "1" }));
   assert.deepEqual(await apply(at, "one", map({ x: "1" })), first);
+  assert.equal(at.writes(), 1);
+});
+
+test("applying values that stand for nothing again changes nothing at all", async (t) => {
+  const at = await shelf(t, configMap);
+  const sent = map({ x: "1" }, { labels: null as never, creationTimestamp: null as never });
+  const first = await apply(at, "one", sent);
+  assert.deepEqual(await apply(at, "one", sent, false, new Date(shelfNow + 5000)), first);
   assert.equal(at.writes(), 1);
 });
 

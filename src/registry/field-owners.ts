@@ -50,6 +50,17 @@ export function trackUpdate(
   return undefined;
 }
 
+/**
+ * Forgets who owns the fields of an object that was too large to be stored with their names; tells whether it
+ * is smaller now.
+ */
+export function forgetsOwners({ metadata }: ApiObject, error: unknown): boolean {
+  const tooLarge = error instanceof ApiError && error.reason === "RequestEntityTooLarge";
+  if (!tooLarge || !metadata.managedFields) return false;
+  delete metadata.managedFields;
+  return true;
+}
+
 /** Owners that cannot be converted are forgotten; the write itself goes on. */
 async function trackElsewhere(
   request: WriteRequest,

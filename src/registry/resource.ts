@@ -184,7 +184,8 @@ export class Resource {
       apiVersion === this.hubVersion
         ? undefined
         : this.endpoints.find((endpoint) => endpoint.apiVersion === apiVersion);
-    const decoded = decode(other?.schema ?? this.hub);
+    const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
+    const decoded = decode(other?.schema ?? this.hub, this.strategy.formerVersions?.[version]);
     const object = other ? other.toHub(decoded) : decoded;
     object.kind = this.hub.kind.kind;
     object.apiVersion = this.hubVersion;

@@ -3,7 +3,7 @@ import type { UserInfo, WriteState } from "#admission";
 import type { FieldError, Steps } from "#base";
 import type { ObjectMeta, TableRowCondition } from "#api";
 import type { Dialect } from "#dialect";
-import type { KindName, Message, TimesComparison } from "#schema";
+import type { JsonObject, KindName, Message, TimesComparison } from "#schema";
 import type { Reservation, Revision } from "#store";
 import type { NameRule } from "./names.ts";
 
@@ -49,6 +49,8 @@ export interface RegistrySettings {
   readonly expressionRelease?: number;
   /** Whether the resources of a pod's containers may change while it runs. */
   readonly podResize?: boolean;
+  /** Whether network policies have a status that can be written. */
+  readonly networkPolicyStatus?: boolean;
   /** Whether pods may have users of their own. */
   readonly userNamespaces?: boolean;
   /** False where nobody collects dependents: then a deletion leaves them alone, whatever it asks for. */
@@ -154,6 +156,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly deletedByUid?: boolean;
 
   defaults?(obj: T, ctx: RequestContext): void;
+  /** Versions that objects were stored in and that are served no more, and how JSON of them is read. */
+  readonly formerVersions?: Readonly<Record<string, (stored: JsonObject) => JsonObject>>;
   /**
    * Puts back what the binary form leaves out, and what other servers of this API do not store, after an
    * object was read.

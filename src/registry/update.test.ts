@@ -421,3 +421,15 @@ test("generation: a policy with an empty list is another one than a policy witho
   assert.doesNotMatch(JSON.stringify(metadata.managedFields), /f:ingress/);
   assert.equal((await edit({})).metadata.generation, 2);
 });
+
+const longNames = (): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: 9999 }, (_, at) => [`${"a-very-long-name-".repeat(4)}${at}`, "A"]));
+
+test("an object that would be too large with the names of its owned fields is stored without them", async (t) => {
+  const { create, edit } = await shelf(t, configMap);
+  const made = await create({ metadata: { name: "b" }, data: longNames() });
+  assert.equal(made.metadata.managedFields, undefined);
+  await create(map());
+  const changed = await edit("a", (object) => void ((object as unknown as ConfigMap).data = longNames()));
+  assert.equal(changed.metadata.managedFields, undefined);
+});

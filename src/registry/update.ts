@@ -15,7 +15,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type CachedObject, sameContent } from "#watchcache";
 import { create, fillNamespace } from "./create.ts";
 import { clearEmptyLists } from "./empty-lists.ts";
-import { trackUpdate } from "./field-owners.ts";
+import { forgetsOwners, trackUpdate } from "./field-owners.ts";
 import { pathSegment } from "./names.ts";
 import { repeatedMetaErrors } from "./meta-checks.ts";
 import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
@@ -129,7 +129,12 @@ async function attemptUpdates(
       const ctx = writeContext(request);
       const next = await prepared(request, ctx, name, object, old, change, reserved);
       if (yieldBudget?.expired) await yieldBudget.yield();
-      written = await store(request, ctx, key, next, old, cached, reserved.share);
+      const write = (): Promise<CachedObject | undefined> =>
+        store(request, ctx, key, next, old, cached, reserved.share);
+      written = await write().catch((error: unknown) => {
+        if (change.tracked || !forgetsOwners(next, error)) throw error;
+        return write();
+      });
     } finally {
       reserved.share?.settle(written?.revision);
     }
@@ -188,7 +193,7 @@ async function prepared(
   normalizeOwnerReferences(request, object);
   // Lists as what is stored has them, so that nothing seems to change that does not.
   clearEmptyLists(resource.hub, object);
-  object.metadata.generation = old.metadata.generation;
+  keepGeneration(object, old);
   if (part) object = part.merge(object, old, ctx);
   else {
     if (strategy.status) keepStatus(object, old);
@@ -243,6 +248,12 @@ function ownUpdateErrors(
   if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, ctx)];
   if (strategy.validateInSteps) return again;
   return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, ctx) ?? [])];
+}
+
+// Not even as a field without a value: the object may turn out to be the one that is stored.
+function keepGeneration({ metadata }: ApiObject, old: ApiObject): void {
+  if (old.metadata.generation === undefined) delete metadata.generation;
+  else metadata.generation = old.metadata.generation;
 }
 
 function keepStatus(object: ApiObject & { status?: unknown }, old: ApiObject & { status?: unknown }): void {

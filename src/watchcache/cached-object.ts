@@ -38,12 +38,18 @@ export interface NamedSelection {
   select(json: Buffer): Pick<Selectable, "labels" | "fields">;
 }
 
-const uidKey = Buffer.from('"uid":"');
+/** What stands before the revision, in this order, where an object has it. */
+const fieldsBefore = ["name", "generateName", "namespace", "selfLink", "uid"].map((name) =>
+  Buffer.from(`"${name}":"`),
+);
+const uidKey = fieldsBefore.at(-1)!;
 const metadataKey = Buffer.from('"metadata":{');
 const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
 const newline = 0x0a;
 
-/** Puts the revision into encoded JSON that has none yet, right behind the uid. */
+/** Puts the revision into encoded JSON that has none yet, right behind the uid or what stands for it. */
 export function withRevision(
   key: string,
   revision: Revision,
@@ -78,9 +84,26 @@ export const revisionMark = (revision: Revision): string => `,"resourceVersion":
 /** Where the metadata begins, and where the revision belongs. */
 export function placesIn(key: string, bytes: Buffer): { readonly metadata: number; readonly at: number } {
   const metadata = bytes.indexOf(metadataKey);
-  const uid = bytes.indexOf(uidKey, metadata);
-  if (metadata < 0 || uid < 0) throw new Error(`the stored value of ${key} is not an encoded object`);
-  return { metadata, at: bytes.indexOf(quote, uid + uidKey.length) + 1 };
+  const first = metadata + metadataKey.length;
+  let at = first;
+  for (const field of fieldsBefore) {
+    const from = bytes[at] === comma ? at + 1 : at;
+    if (standsAt(bytes, from, field)) at = endOfText(bytes, from + field.length);
+  }
+  if (metadata < 0 || at === first) throw new Error(`the stored value of ${key} is not an encoded object`);
+  return { metadata, at };
+}
+
+/** Behind the quote that ends the text. */
+function endOfText(bytes: Buffer, from: number): number {
+  let at = from;
+  for (; at < bytes.length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++;
+  return at + 1;
+}
+
+function standsAt(bytes: Buffer, from: number, wanted: Buffer): boolean {
+  for (let i = 0; i < wanted.length; i++) if (bytes[from + i] !== wanted[i]) return false;
+  return true;
 }
 
 export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
@@ -99,10 +122,12 @@ function spliced(key: string, revision: Revision, encoded: Uint8Array): Spliced 
   return { line, metadata, revisionEnd: at + mark.length - 1 };
 }
 
-/** The uid stands right before the revision. */
+/** The uid stands right before the revision, unless somebody wrote an object without one into the store. */
 export function uidOf(cached: CachedObject): string {
   const end = revisionKeyStart(cached) - 1;
-  return cached.line.toString("latin1", cached.line.lastIndexOf(quote, end - 1) + 1, end);
+  const start = cached.line.lastIndexOf(quote, end - 1) + 1;
+  const isUid = standsAt(cached.line, start - uidKey.length, uidKey);
+  return isUid ? cached.line.toString("latin1", start, end) : "";
 }
 
 const revisionKeyStart = ({ revisionStart }: CachedObject): number =>

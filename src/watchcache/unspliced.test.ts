@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromStored } from "./cached-object.ts";
+import { fromStored, uidOf } from "./cached-object.ts";
 import { copyItem, itemBytes, unspliced } from "./unspliced.ts";
 
 const encoded = Buffer.from(
@@ -45,4 +45,17 @@ for (const [name, item] of [
 
 test("bytes that are no object are refused", () => {
   assert.throws(() => unspliced("/n/a", 42, Buffer.from("{}"), known), /\/n\/a is not an encoded object/);
+});
+
+test("an object without a uid has its revision behind its name, whatever uid comes later", () => {
+  const bare = Buffer.from(
+    '{"kind":"T","apiVersion":"v1","metadata":{"name":"a","ownerReferences":[{"uid":"7"}]},"x":1}',
+  );
+  const held = fromStored("/a", 42, bare, known);
+  assert.equal(
+    held.json.toString(),
+    '{"kind":"T","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"42","ownerReferences":[{"uid":"7"}]},"x":1}',
+  );
+  assert.equal(uidOf(held), "");
+  assert.equal(uidOf(fromStored("/n/a", 42, encoded, known)), "7");
 });

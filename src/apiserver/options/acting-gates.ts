@@ -14,6 +14,7 @@ export const gatesRead = [
   "CRDValidationRatcheting",
   "ComponentSLIs",
   "InPlacePodVerticalScaling",
+  "NetworkPolicyStatus",
   "SecurityContextDeny",
   "UserNamespacesStatelessPodsSupport",
   "ValidatingAdmissionPolicy",

@@ -4,6 +4,7 @@ import { CustomResourceDefinition } from "#api";
 import { groupName } from "#dialect";
 import { type Strategy, nameColumn, pathSegment, strategy } from "#registry";
 import type { RuleLanguage } from "../structural/rules.ts";
+import { fromBeta } from "./beta.ts";
 import { setCondition } from "./conditions.ts";
 import { dropOptionalOldSelf, hasOptionalOldSelf } from "./optional-old-self.ts";
 import { definitionErrors, definitionUpdateErrors, statusErrors } from "./validate.ts";
@@ -26,6 +27,8 @@ export function definitionStrategy(language: RuleLanguage, ratcheting: boolean):
     scope: "Cluster",
     hub: CustomResourceDefinition,
     storagePath: `${groupName(dialect, CustomResourceDefinition.kind)}/customresourcedefinitions`,
+    // In this version other servers of this API store them.
+    formerVersions: { v1beta1: fromBeta },
     generation: true,
     status: "cleared",
     conditionalUpdate: true,

@@ -97,15 +97,18 @@ export const networkPolicy = strategy<NetworkPolicy>({
   hub: NetworkPolicy,
   metaChecks: { asNew: 1 },
   generation: true,
-  // Nothing reports on policies yet: a status that came along stays, and its own door lets nothing in but an
-  // empty one.
+  // Unless a gate lets somebody report on policies, a status that came along stays, and its own door lets
+  // nothing in but an empty one.
   resets: ["status"],
   defaults: ({ spec }) => {
     if (!spec.policyTypes?.length)
       spec.policyTypes = spec.egress?.length ? ["Ingress", "Egress"] : ["Ingress"];
   },
-  prepareForUpdate: (obj, old) => {
-    if (old.status.conditions?.length) obj.status = old.status;
+  prepareForCreate: (obj, { settings }) => {
+    if (settings.networkPolicyStatus) obj.status = {};
+  },
+  prepareForUpdate: (obj, old, { settings }) => {
+    if (settings.networkPolicyStatus || old.status.conditions?.length) obj.status = old.status;
   },
   validate: ({ spec }) => specErrors(spec),
   // Everything is said twice of a changed policy; clients know it no other way.
@@ -113,11 +116,10 @@ export const networkPolicy = strategy<NetworkPolicy>({
   subresources: {
     status: {
       ...statusPart<NetworkPolicy>(({ status }) => conditionErrors(status.conditions, "status.conditions")),
-      merge: (sent, old) => ({
-        ...old,
-        metadata: sent.metadata,
-        status: sent.status.conditions?.length ? old.status : {},
-      }),
+      merge: ({ metadata, status }, old, { settings }) => {
+        const unread = status.conditions?.length ? old.status : {};
+        return { ...old, metadata, status: settings.networkPolicyStatus ? status : unread };
+      },
       metaChecks: { asChange: 0 },
       untabled: true,
     },

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fromBeta } from "./beta.ts";
+
+const beta = (spec: object): ReturnType<typeof fromBeta> =>
+  fromBeta({
+    metadata: { name: "things.example.com" },
+    spec: { names: { kind: "Thing" }, ...spec },
+  } as never);
+const specOf = (spec: object): Record<string, unknown> => beta(spec)["spec"] as Record<string, unknown>;
+
+test("what a definition says of all its versions is said of each", () => {
+  const { versions } = specOf({
+    version: "v1",
+    versions: [
+      { name: "v1", served: true, storage: true },
+      { name: "v2", served: true, storage: false },
+    ],
+    validation: { openAPIV3Schema: { type: "object" } },
+    subresources: { status: {} },
+    additionalPrinterColumns: [{ name: "Age", type: "date", JSONPath: ".metadata.creationTimestamp" }],
+  });
+  const common = {
+    served: true,
+    schema: { openAPIV3Schema: { type: "object" } },
+    subresources: { status: {} },
+    additionalPrinterColumns: [{ name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }],
+  };
+  assert.deepEqual(versions, [
+    { name: "v1", storage: true, ...common },
+    { name: "v2", storage: false, ...common },
+  ]);
+});
+
+test("a single version stands for the list", () => {
+  assert.deepEqual(specOf({ version: "v1" })["versions"], [{ name: "v1", served: true, storage: true }]);
+});
+
+test("what was left out has the defaults of that version", () => {
+  const { names, scope, preserveUnknownFields, conversion } = specOf({ version: "v1" });
+  assert.deepEqual(names, { kind: "Thing", singular: "thing", listKind: "ThingList" });
+  assert.deepEqual([scope, preserveUnknownFields, conversion], ["Namespaced", true, { strategy: "None" }]);
+});
+
+test("the webhook that converts stands in one place", () => {
+  const { conversion } = specOf({
+    conversion: {
+      strategy: "Webhook",
+      webhookClientConfig: { service: { namespace: "n", name: "s" }, caBundle: "Cg==" },
+    },
+  });
+  assert.deepEqual(conversion, {
+    strategy: "Webhook",
+    webhook: {
+      conversionReviewVersions: ["v1beta1"],
+      clientConfig: { service: { port: 443, namespace: "n", name: "s" }, caBundle: "Cg==" },
+    },
+  });
+});
