@@ -229,9 +229,10 @@ test("an owner named twice is kept once, and the client is told", async (t) => {
   const made = await create(map({ name: "a", ownerReferences: [owner, { ...owner }, other] }));
   assert.deepEqual(made.metadata.ownerReferences, [owner, other]);
   assert.equal(warnings.length, 1);
-  assert.match(warnings[0]!, /Repeated: u-1$/);
+  assert.match(warnings[0]!, /entries; .*duplicate UID\(s\) observed: u-1$/);
   const changed = await edit("a", (object) => void (object.metadata.ownerReferences = [other, { ...other }]));
   assert.deepEqual([changed.metadata.ownerReferences, warnings.length], [[other], 2]);
+  assert.match(warnings[1]!, /entries after mutating admission happens; .* observed: u-1$/);
 });
 
 test("the kind's own rules and the schema's come in one answer", async (t) => {

@@ -144,7 +144,7 @@ function clearServersFields(request: WriteRequest, object: ApiObject): void {
 function fillServersFields(request: WriteRequest, object: ApiObject, ctx: RequestContext): void {
   const { strategy } = request.endpoint.resource;
   const meta = object.metadata;
-  normalizeOwnerReferences(request, object);
+  normalizeOwnerReferences(request, object, "admission");
   fillNamespace(request, object);
   nameIt(meta);
   meta.uid = randomUUID();

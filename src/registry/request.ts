@@ -32,15 +32,20 @@ export interface WriteRequest {
 }
 
 /**
- * Repeated owners are dropped with a word to the client, before anybody looks and again after admission had
- * its say.
+ * Repeated owners are dropped with a word to the client: of an object that was sent, before anybody looks, and
+ * of every object after admission had its say.
  */
-export function normalizeOwnerReferences(request: WriteRequest, { metadata }: ApiObject): void {
+export function normalizeOwnerReferences(
+  request: WriteRequest,
+  { metadata }: ApiObject,
+  after?: "admission",
+): void {
   const repeated = dropRepeatedOwners(metadata);
-  if (repeated.length > 0)
-    request.warn(
-      `metadata.ownerReferences names owners more than once; only the first mention is kept. Repeated: ${repeated.join(", ")}`,
-    );
+  if (repeated.length === 0) return;
+  const when = after ? " after mutating admission happens" : "";
+  request.warn(
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`,
+  );
 }
 
 let lastSecond = { second: Number.NaN, text: "" };

@@ -111,7 +111,6 @@ async function attemptUpdates(
     }
     const object = await change.transform(change.apart ? old : copy());
     if (yieldBudget?.expired) await yieldBudget.yield();
-    normalizeOwnerReferences(request, object);
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {
       // The reference names the resource where the kind belongs, and clients have seen nothing else.
@@ -127,12 +126,12 @@ async function attemptUpdates(
     let written: CachedObject | undefined;
     try {
       const ctx = writeContext(request);
-      const next = await prepared(request, ctx, name, object, old, change, reserved);
+      const changed = await prepared(request, ctx, name, object, old, change, reserved);
       if (yieldBudget?.expired) await yieldBudget.yield();
       const write = (): Promise<CachedObject | undefined> =>
-        store(request, ctx, key, next, old, cached, reserved.share);
+        store(request, ctx, key, changed, old, cached, reserved.share);
       written = await write().catch((error: unknown) => {
-        if (change.tracked || !forgetsOwners(next, error)) throw error;
+        if (change.tracked || !forgetsOwners(changed, error)) throw error;
         return write();
       });
     } finally {
@@ -190,7 +189,7 @@ async function prepared(
   await request.admission.mutate(attributes);
   object.metadata.resourceVersion = reserved.revision;
   yieldBudget?.restart();
-  normalizeOwnerReferences(request, object);
+  normalizeOwnerReferences(request, object, "admission");
   // Lists as what is stored has them, so that nothing seems to change that does not.
   clearEmptyLists(resource.hub, object);
   keepGeneration(object, old);

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonObject } from "#schema";
 import { fromBeta } from "./beta.ts";
 
-const beta = (spec: object): ReturnType<typeof fromBeta> =>
-  fromBeta({
-    metadata: { name: "things.example.com" },
-    spec: { names: { kind: "Thing" }, ...spec },
-  } as never);
-const specOf = (spec: object): Record<string, unknown> => beta(spec)["spec"] as Record<string, unknown>;
+const specOf = (spec: JsonObject): JsonObject =>
+  fromBeta({ metadata: { name: "things.example.com" }, spec: { names: { kind: "Thing" }, ...spec } })[
+    "spec"
+  ] as JsonObject;
 
 test("what a definition says of all its versions is said of each", () => {
   const { versions } = specOf({
