@@ -5,7 +5,15 @@ import { ownMemory, returnMemory } from "./memory-return.ts";
 
 const mebibyte = 1 << 20;
 const cases: [name: string, periods: readonly { cpu: number; heap: number }[], collections: number][] = [
-  ["a program at rest gives back what it holds", [{ cpu: 10, heap: 40 }], 1],
+  [
+    "a program at rest gives back what it holds, once more after its start",
+    [
+      { cpu: 10, heap: 40 },
+      { cpu: 10, heap: 40 },
+      { cpu: 10, heap: 33 },
+    ],
+    2,
+  ],
   [
     "one at work keeps it until it rests",
     [
@@ -20,19 +28,23 @@ const cases: [name: string, periods: readonly { cpu: number; heap: number }[], c
       { cpu: 10, heap: 40 },
       { cpu: 10, heap: 31 },
       { cpu: 10, heap: 33 },
+      { cpu: 10, heap: 33 },
     ],
-    1,
+    2,
   ],
   ["a heap that takes long to collect is left alone", [{ cpu: 10, heap: 400 }], 0],
   [
     "each burst is given back once",
     [
       { cpu: 10, heap: 40 },
-      { cpu: 900, heap: 60 },
+      { cpu: 10, heap: 31 },
+      { cpu: 3000, heap: 60 },
+      { cpu: 3000, heap: 60 },
+      { cpu: 10, heap: 60 },
       { cpu: 10, heap: 60 },
       { cpu: 10, heap: 31 },
     ],
-    2,
+    3,
   ],
 ];
 for (const [name, periods, collections] of cases)
@@ -64,7 +76,7 @@ for (const [name, periods, collections] of cases)
     assert.equal(collected, collections);
   });
 
-test("what a start left behind is given back after two seconds of rest", async () => {
+test("what a start left behind is given back after two seconds of rest, and once more", async () => {
   const clock = virtualClock();
   const over = new AbortController();
   const collected: number[] = [];
@@ -78,12 +90,12 @@ test("what a start left behind is given back after two seconds of rest", async (
   const began = clock.now();
   const running = returnMemory(options, over.signal);
   cpu += 900;
-  for (let seconds = 0; seconds < 9; seconds++) await clock.advance(1000);
+  for (let seconds = 0; seconds < 16; seconds++) await clock.advance(1000);
   over.abort();
   await running;
   assert.deepEqual(
     collected.map((at) => at - began),
-    [4000],
+    [4000, 14_000],
   );
 });
 

@@ -26,9 +26,10 @@ const largestHeapBytes = 160 << 20;
 export async function returnMemory(options: MemoryReturnOptions, signal: AbortSignal): Promise<void> {
   const { clock, heapBytes, cpuMilliseconds, collect } = options;
   let settled = 0;
+  let isStarting = true;
   let before = cpuMilliseconds();
   while (!signal.aborted) {
-    const period = settled === 0 ? firstPeriodMilliseconds : periodMilliseconds;
+    const period = isStarting ? firstPeriodMilliseconds : periodMilliseconds;
     await clock.sleep(period, signal).catch(() => undefined);
     const now = cpuMilliseconds();
     const isAtRest = now - before < restMilliseconds;
@@ -37,7 +38,9 @@ export async function returnMemory(options: MemoryReturnOptions, signal: AbortSi
     const isWorthIt = heap - settled >= leastGrowthBytes && heap <= largestHeapBytes;
     if (signal.aborted || !isAtRest || !isWorthIt) continue;
     collect();
-    settled = heapBytes();
+    // Soon after a start some of it is still in use, so the next rest counts in any case.
+    if (!isStarting) settled = heapBytes();
+    isStarting = false;
   }
 }
 
