@@ -48,7 +48,7 @@ import { auditSettings } from "./serving/audit-settings.ts";
 import type { ApiserverSettings } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
 import { openStorage } from "./storage/storage.ts";
-import { strategiesFor } from "./storage/strategies.ts";
+import { definitionGates, strategiesFor } from "./storage/strategies.ts";
 
 export interface StartOptions {
   readonly dialect: Dialect;
@@ -170,7 +170,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     store,
     storePrefix,
     cached: settings.watchCache,
-    ratcheting: gates.enabled("CRDValidationRatcheting"),
+    gates: definitionGates(gates),
     expressionRelease,
     resolve,
     metrics: serving.metrics,

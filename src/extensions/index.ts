@@ -1,6 +1,7 @@
 export type { Convert } from "./custom/conversion.ts";
 export { type PostConversion, webhookConversion } from "./custom/webhook-conversion.ts";
 export type { RuleObserver } from "./structural/rules.ts";
+export type { DefinitionGates } from "./definitions/disabled-fields.ts";
 export { definitionStrategy } from "./definitions/strategy.ts";
 export { DefinitionController, type DefinitionControllerOptions } from "./definitions/controller.ts";
 export {

@@ -2,7 +2,12 @@
 import { type WebhookExchange, webhookTransport } from "#admission";
 import { CustomResourceDefinition } from "#api";
 import type { Metrics } from "#base";
-import { DefinitionController, type ResolveService, webhookConversion } from "#extensions";
+import {
+  DefinitionController,
+  type DefinitionGates,
+  type ResolveService,
+  webhookConversion,
+} from "#extensions";
 import type { ServerObjects } from "#registry";
 import type { Store } from "#store";
 import { definitionMetrics, measuredConversion, ruleMetrics } from "../metrics/extension-metrics.ts";
@@ -12,7 +17,7 @@ export interface DefinitionStorage {
   readonly store: Store;
   readonly storePrefix: string;
   readonly cached: boolean;
-  readonly ratcheting: boolean;
+  readonly gates: DefinitionGates;
   readonly expressionRelease: number;
   readonly resolve: ResolveService;
   readonly metrics: Metrics;

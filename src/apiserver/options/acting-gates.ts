@@ -13,6 +13,7 @@ export const gatesRead = [
   "AdmissionWebhookMatchConditions",
   "CRDValidationRatcheting",
   "ComponentSLIs",
+  "CustomResourceValidationExpressions",
   "InPlacePodVerticalScaling",
   "NetworkPolicyStatus",
   "SecurityContextDeny",

@@ -1,7 +1,7 @@
 // The built-in kinds, and definitions of others, as a server with these settings has them.
 import { type Dialect, groupName } from "#dialect";
 import { switchedOn, versionsSwitchedOn } from "#endpoints";
-import { definitionStrategy } from "#extensions";
+import { type DefinitionGates, definitionStrategy } from "#extensions";
 import type { Gates } from "#options";
 import { type Strategy, builtInStrategies, gatedStrategies, withLaterPolicies } from "#registry";
 import { minorOf } from "../options/cluster.ts";
@@ -16,9 +16,15 @@ export function strategiesFor(
   const asked = gates.enabled("ValidatingAdmissionPolicy") && asksForLaterPolicies(settings, dialect);
   const strategies = asked ? withLaterPolicies(builtInStrategies) : builtInStrategies;
   const release = minorOf(settings.expressionRelease);
-  const definitions = definitionStrategy({ dialect, release }, gates.enabled("CRDValidationRatcheting"));
+  const definitions = definitionStrategy({ dialect, release }, definitionGates(gates));
   return gatedStrategies([...strategies, definitions], { isOn: gates.enabled, expressionRelease: release });
 }
+
+/** What the feature gates say of definitions of custom resources, and of these. */
+export const definitionGates = (gates: Gates): DefinitionGates => ({
+  expressions: gates.enabled("CustomResourceValidationExpressions"),
+  ratcheting: gates.enabled("CRDValidationRatcheting"),
+});
 
 function asksForLaterPolicies({ runtimeConfig }: ApiserverSettings, dialect: Dialect): boolean {
   const group = groupName(dialect, { group: "admissionregistration", branded: true });

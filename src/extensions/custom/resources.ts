@@ -12,6 +12,7 @@ import { type Convert, convertNothing } from "./conversion.ts";
 import { ConvertedSource } from "./converted-source.ts";
 import { customKind } from "./kind.ts";
 import { LateSource } from "./late-source.ts";
+import type { DefinitionGates } from "../definitions/disabled-fields.ts";
 import type { RuleObserver } from "../structural/rules.ts";
 import { customStrategy } from "./strategy.ts";
 
@@ -21,8 +22,7 @@ export interface CustomResourcesOptions {
   readonly storePrefix: string;
   readonly reflector: StoreReflector;
   readonly uncached: boolean;
-  /** Whether updates are judged by what they change only. */
-  readonly ratcheting: boolean;
+  readonly gates: DefinitionGates;
   /** The minor release whose functions rules have. */
   readonly expressionRelease: number;
   /** How objects get from one version to another, for definitions that name a webhook. */
@@ -63,7 +63,7 @@ export function customResources(
         served,
         dialect,
         ruleObserver: options.ruleObserver,
-        ratcheting: options.ratcheting,
+        gates: options.gates,
         expressionRelease: options.expressionRelease,
         terminating: () => options.terminating(),
       }),

@@ -3,6 +3,7 @@ import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "
 import { type FieldError, type FieldErrorType, type Steps, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
 import { type ApiObject, type Served, type Strategy, type Verb, strategy } from "#registry";
+import type { DefinitionGates } from "../definitions/disabled-fields.ts";
 import { embeddedErrors } from "../structural/embedded.ts";
 import { listTypeErrors } from "../structural/list-types.ts";
 import { changedErrors } from "../structural/ratchet.ts";
@@ -34,15 +35,15 @@ export interface CustomStrategyOptions {
   readonly served: readonly Served[];
   readonly dialect: Dialect;
   readonly ruleObserver?: RuleObserver | undefined;
-  /** Whether updates are judged by what they change only. */
-  readonly ratcheting: boolean;
+  readonly gates: DefinitionGates;
   /** The minor release whose functions rules have. */
   readonly expressionRelease: number;
   terminating(): boolean;
 }
 
 export function customStrategy(options: CustomStrategyOptions): Strategy {
-  const { definition, version, kind, served, dialect, ratcheting } = options;
+  const { definition, version, kind, served, dialect, gates } = options;
+  const { ratcheting } = gates;
   const { spec, status } = definition;
   const names = status.acceptedNames.plural ? status.acceptedNames : spec.names;
   const open = kind.schema.more.open!;
@@ -68,7 +69,9 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     if (!old || listTypeErrors(old, structural).length === 0)
       errors.push(...listTypeErrors(object, structural));
     const language = { dialect, release: options.expressionRelease };
-    rules ??= { set: yield* ruleSet(structural, true, language, options.ruleObserver) };
+    rules ??= {
+      set: gates.expressions ? yield* ruleSet(structural, true, language, options.ruleObserver) : undefined,
+    };
     if (!rules.set) return errors;
     return errors.some(({ type }) => blocking.has(type))
       ? [...errors, notChecked]

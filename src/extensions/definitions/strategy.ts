@@ -6,7 +6,7 @@ import { type Strategy, nameColumn, pathSegment, strategy } from "#registry";
 import type { RuleLanguage } from "../structural/rules.ts";
 import { fromBeta } from "./beta.ts";
 import { setCondition } from "./conditions.ts";
-import { dropOptionalOldSelf, hasOptionalOldSelf } from "./optional-old-self.ts";
+import { type DefinitionGates, dropDisabledFields } from "./disabled-fields.ts";
 import { definitionErrors, definitionUpdateErrors, statusErrors } from "./validate.ts";
 
 /** The version in which objects are stored is one of those in which they may be. */
@@ -17,7 +17,7 @@ function addStored({ spec, status }: CustomResourceDefinition): void {
   if (!stored.includes(storage.name)) status.storedVersions = [...stored, storage.name];
 }
 
-export function definitionStrategy(language: RuleLanguage, ratcheting: boolean): Strategy {
+export function definitionStrategy(language: RuleLanguage, gates: DefinitionGates): Strategy {
   const { dialect } = language;
   return strategy<CustomResourceDefinition>({
     resource: "customresourcedefinitions",
@@ -51,12 +51,12 @@ export function definitionStrategy(language: RuleLanguage, ratcheting: boolean):
     prepareForCreate: (obj) => {
       obj.status = { conditions: [], acceptedNames: { plural: "", kind: "" }, storedVersions: [] };
       addStored(obj);
-      if (!ratcheting) dropOptionalOldSelf(obj.spec, dialect);
+      dropDisabledFields(obj.spec, undefined, gates, dialect);
     },
     prepareForUpdate: (obj, old) => {
       obj.status = structuredClone(old.status);
       addStored(obj);
-      if (!ratcheting && !hasOptionalOldSelf(old.spec, dialect)) dropOptionalOldSelf(obj.spec, dialect);
+      dropDisabledFields(obj.spec, old.spec, gates, dialect);
     },
     validateInSteps: (obj, old) =>
       old ? definitionUpdateErrors(obj, old, language) : definitionErrors(obj, language),
