@@ -1,5 +1,6 @@
 // The objects of a defined kind, loaded when somebody first asks: most definitions of a cluster are hardly ever
-// used. Once it is closed, requests that are still under way read from the store itself.
+// used. Once it is closed, requests that are still under way read from the store itself: its cache is emptied under
+// them, and an empty cache would say that there is nothing.
 import type { Revision, Store } from "#store";
 import {
   type CachedObject,
@@ -73,11 +74,21 @@ export class LateSource implements ObjectSource {
   }
 
   async get(key: string, freshness: Freshness): Promise<CachedObject | undefined> {
-    return await (await this.#source()).get(key, freshness);
+    return await this.#read((source) => source.get(key, freshness));
   }
 
   async list(query: ListQuery): Promise<ListResult> {
-    return await (await this.#source()).list(query);
+    return await this.#read((source) => source.list(query));
+  }
+
+  async #read<Result>(read: (source: ObjectSource) => Promise<Result>): Promise<Result> {
+    const source = await this.#source();
+    const result = await read(source);
+    return this.#isEmptied(source) ? await read(this.#direct) : result;
+  }
+
+  #isEmptied(source: ObjectSource): boolean {
+    return source !== this.#direct && source !== this.#cache;
   }
 
   async watch(query: WatchQuery, watcher: FrameSink): Promise<void> {
@@ -92,6 +103,7 @@ export class LateSource implements ObjectSource {
       if (this.#closing.signal.aborted) return over();
     }
     await source.watch(query, watcher);
+    if (this.#isEmptied(source)) over();
   }
 
   revision(): Revision {
