@@ -25,14 +25,7 @@ export function shutdownFrom(
     readonly onChange: () => void;
   },
 ): NodeShutdown {
-  const prefix = dialect.data.agentMetricPrefix;
-  const gauge = (name: string, help: string) =>
-    parts.metrics.gauge({ name: `${prefix}${name}`, help, stability: "ALPHA" }).with();
-  const start = gauge(
-    "graceful_shutdown_start_time_seconds",
-    "When the last shutdown began, since the epoch.",
-  );
-  const end = gauge("graceful_shutdown_end_time_seconds", "When its pods had ended, since the epoch.");
+  const isRecorded = parts.enabled("GracefulNodeShutdown") && parts.enabled(byPriorityGate);
   const agentTitle = dialect.spelling.word("NodeAgent");
   return nodeShutdown({
     clock,
@@ -44,13 +37,21 @@ export function shutdownFrom(
     connect: async () => logind({ bus: await connectDbus(), agent: dialect.cli.agent, agentTitle }),
     pods: parts.pods,
     evictor: parts.evictor,
-    store: parts.enabled(byPriorityGate) ? checkpointStore(settings.rootDir) : undefined,
+    store: isRecorded ? checkpointStore(settings.rootDir) : undefined,
     onChange: parts.onChange,
-    onTimes: (startSeconds, endSeconds) => {
-      start.set(startSeconds);
-      end.set(endSeconds);
-    },
+    ...(isRecorded && { onTimes: timeMetrics(parts.metrics, dialect.data.agentMetricPrefix) }),
   });
+}
+
+function timeMetrics(metrics: Metrics, prefix: string): (startSeconds: number, endSeconds: number) => void {
+  const gauge = (name: string, help: string) =>
+    metrics.gauge({ name: `${prefix}graceful_shutdown_${name}`, help, stability: "ALPHA" }).with();
+  const start = gauge("start_time_seconds", "When the last shutdown began, since the epoch.");
+  const end = gauge("end_time_seconds", "When its pods had ended, since the epoch.");
+  return (startSeconds, endSeconds) => {
+    start.set(startSeconds);
+    end.set(endSeconds);
+  };
 }
 
 /** Each way of setting it has a gate of its own. */
