@@ -42,6 +42,7 @@ export { gatedStrategies } from "./gated-strategies.ts";
 export { builtInStrategies } from "./strategies/index.ts";
 export { withLaterPolicies } from "./strategies/admission-policy.ts";
 export { systemClasses } from "./strategies/priority-class.ts";
+export { tolerationErrors } from "./strategies/pod-validation/tolerations.ts";
 export { type ServiceAllocator, serviceWith } from "./strategies/service.ts";
 export { mandatoryFlowSchemas } from "./strategies/flow-schema.ts";
 export { mandatoryPriorityLevels } from "./strategies/priority-level.ts";

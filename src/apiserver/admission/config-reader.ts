@@ -1,4 +1,5 @@
 // Reading parts of configuration files by hand: every complaint names the field.
+import { type FieldError, fieldErrorsText } from "#base";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -9,6 +10,11 @@ export class ConfigError extends Error {
 
 export const wrong = (path: string, why: string): ConfigError =>
   new ConfigError(path === "" ? why : `${path}: ${why}`);
+
+/** Throws all that is wrong with values that could be read. */
+export function throwErrors(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw new ConfigError(fieldErrorsText(errors));
+}
 
 export function fieldsOf(value: unknown, path: string): Fields {
   if (value === undefined || value === null) return {};

@@ -45,7 +45,28 @@ const refused: [
   field: RegExp,
 ][] = [
   ["limits without a configuration", eventLimits(dialect), undefined, /needs a configuration/],
-  ["no limits", eventLimits(dialect), rate([]), /limits/],
+  ["no limits", eventLimits(dialect), rate([]), /limits: Invalid value: "null": must not be empty$/],
+  [
+    "several mistakes in limits",
+    eventLimits(dialect),
+    rate([
+      { type: "Server", qps: 0, burst: -1, cacheSize: -1 },
+      { type: "User", qps: 1, burst: 1, cacheSize: -2 },
+    ]),
+    /limits\[0\]\.burst: .*limits\[0\]\.qps: .*limits\[1\]\.cacheSize: Invalid value: -2: must not be negative/,
+  ],
+  [
+    "several mistakes in exemptions",
+    securityDefaults(dialect),
+    security({ exemptions: { usernames: ["", "a", "a"], namespaces: ["Bad_"] } }),
+    /exemptions\.usernames\[0\]: Invalid .*exemptions\.usernames\[2\]: Duplicate value: "a".*exemptions\.namespaces\[0\]: /,
+  ],
+  [
+    "tolerations that no pod could have",
+    tolerations(dialect),
+    taints({ default: [{ key: "a", operator: "Odd" }], whitelist: [{ operator: "Equal" }] }),
+    /podtolerationrestriction\.default\[0\]\.operator: .*podtolerationrestriction\.whitelist\[0\]\.operator: /,
+  ],
   ["a rate of nothing", eventLimits(dialect), rate([{ ...server, qps: 0 }]), /limits\[0\]\.qps/],
   ["a burst of nothing", eventLimits(dialect), rate([{ ...server, burst: 0 }]), /limits\[0\]\.burst/],
   ["an unknown type of limit", eventLimits(dialect), rate([{ ...server, type: "Odd" }]), /limits\[0\]\.type/],

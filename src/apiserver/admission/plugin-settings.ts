@@ -1,7 +1,9 @@
 // What the configuration of each plug-in says.
 import type { EventLimit, LimitedResource, PodSecurityExemptions, SecurityPolicy } from "#admission";
 import type { Toleration } from "#api";
+import { type FieldError, duplicate, invalidValue, notSupported } from "#base";
 import { type Dialect, groupName } from "#dialect";
+import { tolerationErrors } from "#registry";
 import {
   type Fields,
   boolOf,
@@ -11,6 +13,7 @@ import {
   numberOf,
   textOf,
   textsOf,
+  throwErrors,
   wrong,
 } from "./config-reader.ts";
 
@@ -25,26 +28,25 @@ export const eventLimits =
   (config: Fields | undefined): readonly EventLimit[] => {
     if (!config) throw wrong("", "the plug-in needs a configuration");
     checkKind(config, kinds(dialect, "eventratelimit.admission", "Configuration", "v1alpha1"));
+    const errors: FieldError[] = [];
     const limits = itemsOf(config["limits"], "limits").map((item, at): EventLimit => {
       const path = `limits[${at}]`;
-      const { type, qps, burst, cacheSize } = fieldsOf(item, path);
-      const found = limitTypes.find((each) => each === type);
-      if (!found) throw wrong(`${path}.type`, `must be one of ${limitTypes.join(", ")}`);
-      const positive = (value: unknown, name: string): number => {
-        const number = numberOf(value, `${path}.${name}`);
-        if (number <= 0) throw wrong(`${path}.${name}`, "must be above 0");
+      const fields = fieldsOf(item, path);
+      const type = textOf(fields["type"], `${path}.type`) as EventLimit["type"];
+      if (!limitTypes.includes(type)) errors.push(notSupported(`${path}.type`, type, limitTypes));
+      const positive = (name: string): number => {
+        const number = numberOf(fields[name], `${path}.${name}`);
+        if (number <= 0) errors.push(invalidValue(`${path}.${name}`, number, "must be positive"));
         return number;
       };
-      const size = numberOf(cacheSize, `${path}.cacheSize`, usualCacheSize);
-      if (size < 0) throw wrong(`${path}.cacheSize`, "must not be below 0");
-      return {
-        type: found,
-        perSecond: positive(qps, "qps"),
-        burst: positive(burst, "burst"),
-        mostKeys: size || usualCacheSize,
-      };
+      const [burst, perSecond] = [positive("burst"), positive("qps")];
+      const size = numberOf(fields["cacheSize"], `${path}.cacheSize`, usualCacheSize);
+      if (size < 0 && type !== "Server")
+        errors.push(invalidValue(`${path}.cacheSize`, size, "must not be negative"));
+      return { type, perSecond, burst, mostKeys: size > 0 ? size : usualCacheSize };
     });
-    if (limits.length === 0) throw wrong("limits", "must have at least one limit");
+    if (limits.length === 0) errors.push(invalidValue("limits", "null", "must not be empty"));
+    throwErrors(errors);
     return limits;
   };
 
@@ -108,19 +110,15 @@ export const tolerations =
       itemsOf(config[name], name).map((item, at) => {
         const path = `${name}[${at}]`;
         const fields = fieldsOf(item, path);
-        if (!["", "Equal", "Exists"].includes(textOf(fields["operator"], `${path}.operator`)))
-          throw wrong(`${path}.operator`, "must be Equal or Exists");
-        if (
-          !["", "NoSchedule", "PreferNoSchedule", "NoExecute"].includes(
-            textOf(fields["effect"], `${path}.effect`),
-          )
-        )
-          throw wrong(`${path}.effect`, "must be NoSchedule, PreferNoSchedule or NoExecute");
-        textOf(fields["key"], `${path}.key`);
-        textOf(fields["value"], `${path}.value`);
+        for (const text of ["key", "operator", "value", "effect"]) textOf(fields[text], `${path}.${text}`);
         return fields;
       });
-    return { default: list("default"), allowed: list("whitelist") };
+    const [usual, allowed] = [list("default"), list("whitelist")];
+    throwErrors([
+      ...tolerationErrors(usual, "podtolerationrestriction.default"),
+      ...tolerationErrors(allowed, "podtolerationrestriction.whitelist"),
+    ]);
+    return { default: usual, allowed };
   };
 
 export interface PodSecuritySettings {
@@ -138,27 +136,30 @@ export const securityDefaults =
     if (!config) return undefined;
     const group = "pod-security.admission.config";
     checkKind(config, kinds(dialect, group, "PodSecurityConfiguration", "v1", "v1beta1", "v1alpha1"));
+    const errors: FieldError[] = [];
     const given = fieldsOf(config["defaults"], "defaults");
     const standard = (mode: string): SecurityPolicy["enforce"] => {
       const level = textOf(given[mode], `defaults.${mode}`) || "privileged";
       const found = securityLevels.find((each) => each === level);
-      if (!found) throw wrong(`defaults.${mode}`, `must be one of ${securityLevels.join(", ")}`);
+      if (!found)
+        errors.push(invalidValue(`defaults.${mode}`, level, `must be one of ${securityLevels.join(", ")}`));
       const version = textOf(given[`${mode}-version`], `defaults.${mode}-version`) || "latest";
       const minor = /^v1\.(0|[1-9]\d*)$/.exec(version)?.[1];
       if (version !== "latest" && minor === undefined)
-        throw wrong(`defaults.${mode}-version`, 'must be "latest" or "v1.x"');
-      return { level: found, version: minor === undefined ? "latest" : Number(minor) };
+        errors.push(invalidValue(`defaults.${mode}-version`, version, 'must be "latest" or "v1.x"'));
+      return { level: found ?? "privileged", version: minor === undefined ? "latest" : Number(minor) };
     };
     const exempt = fieldsOf(config["exemptions"], "exemptions");
     const names = (name: string, fits: (text: string) => boolean, what: string): readonly string[] => {
       const texts = textsOf(exempt[name], name);
       texts.forEach((text, at) => {
-        if (texts.indexOf(text) < at) throw wrong(`${name}[${at}]`, `${JSON.stringify(text)} is there twice`);
-        if (!fits(text)) throw wrong(`${name}[${at}]`, `${JSON.stringify(text)} is not ${what}`);
+        const path = `exemptions.${name}[${at}]`;
+        if (!fits(text)) errors.push(invalidValue(path, text, `must be ${what}`));
+        else if (texts.indexOf(text) < at) errors.push(duplicate(path, text));
       });
       return texts;
     };
-    return {
+    const settings = {
       defaults: { enforce: standard("enforce"), audit: standard("audit"), warn: standard("warn") },
       exemptions: {
         usernames: names("usernames", (text) => text !== "", "a user name"),
@@ -170,6 +171,8 @@ export const securityDefaults =
         ),
       },
     };
+    throwErrors(errors);
+    return settings;
   };
 
 export const limitedResources =

@@ -87,7 +87,11 @@ for (const [first, second, reload, accepted] of names) {
   test(`the name of a key service of ${first} ${accepted ? "may" : "must not"} be that of one of ${second} in ${followed}`, () => {
     const parsed = () => parseEncryptionConfig(twice(first, second), { file: "enc.yaml", dialect, reload });
     if (accepted) parsed();
-    else assert.throws(parsed, /resources\[1\]\.providers\.kms\.name: .*must be unique/);
+    else
+      assert.throws(
+        parsed,
+        /resources\[1\]\.providers\[0\]\.kms\.name: Invalid value: .*another key service/,
+      );
   });
 }
 
@@ -97,7 +101,7 @@ const wrong: [name: string, text: string, message: RegExp][] = [
     config([], { kind: "Config", apiVersion: version }),
     /must be of kind EncryptionConfiguration/,
   ],
-  ["no resources", config([]), /resources: must be a list/],
+  ["no resources", config([]), /resources: Required value: must be a list/],
   ["no providers", config([{ resources: ["secrets"], providers: [] }]), /resources\[0\]\.providers/],
   ["a bare star", config([{ resources: ["*"], providers: [gcm] }]), /\*\. means all/],
   ["a resource in all groups", config([{ resources: ["secrets.*"], providers: [gcm] }]), /all groups/],

@@ -96,22 +96,22 @@ const notObjects: ReadonlySet<string> = new Set([
 /** Health checks and metrics tell key services apart by their names. */
 function checkServiceNames(rules: readonly Rule[], reload: boolean): void {
   const names = new Set<string>();
-  rules.forEach(({ providers }, at) => {
-    for (const provider of providers) {
-      if (!("endpoint" in provider)) continue;
-      if (names.has(provider.name) && (reload || provider.version === "v2"))
+  for (const { services } of rules)
+    for (const { path, name, version } of services) {
+      if (names.has(name) && (reload || version === "v2"))
         throw new Wrong(
-          `resources[${at}].providers.kms.name: two key services are named ${provider.name}; names must be unique`,
+          `${path}.name: Invalid value: ${JSON.stringify(name)}: another key service has this name`,
         );
-      names.add(provider.name);
+      names.add(name);
     }
-  });
 }
 
 interface Rule {
   readonly patterns: readonly Pattern[];
   matches(id: ResourceId): boolean;
   readonly providers: readonly (EncryptionProvider | KmsSettings)[];
+  /** The key services among them, and where the file describes them. */
+  readonly services: readonly (KmsSettings & { readonly path: string })[];
 }
 
 /** What an earlier pattern covers would never be looked at: nobody writes that on purpose. */
@@ -142,13 +142,18 @@ function ruleOf(item: Readonly<Record<string, unknown>>, path: string): Rule {
   const names = list(item["resources"], `${path}.resources`).map((name, at) =>
     resourcePattern(name, `${path}.resources[${at}]`),
   );
-  const providers = list(item["providers"], `${path}.providers`).flatMap((provider, at) =>
+  const providers = list(item["providers"], `${path}.providers`).map((provider, at) =>
     providersOf(mapping(provider, `${path}.providers[${at}]`), `${path}.providers[${at}]`),
   );
   return {
     patterns: names,
     matches: (id) => names.some((name) => covers(name, { ...id, text: "" })),
-    providers,
+    providers: providers.flat(),
+    services: providers.flatMap((each, at) =>
+      each
+        .filter((provider) => "endpoint" in provider)
+        .map((service) => ({ ...service, path: `${path}.providers[${at}].kms` })),
+    ),
   };
 }
 
@@ -259,7 +264,7 @@ function mapping(value: unknown, path: string): Readonly<Record<string, unknown>
 
 function list(value: unknown, path: string): readonly unknown[] {
   if (!Array.isArray(value) || value.length === 0)
-    throw new Wrong(`${path}: must be a list with at least one item`);
+    throw new Wrong(`${path}: Required value: must be a list with at least one item`);
   return value as readonly unknown[];
 }
 
