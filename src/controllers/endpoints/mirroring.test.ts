@@ -60,6 +60,8 @@ test("a mirrored slice follows the annotations", { timeout: 30_000 }, () =>
     const metadata = { annotations: { first: "3", second: null } };
     await client.of(kinds.endpoints).patch("web", "merge", { metadata }, { namespace });
     await until(async () => (await annotations()) === '{"first":"3"}');
+    const [slice] = (await client.of(kinds.endpointSlices).list({ namespace })).items;
+    assert.equal(slice!.metadata.generateName, undefined);
   }),
 );
 

@@ -53,6 +53,8 @@ export async function writeSlices(
       ...slice,
       metadata: {
         ...slice.metadata,
+        // The original writes a mirrored slice anew, without what its name was made from.
+        ...(followsAnnotations && { generateName: undefined }),
         labels: { ...labels },
         annotations: orUndefined(annotations),
       },
