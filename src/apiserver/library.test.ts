@@ -145,7 +145,7 @@ test("a snapshot brings everything back, and watchers see how", async () => {
 });
 
 for (const flag of ["--watch-cache=false", "--watch-cache-sizes=configmaps#0,namespaces#0"]) {
-  test(`${flag} reads straight from the store, and roles still count`, async () => {
+  test(`${flag} reads straight from the store, and roles and webhooks still count`, async () => {
     await using server = await startServer({ store: "memory", flags: [flag] });
     const viewer = { name: "vera", groups: ["system:authenticated"] };
     await server.client.of(kinds.clusterRoles).create({
@@ -166,6 +166,24 @@ for (const flag of ["--watch-cache=false", "--watch-cache-sizes=configmaps#0,nam
       assert.equal(event.type, "ADDED");
       break;
     }
+    const pages = await maps.list({ namespace: "default", limit: 1, resourceVersion: "0" });
+    assert.equal(pages.items.length, 1);
+    const webhook = {
+      name: "nobody.example.com",
+      clientConfig: { url: "https://127.0.0.1:1/" },
+      rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["secrets"] }],
+      admissionReviewVersions: ["v1"],
+      sideEffects: "None",
+    };
+    await server.client.request(
+      "POST",
+      "/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations",
+      JSON.stringify({ metadata: { name: "nobody-answers" }, webhooks: [webhook] }),
+    );
+    await assert.rejects(
+      server.client.of(kinds.secrets).create({ metadata: { name: "s", namespace: "default" } }),
+      /nobody\.example\.com/,
+    );
   });
 }
 

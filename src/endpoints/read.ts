@@ -4,7 +4,7 @@ import { Compacted, FutureRevision } from "#store";
 import { type Freshness, type ListQuery, type ListResult, RevisionTimeout } from "#watchcache";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
-import { decodeContinue, encodeContinue } from "./continue.ts";
+import { type Position, decodeContinue, encodeContinue } from "./continue.ts";
 import { type EndpointHandler, ofLists, ofObjects, replyWith, represented } from "./context.ts";
 import { listSpan, responding } from "./operation-span.ts";
 import { type ListOptions, listOptions } from "./options.ts";
@@ -113,13 +113,15 @@ async function readPage(call: ApiCall, endpoint: Endpoint, options: ListOptions)
   const version = revisionOf(options.resourceVersion);
   const base = { below, selector: options.selector, caller: call };
   if (options.continue !== "") {
+    const token = decodeContinue(options.continue);
     if (version !== undefined && version !== 0)
       throw badRequest("specifying resource version is not allowed when using continue");
-    return await continued(endpoint, options, base);
+    return await continued(endpoint, options, token, base);
   }
+  const fromStore = resource.strategy.uncachedSemantics || resource.source.direct === true;
   const limited =
     options.limit > 0 &&
-    !(version === 0 && options.resourceVersionMatch !== "Exact" && !resource.strategy.uncachedSemantics) &&
+    !(version === 0 && options.resourceVersionMatch !== "Exact" && !fromStore) &&
     !isOfOne(call, endpoint, options);
   const freshness = freshnessOf(version, options.resourceVersionMatch, limited);
   try {
@@ -128,7 +130,7 @@ async function readPage(call: ApiCall, endpoint: Endpoint, options: ListOptions)
     if (freshness.at === "exactly" && (error instanceof RevisionTimeout || error instanceof FutureRevision))
       throw badRequest(`resourceVersion ${options.resourceVersion} is in the future`);
     // Whoever is answered from the store itself is not told to come again.
-    throw readError(error, !limited && !resource.strategy.uncachedSemantics);
+    throw readError(error, !limited && !fromStore);
   }
 }
 
@@ -150,9 +152,9 @@ function freshnessOf(version: number | undefined, match: string, limited: boolea
 async function continued(
   endpoint: Endpoint,
   options: ListOptions,
+  token: Position,
   base: Pick<ListQuery, "below" | "selector" | "caller">,
 ): Promise<ListResult> {
-  const token = decodeContinue(options.continue);
   const limit = options.limit > 0 ? { limit: options.limit } : {};
   const query = { ...base, ...limit, after: base.below + token.after };
   const { source } = endpoint.resource;

@@ -22,6 +22,7 @@ interface Following {
 const partFrames = 256;
 
 export class DirectSource implements ObjectSource {
+  readonly direct = true;
   readonly #store: Store;
   readonly #prefix: string;
   readonly #read: Reader;

@@ -67,6 +67,8 @@ export interface ObjectSource {
    * was, or is over.
    */
   watch(query: WatchQuery, watcher: FrameSink): Promise<void>;
+  /** Whether everything is read from the store. */
+  readonly direct?: boolean;
   /** The newest revision this source has seen. */
   revision(): Revision;
   count(): number;

@@ -103,9 +103,13 @@ function inStore(resource: Resource): InStoreOptions | undefined {
   return { values: store.local, fields };
 }
 
-/** Authorization reads roles and bindings at every request, allocation reads services: these are always cached. */
+/**
+ * What the server itself looks at when requests come is always cached: authorization reads roles and bindings,
+ * admission webhooks and policies, fairness flow schemas and levels, allocation services.
+ */
 const alwaysCached = ({ hub: { kind } }: Strategy): boolean =>
-  kind.group === "rbac.authorization" || (kind.group === "" && kind.kind === "Service");
+  groupsRead.has(kind.group) || (kind.group === "" && kind.kind === "Service");
+const groupsRead = new Set(["rbac.authorization", "admissionregistration", "flowcontrol.apiserver"]);
 
 /** Definitions and API services are stored as JSON whatever is asked for, as the original stores them. */
 const alwaysJson = ({ hub: { kind } }: Strategy): boolean =>
