@@ -54,6 +54,8 @@ export interface AdmissionAttributes {
   readonly state: WriteState;
   /** The operation that the write belongs to. */
   readonly span?: Span | undefined;
+  /** Milliseconds since the epoch by which the client wants an answer. */
+  readonly deadline?: number | undefined;
   /** Says something to the client without refusing. */
   warn(text: string): void;
   /** Adds to the audit event of the request; the first value of a key stays. */

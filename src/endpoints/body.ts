@@ -74,6 +74,8 @@ export function decodeObject(
     const { value } = decoded;
     // Kinds that are defined at run time are looked at once they are decoded.
     if (schema.more.open) return decoded;
+    // The group of the core may be written, too: as nothing before a slash.
+    if (value.apiVersion?.startsWith("/")) value.apiVersion = value.apiVersion.slice(1);
     if (
       (value.apiVersion && expected.apiVersion !== "*" && value.apiVersion !== expected.apiVersion) ||
       (value.kind && value.kind !== expected.kind)

@@ -63,6 +63,7 @@ export function writeRequest(
     warn: (text) => call.warn(text),
     annotate: (key, value) => call.annotate(key, value),
     span: call.operation,
+    deadline: call.deadline,
   };
 }
 

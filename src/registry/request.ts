@@ -26,6 +26,8 @@ export interface WriteRequest {
   options(): Readonly<Record<string, unknown>>;
   /** The operation that the write belongs to; its steps become spans inside it. */
   readonly span?: Span | undefined;
+  /** Milliseconds since the epoch by which the answer should be out. */
+  readonly deadline?: number;
   warn(text: string): void;
   /** Adds to the audit event of the request. */
   annotate(key: string, value: string): void;

@@ -98,6 +98,9 @@ export class WriteAttributes implements AdmissionAttributes {
   get span(): WriteRequest["span"] {
     return this.#request.span;
   }
+  get deadline(): number | undefined {
+    return this.#request.deadline;
+  }
   get state(): WriteState {
     return this.#context.state;
   }

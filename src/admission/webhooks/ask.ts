@@ -1,7 +1,7 @@
 // One question to one webhook: the review is sent, the answer checked, warnings and annotations passed on.
 
 import type { ValidatingWebhook } from "#api";
-import { badRequest } from "#base";
+import { type Clock, badRequest } from "#base";
 import type { Span } from "#tracing";
 import type { AdmissionAttributes } from "../attributes.ts";
 import { BrokenCall } from "./errors.ts";
@@ -10,6 +10,7 @@ import { type ReviewAnswer, checkAnswer, question, reviewVersion } from "./revie
 import type { PostReview } from "./transport.ts";
 
 export interface AskOptions {
+  readonly clock: Clock;
   readonly post: PostReview;
   /** The group of the review on the wire. */
   readonly reviewGroup: string;
@@ -59,7 +60,8 @@ export async function ask(
   );
   let reply: unknown;
   try {
-    reply = await send(webhook, body, options.post, span);
+    const limit = patience(webhook, attributes, options.clock);
+    reply = await send(webhook, body, limit, options.post, span);
     span?.event("Request completed");
   } finally {
     span?.end();
@@ -73,9 +75,19 @@ export async function ask(
   return answer;
 }
 
+/** How many milliseconds the answer may take: no longer than the webhook is given, or the request has left. */
+function patience(
+  { timeoutSeconds = 10 }: ValidatingWebhook,
+  { deadline = Infinity }: AdmissionAttributes,
+  clock: Clock,
+): number {
+  return Math.min(timeoutSeconds * 1000, deadline - clock.now());
+}
+
 async function send(
-  { name, clientConfig, timeoutSeconds }: ValidatingWebhook,
+  { name, clientConfig }: ValidatingWebhook,
   body: Record<string, unknown>,
+  limitMilliseconds: number,
   post: PostReview,
   span: Span | undefined,
 ): Promise<unknown> {
@@ -83,7 +95,8 @@ async function send(
     new BrokenCall(name, `failed to call webhook: ${reason}`, code);
   let reply: Awaited<ReturnType<PostReview>>;
   try {
-    reply = await post(clientConfig, body, timeoutSeconds ?? 10, span);
+    if (limitMilliseconds <= 0) throw new Error("context deadline exceeded");
+    reply = await post(clientConfig, body, limitMilliseconds, span);
   } catch (error) {
     throw failed((error as Error).message);
   }

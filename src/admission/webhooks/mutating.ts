@@ -11,7 +11,7 @@ import { ask } from "./ask.ts";
 import { internalError, rejection } from "./errors.ts";
 import { type Invocation, apiVersionOf, hookMatcher, hooksOf, isExempt } from "./hooks.ts";
 import type { WebhookCall } from "./metrics.ts";
-import { type WebhookOptions, observed } from "./validating.ts";
+import { type WebhookOptions, observed, refuseLate } from "./validating.ts";
 
 export interface MutatingOptions extends WebhookOptions {
   readonly configurations: () => readonly MutatingWebhookConfiguration[];
@@ -110,6 +110,7 @@ async function mutate(
       );
     });
     if (broken) {
+      refuseLate(attributes, options.clock);
       options.log.warn("calling a webhook failed, the request passes", {
         webhook: webhook.name,
         error: broken.message,

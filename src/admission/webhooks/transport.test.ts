@@ -54,7 +54,7 @@ test("a review is posted as JSON, and the answer read, over one connection", asy
   const post = transport();
   const before = connections.length;
   for (let round = 0; round < 2; round++)
-    assert.deepEqual(await post(byUrl, { a: "\u00e9" }, 10), {
+    assert.deepEqual(await post(byUrl, { a: "\u00e9" }, 10_000), {
       status: 200,
       body: `{"text":"\u00e9"}`,
     });
@@ -78,7 +78,7 @@ test("a service is called by its name, wherever it is", async () => {
     response.end("{}");
   };
   const service = { namespace: "shop", name: "hook", path: "/x" };
-  assert.equal((await transport()({ service, caBundle }, {}, 10)).status, 200);
+  assert.equal((await transport()({ service, caBundle }, {}, 10_000)).status, 200);
   assert.equal(host, "hook.shop.svc:443");
 });
 
@@ -102,7 +102,7 @@ const failures: [name: string, client: Parameters<PostReview>[0], message: RegEx
 for (const [name, client, message] of failures)
   test(`a review fails: ${name}`, async () => {
     answer = (_, response) => void response.end("{}");
-    await assert.rejects(transport()(client, {}, 10), { message });
+    await assert.rejects(transport()(client, {}, 10_000), { message });
   });
 
 test("a certificate that names its server only as its subject is refused, and that is told", async () => {
@@ -121,7 +121,7 @@ test("a certificate that names its server only as its subject is refused, and th
   });
   const bundle = Buffer.from(unnamed.certificate).toString("base64");
   const client = { service: { namespace: "shop", name: "hook" }, caBundle: bundle };
-  await assert.rejects(send(client, {}, 10), { message: /legacy Common Name field, use SANs instead$/ });
+  await assert.rejects(send(client, {}, 10_000), { message: /legacy Common Name field, use SANs instead$/ });
   assert.ok(errors[0] instanceof NoAlternativeNames);
   other.closeAllConnections();
   other.close();
@@ -129,7 +129,7 @@ test("a certificate that names its server only as its subject is refused, and th
 
 test("a webhook that does not answer in time has failed", async () => {
   answer = () => void clock.advance(10_000);
-  await assert.rejects(transport()(byUrl, {}, 10), { message: /: context deadline exceeded$/ });
+  await assert.rejects(transport()(byUrl, {}, 10_000), { message: /: context deadline exceeded$/ });
 });
 
 const later: [name: string, status: number, header: string | undefined, asked: number, last: number][] = [
@@ -146,7 +146,7 @@ for (const [name, status, header, times, last] of later)
       if (header !== undefined) response.setHeader("retry-after", header);
       response.writeHead(++asked === 1 ? status : 200).end("{}");
     };
-    const reply = await transport(systemClock)(byUrl, {}, 10);
+    const reply = await transport(systemClock)(byUrl, {}, 10_000);
     assert.deepEqual([asked, reply.status], [times, last]);
   });
 
@@ -157,7 +157,7 @@ test("one that stays busy is asked ten times more, and not beyond the time that 
     asked++;
     response.setHeader("retry-after", wait).writeHead(429).end("{}");
   };
-  assert.equal((await transport(systemClock)(byUrl, {}, 10)).status, 429);
+  assert.equal((await transport(systemClock)(byUrl, {}, 10_000)).status, 429);
   assert.equal(asked, 11);
   wait = "60";
   await assert.rejects(transport(systemClock)(byUrl, {}, 0.05), /context deadline exceeded/);

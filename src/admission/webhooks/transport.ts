@@ -57,7 +57,7 @@ export interface WebhookReply {
 export type PostReview = (
   client: WebhookClientConfig,
   body: Record<string, unknown>,
-  timeoutSeconds: number,
+  limitMilliseconds: number,
   /** The span that the question belongs to. */
   span?: Span,
 ) => Promise<WebhookReply>;
@@ -98,7 +98,7 @@ export function webhookTransport(options: TransportOptions): PostReview {
     clients.set(key, made);
     return made;
   };
-  return async (client, body, timeoutSeconds, parent) => {
+  return async (client, body, limitMilliseconds, parent) => {
     const target = await targetOf(client, options, locate);
     const text = JSON.stringify(body);
     const began = performance.now();
@@ -108,7 +108,7 @@ export function webhookTransport(options: TransportOptions): PostReview {
     try {
       answer = await post(target, clientFor(client, target), text, {
         ...options,
-        timeoutSeconds,
+        limitMilliseconds,
         traceparent: traceparentOf(span),
       });
       span?.set({ "http.status_code": answer.status });
@@ -199,7 +199,7 @@ async function targetOf(
 interface PostOptions {
   readonly clock: Clock;
   readonly userAgent: string;
-  readonly timeoutSeconds: number;
+  readonly limitMilliseconds: number;
   readonly traceparent: string | undefined;
 }
 
@@ -233,8 +233,8 @@ async function post(
   body: string,
   options: PostOptions,
 ): Promise<WebhookReply> {
-  const { clock, userAgent, timeoutSeconds, traceparent } = options;
-  const path = `${target.path}?timeout=${timeoutSeconds}s`;
+  const { clock, userAgent, limitMilliseconds, traceparent } = options;
+  const path = `${target.path}?timeout=${Math.ceil(limitMilliseconds / 1000)}s`;
   if (/[^\x21-\x7e]/.test(path))
     throw new Error(`the path ${JSON.stringify(path)} has characters that need escaping`);
   const { authorization } = target.credentials;
@@ -247,9 +247,7 @@ async function post(
     (authorization ? `authorization: ${authorization}\r\n` : "") +
     `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   let giveUp: (error: Error) => void;
-  const cancelTimer = clock.after(timeoutSeconds * 1000, () =>
-    giveUp(new Error("context deadline exceeded")),
-  );
+  const cancelTimer = clock.after(limitMilliseconds, () => giveUp(new Error("context deadline exceeded")));
   try {
     for (let attempt = 0; ; attempt++) {
       const exchange = client.send(request);

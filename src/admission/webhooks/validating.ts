@@ -1,7 +1,7 @@
 // ValidatingAdmissionWebhook: all webhooks that a request concerns are asked at once; any of them may refuse.
 
 import type { ValidatingWebhook, ValidatingWebhookConfiguration } from "#api";
-import { ApiError, type Clock, type FieldError, type Log } from "#base";
+import { ApiError, type Clock, type FieldError, type Log, timeout } from "#base";
 import type { AdmissionAttributes, AdmissionPlugin } from "../attributes.ts";
 import { type AskOptions, ask } from "./ask.ts";
 import { BrokenCall, Rejection, internalError, rejection } from "./errors.ts";
@@ -9,7 +9,6 @@ import { type HookMatcherOptions, type Invocation, hookMatcher, hooksOf, isExemp
 import type { WebhookCall, WebhookMetrics } from "./metrics.ts";
 
 export interface WebhookOptions extends HookMatcherOptions, AskOptions {
-  readonly clock: Clock;
   readonly log: Log;
   /** The group of webhook configurations on the wire. */
   readonly registrationGroup: string;
@@ -65,11 +64,17 @@ async function validate(
     if (!answer.allowed) throw rejection(webhook.name, answer.status);
   });
   if (!broken) return;
+  refuseLate(attributes, options.clock);
   options.log.warn("calling a webhook failed, the request passes", {
     webhook: webhook.name,
     error: broken.message,
   });
   attributes.annotate(`${options.failedOpenPrefix}round_0_index_${index}`, webhook.name);
+}
+
+/** A forgiven failure does not help a request whose own time is over. */
+export function refuseLate({ deadline = Infinity }: AdmissionAttributes, clock: Clock): void {
+  if (clock.now() >= deadline) throw timeout("Timeout: request did not complete within requested timeout");
 }
 
 /** Runs a call and counts how it ends. A broken one that the policy forgives is returned, everything else thrown. */

@@ -420,3 +420,27 @@ test("a webhook's call is a span inside the operation, and its request carries t
     "operation",
   ]);
 });
+
+for (const [name, timeoutSeconds, left, given] of [
+  ["the time that it is given", 3, 60_000, 3000],
+  ["what is left of the request", 20, 7500, 7500],
+] as const)
+  test(`a webhook may take no longer than ${name}`, async () => {
+    const { options } = world(allow);
+    const limits: number[] = [];
+    const plugin = validatingWebhooks({
+      ...options,
+      post: (client, body, limit, span) => {
+        limits.push(limit);
+        return options.post(client, body, limit, span);
+      },
+      configurations: () => [configurationOf([hook("a", { timeoutSeconds })])],
+    });
+    await plugin.validate!(attemptOf({ object: pod(), deadline: options.clock.now() + left }));
+    assert.deepEqual(limits, [given]);
+  });
+
+test("a failure that is forgiven does not help a request whose time is over", async () => {
+  const late = await validate([hook("a", { failurePolicy: "Ignore" })], allow, { deadline: 0 });
+  assert.deepEqual([late.asked, late.refused?.code], [[], 504]);
+});

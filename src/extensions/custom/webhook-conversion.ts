@@ -26,10 +26,10 @@ export interface ConversionReply {
 export type PostConversion = (
   client: ClientConfig,
   body: Record<string, unknown>,
-  timeoutSeconds: number,
+  limitMilliseconds: number,
 ) => Promise<ConversionReply>;
 
-const timeoutSeconds = 30;
+const limitMilliseconds = 30_000;
 const versions = ["v1", "v1beta1"];
 
 export function webhookConversion(
@@ -57,7 +57,7 @@ export function webhookConversion(
         request: { uid, desiredAPIVersion: to, objects: sent },
         response: { uid: "", convertedObjects: null, result: { metadata: {} } },
       },
-      timeoutSeconds,
+      limitMilliseconds,
     ).catch((error: unknown) => {
       throw failed((error as Error).message);
     });

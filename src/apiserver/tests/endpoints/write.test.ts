@@ -394,3 +394,8 @@ test("owners named twice are told to whoever replaces what is not there, too", a
     /\.metadata\.ownerReferences contains duplicate entries; .* observed: u/,
   );
 });
+
+test("the core group may be written before the version", async () => {
+  const made = await must(201, "POST", maps(await place()), { body: { ...body, apiVersion: "/v1" } });
+  assert.equal(made.at("apiVersion"), "v1");
+});
