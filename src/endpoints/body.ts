@@ -16,7 +16,7 @@ import {
 } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { type Media, bodyMedia } from "./represent/negotiate.ts";
-import { mostFields, refuseTooManyValues } from "./body-values.ts";
+import { limitValues, mostFields } from "./body-values.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 
 export const largestBody = 3 * 1024 * 1024;
@@ -24,8 +24,7 @@ export const largestBody = 3 * 1024 * 1024;
 /** The body of a request about an object. */
 export async function readBody(call: ApiCall): Promise<Uint8Array> {
   const bytes = await readAnyBody(call);
-  refuseTooManyValues(bytes);
-  return bytes;
+  return limitValues(bytes);
 }
 
 /** A body that is passed on as it is. */
