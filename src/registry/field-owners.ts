@@ -248,10 +248,12 @@ export function ownersOfScale(
 ): { readonly scale: ApiObject; readonly managedFields: readonly ManagedFieldsEntry[] } {
   const { endpoint } = request;
   const owners = (parent.metadata.managedFields ?? []) as readonly ManagedFieldsEntry[];
-  const { replicasPath = ["spec", "replicas"] } = endpoint.resource.strategy.scale!;
-  const replicas: FieldPath = replicasPath.map(fieldElement);
+  const { replicasPath = ["spec", "replicas"], replicasPaths } = endpoint.resource.strategy.scale!;
+  const paths = Object.entries(replicasPaths ?? { [endpoint.apiVersion]: replicasPath });
   const of = {
-    paths: { [endpoint.apiVersion]: replicas },
+    paths: Object.fromEntries(
+      paths.map(([version, path]): [string, FieldPath | null] => [version, path && path.map(fieldElement)]),
+    ),
     parentVersion: endpoint.apiVersion,
     scaleVersion: scale.apiVersion,
   };

@@ -227,6 +227,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
 export interface ScaleView<T extends ApiObject> {
   /** Where the number of replicas stands; `spec`, `replicas` unless said. */
   readonly replicasPath?: readonly string[];
+  /** The same in all versions of the kind, by API version; null in those without scale. */
+  readonly replicasPaths?: Readonly<Record<string, readonly string[] | null>>;
   /** The kind's own rules look at the number; otherwise it must not be negative. */
   readonly ownRules?: boolean;
   /** Undefined where the object has none: then they can be set, but not read. */

@@ -1,5 +1,5 @@
 // The scale of a defined kind: numbers and a selector at places its definition names.
-import type { CustomResourceSubresourceScale } from "#api";
+import type { CustomResourceDefinitionSpec, CustomResourceSubresourceScale } from "#api";
 import { type FieldError, invalidValue } from "#base";
 import type { ApiObject, ScaleView } from "#registry";
 import { isObject } from "../structural/structural.ts";
@@ -16,7 +16,10 @@ function at(object: unknown, path: string): unknown {
   return value;
 }
 
-export function customScale(paths: CustomResourceSubresourceScale): ScaleView<ApiObject> {
+export function customScale(
+  paths: CustomResourceSubresourceScale,
+  { group, versions }: Pick<CustomResourceDefinitionSpec, "group" | "versions">,
+): ScaleView<ApiObject> {
   const replicasPath = stepsOf(paths.specReplicasPath);
   const number = (object: ApiObject, path: string): number => {
     const value = at(object, path);
@@ -24,6 +27,12 @@ export function customScale(paths: CustomResourceSubresourceScale): ScaleView<Ap
   };
   return {
     replicasPath,
+    replicasPaths: Object.fromEntries(
+      (versions ?? []).map(({ name, subresources }) => {
+        const { specReplicasPath } = subresources?.scale ?? {};
+        return [`${group}/${name}`, specReplicasPath === undefined ? null : stepsOf(specReplicasPath)];
+      }),
+    ),
     ownRules: true,
     replicas: (object) => {
       const value = at(object, paths.specReplicasPath);

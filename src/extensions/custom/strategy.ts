@@ -102,7 +102,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     prepareForCreate: (object) => open.applyDefaults(object as unknown as Record<string, unknown>),
     validateInSteps: (object, old) => errorsOf(object, old, "spec"),
     columns: customColumns(version.additionalPrinterColumns),
-    ...(scale && { scale: customScale(scale) }),
+    ...(scale && { scale: customScale(scale, spec) }),
     subresources: statusPart
       ? {
           status: {

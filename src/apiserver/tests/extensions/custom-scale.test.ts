@@ -34,3 +34,34 @@ test("a table of a scale has the columns of its kind", async () => {
     ],
   );
 });
+
+test("a scale leaves what managers own in other versions, which may have their replicas elsewhere", async () => {
+  const old = { ...scale, specReplicasPath: ".spec.count" };
+  const both = spec({ replicas: { type: "integer" }, count: { type: "integer" }, a: { type: "string" } });
+  const kind = await define([
+    version(both, { subresources: { scale } }),
+    version(both, { name: "v1beta1", storage: false, subresources: { scale: old } }),
+    version(both, { name: "v1alpha1", storage: false }),
+  ]);
+  const at = (served: string): string => `/apis/${kind.group}/${served}/namespaces/default/widgets`;
+  const type = "application/merge-patch+json";
+  const body = widget(kind, "w", { spec: { a: "a", count: 1, replicas: 1 } }, "v1beta1");
+  await must(201, "POST", `${at("v1beta1")}?fieldManager=first`, { body });
+  const label = { metadata: { labels: { a: "b" } } };
+  await must(200, "PATCH", `${at("v1alpha1")}/w?fieldManager=second`, { body: label, type });
+  const change = { spec: { replicas: 5 } };
+  await must(200, "PATCH", `${at("v1")}/w/scale?fieldManager=third`, { body: change, type });
+  const owners = (await must(200, "GET", `${at("v1")}/w`)).at("metadata.managedFields");
+  assert.deepEqual(
+    (owners as { manager: string; apiVersion: string; fieldsV1: object }[]).map((owner) => [
+      owner.manager,
+      owner.apiVersion.split("/")[1],
+      Object.keys((owner.fieldsV1 as { "f:spec"?: object })["f:spec"] ?? {}),
+    ]),
+    [
+      ["third", "v1", ["f:replicas"]],
+      ["first", "v1beta1", [".", "f:a", "f:replicas"]],
+      ["second", "v1alpha1", []],
+    ],
+  );
+});
