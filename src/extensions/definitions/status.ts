@@ -9,7 +9,7 @@ import { type NewCondition, removeCondition, setCondition } from "./conditions.t
 import { decideNames } from "./names.ts";
 import { notStructural, structuralErrors } from "./structural-rules.ts";
 import { hasCondition } from "./validate.ts";
-import { fieldErrorText, finishSteps } from "#base";
+import { fieldErrorsText, finishSteps, invalidValue } from "#base";
 
 /** Brings the status up to date, in place; says whether anything changed. */
 export function reconcileStatus(
@@ -73,25 +73,31 @@ function approved(
   );
 }
 
-/** Only definitions from before schemas had to be structural can break this. */
+/** Only definitions from before schemas had to be structural can break this: those keep unknown fields. */
 function structural({ spec, status }: CustomResourceDefinition, dialect: Dialect, now: Date): boolean {
-  const x = dialect.wire.extensionPrefix;
-  const violations = spec.preserveUnknownFields
-    ? (spec.versions ?? []).flatMap(({ schema }, i) => {
-        const props = schema?.openAPIV3Schema as SchemaProps | undefined;
-        if (!props) return [];
-        const why = finishSteps(notStructural(props, x));
-        const path = `spec.versions[${i}].schema.openAPIV3Schema`;
-        return why === undefined
-          ? finishSteps(structuralErrors(props, path, dialect)).map(fieldErrorText)
-          : [why];
-      })
-    : [];
-  if (violations.length === 0) return removeCondition(status, "NonStructuralSchema");
-  const message = violations.length === 1 ? violations[0]! : `[${violations.join(", ")}]`;
-  return setCondition(
-    status,
-    { type: "NonStructuralSchema", status: "True", reason: "Violations", message },
-    now,
-  );
+  const found = spec.preserveUnknownFields ? violation(spec, dialect) : undefined;
+  if (!found) return removeCondition(status, "NonStructuralSchema");
+  return setCondition(status, { type: "NonStructuralSchema", ...found }, now);
+}
+
+function violation(
+  { versions }: CustomResourceDefinition["spec"],
+  dialect: Dialect,
+): Omit<NewCondition, "type"> {
+  const errors = [invalidValue("spec.preserveUnknownFields", true, "must be false")];
+  for (const [i, { name, schema }] of (versions ?? []).entries()) {
+    const props = schema?.openAPIV3Schema as SchemaProps | undefined;
+    if (!props) continue;
+    const why = finishSteps(notStructural(props, dialect.wire.extensionPrefix));
+    if (why !== undefined)
+      return {
+        status: "Unknown",
+        reason: "StructuralError",
+        message: `failed to check validation schema for version ${name}: ${why}`,
+      };
+    errors.push(
+      ...finishSteps(structuralErrors(props, `spec.versions[${i}].schema.openAPIV3Schema`, dialect)),
+    );
+  }
+  return { status: "True", reason: "Violations", message: fieldErrorsText(errors) };
 }
