@@ -204,8 +204,11 @@ export class Resource {
     return longNumber.test(text) ? () => decodeJson(this.hub, text) : () => JSON.parse(text) as ApiObject;
   }
 
-  /** Encodes once: the bytes to store and what the caches need to know about them. */
-  encode(object: ApiObject, { anySize = false } = {}): EncodedObject {
+  /**
+   * Encodes once: the bytes to store and what the caches need to know about them. Bytes that are not known are
+   * decoded when they come back, and get what the strategy restores.
+   */
+  encode(object: ApiObject, { anySize = false, known: isKnown = true } = {}): EncodedObject {
     // What cannot be stored is refused before anybody writes it down in another form.
     const binary = this.#media === "json" ? undefined : encodeStoredProtobuf(this.hub, object, this.dialect);
     if (binary && !anySize) refuseTooLarge(binary.length);
@@ -217,7 +220,7 @@ export class Resource {
       if (made?.revision !== revision) made = withRevision(key, revision, json, known);
       return made;
     };
-    this.#known.set(value, cached);
+    if (isKnown) this.#known.set(value, cached);
     return { value, json, hold: cached };
   }
 

@@ -101,7 +101,7 @@ export function customResources(
       storedVersion: storage.hubVersion,
       toStored: async ({ json }) => {
         const [made] = await conversion([valueOf(json)], storage.hubVersion);
-        return storage.encode(made!, { anySize: true }).value;
+        return storage.encode(made!, { anySize: true, known: false }).value;
       },
       fromStored: (key, value, revision) => one(storage.reader({ key, value, revision, created: revision })),
       ...(convert && { between: async (object, version) => (await convert([object], version))[0]! }),

@@ -2,7 +2,7 @@
 import { type FieldError, type Steps, invalidValue } from "#base";
 import { DecodeError, type OpenWalk } from "#schema";
 import { embeddedErrors } from "../structural/embedded.ts";
-import { pruneValue } from "../structural/prune.ts";
+import { EmbeddedError, pruneValue } from "../structural/prune.ts";
 import { type RuleLanguage, ruleSet } from "../structural/rules.ts";
 import { type Structural, metaFields } from "../structural/structural.ts";
 import { compileValues, nowhere, valueErrors } from "../structural/values.ts";
@@ -53,14 +53,23 @@ function* ownErrors(
     }));
   if (inMetadata) return found();
   const errors: FieldError[] = [];
-  const walked: OpenWalk = { own: false, keys: 0, depthLeft: deepest, unknown: false, numbers: false };
+  const unknownPaths: string[] = [];
+  const walked: OpenWalk = {
+    own: false,
+    keys: 0,
+    depthLeft: deepest,
+    unknown: false,
+    numbers: false,
+    unknownPaths,
+  };
   try {
     pruneValue(value, schema, path, walked);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    return [invalidValue(path, value, error.message)];
+    return [error instanceof EmbeddedError ? error.found : invalidValue(path, value, error.message)];
   }
-  if (walked.unknown) errors.push(invalidValue(path, value, "must not have unknown fields"));
+  // What is unknown in the metadata of an embedded object is dropped when the default is used.
+  if (unknownPaths.length > 0) errors.push(invalidValue(path, value, "must not have unknown fields"));
   const embedded = embeddedErrors(value, schema, path, root);
   if (embedded.length > 0) return [...errors, ...embedded];
   const wrong = found();

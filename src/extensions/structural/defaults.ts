@@ -1,6 +1,7 @@
 // Defaults of a structural schema. Null where null is not allowed counts as absent: it goes when an object is read,
 // or the default takes its place.
 import { deepCopy } from "#base";
+import { knownMetadata } from "./prune.ts";
 import { type Structural, isObject, under } from "./structural.ts";
 
 const fillers = new WeakMap<Structural, boolean>();
@@ -55,6 +56,9 @@ function fill(value: unknown, schema: Structural | undefined): void {
       value[key] = copy(schema.additional.of.default ?? null);
     fill(value[key], inner ?? schema.additional?.of);
   }
+  // Defaults may name fields that metadata does not have.
+  if (schema.embedded && isObject(value["metadata"]))
+    value["metadata"] = knownMetadata(value["metadata"], "metadata");
 }
 
 const copy = (value: unknown): unknown =>

@@ -1,12 +1,25 @@
 // One walk that brings a decoded value into shape: fields that no schema names are dropped (and told), metadata
 // of embedded objects is read as metadata, keys come into order. A value that needs nothing comes back as it is.
 import { ObjectMeta } from "#api";
-import { setOwn } from "#base";
+import { type FieldError, fieldErrorText, invalidValue, setOwn } from "#base";
 import { DecodeError, type OpenWalk, fromJsonValue } from "#schema";
-import { type Structural, isObject, metaFields } from "./structural.ts";
+import { type Structural, metaFields } from "./structural.ts";
 
 /** Where a value stands, as the reference writes it: `spec.list[0].name`. */
 const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
+
+/** What an embedded object says of itself is not of the right type. */
+export class EmbeddedError extends DecodeError {
+  readonly found: FieldError;
+  constructor(found: FieldError) {
+    super(fieldErrorText(found), found.field);
+    this.found = found;
+  }
+}
+
+/** Whether paths below are asked for: where something may be told about them. */
+const tellsPaths = (schema: Structural | undefined, walk: OpenWalk): boolean =>
+  walk.unknownPaths !== undefined || (schema !== undefined && (schema.embedded || schema.hasEmbedded));
 
 /** Whether keys stand in the order in which they are written. */
 function inOrder(value: object): boolean {
@@ -76,7 +89,7 @@ function pruneList(
     const items = schema?.items;
     // Below a list whose own schema keeps what is unknown, only a schema of its items prunes again.
     const inner = items ? items.preserveUnknown || keep : keep;
-    const kept = prune(given, items, walk.unknownPaths ? `${path}[${i}]` : path, walk, inner);
+    const kept = prune(given, items, tellsPaths(items, walk) ? `${path}[${i}]` : path, walk, inner);
     if (kept !== given) {
       if (target === value && !walk.own) target = value.slice();
       target[i] = kept;
@@ -111,7 +124,7 @@ function pruneObject(
             ? prune(
                 given,
                 of,
-                walk.unknownPaths ? below(path, key) : path,
+                tellsPaths(of, walk) ? below(path, key) : path,
                 walk,
                 of?.preserveUnknown ?? false,
               )
@@ -142,24 +155,38 @@ function sorted(value: Record<string, unknown>): Record<string, unknown> {
 /** The type of an embedded object is said in texts, or it is not an object at all. */
 function typeText(value: unknown, path: string): string {
   if (typeof value === "string") return value;
-  throw new DecodeError(`${path}: Invalid value: ${JSON.stringify(value)}: must be a string`, path);
+  throw new EmbeddedError(invalidValue(path, value, "must be a string"));
 }
 
 /** Metadata of an embedded object keeps only what metadata has. */
 function coerceMetadata(value: unknown, path: string, walk: OpenWalk): unknown {
-  if (!isObject(value)) {
-    if (value === null) return value;
-    throw new DecodeError(`${path}: metadata must be an object`, path);
-  }
+  if (value === null) return value;
   countKeys(value, walk);
-  const { value: meta, unknown } = fromJsonValue(ObjectMeta, value);
-  if (unknown.length > 0) {
+  return knownMetadata(value, path, (unknown) => {
     walk.unknown = true;
     walk.unknownMetadata?.push(...unknown.map((name) => `${path}.${name}`));
+  });
+}
+
+/** The fields of a value that metadata has. */
+export function knownMetadata(
+  value: unknown,
+  path: string,
+  drops?: (unknown: readonly string[]) => void,
+): Record<string, unknown> {
+  const { value: meta, unknown } = decodedMetadata(value, path);
+  if (unknown.length > 0) drops?.(unknown);
+  const { creationTimestamp, ...rest } = meta;
+  return creationTimestamp === null ? rest : meta;
+}
+
+function decodedMetadata(value: unknown, path: string) {
+  try {
+    return fromJsonValue(ObjectMeta, value);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new EmbeddedError(invalidValue(path, value, error.message));
   }
-  if (meta.creationTimestamp !== null) return meta;
-  const { creationTimestamp: _, ...rest } = meta;
-  return rest;
 }
 
 function countKeys(value: unknown, walk: OpenWalk): void {

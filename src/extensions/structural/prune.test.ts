@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dialects } from "#dialect";
+import { applyStructuralDefaults } from "./defaults.ts";
+import { pruneValue } from "./prune.ts";
+import { structuralOf } from "./structural.ts";
+
+const embedded = { type: "object", "x-orch-embedded-resource": true };
+const schemaOf = (properties: object) => structuralOf({ type: "object", properties }, dialects.orch);
+const schema = schemaOf({
+  inner: embedded,
+  list: { type: "array", items: { type: "object", properties: { inner: embedded } } },
+});
+
+const wrong: [name: string, value: object, message: string][] = [
+  [
+    "metadata with a field of the wrong type",
+    { inner: { metadata: { namespace: 5 } } },
+    'inner.metadata: Invalid value: {"namespace":5}: json: cannot unmarshal number into Go struct field ObjectMeta.namespace of type string',
+  ],
+  [
+    "metadata that is no object, wherever it stands",
+    { list: [{}, { inner: { metadata: "m" } }] },
+    'list[1].inner.metadata: Invalid value: "m": json: cannot unmarshal string into Go value of type v1.ObjectMeta',
+  ],
+  ["a kind that is no text", { inner: { kind: 5 } }, "inner.kind: Invalid value: 5: must be a string"],
+];
+for (const [name, value, message] of wrong)
+  test(`${name} is told with its path`, () => {
+    const walk = { own: false, keys: 0, depthLeft: 100, unknown: false, numbers: false };
+    assert.throws(() => pruneValue(value, schema, "", walk), { name: "DecodeError", message });
+  });
+
+const known = { apiVersion: "v1", kind: "K", metadata: { name: "n" } };
+const given = { ...known, metadata: { name: "n", other: "o" } };
+const defaults: [name: string, inner: object, value: object][] = [
+  ["the object", { ...embedded, default: given }, {}],
+  ["what holds the object", { type: "object", properties: { deep: embedded }, default: { deep: given } }, {}],
+  [
+    "metadata",
+    { ...embedded, properties: { metadata: { type: "object", default: given.metadata } } },
+    { inner: { apiVersion: "v1", kind: "K" } },
+  ],
+  [
+    "fields of metadata",
+    {
+      ...embedded,
+      properties: {
+        metadata: {
+          type: "object",
+          properties: { name: { type: "string", default: "n" }, other: { type: "string", default: "o" } },
+        },
+      },
+    },
+    { inner: { apiVersion: "v1", kind: "K", metadata: {} } },
+  ],
+];
+for (const [name, inner, value] of defaults)
+  test(`a default of ${name} gives embedded metadata only the fields that metadata has`, () => {
+    const filled = structuredClone(value) as { inner: { deep?: object } };
+    applyStructuralDefaults(filled, schemaOf({ inner }));
+    assert.deepEqual(filled.inner.deep ?? filled.inner, known);
+  });
