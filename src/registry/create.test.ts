@@ -211,6 +211,26 @@ test("admission changes the object before it is looked at, and sees it whole aft
   assert.deepEqual(seen, ["mutate default/a", "validate in true undefined"]);
 });
 
+test("owners that admission left unreadable are as before, and the client is told", async (t) => {
+  const plugin: AdmissionPlugin = {
+    name: "Break",
+    handles: ["CREATE", "UPDATE"],
+    mutate: async ({ object }) => {
+      (object as unknown as ConfigMap).metadata.managedFields = [{ manager: "x", operation: "Never" }];
+    },
+  };
+  const { create, edit, warnings } = await shelf(t, configMap, { plugins: [plugin] });
+  const made = await create(map());
+  const changed = await edit("a", (object) => void (object.metadata.labels = { b: "c" }));
+  for (const { metadata } of [made, changed])
+    assert.deepEqual(
+      metadata.managedFields?.map(({ manager }) => manager),
+      ["tester"],
+    );
+  assert.equal(warnings.length, 2);
+  assert.match(warnings[0]!, /^\.metadata\.managedFields was in an invalid state .*: operation must be/);
+});
+
 test("a refusal by admission leaves nothing", async (t) => {
   const refuse: AdmissionPlugin = {
     name: "Refuse",

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ApiError, type FieldError, alreadyExists, badRequest, invalid, runSteps, timeout } from "#base";
 import { validate } from "#schema";
 import { type CachedObject, withoutRevision } from "#watchcache";
-import { forgetsOwners, trackUpdate } from "./field-owners.ts";
+import { admitted, forgetsOwners, trackUpdate } from "./field-owners.ts";
 import { generatedName, pathSegment } from "./names.ts";
 import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
@@ -60,7 +60,7 @@ async function attemptToCreate(
   if (yieldBudget?.expired) await yieldBudget.yield();
   nameIt(meta);
   const attributes = new WriteAttributes(request, ctx, "CREATE", meta.name ?? "", object, undefined);
-  await request.admission.mutate(attributes);
+  await admitted(request, attributes);
   yieldBudget?.restart();
   const { strategy } = resource;
   await strategy.beforeCreate?.(ctx);

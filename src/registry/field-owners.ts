@@ -13,6 +13,7 @@ import {
   PatchError,
   apply,
   applySteps,
+  checkManagers,
   conflictMessage,
   fieldElement,
   fromJsonValue,
@@ -27,6 +28,7 @@ import { withoutEmpty } from "./empty-lists.ts";
 import { type WriteRequest, timestamp } from "./request.ts";
 import type { Endpoint } from "./resource.ts";
 import type { ApiObject } from "./strategy.ts";
+import type { WriteAttributes } from "./write-context.ts";
 
 /**
  * Notes what a write that is not an apply changed. Sets or clears `metadata.managedFields` of the new object.
@@ -49,6 +51,25 @@ export function trackUpdate(
   setManagers(next, updateManagers({ ...writeOf(request), ...update }));
   return undefined;
 }
+
+/** Runs mutating admission. Owners that it left unreadable are as they were before, and the client is told. */
+export async function admitted(request: WriteRequest, attributes: WriteAttributes): Promise<void> {
+  const before = ownersOf(attributes);
+  await request.admission.mutate(attributes);
+  const after = ownersOf(attributes);
+  if (after === before || after === undefined) return;
+  try {
+    checkManagers(after as readonly ManagedFieldsEntry[]);
+  } catch (error) {
+    (attributes.object as unknown as ApiObject).metadata.managedFields = before;
+    request.warn(
+      `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${(error as Error).message}`,
+    );
+  }
+}
+
+const ownersOf = ({ object }: WriteAttributes): ApiObject["metadata"]["managedFields"] =>
+  (object as unknown as ApiObject).metadata.managedFields;
 
 /**
  * Forgets who owns the fields of an object that was too large to be stored with their names; tells whether it

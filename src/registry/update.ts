@@ -15,7 +15,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type CachedObject, sameContent } from "#watchcache";
 import { create, fillNamespace } from "./create.ts";
 import { clearEmptyLists } from "./empty-lists.ts";
-import { forgetsOwners, trackUpdate } from "./field-owners.ts";
+import { admitted, forgetsOwners, trackUpdate } from "./field-owners.ts";
 import { pathSegment } from "./names.ts";
 import { repeatedMetaErrors } from "./meta-checks.ts";
 import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
@@ -186,7 +186,7 @@ async function prepared(
   if (tracking) await tracking;
   if (yieldBudget?.expired) await yieldBudget.yield();
   const attributes = new WriteAttributes(request, ctx, "UPDATE", name, object, old, change.view);
-  await request.admission.mutate(attributes);
+  await admitted(request, attributes);
   object.metadata.resourceVersion = reserved.revision;
   yieldBudget?.restart();
   normalizeOwnerReferences(request, object, "admission");
