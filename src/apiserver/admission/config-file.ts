@@ -18,14 +18,15 @@ export const noConfigs: PluginConfigs = { read: (_plugin, parse) => parse(undefi
 
 /** Reads the file; those it names are read with it. */
 export function readPluginConfigs(file: string, dialect: Dialect): PluginConfigs {
-  const group = groupName(dialect, { group: "apiserver.config", branded: true });
+  const versionsOf = (group: string, ...versions: readonly string[]): string[] =>
+    versions.map((each) => `${groupName(dialect, { group, branded: true })}/${each} AdmissionConfiguration`);
   const known = new Map<string, { readonly source: string; readonly config: Fields | undefined }>();
   try {
     const root = documentOf(readFileSync(file, "utf8"));
-    checkKind(
-      root,
-      ["v1", "v1alpha1"].map((version) => `${group}/${version} AdmissionConfiguration`),
-    );
+    checkKind(root, [
+      ...versionsOf("apiserver.config", "v1", "v1alpha1"),
+      ...versionsOf("apiserver", "v1alpha1"),
+    ]);
     itemsOf(root["plugins"], "plugins").forEach((item, at) => {
       const path = `plugins[${at}]`;
       const { name, path: named, configuration } = fieldsOf(item, path);

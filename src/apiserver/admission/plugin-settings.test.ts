@@ -192,6 +192,9 @@ test("configurations stand in the file or beside it, and complaints name both fi
       ),
     /admission\.yaml: EventRateLimit: limits/,
   );
+  for (const apiVersion of [`apiserver.${suffix}/v1alpha1`, `apiserver.config.${suffix}/v1alpha1`])
+    assert.doesNotThrow(() => read([], { apiVersion }));
+  assert.throws(() => read([], { apiVersion: `apiserver.${suffix}/v1` }), /AdmissionConfiguration/);
   assert.throws(() => read([], { kind: "Other" }), /AdmissionConfiguration/);
   writeFileSync(main, "");
   assert.throws(() => readPluginConfigs(main, dialect), /empty/);
