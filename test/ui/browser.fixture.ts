@@ -81,9 +81,11 @@ export async function goTo(page: Page, url: string): Promise<void> {
   }
 }
 
-/** As if somebody had signed in in this tab before. */
+/** As if somebody had signed in in this tab before. The page that tells of a broken navigation stores nothing. */
 export async function signedIn(page: Page, token: string): Promise<void> {
   await page.addInitScript((given) => {
+    const { protocol } = (globalThis as unknown as { location: URL }).location;
+    if (protocol === "chrome-error:") return;
     if (sessionStorage.getItem("orch.token") === null) sessionStorage.setItem("orch.token", given);
   }, token);
 }
