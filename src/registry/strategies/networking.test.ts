@@ -6,7 +6,7 @@ import { endpoints } from "./endpoints.ts";
 import { ingress, ingressClass } from "./ingress.ts";
 import { networkPolicy } from "./network-policy.ts";
 import { isStrictPart, ordinaryIpErrors, parseCidr } from "./rules/address.ts";
-import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, contextOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
 
 const metadata = { name: "x" };
 const backend = { service: { name: "s", port: { number: 80 } } };
@@ -241,6 +241,21 @@ test("nobody reports on policies yet", () => {
   assert.deepEqual(statusOf(tryUpdate(networkPolicy, seen, plain)), { conditions });
   assert.deepEqual(statusOf(tryPart(networkPolicy, "status", plain, { status: { conditions } })), {});
   assert.deepEqual(statusOf(tryPart(networkPolicy, "status", seen, { status: {} })), {});
+});
+
+test("with their gate policies have a status, which only its own door changes", () => {
+  const ctx = contextOf(networkPolicy);
+  const gated = { ...ctx, settings: { ...ctx.settings, networkPolicyStatus: true } };
+  const conditions = [{ type: "Seen", status: "True" }];
+  const seen = { metadata, spec: {}, status: { conditions } } as never;
+  const made = { metadata, spec: {}, status: { conditions } };
+  networkPolicy.prepareForCreate!(made as never, gated);
+  assert.deepEqual(made.status, {});
+  const changed = { metadata, spec: {}, status: { conditions } };
+  networkPolicy.prepareForUpdate!(changed as never, made as never, gated);
+  assert.deepEqual(changed.status, {});
+  const { merge } = networkPolicy.subresources!["status"]!;
+  assert.deepEqual((merge(seen, made as never, gated) as unknown as typeof changed).status, { conditions });
 });
 
 test("tables show the network", () => {
