@@ -117,7 +117,11 @@ async function stored(
   );
   if (!outcome.done && !outcome.current && consumes)
     throw timeout("what was reserved for the object was released before it was written; try again", 1);
-  if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));
+  if (!outcome.done) {
+    // A name is taken by what nobody can read, too.
+    const taken = await resource.source.get(key, { at: "any" }).catch(() => undefined);
+    throw exists(request, meta, taken);
+  }
   return written!;
 }
 

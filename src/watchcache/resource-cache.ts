@@ -11,7 +11,7 @@ import { pageFromStore, pageOf, picked } from "./page.ts";
 import { SnapshotView } from "./snapshot-view.ts";
 import { loaded } from "./stored-object.ts";
 import { isForOneAnswer } from "./unspliced.ts";
-import { UnreadableObjects } from "./unreadable.ts";
+import { UnreadableObjects, tryDecode } from "./unreadable.ts";
 import {
   type Freshness,
   type ListQuery,
@@ -138,13 +138,14 @@ export class ResourceCache implements ObjectSource {
       const before = this.#replace(stored.key, previous, undefined)!;
       change = new Change(stored.revision, before, before, true);
     } else {
-      const item = this.read({
-        key: stored.key,
-        value: stored.value,
-        revision: stored.revision,
-        created: stored.created,
-      });
-      change = new Change(stored.revision, item, this.#replace(stored.key, previous, item), false);
+      const { key, value, revision, created } = stored;
+      const decoded = tryDecode(() => this.read({ key, value, revision, created }));
+      if ("error" in decoded) {
+        this.#lose(stored, previous);
+        return;
+      }
+      const { item } = decoded;
+      change = new Change(revision, item, this.#replace(key, previous, item), false);
     }
     this.stats.events++;
     this.#forgetAnswers();

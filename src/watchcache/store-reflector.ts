@@ -13,6 +13,7 @@ import { type Reflector, type Reader, ResourceCache, type ResourceCacheOptions }
 import type { CachedObject } from "./cached-object.ts";
 import type { HistoryBounds } from "./history.ts";
 import { RevisionTimeout } from "./source.ts";
+import { tryDecode } from "./unreadable.ts";
 
 const entriesPerRead = 1000;
 const retryMilliseconds = 10_000;
@@ -93,9 +94,7 @@ export class StoreReflector implements Reflector {
           at,
         );
         at ??= page.revision;
-        for (const entry of page.entries)
-          if (entry.unreadable) unreadable.push(entry);
-          else items.push(read(entry));
+        for (const entry of page.entries) sortEntry(entry, read, { items, unreadable });
         after = page.entries.at(-1)?.key;
         if (page.remaining === 0 || after === undefined) break;
       }
@@ -234,8 +233,7 @@ export class StoreReflector implements Reflector {
         }
         // A cache that is added meanwhile loads itself.
         const found = prefix === undefined ? undefined : loaded.get(prefix);
-        if (entry.unreadable) found?.unreadable.push(entry);
-        else found?.items.push(this.#caches.get(prefix!)!.read(entry));
+        if (found) sortEntry(entry, this.#caches.get(prefix!)!.read, found);
       }
       if (page.remaining === 0 || after === undefined || this.#options.signal.aborted) break;
     }
@@ -303,4 +301,15 @@ export class StoreReflector implements Reflector {
     }
     return undefined;
   }
+}
+
+/** One value that is no object of the kind must not keep all others from being served. */
+function sortEntry(entry: Entry, read: Reader, { items, unreadable }: Loaded): void {
+  if (entry.unreadable) {
+    unreadable.push(entry);
+    return;
+  }
+  const decoded = tryDecode(() => read(entry));
+  if ("item" in decoded) items.push(decoded.item);
+  else unreadable.push({ ...entry, unreadable: decoded.error });
 }

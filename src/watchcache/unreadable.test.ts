@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
 import { type EncryptionProvider, aesGcm, encrypted, openMemory } from "#store";
-import { by, encodedThing, keysOf, prefix, readThing, turns, watchOf } from "./source.fixture.ts";
+import { by, encodedThing, keysOf, openCached, prefix, readThing, turns, watchOf } from "./source.fixture.ts";
 import { StoreReflector } from "./store-reflector.ts";
 
 const lost = aesGcm("lost", Buffer.alloc(32, 1));
@@ -103,6 +103,39 @@ test("a change that cannot be read ends the watches that would have to tell it",
   await turns();
   assert.equal(watched.over(), true);
   await assert.rejects(at.cache.get("n/c", latest), { name: "DecryptionFailed" });
+});
+
+const garbage = Buffer.from('{"kind":');
+
+test("a value that is no object costs those who ask for it an answer, and the watch of the store goes on", async () => {
+  const at = await openCached();
+  await at.put("m/b");
+  const watched = await watchOf(at.source);
+  await at.store.write({ key: `${prefix}n/a`, value: garbage, expect: "absent" });
+  await at.settle();
+  assert.equal(watched.over(), true);
+  for (let tries = 0; tries < 2; tries++)
+    await assert.rejects(at.source.get("n/a", latest), { name: "SyntaxError" });
+  assert.ok(await at.source.get("m/b", latest));
+  await at.put("n/a");
+  await at.settle();
+  assert.ok(await at.source.get("n/a", latest));
+  assert.deepEqual(at.restarts, []);
+  await at.close();
+});
+
+test("a value that is no object is passed over when everything is loaded, and in a cache that is added", async () => {
+  const store = await openMemory();
+  await store.write({ key: `${prefix}n/a`, value: garbage, expect: "absent" });
+  await store.write({ key: `${prefix}n/b`, value: encodedThing("n/b", {}), expect: "absent" });
+  const at = await openCached({ store });
+  for (const opened of [() => at.source, () => at.feed.add(prefix, readThing)]) {
+    const cache = await opened();
+    assert.ok(await cache.get("n/b", latest));
+    await assert.rejects(cache.get("n/a", latest), { name: "SyntaxError" });
+  }
+  assert.deepEqual(at.restarts, []);
+  await at.close();
 });
 
 test("a key service that is away is asked once for all that it has encrypted", async () => {

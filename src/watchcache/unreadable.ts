@@ -1,6 +1,18 @@
-// Stored objects of one resource that nobody can read, because the key that encrypted them is missing or
-// its service is away. Whoever asks for one of them has it tried again; all others are served meanwhile.
+// Stored objects of one resource that nobody can read: the key that encrypted them is missing, its service is
+// away, or the bytes are no object of the kind. Whoever asks for one of them has it tried again; all others are
+// served meanwhile.
 import type { Entry, Revision, Store } from "#store";
+
+/** What came of decoding a stored value: an error stands for the object. */
+export type Decoded<T> = { readonly item: T } | { readonly error: Error };
+
+export function tryDecode<T>(decode: () => T): Decoded<T> {
+  try {
+    return { item: decode() };
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
 
 export class UnreadableObjects {
   readonly #store: Store;
@@ -32,8 +44,8 @@ export class UnreadableObjects {
   }
 
   /**
-   * Reads again what lies below a prefix, or has exactly that key, and gives it to `found`. Throws at the first
-   * that is still unreadable.
+   * Reads again what lies below a prefix, or has exactly that key, and gives it to `found`, which may throw.
+   * Throws at the first that is still unreadable.
    */
   async retry(prefix: string, found: (entry: Entry) => void): Promise<void> {
     if (this.#revisions.size === 0) return;
@@ -42,8 +54,8 @@ export class UnreadableObjects {
       const [entry] = (await this.#store.read({ key })).entries;
       // A change in the meantime comes by the watch of the store.
       if (entry && this.#revisions.get(key) === entry.revision) {
-        this.#revisions.delete(key);
         found(entry);
+        this.#revisions.delete(key);
       }
     }
   }
