@@ -1,6 +1,7 @@
 // Between objects and stored bytes: JSON of the stored kind, or the binary form in its envelope.
 import { type Dialect, apiVersionOf } from "#dialect";
 import {
+  DecodeError,
   type JsonObject,
   decodeEnvelope,
   decodeJson as decode,
@@ -38,6 +39,20 @@ const decodeConverted = (
 ): ApiObject =>
   fromJsonValue(schema, convert(parseJson(text).value as JsonObject)).value as unknown as ApiObject;
 
+/** Custom resources were stored before their metadata was checked: what is malformed in it is dropped. */
+function decodeStoredJson(schema: KindSchema, text: string): ApiObject {
+  const { open } = schema.more;
+  try {
+    return decodeJson(schema, text);
+  } catch (error) {
+    if (!open || !(error instanceof DecodeError)) throw error;
+    return decodeConverted(schema, text, (stored) => {
+      open.dropMalformed(stored);
+      return stored;
+    });
+  }
+}
+
 /** Which version a stored value is in, and how it is decoded once its declaration is chosen. */
 export function storedForm(value: Uint8Array, dialect: Dialect): StoredForm {
   if (value[0] === openingBrace) {
@@ -45,7 +60,7 @@ export function storedForm(value: Uint8Array, dialect: Dialect): StoredForm {
     return {
       apiVersion: /"apiVersion":\s*"([^"]*)"/.exec(text)?.[1] ?? "",
       decode: (schema, convert) =>
-        convert ? decodeConverted(schema, text, convert) : decodeJson(schema, text),
+        convert ? decodeConverted(schema, text, convert) : decodeStoredJson(schema, text),
     };
   }
   const { apiVersion, kind, raw } = decodeEnvelope(value, dialect.wire.protobufMagic);

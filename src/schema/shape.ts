@@ -115,6 +115,8 @@ export interface OpenFields {
   read(key: string, value: unknown, walk: OpenWalk): unknown;
   /** Removes, in place, nulls that the schema neither allows nor has a default for. */
   dropNulls(object: Record<string, unknown>): void;
+  /** Drops, in place, metadata of the wrong type: for stored objects that cannot be decoded otherwise. */
+  dropMalformed(object: Record<string, unknown>): void;
   /** Fills in defaults, in place. */
   applyDefaults(object: Record<string, unknown>): void;
   /** How server-side apply merges the whole object, declared fields included. */

@@ -6,6 +6,7 @@ import type { Dialect } from "#dialect";
 import type { KindSchema } from "#registry";
 import { type OpenFields, embedded } from "#schema";
 import { applyStructuralDefaults, dropNulls } from "../structural/defaults.ts";
+import { dropMalformed } from "../structural/malformed.ts";
 import { objectMergeType } from "../structural/merge-type.ts";
 import { pruneField } from "../structural/prune.ts";
 import { publishedObject } from "../structural/published.ts";
@@ -54,6 +55,7 @@ export function customKind(
       const schema = structural();
       if (schema && !keepsAll) dropNulls(object, schema);
     },
+    dropMalformed: (object) => dropMalformed(object, structural()),
     applyDefaults: (object) => {
       const schema = structural();
       if (schema && !keepsAll) applyStructuralDefaults(object, schema);

@@ -95,6 +95,8 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     generation: true,
     ...(statusPart ? { status: "cleared" } : { generationCountsStatus: true }),
     restore: (object) => {
+      // Objects of early releases have none.
+      object.metadata.generation ||= 1;
       open.dropNulls(object as unknown as Record<string, unknown>);
       open.applyDefaults(object as unknown as Record<string, unknown>);
     },
