@@ -223,7 +223,7 @@ test("objects are stored in one of three forms, the binary one unless told other
     run(["--store-servers=http://127.0.0.1:2379"], { without: ["--store-servers"] }).values.storageMediaType,
     binary,
   );
-  for (const media of ["application/json", binary]) {
+  for (const media of ["application/json", binary, ""]) {
     const { errors, values } = run([`--storage-media-type=${media}`]);
     assert.deepEqual([errors, values.storageMediaType], [[], media]);
   }

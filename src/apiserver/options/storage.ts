@@ -172,7 +172,8 @@ export const storageSection = (dialect: Dialect) =>
     }),
     option({
       flag: "storage-media-type",
-      type: oneOf("application/json", "application/yaml", dialect.wire.protobufMediaType),
+      // Scripts pass it empty when they have no choice to make; as in the original, that is JSON.
+      type: oneOf("application/json", "application/yaml", dialect.wire.protobufMediaType, ""),
       default: dialect.wire.protobufMediaType,
       // What the caches hold is what is stored then: one encoding for each write instead of two.
       derive: (look) =>
