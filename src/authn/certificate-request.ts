@@ -1,7 +1,7 @@
 // What a certificate request (PKCS #10) asks to be: its subject, its names and its key.
 import { createPublicKey, verify } from "node:crypto";
 import { pemBlocks } from "#base";
-import { type DerItem, derItems, oidText } from "./der.ts";
+import { type DerItem, derItems, oid, oidText, plainest, sequence, set, tagged } from "./der.ts";
 
 const oids = {
   commonName: "2.5.4.3",
@@ -10,6 +10,22 @@ const oids = {
   alternativeNames: "2.5.29.17",
 } as const;
 
+const multiple = true;
+/** What of a subject a certificate is given, in this order: country to unit, common name, serial number. */
+const subjectAttributes: readonly (readonly [oid: string, multiple?: boolean])[] = [
+  ["2.5.4.6", multiple],
+  ["2.5.4.8", multiple],
+  ["2.5.4.7", multiple],
+  ["2.5.4.9", multiple],
+  ["2.5.4.17", multiple],
+  [oids.organization, multiple],
+  ["2.5.4.11", multiple],
+  [oids.commonName],
+  ["2.5.4.5"],
+];
+/** The kinds of alternative names that signers look at, in this order: DNS, email, address, URI. */
+const nameTags = [2, 1, 7, 6];
+
 export interface CertificateRequest {
   readonly commonName: string;
   readonly organizations: readonly string[];
@@ -17,7 +33,10 @@ export interface CertificateRequest {
   readonly ipAddresses: readonly string[];
   readonly emails: readonly string[];
   readonly uris: readonly string[];
-  /** The subject, the alternative names (if any) and the key, in DER. */
+  /**
+   * The subject, the alternative names (if any) and the key, in DER. Names are as a certificate is given them:
+   * written anew, without the kinds that no signer looks at.
+   */
   readonly subject: Uint8Array;
   readonly alternativeNames: Uint8Array | undefined;
   readonly publicKey: Uint8Array;
@@ -40,30 +59,41 @@ export function parseCertificateRequest(pem: string): CertificateRequest {
     parts
       .filter(([type]) => type !== undefined && oidText(type.content) === oid)
       .map(([, value]) => Buffer.from(value?.content ?? []).toString());
-  const alternativeNames = alternativeNamesIn(attributes);
-  const names = alternativeNames ? derItems(derItems(alternativeNames)[0]?.content ?? new Uint8Array()) : [];
-  const tagged = (tag: number): Uint8Array[] =>
+  const asked = alternativeNamesIn(attributes);
+  const names = asked ? derItems(derItems(asked)[0]?.content ?? new Uint8Array()) : [];
+  const ofKind = (tag: number): Uint8Array[] =>
     names.filter((item) => (item.tag & 0x1f) === tag).map(({ content }) => content);
-  const texts = (tag: number): string[] => tagged(tag).map((bytes) => Buffer.from(bytes).toString("latin1"));
+  const texts = (tag: number): string[] => ofKind(tag).map((bytes) => Buffer.from(bytes).toString("latin1"));
+  const alternatives = nameTags.flatMap((tag) => ofKind(tag).map((bytes) => tagged(tag, bytes, false)));
   return {
     commonName: named(oids.commonName).at(-1) ?? "",
     organizations: named(oids.organization),
     dnsNames: texts(2),
     emails: texts(1),
     uris: texts(6),
-    ipAddresses: tagged(7).map((bytes) =>
+    ipAddresses: ofKind(7).map((bytes) =>
       bytes.length === 4
         ? bytes.join(".")
         : Buffer.from(bytes)
             .toString("hex")
             .replaceAll(/(....)(?!$)/g, "$1:"),
     ),
-    subject: subject.whole,
-    alternativeNames,
+    subject: subjectOf(named),
+    alternativeNames: alternatives.length > 0 ? sequence(...alternatives) : undefined,
     publicKey: publicKey.whole,
     isSigned: isSigned(info.whole, publicKey.whole, algorithm, signature),
   };
 }
+
+const subjectOf = (named: (oid: string) => string[]): Uint8Array =>
+  sequence(
+    ...subjectAttributes.flatMap(([id, isMultiple]) => {
+      const all = named(id);
+      const values = isMultiple ? all : all.slice(-1).filter((value) => value !== "");
+      const attributes = values.map((value) => sequence(oid(id), plainest(value)));
+      return attributes.length > 0 ? [set(...attributes.toSorted(Buffer.compare))] : [];
+    }),
+  );
 
 function alternativeNamesIn(attributes: DerItem | undefined): Uint8Array | undefined {
   for (const attribute of children(attributes)) {

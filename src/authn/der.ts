@@ -83,6 +83,9 @@ export const octets = (content: Uint8Array): Uint8Array => item(0x04, content);
 export const bits = (content: Uint8Array, unused = 0): Uint8Array =>
   item(0x03, Buffer.concat([Uint8Array.of(unused), content]));
 export const utf8 = (text: string): Uint8Array => item(0x0c, Buffer.from(text));
+/** The plainest string type that holds the text: PrintableString, or UTF-8. */
+export const plainest = (text: string): Uint8Array =>
+  /^[\w '()+,\-./:=?]*$/.test(text) && !text.includes("_") ? item(0x13, Buffer.from(text)) : utf8(text);
 export const bool = (value: boolean): Uint8Array => item(0x01, Uint8Array.of(value ? 0xff : 0));
 /** A context tag; `constructed` when it holds further items. */
 export const tagged = (number: number, content: Uint8Array, constructed: boolean): Uint8Array =>

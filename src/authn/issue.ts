@@ -149,11 +149,15 @@ export function signRequest(
     if (names.some((name) => usages.includes(name))) usageBits |= 0x80 >> index;
   const extended = usages.flatMap((usage) => extendedUsages[usage] ?? []);
   const unused = usageBits === 0 ? 0 : 31 - Math.clz32(usageBits & -usageBits);
-  return signed(subject, publicKey, issuerOf(authority), { notBefore, notAfter }, [
+  const issuer = issuerOf(authority);
+  const hasSubject = derItems(subject)[0]!.content.length > 0;
+  return signed(subject, publicKey, issuer, { notBefore, notAfter }, [
     ...(usageBits === 0 ? [] : [extension(oids.keyUsage, true, bits(Uint8Array.of(usageBits), unused))]),
     ...(extended.length > 0 ? [extension(oids.purposes, false, sequence(...extended))] : []),
     isNoAuthority,
-    ...(alternativeNames ? [extension(oids.alternativeNames, false, alternativeNames)] : []),
+    authorityKey(issuer),
+    // RFC 5280, 4.2.1.6: critical when there is no other name.
+    ...(alternativeNames ? [extension(oids.alternativeNames, !hasSubject, alternativeNames)] : []),
   ]);
 }
 
@@ -250,8 +254,9 @@ function issue(
     ? issuerOf(authority)
     : { key: privateKey, name: nameOf(subject), keyId: keyIdOf(publicBytes) };
   const validity = { notBefore: now - early, notAfter: now + days * day };
+  const keys = [extension(oids.subjectKey, false, octets(keyIdOf(publicBytes))), authorityKey(issuer)];
   return {
-    certificate: signed(nameOf(subject), publicBytes, issuer, validity, extensions),
+    certificate: signed(nameOf(subject), publicBytes, issuer, validity, [...extensions, ...keys]),
     key: privateKey
       .export({ type: privateKey.asymmetricKeyType === "rsa" ? "pkcs1" : "pkcs8", format: "pem" })
       .toString(),
@@ -286,19 +291,14 @@ function signed(
     sequence(time(new Date(notBefore)), time(new Date(notAfter))),
     subject,
     publicBytes,
-    tagged(
-      3,
-      sequence(
-        ...extensions,
-        extension(oids.subjectKey, false, octets(keyIdOf(publicBytes))),
-        extension(oids.authorityKey, false, sequence(tagged(0, issuer.keyId, false))),
-      ),
-      true,
-    ),
+    tagged(3, sequence(...extensions), true),
   );
   const raw = sequence(body, algorithm, bits(sign("sha256", body, issuer.key)));
   return new X509Certificate(raw).toString();
 }
+
+const authorityKey = ({ keyId }: Issuer): Uint8Array =>
+  extension(oids.authorityKey, false, sequence(tagged(0, keyId, false)));
 
 const versionTag = 0xa0;
 

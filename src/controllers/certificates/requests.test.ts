@@ -41,7 +41,7 @@ const refusals: [
     agentClient,
     node,
     ["client auth"],
-    "usages did not match [digital signature key encipherment client auth]",
+    "usages did not match [client auth digital signature key encipherment]",
   ],
   ["a node's client with a name", agentClient, named, clientAuth, "DNS subjectAltNames are not allowed"],
   ["a client that is no node", agentClient, { ...node, commonName: "a" }, clientAuth, notNode],

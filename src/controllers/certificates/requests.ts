@@ -57,7 +57,8 @@ function nodeUsages(usages: readonly string[], purpose: string): string | undefi
     usages.includes(purpose) &&
     usages.includes("digital signature") &&
     isSubset(usages, [purpose, "digital signature", "key encipherment"]);
-  return isRight ? undefined : `usages did not match [digital signature key encipherment ${purpose}]`;
+  const expected = ["digital signature", "key encipherment", purpose].toSorted();
+  return isRight ? undefined : `usages did not match [${expected.join(" ")}]`;
 }
 
 const clientUsages: readonly string[] = ["client auth", "digital signature", "key encipherment"];
