@@ -1,6 +1,7 @@
 // Bootstrap tokens: they sign the cluster's public information, and go when their time is over.
 import { createHmac } from "node:crypto";
 import type { Secret } from "#api";
+import { millisOfTime } from "#base";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
 import { keyOf, splitKey } from "./pods.ts";
@@ -21,15 +22,23 @@ const namePrefix = "bootstrap-token-";
 export function tokenIn({ metadata, data }: SeenSecret): BootstrapToken | undefined {
   const text = (key: string): string => Buffer.from(data?.[key] ?? "", "base64").toString();
   const [id, secret] = [text("token-id"), text("token-secret")];
-  if (!/^[a-z0-9]{6}$/.test(id) || !/^[a-z0-9]{16}$/.test(secret)) return undefined;
-  if (metadata.name !== namePrefix + id) return undefined;
-  const expiration = text("expiration");
+  if (!/^[a-z0-9]{6}$/.test(id) || secret === "" || metadata.name !== namePrefix + id) return undefined;
   return {
     id,
     secret,
     mayBeUsedForSigning: text("usage-bootstrap-signing") === "true",
-    expires: expiration === "" ? undefined : Date.parse(expiration),
+    expires: expirationIn(data),
   };
+}
+
+function expirationIn(data: SeenSecret["data"]): number | undefined {
+  const text = Buffer.from(data?.["expiration"] ?? "", "base64").toString();
+  if (text === "") return undefined;
+  try {
+    return millisOfTime(text);
+  } catch {
+    return Number.NaN;
+  }
 }
 
 /** A detached signature of the content: header and signature, with nothing between them. */
@@ -68,7 +77,7 @@ export function bootstrapSignerController(context: ControllerContext): Controlle
     for (const secret of secrets.items()) {
       const token = tokenIn(secret);
       const hasEnded = token?.expires !== undefined && !(token.expires > clock.now());
-      if (token?.mayBeUsedForSigning && !hasEnded && !secret.metadata.deletionTimestamp)
+      if (token?.mayBeUsedForSigning && !hasEnded)
         wanted.set(prefix + token.id, detachedSignature(content, token));
     }
     const data = { ...info.data };
@@ -96,10 +105,10 @@ export function tokenCleanerController(context: ControllerContext): Controller {
   async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
     const secret = secrets.get(namespace, name);
-    const expiration = Buffer.from(secret?.data?.["expiration"] ?? "", "base64").toString();
-    if (!secret || expiration === "") return;
+    const expires = expirationIn(secret?.data);
+    if (!secret || expires === undefined) return;
     // A time that cannot be read counts as past.
-    const left = Date.parse(expiration) - clock.now();
+    const left = expires - clock.now();
     if (left > 0) return { againInMilliseconds: left };
     const { uid, resourceVersion } = secret.metadata;
     await ignoreReasons(

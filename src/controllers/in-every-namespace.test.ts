@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kinds } from "#client";
+import { dialects } from "#dialect";
 import { orNone, until, withController } from "./cluster.fixture.ts";
 import { decide, rootCaController } from "./root-ca.ts";
 import { roleAggregationController } from "./role-aggregation.ts";
@@ -19,19 +20,21 @@ test("every namespace has a default account, also after it was deleted", { timeo
   }),
 );
 
+const described = { annotations: { "orch.io/description": "any" } } as never;
 const contents: [name: string, present: Parameters<typeof decide>[0], expected: ReturnType<typeof decide>][] =
   [
     ["what is missing is made", undefined, "create"],
-    ["what is right stays", { metadata: {} as never, data: { "ca.crt": "CA" } }, "nothing"],
-    ["what is wrong is put right", { metadata: {} as never, data: { "ca.crt": "old" } }, "update"],
+    ["what is right stays", { metadata: described, data: { "ca.crt": "CA" } }, "nothing"],
+    ["what is wrong is put right", { metadata: described, data: { "ca.crt": "old" } }, "update"],
     [
       "what does not belong there goes",
-      { metadata: {} as never, data: { "ca.crt": "CA", more: "x" } },
+      { metadata: described, data: { "ca.crt": "CA", more: "x" } },
       "update",
     ],
+    ["what lost its description gets one", { metadata: {} as never, data: { "ca.crt": "CA" } }, "update"],
   ];
 for (const [name, present, expected] of contents)
-  test(name, () => assert.equal(decide(present, "CA"), expected));
+  test(name, () => assert.equal(decide(present, "CA", dialects.orch), expected));
 
 test(
   "every namespace has the server's authorities, whatever somebody makes of them",

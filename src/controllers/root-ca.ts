@@ -10,14 +10,16 @@ const key = "ca.crt";
 const description =
   "The authorities of the API server's certificate, for connections from inside the cluster; not meant for any other server.";
 
-/** What is missing: the whole object, its content, or nothing. */
+/** What is missing: the whole object, its content, or nothing. Any description will do. */
 export function decide(
   present: Pick<ConfigMap, "data" | "metadata"> | undefined,
   ca: string,
+  { names }: Dialect,
 ): "create" | "update" | "nothing" {
   if (!present) return "create";
   const keys = Object.keys(present.data ?? {});
-  return keys.length === 1 && present.data![key] === ca ? "nothing" : "update";
+  const isDescribed = !!present.metadata.annotations?.[names.annotations.description];
+  return keys.length === 1 && present.data![key] === ca && isDescribed ? "nothing" : "update";
 }
 
 const contentOf = (dialect: Dialect, ca: string) => ({
@@ -42,7 +44,7 @@ export function rootCaController(context: ControllerContext, ca: string): Contro
     if (!isActive(namespaces.get(undefined, namespace))) return;
     const present = held.get(namespace, name);
     const { annotations, data } = contentOf(dialect, ca);
-    switch (decide(present, ca)) {
+    switch (decide(present, ca, dialect)) {
       case "create":
         return await ignoreReasons(
           ["AlreadyExists", "NotFound"],
