@@ -51,6 +51,25 @@ profiles:
   assert.equal(b!.plugins.find(({ name }) => name === "TaintToleration")?.weight, 9);
 });
 
+test("lists that change nothing are taken, and so is disabling what is not there", () => {
+  const plugins = read(`
+profiles:
+- plugins:
+    permit: {}
+    postBind: { enabled: [], disabled: [] }
+    queueSort: { disabled: [{ name: "*" }], enabled: [{ name: PrioritySort }] }
+    filter: { disabled: [{ name: OfAnotherRelease }] }
+    multiPoint: { disabled: [{ name: OfAnotherRelease }] }
+`).profiles[0]!.plugins;
+  assert.deepEqual(named(plugins), named(defaultPlugins));
+});
+
+test("a resource of weight 0 has weight 1", () => {
+  read(
+    "profiles: [{ pluginConfig: [{ name: NodeResourcesFit, args: { scoringStrategy: { type: MostAllocated, resources: [{ name: cpu, weight: 0 }] } } }] }]",
+  );
+});
+
 test("leader election, back-offs and the client config are taken", () => {
   const found = read(`
 podInitialBackoffSeconds: 2
@@ -83,8 +102,53 @@ const wrong: [name: string, text: string, message: RegExp][] = [
   ],
   [
     "a point without a list",
-    "profiles: [{ plugins: { bind: { disabled: [] } } }]",
-    /plugins\.bind: this point has no list/,
+    "profiles: [{ plugins: { reserve: { disabled: [{ name: VolumeBinding }] } } }]",
+    /plugins\.reserve: this point has no list/,
+  ],
+  [
+    "a queue without an order",
+    'profiles: [{ plugins: { multiPoint: { disabled: [{ name: "*" }] } } }]',
+    /"PrioritySort" cannot be disabled.*"DefaultBinder" cannot be disabled/,
+  ],
+  [
+    "a plug-in at a point where it does nothing",
+    "profiles: [{ plugins: { filter: { enabled: [{ name: ImageLocality }] } } }]",
+    /filter\.enabled\[0\]\.name: plug-in "ImageLocality" has no part in filter/,
+  ],
+  [
+    "a plug-in that is named twice",
+    "profiles: [{ plugins: { score: { enabled: [{ name: ImageLocality }, { name: ImageLocality }] } } }]",
+    /score\.enabled\[1\]\.name: Duplicate value: "ImageLocality"/,
+  ],
+  [
+    "a lease that ends before it is renewed",
+    "leaderElection: { leaseDuration: 5s, renewDeadline: 10s }",
+    /leaseDuration: must be greater than renewDeadline/,
+  ],
+  [
+    "arguments of another kind",
+    "profiles: [{ pluginConfig: [{ name: InterPodAffinity, args: { kind: NodeAffinityArgs } }] }]",
+    /args\.kind: must be InterPodAffinityArgs/,
+  ],
+  [
+    "a strategy without a type",
+    "profiles: [{ pluginConfig: [{ name: NodeResourcesFit, args: { scoringStrategy: {} } }] }]",
+    /scoringStrategy\.type: must be one of LeastAllocated/,
+  ],
+  [
+    "resources and groups that are no names",
+    "profiles: [{ pluginConfig: [{ name: NodeResourcesFit, args: { ignoredResources: [a b], ignoredResourceGroups: [x/y] } }] }]",
+    /ignoredResources\[0\]: "a b" is no qualified name.*ignoredResourceGroups\[0\]: "x\/y"/,
+  ],
+  [
+    "balance by weights, or by one resource twice",
+    "profiles: [{ pluginConfig: [{ name: NodeResourcesBalancedAllocation, args: { resources: [{ name: cpu, weight: 2 }, { name: cpu }] } }] }]",
+    /resources\[0\]\.weight: must be 1.*resources\[1\]\.name: Duplicate value: "cpu"/,
+  ],
+  [
+    "default constraints of one key twice, or of none",
+    "profiles: [{ pluginConfig: [{ name: PodTopologySpread, args: { defaultingType: List, defaultConstraints: [{ maxSkew: 1, topologyKey: a b, whenUnsatisfiable: DoNotSchedule }, { maxSkew: 2, topologyKey: a b, whenUnsatisfiable: DoNotSchedule }] } }] }]",
+    /"a b" is no qualified name.*Duplicate value: "{a b, DoNotSchedule}"/,
   ],
   [
     "two profiles of one name",

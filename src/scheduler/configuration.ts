@@ -36,8 +36,13 @@ export interface LeaderElection {
 
 const versions = ["v1", "v1beta3"];
 const most = 2 ** 31 - 1;
-/** Plug-ins of the original whose work is a fixed part of this scheduler. */
-const fixed = ["PrioritySort", "SchedulingGates", "DefaultBinder"];
+/** Plug-ins of the original whose work is a fixed part of this scheduler, with their points. */
+const fixedPoints = {
+  PrioritySort: "queueSort",
+  SchedulingGates: "preEnqueue",
+  DefaultBinder: "bind",
+} as const;
+const fixed: readonly string[] = Object.keys(fixedPoints);
 const preemption = "DefaultPreemption";
 /** Plug-ins of the original that stand for limits of volumes in clouds. */
 const absent = ["EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"];
@@ -56,23 +61,28 @@ const pluginSet = readObject({
   disabled: readList(readObject({ name: readText })),
 });
 type PluginSet = ReturnType<typeof pluginSet>;
-const elsewhere = readOnly(
-  [],
-  "this point has no list of its own here: use multiPoint, filter, postFilter or score",
-);
+/** A point whose plug-ins follow those of the other points: its list may only be empty. */
+const elsewhere: FieldReader<undefined> = (value, path, problems) => {
+  const { enabled = [], disabled = [] } = pluginSet(value, path, problems);
+  if (enabled.length + disabled.length > 0)
+    problems.push(
+      `${path}: this point has no list of its own here: use multiPoint, filter, postFilter or score`,
+    );
+  return undefined;
+};
 const pluginPoints = readObject({
   multiPoint: pluginSet,
   filter: pluginSet,
   postFilter: pluginSet,
   score: pluginSet,
-  preEnqueue: elsewhere,
-  queueSort: elsewhere,
+  preEnqueue: pluginSet,
+  queueSort: pluginSet,
   preFilter: elsewhere,
   preScore: elsewhere,
   reserve: elsewhere,
   permit: elsewhere,
   preBind: elsewhere,
-  bind: elsewhere,
+  bind: pluginSet,
   postBind: elsewhere,
 });
 
@@ -141,6 +151,7 @@ export function schedulerConfiguration(text: string, dialect: Dialect): Schedule
   for (const [index, name] of names.entries())
     if (names.indexOf(name) < index)
       problems.push(`profiles[${index}].schedulerName: Duplicate value: "${name}"`);
+  problems.push(...electionProblems(file.leaderElection ?? {}));
   if (problems.length > 0) throw new Error(problems.join("; "));
   const election = file.leaderElection ?? {};
   const clientConfig = (file.clientConnection as Readonly<Record<string, string>> | undefined)?.[
@@ -161,6 +172,22 @@ export function schedulerConfiguration(text: string, dialect: Dialect): Schedule
   };
 }
 
+function electionProblems(given: {
+  readonly leaderElect?: boolean;
+  readonly leaseDuration?: number;
+  readonly renewDeadline?: number;
+  readonly retryPeriod?: number;
+}): string[] {
+  const { leaderElect = true, leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2000 } = given;
+  if (!leaderElect) return [];
+  const problems: string[] = [];
+  if (leaseDuration <= renewDeadline)
+    problems.push("leaderElection.leaseDuration: must be greater than renewDeadline");
+  if (renewDeadline <= retryPeriod)
+    problems.push("leaderElection.renewDeadline: must be greater than retryPeriod");
+  return problems;
+}
+
 /** `kubescheduler.config.k8s.io` and `KubeSchedulerConfiguration` in the original's dialect. */
 function configurationKind({ data, wire }: Dialect): { readonly group: string; readonly kind: string } {
   const prefix = data.componentPrefix.replaceAll("-", "");
@@ -177,22 +204,33 @@ function profileOf(
   problems: string[],
 ): Profile {
   const all = pluginsWith(given.pluginConfig ?? usualPluginSettings);
-  const { multiPoint = {}, filter = {}, score = {}, postFilter = {} } = given.plugins ?? {};
-  const known = [...all.map(({ name }) => name), ...fixed, ...absent, preemption];
-  const check = (set: PluginSet, point: string): void => {
-    for (const [kind, list] of Object.entries(set))
-      for (const [index, { name = "" }] of (list ?? []).entries()) {
-        const at = `${path}.plugins.${point}.${kind}[${index}].name`;
-        if (name === "*" && kind === "disabled") continue;
-        if (!known.includes(name)) problems.push(`${at}: there is no plug-in "${name}"`);
-        else if (kind === "disabled" && fixed.includes(name))
-          problems.push(`${at}: "${name}" cannot be disabled here`);
-      }
+  const points = given.plugins ?? {};
+  const { multiPoint = {}, filter = {}, score = {}, postFilter = {} } = points;
+  const namesWith = (part: "view" | "scorer"): string[] => all.filter((each) => each[part]).map(nameOf);
+  const allowed = {
+    multiPoint: [...all.map(nameOf), ...fixed, ...absent, preemption],
+    filter: [...namesWith("view"), ...absent],
+    score: namesWith("scorer"),
+    postFilter: [preemption],
+    preEnqueue: ["SchedulingGates"],
+    queueSort: ["PrioritySort"],
+    bind: ["DefaultBinder"],
   };
-  check(multiPoint, "multiPoint");
-  check(filter, "filter");
-  check(score, "score");
-  check(postFilter, "postFilter");
+  for (const [point, known] of Object.entries(allowed) as [keyof typeof allowed, string[]][]) {
+    const names = (points[point]?.enabled ?? []).map(({ name = "" }) => name);
+    for (const [index, name] of names.entries()) {
+      const at = `${path}.plugins.${point}.enabled[${index}].name`;
+      if (!allowed.multiPoint.includes(name)) problems.push(`${at}: there is no plug-in "${name}"`);
+      else if (!known.includes(name)) problems.push(`${at}: plug-in "${name}" has no part in ${point}`);
+      if (names.indexOf(name) < index) problems.push(`${at}: Duplicate value: "${name}"`);
+    }
+  }
+  for (const [name, point] of Object.entries(fixedPoints)) {
+    // Without gates a pod would be bound before its time, which the server refuses; by "*" they are not meant.
+    const isMeant = point !== "preEnqueue" || !hasStar(multiPoint);
+    if (isMeant && !isEnabled(name, points[point] ?? {}, isEnabled(name, multiPoint, true)))
+      problems.push(`${path}.plugins: "${name}" cannot be disabled here`);
+  }
   const isOn = (name: string, set: PluginSet): boolean =>
     isEnabled(name, set, isEnabled(name, multiPoint, true));
   const plugins = all.flatMap((plugin): Plugin[] => {
@@ -211,6 +249,9 @@ function profileOf(
   });
   return { schedulerName, plugins, preempts: isOn(preemption, postFilter) };
 }
+
+const nameOf = ({ name }: Plugin): string => name;
+const hasStar = ({ disabled = [] }: PluginSet): boolean => disabled.some(({ name }) => name === "*");
 
 /** A plug-in that is enabled by name is on, whatever else is disabled. */
 function isEnabled(name: string, { enabled = [], disabled = [] }: PluginSet, before: boolean): boolean {

@@ -1,10 +1,12 @@
 // The arguments of plug-ins in a scheduler's configuration file.
-import type { TopologySpreadConstraint } from "#api";
+import type { NodeAffinity, TopologySpreadConstraint } from "#api";
+import { isQualifiedName } from "#base";
 import type { ScoringStrategy, WeightedResource } from "./plugins/resources.ts";
-import { usualResources } from "./plugins/resources.ts";
+import { usualFit, usualResources } from "./plugins/resources.ts";
 import { type PluginSettings, usualPluginSettings } from "./profile.ts";
 import {
   type FieldReader,
+  readBoolean,
   readInteger,
   readList,
   readObject,
@@ -13,15 +15,17 @@ import {
   readText,
 } from "./strict-fields.ts";
 
-const resource = readObject({ name: readText, weight: readInteger(1, 100) });
+const most = 2 ** 31 - 1;
+const resource = readObject({ name: readText, weight: readInteger(0, 100) });
 const typeMeta = { apiVersion: readText, kind: readText };
 
+const strategies = ["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"] as const;
 const fitArgs = readObject({
   ...typeMeta,
   ignoredResources: readList(readText),
   ignoredResourceGroups: readList(readText),
   scoringStrategy: readObject({
-    type: readOneOf("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"),
+    type: readOneOf(...strategies),
     resources: readList(resource),
     requestedToCapacityRatio: readObject({
       shape: readList(readObject({ utilization: readInteger(0, 100), score: readInteger(0, 10) })),
@@ -32,16 +36,19 @@ const balancedArgs = readObject({ ...typeMeta, resources: readList(resource) });
 const affinityArgs = readObject({
   ...typeMeta,
   hardPodAffinityWeight: readInteger(0, 100),
-  ignorePreferredTermsOfExistingPods: readOnly([false], "preferences of existing pods always count"),
+  ignorePreferredTermsOfExistingPods: readBoolean,
 });
 const spreadArgs = readObject({
   ...typeMeta,
   defaultingType: readOneOf("System", "List"),
   defaultConstraints: readList(
     readObject({
-      maxSkew: readInteger(1, 2 ** 31 - 1),
+      maxSkew: readInteger(1, most),
+      minDomains: readInteger(1, most),
       topologyKey: readText,
       whenUnsatisfiable: readOneOf("DoNotSchedule", "ScheduleAnyway"),
+      nodeAffinityPolicy: readOneOf("Honor", "Ignore"),
+      nodeTaintsPolicy: readOneOf("Honor", "Ignore"),
     }),
   ),
 });
@@ -54,18 +61,37 @@ const bindingArgs = readObject({
   ...typeMeta,
   bindTimeoutSeconds: readOnly([600], "volumes are waited for for ten minutes"),
 });
+const requirements = readList(
+  readObject({
+    key: readText,
+    operator: readOneOf("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"),
+    values: readList(readText),
+  }),
+);
+const nodeTerm = readObject({ matchExpressions: requirements, matchFields: requirements });
 const nodeAffinityArgs = readObject({
   ...typeMeta,
-  addedAffinity: readOnly([], "affinity is added to pods by their owners only"),
+  addedAffinity: readObject({
+    requiredDuringSchedulingIgnoredDuringExecution: readObject({ nodeSelectorTerms: readList(nodeTerm) }),
+    preferredDuringSchedulingIgnoredDuringExecution: readList(
+      readObject({ weight: readInteger(1, 100), preference: nodeTerm }),
+    ),
+  }),
 });
 
 type Change = (settings: PluginSettings) => PluginSettings;
+const noName = (text: string): string => `"${text}" is no qualified name`;
 
 /** What the arguments of a plug-in change; undefined for plug-ins without arguments. */
 const changes: Readonly<Record<string, FieldReader<Change>>> = {
   NodeResourcesFit: (value, path, problems) => {
     const args = fitArgs(value, path, problems);
     const given = args.scoringStrategy;
+    for (const [index, name] of (args.ignoredResources ?? []).entries())
+      if (!isQualifiedName(name)) problems.push(`${path}.ignoredResources[${index}]: ${noName(name)}`);
+    for (const [index, name] of (args.ignoredResourceGroups ?? []).entries())
+      if (name.includes("/") || !isQualifiedName(name))
+        problems.push(`${path}.ignoredResourceGroups[${index}]: ${noName(name)}`);
     return (settings) => ({
       ...settings,
       fit: {
@@ -77,23 +103,38 @@ const changes: Readonly<Record<string, FieldReader<Change>>> = {
   },
   NodeResourcesBalancedAllocation: (value, path, problems) => {
     const { resources } = balancedArgs(value, path, problems);
+    const names = (resources ?? []).map(({ name }) => name);
+    for (const [index, { name, weight }] of (resources ?? []).entries()) {
+      if (weight && weight !== 1) problems.push(`${path}.resources[${index}].weight: must be 1`);
+      if (names.indexOf(name) < index)
+        problems.push(`${path}.resources[${index}].name: Duplicate value: "${name}"`);
+    }
     return (settings) => ({ ...settings, balanced: weighted(resources) });
   },
   InterPodAffinity: (value, path, problems) => {
-    const { hardPodAffinityWeight } = affinityArgs(value, path, problems);
+    const { hardPodAffinityWeight, ignorePreferredTermsOfExistingPods } = affinityArgs(value, path, problems);
     return (settings) => ({
       ...settings,
       hardPodAffinityWeight: hardPodAffinityWeight ?? settings.hardPodAffinityWeight,
+      ignoresPreferencesOfOthers: ignorePreferredTermsOfExistingPods ?? false,
     });
   },
   PodTopologySpread: (value, path, problems) => {
     const { defaultingType = "System", defaultConstraints = [] } = spreadArgs(value, path, problems);
     if (defaultingType === "System" && defaultConstraints.length > 0)
       problems.push(`${path}.defaultConstraints: needs defaultingType List`);
-    for (const [index, each] of defaultConstraints.entries())
+    const seen = new Set<string>();
+    for (const [index, each] of defaultConstraints.entries()) {
+      const at = `${path}.defaultConstraints[${index}]`;
       for (const field of ["maxSkew", "topologyKey", "whenUnsatisfiable"] as const)
-        if (each[field] === undefined)
-          problems.push(`${path}.defaultConstraints[${index}].${field}: Required value`);
+        if (each[field] === undefined) problems.push(`${at}.${field}: Required value`);
+      const { topologyKey = "", whenUnsatisfiable } = each;
+      if (topologyKey && !isQualifiedName(topologyKey))
+        problems.push(`${at}.topologyKey: ${noName(topologyKey)}`);
+      const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
+      if (seen.has(pair)) problems.push(`${at}: Duplicate value: "${pair}"`);
+      seen.add(pair);
+    }
     return (settings) => ({
       ...settings,
       spreadDefaults:
@@ -109,8 +150,8 @@ const changes: Readonly<Record<string, FieldReader<Change>>> = {
     return (settings) => settings;
   },
   NodeAffinity: (value, path, problems) => {
-    nodeAffinityArgs(value, path, problems);
-    return (settings) => settings;
+    const { addedAffinity } = nodeAffinityArgs(value, path, problems);
+    return (settings) => ({ ...settings, addedAffinity: addedAffinity as NodeAffinity | undefined });
   },
 };
 
@@ -119,7 +160,11 @@ function strategyOf(
   path: string,
   problems: string[],
 ): ScoringStrategy {
-  const { type = "LeastAllocated", requestedToCapacityRatio } = given;
+  const { type, requestedToCapacityRatio } = given;
+  if (type === undefined) {
+    problems.push(`${path}.type: must be one of ${strategies.join(", ")}`);
+    return usualFit.strategy;
+  }
   const resources = weighted(given.resources);
   if (type !== "RequestedToCapacityRatio") return { type, resources };
   const shape = (requestedToCapacityRatio?.shape ?? []).map(({ utilization = 0, score = 0 }) => ({
@@ -140,7 +185,7 @@ const weighted = (
 ): readonly WeightedResource[] =>
   given === undefined || given.length === 0
     ? usualResources
-    : given.map(({ name = "", weight = 1 }) => ({ name, weight }));
+    : given.map(({ name = "", weight }) => ({ name, weight: weight || 1 }));
 
 const pluginConfig = readList(
   readObject({ name: readText, args: ((value) => value) satisfies FieldReader<unknown> }),
@@ -155,7 +200,12 @@ export const readPluginConfig: FieldReader<PluginSettings> = (value, path, probl
     if (seen.has(name)) problems.push(`${path}[${index}]: Duplicate value: "${name}"`);
     seen.add(name);
     if (!change) problems.push(`${path}[${index}].name: there are no arguments for plug-in "${name}"`);
-    else if (args !== undefined) settings = change(args, `${path}[${index}].args`, problems)(settings);
+    else if (args !== undefined) {
+      const at = `${path}[${index}].args`;
+      settings = change(args, at, problems)(settings);
+      const { kind } = (args ?? {}) as { readonly kind?: unknown };
+      if (kind && kind !== `${name}Args`) problems.push(`${at}.kind: must be ${name}Args`);
+    }
   }
   return settings;
 };

@@ -1,4 +1,5 @@
 // A profile: the plug-ins that a scheduler name stands for.
+import type { NodeAffinity } from "#api";
 import type { Plugin } from "./framework.ts";
 import { interPodAffinity, usualHardWeight } from "./plugins/inter-pod-affinity.ts";
 import {
@@ -25,14 +26,20 @@ export interface PluginSettings {
   readonly fit: FitSettings;
   readonly balanced: readonly WeightedResource[];
   readonly hardPodAffinityWeight: number;
+  /** Whether pods without preferences of their own are placed without regard to those of other pods. */
+  readonly ignoresPreferencesOfOthers: boolean;
   readonly spreadDefaults: SpreadDefaults;
+  /** What nodes every pod needs and prefers, beside its own affinity. */
+  readonly addedAffinity: NodeAffinity | undefined;
 }
 
 export const usualPluginSettings: PluginSettings = {
   fit: usualFit,
   balanced: usualResources,
   hardPodAffinityWeight: usualHardWeight,
+  ignoresPreferencesOfOthers: false,
   spreadDefaults: "System",
+  addedAffinity: undefined,
 };
 
 /** In the order in which they are asked; the first that rejects a node decides. */
@@ -40,7 +47,7 @@ export const pluginsWith = (settings: PluginSettings): readonly Plugin[] => [
   nodeUnschedulable,
   nodeName,
   taintToleration,
-  nodeAffinity,
+  nodeAffinity(settings.addedAffinity),
   nodePorts,
   resourcesFit(settings.fit),
   volumeRestrictions,
@@ -48,7 +55,7 @@ export const pluginsWith = (settings: PluginSettings): readonly Plugin[] => [
   volumeBinding,
   volumeZone,
   topologySpread(settings.spreadDefaults),
-  interPodAffinity(settings.hardPodAffinityWeight),
+  interPodAffinity(settings.hardPodAffinityWeight, settings.ignoresPreferencesOfOthers),
   balancedAllocation(settings.balanced),
   imageLocality,
 ];

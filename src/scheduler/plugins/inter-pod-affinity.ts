@@ -60,12 +60,15 @@ const plugin = "InterPodAffinity";
 /** Required affinity of the pods that are there counts as a preference of this weight. */
 export const usualHardWeight = 1;
 
-export const interPodAffinity = (hardWeight: number): Plugin => ({
+export const interPodAffinity = (hardWeight: number, ignoresOthers: boolean): Plugin => ({
   name: plugin,
   weight: 2,
   helpedBy: ["node added", "node labels", "pod added", "pod deleted"],
   view: filterOf,
-  scorer: (pod, snapshot, feasible) => scoreOf(pod, snapshot, feasible, hardWeight),
+  scorer: (pod, snapshot, feasible) =>
+    ignoresOthers && preferences(pod, snapshot).length === 0
+      ? undefined
+      : scoreOf(pod, snapshot, feasible, hardWeight),
 });
 
 function filterOf(pod: SeenPod, snapshot: Snapshot): PodView {

@@ -1,9 +1,9 @@
 // Plug-ins that look at the node alone: its name, taints, labels, ports and images.
-import { type Taint, type Toleration, tolerates, wantsNode } from "#api";
+import { type NodeAffinity, type Taint, type Toleration, tolerates, wantsNode } from "#api";
 import { type PodView, type Plugin, type NodeRejection, maxScore, normalizeByMax } from "../framework.ts";
 import type { SeenPod } from "../node-info.ts";
 import { collide, useOf } from "../requests.ts";
-import { matchesSelectorTerm } from "./node-terms.ts";
+import { matchesSelectorTerm, matchesTerms } from "./node-terms.ts";
 
 const tolerated = (pod: SeenPod, taint: Taint): boolean =>
   (pod.spec.tolerations ?? []).some((each: Toleration) => tolerates(each, taint));
@@ -72,7 +72,8 @@ export const taintToleration: Plugin = {
   }),
 };
 
-export const nodeAffinity: Plugin = {
+/** The pod's own affinity and what the profile adds to it. */
+export const nodeAffinity = (added?: NodeAffinity): Plugin => ({
   name: "NodeAffinity",
   weight: 2,
   helpedBy: ["node added", "node labels"],
@@ -80,16 +81,23 @@ export const nodeAffinity: Plugin = {
     const only = namedNodes(spec);
     if (only?.size === 0)
       return { rejectsPod: rejection("NodeAffinity", "pod affinity terms conflict", true) };
+    const enforced = added?.requiredDuringSchedulingIgnoredDuringExecution;
     return {
       ...(only && { onlyNodes: only }),
-      filter: ({ name, labels }) =>
-        wantsNode(spec, { name, labels })
+      filter: ({ name, labels }) => {
+        if (enforced && !matchesTerms(enforced.nodeSelectorTerms ?? [], { name, labels }))
+          return rejection("NodeAffinity", "node(s) didn't match scheduler-enforced node affinity", true);
+        return wantsNode(spec, { name, labels })
           ? undefined
-          : rejection("NodeAffinity", "node(s) didn't match Pod's node affinity/selector", true),
+          : rejection("NodeAffinity", "node(s) didn't match Pod's node affinity/selector", true);
+      },
     };
   },
   scorer: ({ spec }) => {
-    const preferred = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+    const preferred = [
+      ...(added?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
+      ...(spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
+    ];
     if (preferred.length === 0) return undefined;
     return {
       score: ({ name, labels }) =>
@@ -101,7 +109,7 @@ export const nodeAffinity: Plugin = {
       normalize: (scores) => normalizeByMax(scores, false),
     };
   },
-};
+});
 
 /** Nodes that required terms name; undefined when a term names none. */
 function namedNodes({ affinity }: SeenPod["spec"]): ReadonlySet<string> | undefined {
