@@ -51,6 +51,20 @@ export function settleFamilies(
   return [];
 }
 
+/** Services that were stored by releases before there were families have those of their addresses. */
+export function restoreFamilies(spec: ServiceSpec, primary: Family): void {
+  if (spec.type === "ExternalName" || spec.ipFamilies?.length) return;
+  if (spec.clusterIP === headless) {
+    const free = Object.keys(spec.selector ?? {}).length === 0;
+    spec.ipFamilies = free ? [primary, other(primary)] : [primary];
+  } else {
+    spec.ipFamilies = (spec.clusterIPs ?? []).map(familyOf);
+    if (spec.ipFamilies.length === 0) delete spec.ipFamilies;
+  }
+  const count = spec.ipFamilies?.length ?? 0;
+  if (count > 0) spec.ipFamilyPolicy = count > 1 ? "RequireDualStack" : "SingleStack";
+}
+
 /** A second address or family goes only with a single stack, and comes only without. */
 function stackErrors(spec: ServiceSpec, old: ServiceSpec | undefined, single: boolean): FieldError[] {
   const wrong = (detail: string): FieldError =>

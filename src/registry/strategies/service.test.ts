@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ApiObject } from "../strategy.ts";
 import { type ServiceAllocator, service, serviceWith } from "./service.ts";
 import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
 
@@ -268,3 +269,43 @@ test("a table shows how a service is reached", () => {
   ];
   for (const [spec, cells] of rows) assert.deepEqual(cellsOf(pooled, { metadata, spec }), cells);
 });
+
+const restored: [name: string, stored: object, read: object][] = [
+  [
+    "a service of a release with one address",
+    { type: "ClusterIP", clusterIP: "10.0.0.1" },
+    { clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" },
+  ],
+  [
+    "one with two",
+    { type: "ClusterIP", clusterIP: "fd00::1", clusterIPs: ["fd00::1", "10.0.0.1"] },
+    { ipFamilies: ["IPv6", "IPv4"], ipFamilyPolicy: "RequireDualStack" },
+  ],
+  [
+    "a headless one with pods",
+    { type: "ClusterIP", clusterIP: "None", selector: { a: "b" } },
+    { clusterIPs: ["None"], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" },
+  ],
+  [
+    "a headless one whose endpoints somebody else writes",
+    { type: "ClusterIP", clusterIP: "None" },
+    { clusterIPs: ["None"], ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" },
+  ],
+  [
+    "a name outside",
+    { type: "ExternalName", internalTrafficPolicy: "Cluster" },
+    { internalTrafficPolicy: undefined },
+  ],
+  [
+    "what has families already",
+    { type: "ClusterIP", clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4"] },
+    {},
+  ],
+];
+for (const [name, stored, read] of restored)
+  test(`${name} is read with what later releases store`, () => {
+    const object = { metadata: {}, spec: structuredClone(stored) } as unknown as ApiObject;
+    service.restore!(object);
+    const wanted = JSON.parse(JSON.stringify({ ...stored, ...read })) as object;
+    assert.deepEqual((object as unknown as { spec: object }).spec, wanted);
+  });

@@ -10,7 +10,7 @@ import { joined, labelsText, orNone } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
 import { addressWarnings, blockWarnings } from "./rules/address-warnings.ts";
 import { addressChangeErrors } from "./service-addresses.ts";
-import { type Family, settleFamilies } from "./service-families.ts";
+import { type Family, restoreFamilies, settleFamilies } from "./service-families.ts";
 import {
   alignAddresses,
   dropInsidePolicy,
@@ -138,6 +138,11 @@ export function serviceWith(pool?: ServiceAllocator): Strategy {
     returnsDeleted: true,
     validateName: dns1035Label,
     defaults: serviceDefaults,
+    restore: ({ spec }) => {
+      alignAddresses(spec, undefined);
+      restoreFamilies(spec, pool?.families[0] ?? "IPv4");
+      if (spec.type === "ExternalName") delete spec.internalTrafficPolicy;
+    },
     beforeCreate: async () => await pool?.refresh?.(),
     prepareForCreate: (obj, ctx) => {
       obj.status = { loadBalancer: {} };
