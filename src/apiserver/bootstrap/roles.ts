@@ -1,7 +1,7 @@
 // The roles and bindings every cluster has, put in place and mended at start.
 import { bootstrapPolicy, reconcile } from "#authz";
 import { type ApiObject, type Resource, type ServerObjects, remove, update } from "#registry";
-import type { ClusterRole } from "#api";
+import type { ClusterRole, ClusterRoleBinding } from "#api";
 import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
 
 /** `enabled` tells which feature gates are on: some rules depend on them. */
@@ -20,7 +20,7 @@ async function bootstrapRoles(server: ServerObjects, enabled: (gate: string) => 
   const { clusterRoles, clusterRoleBindings, roles, roleBindings } = server.resources;
   const groups: [handle: { readonly resource: Resource }, objects: readonly unknown[]][] = [
     [clusterRoles, policy.clusterRoles],
-    [clusterRoleBindings, policy.clusterRoleBindings],
+    [clusterRoleBindings, await withInherited(server, policy.clusterRoleBindings)],
     [roles, policy.roles],
     [roleBindings, policy.roleBindings],
   ];
@@ -29,6 +29,32 @@ async function bootstrapRoles(server: ServerObjects, enabled: (gate: string) => 
       objects.map((object) => mend(server, resource, object as ApiObject & Record<string, unknown>)),
     );
   }
+}
+
+// What is open to everybody was once part of discovery. A cluster whose binding of that was restricted must not be
+// opened again by the binding of the part: where the part is missing, it begins with the subjects of the whole.
+const [whole, part] = ["system:discovery", "system:public-info-viewer"];
+
+async function withInherited(
+  server: ServerObjects,
+  bindings: readonly ClusterRoleBinding[],
+): Promise<readonly ClusterRoleBinding[]> {
+  const { resource } = server.resources.clusterRoleBindings;
+  const stored = await resource.source.get(resource.keyOf("", whole), { at: "any" });
+  if (!stored) return bindings;
+  const { subjects, metadata } = resource.objectOf(stored) as unknown as ClusterRoleBinding;
+  const { labels, annotations } = metadata;
+  return bindings.map((expected) => {
+    if (expected.metadata.name !== part) return expected;
+    const { subjects: _own, ...rest } = expected;
+    const inherited: ClusterRoleBinding = {
+      ...rest,
+      metadata: { ...expected.metadata, labels, annotations },
+      ...(subjects && { subjects }),
+    };
+    const found = reconcile(inherited, expected, server.dialect);
+    return found.action === "update" ? found.object : inherited;
+  });
 }
 
 async function mend(
