@@ -149,5 +149,6 @@ test("impersonation makes another user of the caller, where that is allowed", as
     headers: { "impersonate-user": "admin" },
     trusted: { name: "jane", groups: [] },
   });
-  await must(400, "GET", maps, { headers: { "impersonate-group": "dev" } });
+  const { text } = await must(500, "GET", maps, { headers: { "impersonate-group": "dev" } });
+  assert.match(text, /^Internal Server Error: ".*": requested \[\{Group  dev    }] without impersonating/);
 });

@@ -15,7 +15,6 @@ import {
   splitServiceAccountName,
   unauthenticatedGroup,
 } from "#authn";
-import { badRequest } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import type { ResourceTarget } from "./authorizer.ts";
 
@@ -30,6 +29,9 @@ export interface Impersonation {
   readonly user: User;
 }
 
+/** The headers ask for groups and the like of nobody. */
+export class UserMissing extends Error {}
+
 const extraPrefix = "impersonate-extra-";
 
 /** Headers that must not travel further once they have been obeyed. */
@@ -39,10 +41,7 @@ export const isImpersonationHeader = (name: string): boolean =>
   name === "impersonate-uid" ||
   name.startsWith(extraPrefix);
 
-/**
- * What the headers ask for; nothing when they do not speak of impersonation. Throws 400 when they name no
- * user.
- */
+/** What the headers ask for; nothing when they do not speak of impersonation. Throws `UserMissing`. */
 export function impersonation(
   request: Pick<Credentials, "headers" | "headerNames">,
   dialect: Dialect,
@@ -61,17 +60,19 @@ export function impersonation(
   const extras = [...request.headerNames()]
     .filter((header) => header.startsWith(extraPrefix))
     .map((header) => ({ key: decodeKey(header.slice(extraPrefix.length)), values: request.headers(header) }));
-  if (name === "") {
-    const wanted = [groups.length && "groups", extras.length && "extra attributes", uid && "a uid"].filter(
-      (each) => each,
-    );
-    if (!wanted.length) return undefined;
-    throw badRequest(
-      `requested to impersonate ${wanted.join(", ")} without impersonating a user: set Impersonate-User too`,
-    );
-  }
   const account = splitServiceAccountName(name);
   const authentication = groupName(dialect, { group: "authentication", branded: true });
+  if (name === "") {
+    const wanted = [
+      ...groups.map((group) => reference("Group", group)),
+      ...extras.flatMap(({ key, values }) =>
+        values.map((value) => reference("UserExtra", value, `${authentication}/v1`, key)),
+      ),
+      ...(uid ? [reference("UID", uid, `${authentication}/v1`)] : []),
+    ];
+    if (!wanted.length && !extras.length) return undefined;
+    throw new UserMissing(`requested [${wanted.join(" ")}] without impersonating a user`);
+  }
   const checks = [
     account
       ? target("serviceaccounts", account.name, { namespace: account.namespace })
@@ -106,6 +107,10 @@ function withSide(name: string, groups: readonly string[]): string[] {
     ? [...groups]
     : [...groups, authenticatedGroup];
 }
+
+/** As clients of kube-apiserver read it: kind, namespace, name, uid, API version, resource version, field. */
+const reference = (kind: string, name: string, apiVersion = "", field = ""): string =>
+  `{${[kind, "", name, "", apiVersion, "", field].join(" ")}}`;
 
 const target = (resource: string, name: string, more: Partial<ResourceTarget> = {}): ImpersonationCheck => ({
   verb: "impersonate",

@@ -25,6 +25,7 @@ export { aggregatedRules } from "./aggregation.ts";
 export {
   type Impersonation,
   type ImpersonationCheck,
+  UserMissing,
   impersonation,
   isImpersonationHeader,
 } from "./impersonation.ts";

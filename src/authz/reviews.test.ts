@@ -11,7 +11,7 @@ import type { ApiError } from "#base";
 import { dialects } from "#dialect";
 import { parseAbac } from "./abac.ts";
 import { type Attributes, type Authorizer, type Decision, alwaysAllow, authorizerOf } from "./authorizer.ts";
-import { impersonation } from "./impersonation.ts";
+import { UserMissing, impersonation } from "./impersonation.ts";
 import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "./reviews.ts";
 
 const dialect = dialects.orch;
@@ -213,11 +213,17 @@ for (const [name, sent, user, checks] of becomes) {
     assert.deepEqual(shown, checks);
   });
 }
-for (const header of ["impersonate-group", "impersonate-uid", "impersonate-extra-scopes"]) {
-  test(`${header} without a user is a bad request`, () =>
+for (const [header, wanted] of [
+  ["impersonate-group", "{Group  x    }"],
+  ["impersonate-uid", "{UID  x  authentication.orch.io/v1  }"],
+  ["impersonate-extra-scopes", "{UserExtra  x  authentication.orch.io/v1  scopes}"],
+] as const) {
+  test(`${header} without a user is an error that names it`, () =>
     assert.throws(
       () => impersonation(headers({ [header]: ["x"] }), dialect),
-      (error: ApiError) => error.code === 400,
+      (error) =>
+        error instanceof UserMissing &&
+        error.message === `requested [${wanted}] without impersonating a user`,
     ));
 }
 test("other headers, and an empty user, ask for nothing", () => {

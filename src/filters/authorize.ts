@@ -61,7 +61,7 @@ export function authorize(
 }
 
 /** Nobody could decide: that is not the client's fault, and no refusal either. */
-const internalErrorReply = (call: ApiCall, error: string): Reply => ({
+export const internalErrorReply = (call: ApiCall, error: string): Reply => ({
   status: 500,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
   body: Buffer.from(`Internal Server Error: ${JSON.stringify(call.call.path)}: ${error}\n`),

@@ -1,10 +1,10 @@
 // A user who may impersonate another one acts as that one from here on.
-import { type Authorizer, impersonation } from "#authz";
+import { type Authorizer, type Impersonation, UserMissing, impersonation } from "#authz";
 import type { ApiError, Log } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
 import type { Call, Reply } from "#http";
-import { authorizeOrThrow, uriOf } from "./authorize.ts";
+import { authorizeOrThrow, internalErrorReply, uriOf } from "./authorize.ts";
 import { CallCredentials } from "./credentials.ts";
 import type { Filter } from "./filter.ts";
 
@@ -20,7 +20,13 @@ export function impersonate(authorizer: Authorizer, dialect: Dialect, log: Log):
   };
 
   async function asOther(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
-    const wanted = impersonation(new CallCredentials(call.call, call.target.path), dialect);
+    let wanted: Impersonation | undefined;
+    try {
+      wanted = impersonation(new CallCredentials(call.call, call.target.path), dialect);
+    } catch (error) {
+      if (error instanceof UserMissing) return internalErrorReply(call, error.message);
+      throw error;
+    }
     if (!wanted) return await next();
     call.setHeader("x-content-type-options", "nosniff");
     for (const check of wanted.checks)
