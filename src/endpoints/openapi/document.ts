@@ -84,6 +84,7 @@ function definitions(
           ({ endpoints, version, group }) =>
             [...endpoints.values()][0]?.schema.kind ?? { group, branded: false, version },
         ),
+      dialect,
     ),
     patch: items.some(({ operations }) => operations.some(({ body }) => body === "patch")),
   };

@@ -1,6 +1,6 @@
 // Groups and versions that the release knows and no longer, or not yet, serves. The options of a deletion and the
 // events of a watch are published under all of them, as kube-apiserver does.
-import type { GroupVersionName } from "#dialect";
+import { type Dialect, type GroupVersionName, groupName } from "#dialect";
 
 const plain: Readonly<Record<string, readonly string[]>> = {
   apps: ["v1beta1", "v1beta2"],
@@ -42,8 +42,9 @@ const versionsOf = (
 
 const unserved: readonly GroupVersionName[] = [...versionsOf(plain, false), ...versionsOf(branded, true)];
 
-/** What is served and what is only known, each once. */
-export function knownVersions(served: readonly GroupVersionName[]): GroupVersionName[] {
-  const said = new Set(served.map(({ group, version }) => `${group}/${version}`));
-  return [...served, ...unserved.filter(({ group, version }) => !said.has(`${group}/${version}`))];
+/** What is served and what is only known, each once: the group of one may be spelled out, the other's branded. */
+export function knownVersions(served: readonly GroupVersionName[], dialect: Dialect): GroupVersionName[] {
+  const published = (name: GroupVersionName): string => `${groupName(dialect, name)}/${name.version}`;
+  const said = new Set(served.map(published));
+  return [...served, ...unserved.filter((name) => !said.has(published(name)))];
 }
