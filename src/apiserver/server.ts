@@ -19,6 +19,7 @@ import { aggregationMetrics } from "./metrics/aggregation-metrics.ts";
 import { egressMetrics } from "./metrics/egress-metrics.ts";
 import { clientMetrics } from "./metrics/extension-metrics.ts";
 import { podLogMetrics } from "./metrics/pod-log-metrics.ts";
+import { issuedMetrics } from "./metrics/issued-metrics.ts";
 import { timesMetrics } from "./metrics/times-metrics.ts";
 import { workMetrics } from "./metrics/work-metrics.ts";
 import { admissionMetrics } from "./metrics/admission-metrics.ts";
@@ -142,7 +143,9 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     podResize: gates.enabled("InPlacePodVerticalScaling"),
     networkPolicyStatus: gates.enabled("NetworkPolicyStatus"),
     userNamespaces: gates.enabled("UserNamespacesStatelessPodsSupport"),
+    procMount: gates.enabled("ProcMountType"),
     garbageCollection: settings.enableGarbageCollector,
+    certificateIssued: issuedMetrics(serving.metrics, dialect),
     timesCompared: timesMetrics(serving.metrics),
   };
   const resources = resourceHandles(caches.resources);

@@ -53,8 +53,12 @@ export interface RegistrySettings {
   readonly networkPolicyStatus?: boolean;
   /** Whether pods may have users of their own. */
   readonly userNamespaces?: boolean;
+  /** Whether containers may see all of the process directory. */
+  readonly procMount?: boolean;
   /** False where nobody collects dependents: then a deletion leaves them alone, whatever it asks for. */
   readonly garbageCollection?: boolean;
+  /** Told of each certificate that was issued to who asked for a duration. */
+  readonly certificateIssued?: (signerName: string, honored: boolean) => void;
   /** Told of each update whether it was found to change nothing but the times of its managers. */
   readonly timesCompared?: (outcome: TimesComparison, seconds: number) => void;
 }
@@ -177,6 +181,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   validateUpdate?(obj: T, old: T, ctx: RequestContext): FieldError[];
   /** What both find, for checks that can take long: others have their turn between the steps. */
   validateInSteps?(obj: T, old: T | undefined, ctx: RequestContext): Steps<FieldError[]>;
+  /** A change of the object was stored. */
+  updated?(obj: T, old: T, ctx: RequestContext): void;
   warnings?(obj: T, old: T | undefined, ctx: RequestContext): string[];
   /** What names may be. Default: a DNS subdomain. */
   readonly validateName?: NameRule;

@@ -315,5 +315,6 @@ async function store(
     ...(ttlSeconds !== undefined && { ttlSeconds }),
     ...(share && { consumes: share.consumes }),
   });
+  if (written) resource.strategy.updated?.(object, old, ctx);
   return written;
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Pod } from "#api";
 import { dialects } from "#dialect";
 import { tagOf } from "./pod-defaults.ts";
 import { pod } from "./pod.ts";
@@ -322,6 +323,13 @@ test("what is not to be had of the process directory is set to the usual, again 
     ],
     [[], { procMount: "Default" }],
   );
+});
+
+test("a gate lets containers see all of the process directory", () => {
+  const context = contextOf(pod);
+  const object = defaulted(pod, spec({}, { securityContext: { procMount: "Unmasked" } }));
+  pod.prepareForCreate!(object, { ...context, settings: { ...context.settings, procMount: true } });
+  assert.equal((object as unknown as Pod).spec.containers![0]?.securityContext?.procMount, "Unmasked");
 });
 
 test("people hear what is allowed, but unwise", () => {

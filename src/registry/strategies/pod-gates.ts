@@ -10,9 +10,9 @@ export function dropDisabled(spec: PodSpec, settings: RegistrySettings, old?: Po
   const keepsClaims = Boolean(old?.resourceClaims?.length);
   if (!keepsClaims) delete spec.resourceClaims;
   const keepsResize = settings.podResize || resizes(old);
-  const keepsProcMount = before.some(
-    ({ securityContext }) => (securityContext?.procMount ?? "Default") !== "Default",
-  );
+  const keepsProcMount =
+    settings.procMount ||
+    before.some(({ securityContext }) => (securityContext?.procMount ?? "Default") !== "Default");
   for (const { container } of everyContainer(spec, "")) {
     if (!keepsClaims) delete container.resources.claims;
     if (!keepsResize) delete container.resizePolicy;

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createAuthority } from "#authn";
+import type { CertificateSigningRequest } from "#api";
 import { requestProblem } from "./rules/certificate-request.ts";
 import {
   ecRequest,
@@ -9,7 +11,7 @@ import {
   sha1Request,
 } from "./rules/certificate-requests.fixture.ts";
 import { certificateSigningRequest } from "./signing-request.ts";
-import { tryCreate, tryPart } from "./try-out.fixture.ts";
+import { contextOf, tryCreate, tryPart } from "./try-out.fixture.ts";
 
 const metadata = { name: "x" };
 
@@ -117,3 +119,29 @@ test("a verdict gets its time", () => {
     { ...approved, lastUpdateTime: "2024-05-06T07:08:09Z", lastTransitionTime: "2024-05-06T07:08:09Z" },
   ]);
 });
+
+const day = 24 * 60 * 60;
+const durations: [name: string, spec: object, before: string, told: [string, boolean][]][] = [
+  ["a day that was asked for", { expirationSeconds: day }, "", [["example.com/s", true]]],
+  ["about a day", { expirationSeconds: day + 1300 }, "", [["example.com/s", true]]],
+  ["another duration than was asked for", { expirationSeconds: 3600 }, "", [["example.com/s", false]]],
+  ["no duration that was asked for", {}, "", []],
+  ["a certificate that was told of before", { expirationSeconds: day }, "there", []],
+];
+for (const [name, spec, before, told] of durations)
+  test(`of an issued certificate is told: ${name}`, () => {
+    const { certificate } = createAuthority({ commonName: "x" }, { now: Date.now(), days: 1 });
+    const request = (text: string): CertificateSigningRequest =>
+      ({
+        metadata,
+        spec: { ...asked, ...spec },
+        status: { certificate: Buffer.from(text).toString("base64") },
+      }) as unknown as CertificateSigningRequest;
+    const heard: [string, boolean][] = [];
+    const context = contextOf(certificateSigningRequest);
+    certificateSigningRequest.updated!(request(certificate) as never, request(before) as never, {
+      ...context,
+      settings: { ...context.settings, certificateIssued: (...each) => void heard.push(each) },
+    });
+    assert.deepEqual(heard, told);
+  });

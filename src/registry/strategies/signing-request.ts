@@ -1,5 +1,6 @@
 // Signing requests: who asks is written in by the server; who approves and who signs speak through their own
 // doors.
+import { X509Certificate } from "node:crypto";
 import { CertificateSigningRequest, type CertificateSigningRequestCondition } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, required, tooLong } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
@@ -51,13 +52,20 @@ function errorsOf(request: Request, old: Request | undefined, { dialect }: Reque
       invalidValue(
         "spec.expirationSeconds",
         seconds,
-        `may not specify a duration less than ${shortest} seconds`,
+        `may not specify a duration less than ${shortest} seconds (${shortest / 60} minutes)`,
       ),
     );
   errors.push(...conditionErrors(status.conditions ?? []));
   if (!status.certificate || status.certificate === old?.status.certificate) return errors;
   const wrong = chainProblem(decoded(status.certificate));
   return wrong ? [...errors, invalidValue("status.certificate", "<certificate data>", wrong)] : errors;
+}
+
+/** Signers date certificates back by up to five minutes, and may be off by a twentieth. */
+function honored(certificate: string, seconds: number): boolean {
+  const { validFromDate, validToDate } = new X509Certificate(decoded(certificate));
+  const got = (validToDate.getTime() - validFromDate.getTime()) / 1000;
+  return Math.abs(seconds - got) < 5 * 60 + seconds / 20;
 }
 
 /** `example.com/name`: a domain of at least two parts, and a path. */
@@ -212,6 +220,11 @@ export const certificateSigningRequest = strategy<Request>({
   },
   validate: (obj, ctx) => errorsOf(obj, undefined, ctx),
   validateUpdate: (obj, old, ctx) => [...errorsOf(obj, old, ctx), ...changeErrors(obj, old, {})],
+  updated: (obj, old, { settings }) => {
+    const { spec, status } = old;
+    if (spec.expirationSeconds === undefined || status.certificate || !obj.status.certificate) return;
+    settings.certificateIssued?.(spec.signerName, honored(obj.status.certificate, spec.expirationSeconds));
+  },
   fields: ({ spec }) => ({ "spec.signerName": spec.signerName }),
   subresources: {
     status: {

@@ -11,6 +11,7 @@ import { flowSchema } from "./flow-schema.ts";
 import { ingressClass } from "./ingress.ts";
 import { limitRange } from "./limit-range.ts";
 import { priorityLevelConfiguration } from "./priority-level.ts";
+import { certificateSigningRequest } from "./signing-request.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { contextOf, defaulted } from "./try-out.fixture.ts";
 
@@ -95,6 +96,11 @@ const said: [strategy: Strategy, sent: object, text: string][] = [
     csiDriver,
     { spec: { tokenRequests: [{ audience: "a", expirationSeconds: 2 ** 33 }] } },
     "spec.tokenRequests[0].expirationSeconds: Invalid value: 8589934592: may not specify a duration larger than 2^32 seconds",
+  ],
+  [
+    certificateSigningRequest,
+    { spec: { request: "", signerName: "a.b/c", usages: ["any"], expirationSeconds: 599 } },
+    "spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)",
   ],
   [
     ingressClass,

@@ -1,0 +1,32 @@
+// How many certificates were issued to who asked for a duration, and how many of them last about that long.
+import type { Metrics } from "#base";
+import type { Dialect } from "#dialect";
+import type { RegistrySettings } from "#registry";
+
+export function issuedMetrics(
+  metrics: Metrics,
+  dialect: Dialect,
+): NonNullable<RegistrySettings["certificateIssued"]> {
+  const counter = (name: string, help: string) =>
+    metrics.counter({
+      name: `apiserver_certificates_registry_${name}`,
+      help,
+      stability: "ALPHA",
+      labels: ["signerName"],
+    });
+  const requested = counter(
+    "csr_requested_duration_total",
+    "Certificates issued to requests with a duration, by signer; all signers of others are one.",
+  );
+  const honored = counter(
+    "csr_honored_duration_total",
+    "Certificates issued with the duration that was requested, by signer; all signers of others are one.",
+  );
+  // Names that anybody may choose would be labels without number.
+  const own = dialect.names.signers.legacyUnknown.replace(/[^/]*$/, "");
+  return (signerName, isHonored) => {
+    const label = signerName.startsWith(own) ? signerName : "other";
+    requested.with(label).add();
+    if (isHonored) honored.with(label).add();
+  };
+}
