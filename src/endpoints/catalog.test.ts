@@ -4,7 +4,7 @@ import { ConfigMap } from "#api";
 import { dialects } from "#dialect";
 import { Resource, type Strategy, builtInStrategies, strategy } from "#registry";
 import { MemoryStore } from "#store";
-import { type VirtualGroup, catalog, verbsOf } from "./catalog.ts";
+import { type RemoteVersion, type VirtualGroup, catalog, dynamicCatalog, verbsOf } from "./catalog.ts";
 
 const store = new MemoryStore();
 const resource = (given: Strategy, dialect = dialects.orch): Resource =>
@@ -110,3 +110,49 @@ test("a kind has all verbs unless it names its own", () => {
   assert.equal(verbsOf(all.endpoints[0]!).length, 8);
   assert.deepEqual(verbsOf(some.endpoints[0]!), ["get"]);
 });
+
+const remoteVersion = (version: string, groupPriority: number, versionPriority = 15): RemoteVersion => ({
+  group: "stable.example",
+  version,
+  groupPriority,
+  versionPriority,
+  available: true,
+  resources: () => [],
+});
+const extendedBy = (definitions: readonly Strategy[], remotes: readonly RemoteVersion[] = []) =>
+  dynamicCatalog(
+    catalog(
+      builtInStrategies.map((given) => resource(given, dialects.kubernetes)),
+      [],
+      dialects.kubernetes,
+    ),
+    {
+      generation: () => 1,
+      served: () => definitions.flatMap((given) => resource(given, dialects.kubernetes).endpoints),
+    },
+    { generation: () => 1, remote: () => remotes },
+  );
+
+test("a definition adds nothing to a version that the server has, and may add a version to its group", () => {
+  const { find, groups } = extendedBy([inGroup("apps", "v1"), inGroup("apps", "v9")]);
+  assert.equal(find("apps", "v1")!.endpoints.has("things"), false);
+  assert.equal(find("apps", "v9")!.endpoints.has("things"), true);
+  assert.deepEqual(
+    groups()
+      .find(({ name }) => name === "apps")!
+      .versions.map(({ version }) => version),
+    ["v9", "v1"],
+  );
+});
+
+const places: [name: string, priorities: number[], place: number][] = [
+  ["a group of another server with a high priority stands before those of this server", [20000], 0],
+  ["the highest priority of its versions counts", [1, 17790], 1],
+  ["a low one stands behind all", [1], -1],
+];
+for (const [name, priorities, place] of places)
+  test(name, () => {
+    const remotes = priorities.map((priority, index) => remoteVersion(`v${index + 1}`, priority));
+    const { groups } = extendedBy([inGroup("zoo.example", "v1")], remotes);
+    assert.equal(groups().at(place)!.name, "stable.example");
+  });

@@ -3,6 +3,7 @@ import { type Dialect, groupName } from "#dialect";
 import { type Endpoint, type Resource, type Verb, allVerbs } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import type { Reply } from "#http";
+import { builtInPriorities, customPriorities } from "./priorities.ts";
 import type { Serves } from "./served-apis.ts";
 import type { Target } from "./target.ts";
 
@@ -95,28 +96,15 @@ export function servesVersion(catalog: Catalog, version: string): boolean {
   return catalog.find(version.slice(0, Math.max(cut, 0)), version.slice(cut + 1)) !== undefined;
 }
 
-/** The order in which clients see groups, and the order of a group's versions. */
-const groupOrder = [
-  "apiregistration",
-  "apps",
-  "events",
-  "authentication",
-  "authorization",
-  "autoscaling",
-  "batch",
-  "certificates",
-  "networking",
-  "policy",
-  "rbac.authorization",
-  "storage",
-  "admissionregistration",
-  "apiextensions",
-  "scheduling",
-  "coordination",
-  "node",
-  "discovery",
-  "flowcontrol.apiserver",
-];
+// The group of API services itself comes before all that they can ask for.
+const firstGroup = "apiregistration";
+
+/** The order in which clients see groups. */
+const groupPriority = (neutral: string, version: string): number =>
+  neutral === firstGroup ? Infinity : builtInPriorities(neutral, version).groupPriorityMinimum;
+
+const byRank = ([a, one]: readonly [string, number], [b, other]: readonly [string, number]): number =>
+  one === other ? (a < b ? -1 : 1) : other - one;
 
 export function catalog(
   resources: readonly Resource[],
@@ -162,17 +150,15 @@ export function catalog(
     ...item,
     groupVersion: item.group ? `${item.group}/${item.version}` : item.version,
   }));
-  const rank = (neutral: string): number =>
-    (groupOrder.indexOf(neutral) + groupOrder.length + 1) % (groupOrder.length + 1);
   const groups = [...new Set(list.filter(({ group }) => group !== "").map(({ group }) => group))].map(
     (name) => {
       const own = list
         .filter(({ group }) => group === name)
         .sort((a, b) => compareVersions(a.version, b.version));
-      return { name, neutral: own[0]!.neutral, versions: own };
+      return { name, priority: groupPriority(own[0]!.neutral, own[0]!.version), versions: own };
     },
   );
-  groups.sort((a, b) => rank(a.neutral) - rank(b.neutral));
+  groups.sort((a, b) => byRank([a.name, a.priority], [b.name, b.priority]));
   const names = new Set(list.map(({ group }) => group));
   return {
     generation: 0,
@@ -232,23 +218,14 @@ function extended(base: Catalog, custom: CustomEndpoints, remote: RemoteVersions
   for (const endpoint of custom.served()) {
     const { group, version, resource } = endpoint;
     const id = `${group}/${version}`;
-    const name = resource.strategy.resource;
-    if (base.find(group, version)?.endpoints.has(name)) continue;
+    // What the server has itself is not added to.
+    if (base.find(group, version)) continue;
     let endpoints = own.get(id);
     if (!endpoints) {
-      const known = byId.get(id);
-      own.set(id, (endpoints = new Map(known?.endpoints)));
-      byId.set(id, {
-        group,
-        version,
-        groupVersion: id,
-        neutral: group,
-        virtual: new Map(),
-        ...known,
-        endpoints,
-      });
+      own.set(id, (endpoints = new Map()));
+      byId.set(id, { group, version, groupVersion: id, neutral: group, virtual: new Map(), endpoints });
     }
-    endpoints.set(name, endpoint);
+    endpoints.set(resource.strategy.resource, endpoint);
   }
   for (const [id, endpoints] of own) {
     const { group, version } = byId.get(id)!;
@@ -256,10 +233,15 @@ function extended(base: Catalog, custom: CustomEndpoints, remote: RemoteVersions
     if (known && sameEndpoints(known.endpoints, endpoints)) byId.set(id, known);
   }
   const versions = [...byId.values()];
-  const rank = new Map([...own.keys()].map((id) => [byId.get(id)!.group, customPriority]));
+  const rank = new Map<string, number>();
+  const ranked = (group: string, priority: number): void =>
+    void rank.set(group, Math.max(rank.get(group) ?? 0, priority));
+  for (const { group, neutral, version } of base.versions)
+    if (group !== "") ranked(group, groupPriority(neutral, version));
+  for (const id of own.keys()) ranked(byId.get(id)!.group, customPriorities.groupPriorityMinimum);
   for (const found of remote.remote()) {
-    const { group, version, groupPriority } = found;
-    rank.set(group, Math.max(rank.get(group) ?? 0, groupPriority));
+    const { group, version } = found;
+    ranked(group, found.groupPriority);
     const item: GroupVersion = {
       group,
       version,
@@ -273,17 +255,21 @@ function extended(base: Catalog, custom: CustomEndpoints, remote: RemoteVersions
     if (at < 0) versions.push(item);
     else versions[at] = item;
   }
-  const added = [...rank].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1));
-  const names = new Set([...base.groups().map(({ name }) => name), ...added.map(([name]) => name)]);
+  const names = [...rank].sort(byRank).map(([name]) => name);
   const perGroup = new Map<string, GroupVersion[]>();
   for (const version of versions) {
     const known = perGroup.get(version.group);
     if (known) known.push(version);
     else perGroup.set(version.group, [version]);
   }
-  const groups = [...names].map((name) => ({
+  const priorityOf = ({ remote: found, group, neutral, version }: GroupVersion): number =>
+    found?.versionPriority ??
+    (own.has(`${group}/${version}`) ? customPriorities : builtInPriorities(neutral, version)).versionPriority;
+  const groups = names.map((name) => ({
     name,
-    versions: perGroup.get(name)!.sort(byPriority),
+    versions: perGroup
+      .get(name)!
+      .sort((a, b) => priorityOf(b) - priorityOf(a) || compareVersions(a.version, b.version)),
   }));
   return {
     generation: custom.generation() + remote.generation(),
@@ -293,12 +279,6 @@ function extended(base: Catalog, custom: CustomEndpoints, remote: RemoteVersions
     groups: () => groups,
   };
 }
-
-const customPriority = 1000;
-
-const byPriority = (a: GroupVersion, b: GroupVersion): number =>
-  (b.remote?.versionPriority ?? 0) - (a.remote?.versionPriority ?? 0) ||
-  compareVersions(a.version, b.version);
 
 const sameEndpoints = (one: ReadonlyMap<string, Endpoint>, other: ReadonlyMap<string, Endpoint>): boolean =>
   one.size === other.size && [...one].every(([name, endpoint]) => other.get(name) === endpoint);

@@ -13,6 +13,7 @@ export {
   isServed,
   servesVersion,
 } from "./catalog.ts";
+export { type Priorities, builtInPriorities, customPriorities } from "./priorities.ts";
 export { bodyMedia, contentType, justObjects, negotiate, type Choice } from "./represent/negotiate.ts";
 export { type WatchObserver, type WatchedKind, shownOptions } from "./context.ts";
 export { partialMetadata } from "./represent/table.ts";
