@@ -9,6 +9,8 @@ export interface ResourceFollower {
   forget(name: string): void;
   /** Names noted so far; those that a new state lacks are forgotten. */
   names(): Iterable<string>;
+  /** Called once the present ones are known, and again after each new beginning. */
+  complete?(): void;
   /** Called after each batch. */
   flushed?(): void;
 }
@@ -43,6 +45,7 @@ export async function followResource(
       );
       whole = true;
       for (const name of follower.names()) if (!seen.has(name)) follower.forget(name);
+      follower.complete?.();
       await over.promise;
     } catch {
       await clock.sleep(retryMilliseconds, signal).catch(() => undefined);

@@ -45,6 +45,7 @@ export function aggregationController(
     stopping,
     observer,
     local: () => [...own, ...defined(definitions, builtIn)],
+    localComplete: () => definitions.loaded(),
     localGeneration: () => definitions.generation(),
     request: (endpoint) => writer.request(endpoint),
     onError,

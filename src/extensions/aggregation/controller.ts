@@ -3,7 +3,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { APIService } from "#api";
 import { ApiError, type Clock, own, selectEverything } from "#base";
 import type { Dialect } from "#dialect";
-import type { ApiCall, RemoteDescription, RemoteVersion } from "#endpoints";
+import {
+  type ApiCall,
+  type Priorities,
+  type RemoteDescription,
+  type RemoteVersion,
+  builtInPriorities,
+  customPriorities,
+} from "#endpoints";
 import type { Reply } from "#http";
 import {
   type ApiObject,
@@ -21,7 +28,6 @@ import { followResource } from "../follow-resource.ts";
 import { type Availability, checkAvailability } from "./availability.ts";
 import type { ClientPair } from "./backend.ts";
 import { fetchDescription } from "./description.ts";
-import { type Priorities, builtInPriorities, customPriorities } from "./priorities.ts";
 import type { AggregationObserver } from "./observer.ts";
 import { type AggregationProxyOptions, passOn, unavailable } from "./proxy.ts";
 import type { ResolveService } from "./resolve-service.ts";
@@ -47,6 +53,8 @@ export interface AggregationOptions {
   readonly observer?: AggregationObserver;
   /** What this server has itself, at any time. */
   local(): readonly LocalVersion[];
+  /** Whether that is all: definitions may still have to be read. */
+  localComplete(): boolean;
   /** Counts up whenever that changes. */
   localGeneration(): number;
   request(endpoint: Endpoint): WriteRequest;
@@ -79,6 +87,8 @@ export class AggregationController {
   #generation = 0;
   #localSeen = -1;
   #registered = false;
+  /** What was told last: it is not told with each attempt. */
+  #lastError = "";
   #wake = (): void => undefined;
 
   constructor(options: AggregationOptions) {
@@ -134,7 +144,21 @@ export class AggregationController {
     return known?.remote?.description?.()?.v3?.has(name) ? known : undefined;
   }
 
+  /** A service that cannot be read does not keep the server from starting: `run` goes on trying. */
   async start(): Promise<void> {
+    await this.#load().catch((error: unknown) => this.#failed(error));
+  }
+
+  #failed(error: unknown): void {
+    const { message } = error as Error;
+    if (message === this.#lastError || isExpected(error)) return;
+    this.#lastError = message;
+    this.#options.onError("API services could not be brought up to date; it is tried again", {
+      error: message,
+    });
+  }
+
+  async #load(): Promise<void> {
     const { items } = await this.#options.services.source.list({
       below: "",
       selector: selectEverything,
@@ -149,16 +173,15 @@ export class AggregationController {
     const following = this.#follow(signal);
     while (!signal.aborted) {
       try {
+        if (!this.#registered) await this.#load();
         await this.#keepLocal();
         for (const name of Array.from(this.#known.keys())) {
           if (signal.aborted) break;
           await this.#check(name, signal);
         }
+        this.#lastError = "";
       } catch (error) {
-        if (!signal.aborted && !isExpected(error))
-          this.#options.onError("API services could not be brought up to date; it is tried again", {
-            error: (error as Error).message,
-          });
+        if (!signal.aborted) this.#failed(error);
       }
       await this.#rest(signal);
     }
@@ -232,9 +255,12 @@ export class AggregationController {
   async #keepLocal(): Promise<void> {
     const generation = this.#options.localGeneration();
     if (generation === this.#localSeen) return;
+    const complete = this.#options.localComplete();
     const wanted = this.#options.local().filter(({ custom }) => custom);
     const names = new Set(wanted.map(nameOf));
     for (const version of wanted) await this.#ensure(version);
+    // What is not known yet may be what a service stands for.
+    if (!complete) return;
     const { aggregatedAutoRegister } = this.#options.dialect.names.labels;
     for (const [name, { object }] of this.#known) {
       if (own(object.metadata.labels ?? {}, aggregatedAutoRegister) !== "true" || names.has(name)) continue;

@@ -83,8 +83,21 @@ export class DefinitionController {
     return this.#loaded;
   }
 
-  /** Loads what is there; definitions that are established are served from here on. */
+  /**
+   * Loads what is there; definitions that are established are served from here on. One that cannot be read does
+   * not keep the server from starting: `run` goes on trying.
+   */
   async start(): Promise<void> {
+    try {
+      await this.#load();
+    } catch (error) {
+      this.#options.onError("definitions cannot be read; it is tried again", {
+        error: (error as Error).message,
+      });
+    }
+  }
+
+  async #load(): Promise<void> {
     const { items } = await this.#options.definitions.source.list({
       below: "",
       selector: selectEverything,
@@ -146,6 +159,7 @@ export class DefinitionController {
       note: (cached: CachedObject) => this.#note(cached),
       forget: (name: string) => this.#forget(name),
       names: () => this.#known.keys(),
+      complete: () => void (this.#loaded = true),
     };
     await followResource(definitions, follower, clock, signal);
   }
