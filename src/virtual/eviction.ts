@@ -232,7 +232,7 @@ async function markAndDelete(
 ): Promise<void> {
   const request: WriteRequest = { ...server.writer.request(resource.endpoints[0]!, namespace), dryRun };
   const { dryRun: _dryRun, ...deletion } = options;
-  if (dryRun) {
+  if (dryRun || request.settings.disruptionConditions === false) {
     validateDeleteOptions(request, options);
     await remove(request, name, deletion);
     return;

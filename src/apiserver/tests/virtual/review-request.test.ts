@@ -37,8 +37,8 @@ async function send(
 }
 
 /** A server with an account and one pod, on a node when one is named. */
-async function withPod(nodeName?: string): Promise<RunningServer> {
-  const server = await startServer({ store: "memory" });
+async function withPod(nodeName?: string, ...flags: string[]): Promise<RunningServer> {
+  const server = await startServer({ store: "memory", flags });
   await send(server, "POST", `${core}/serviceaccounts`, { metadata: { name: "default" } });
   const made = await send(server, "POST", `${core}/pods`, {
     metadata: { name: "p", labels: { app: "x" } },
@@ -130,6 +130,18 @@ test("a dry run binds nothing", async () => {
 });
 
 const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+test("without its gate an evicted pod goes without the condition that says why", async () => {
+  await using server = await withPod("n1", "--feature-gates=PodDisruptionConditions=false");
+  const evicted = await send(server, "POST", `${core}/pods/p/eviction`, { metadata: { name: "p" } });
+  assert.equal(evicted.status, 201);
+  const { metadata, status } = (await send(server, "GET", `${core}/pods/p`)).body as unknown as {
+    metadata: { deletionTimestamp?: string };
+    status: { conditions?: unknown[] };
+  };
+  assert.ok(metadata.deletionTimestamp);
+  assert.equal(status.conditions, undefined);
+});
+
 const evictions: [
   name: string,
   ready: boolean,
