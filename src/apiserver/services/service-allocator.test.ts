@@ -109,7 +109,7 @@ const refused: [name: string, spec: Spec, text: RegExp][] = [
   [
     "an address outside of the range is refused",
     { clusterIPs: ["10.1.0.1"] },
-    /^spec\.clusterIPs: Invalid value.*not in the range/,
+    /^spec\.clusterIPs: Invalid value.*: the provided IP \(.*\) is not in the valid range\. The range of valid IPs is 10/,
   ],
   [
     "an address that somebody was promised is refused",
@@ -171,7 +171,11 @@ for (const [name, spec, text] of refused) {
 
 const dryRuns: [name: string, spec: object, errors: RegExp[]][] = [
   ["an address that is taken", { clusterIPs: ["10.0.0.2"] }, []],
-  ["an address outside the range", { clusterIPs: ["10.1.0.2"] }, [/^spec\.clusterIPs: .*not in the range/]],
+  [
+    "an address outside the range",
+    { clusterIPs: ["10.1.0.2"] },
+    [/^spec\.clusterIPs: .*not in the valid range/],
+  ],
   ["a port outside the range", { type: "NodePort", ports: [{ port: 1, nodePort: 80 }] }, []],
   [
     "a port that is taken",
@@ -225,7 +229,7 @@ test("what is free again is given last", () => {
 test("an exhausted range is an error of the server", async () => {
   const pool = serviceAllocator({ ranges: ["10.0.0.0/30"], ports: { from: 1, to: 1 } });
   for (const name of ["a", "b"]) await take(pool, make(name, {}));
-  assert.throws(() => pool.allocate(make("c", {}), undefined, new WriteState(), false), (error) => error instanceof ApiError && error.code === 500);
+  assert.throws(() => pool.allocate(make("c", {}), undefined, new WriteState(), false), (error) => error instanceof ApiError && error.code === 500 && error.message.endsWith("a serviceIP: range is full"));
 }); // prettier-ignore
 
 test("what a service has stays, though the range has moved on", () => {

@@ -222,12 +222,13 @@ function addressesFor(
     // What the service has already stays its own, even outside a range that has changed.
     const kept = wanted !== undefined && old?.clusterIPs?.includes(wanted) === true;
     if (wanted !== undefined && !kept && !range.contains(wanted))
-      return refused(`it is not in the range of service addresses, ${range.text}`);
+      return refused(
+        `the provided IP (${wanted}) is not in the valid range. The range of valid IPs is ${range.text}`,
+      );
     if (wanted !== undefined && !kept && !share.take(canonicalAddress(wanted)) && !share.dryRun)
       return refused("provided IP is already allocated");
     const address = wanted ?? share.any(range, keptAddresses(range.size), (text) => text);
-    if (address === undefined)
-      throw internal(`failed to allocate a service IP: the range ${range.text} is full`);
+    if (address === undefined) throw internal("failed to allocate a serviceIP: range is full");
     addresses.push(address);
   }
   if (addresses.length === 0) return [];
@@ -238,7 +239,7 @@ function addressesFor(
 
 const anyPort = (texts: Candidates, share: Share): number => {
   const port = share.any(texts, 0, portClaim);
-  if (port === undefined) throw internal("failed to allocate a node port: the range is full");
+  if (port === undefined) throw internal("failed to allocate a nodePort: range is full");
   return Number(port);
 };
 

@@ -139,7 +139,7 @@ for (const [name, spec, before, told] of durations)
       }) as unknown as CertificateSigningRequest;
     const heard: [string, boolean][] = [];
     const context = contextOf(certificateSigningRequest);
-    certificateSigningRequest.updated!(request(certificate) as never, request(before) as never, {
+    certificateSigningRequest.updated!(request(certificate), request(before), {
       ...context,
       settings: { ...context.settings, certificateIssued: (...each) => void heard.push(each) },
     });
