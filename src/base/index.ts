@@ -117,6 +117,7 @@ export {
   parseTime,
   timeOfMillis,
 } from "./time.ts";
+export { refusalText } from "./refusal-text.ts";
 export { deepCopy } from "./deep-copy.ts";
 export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";

@@ -1,7 +1,7 @@
 // One question to one webhook: the review is sent, the answer checked, warnings and annotations passed on.
 
 import type { ValidatingWebhook } from "#api";
-import { type Clock, badRequest } from "#base";
+import { type Clock, badRequest, refusalText } from "#base";
 import type { Span } from "#tracing";
 import type { AdmissionAttributes } from "../attributes.ts";
 import { BrokenCall } from "./errors.ts";
@@ -101,7 +101,7 @@ async function send(
     throw failed((error as Error).message);
   }
   if (reply.status < 200 || reply.status > 206)
-    throw failed(`the server answered with status ${reply.status}`, reply.status);
+    throw failed(refusalText(reply.status, reply.body), reply.status);
   // Whatever an answer says of its form, it is read as JSON.
   try {
     return JSON.parse(reply.body) as unknown;

@@ -89,7 +89,17 @@ const wrong: [name: string, edit: Edit, says: RegExp][] = [
     (response) => void Object.assign(first(response), { apiVersion: "g/v1" }),
     /invalid groupVersion/,
   ],
-  ["no metadata", (response) => void delete first(response)["metadata"], /missing metadata/],
+  [
+    "another UID",
+    (response) => void (first(response)["metadata"]!["uid"] = "42"),
+    /^ApiError: conversion webhook for g\/v1, Kind=\w+ returned invalid object: must have the same UID: u != 42$/,
+  ],
+  ["no metadata", (response) => void delete first(response)["metadata"], /must have the same name: a != $/],
+  [
+    "a label that is no text",
+    (response) => void (first(response)["metadata"]!["labels"] = { a: 1 }),
+    /returned invalid metadata: metadata\.labels\[a] must be a string, but is int64 in converted object$/,
+  ],
   [
     "an odd label",
     (response) => void (first(response)["metadata"]!["labels"] = { "a b": "c" }),
@@ -105,4 +115,16 @@ for (const [name, edit, says] of wrong) {
 test("the older review does not look at the uid", async () => {
   const convert = convertWith((response) => void (response["uid"] = "other"), ["v1beta1"]);
   assert.equal((await convert([object("g/v1")], "g/v2"))[0]!.apiVersion, "g/v2");
+});
+
+test("an answer with the status of an error is told in the words that clients know", async () => {
+  const convert = webhookConversion(
+    definition(["v1"]),
+    () => Promise.resolve({ status: 422, body: "" }),
+    dialects.orch,
+  );
+  await assert.rejects(
+    convert([object("g/v1")], "g/v2"),
+    /failed: the server rejected our request due to an error in our request$/,
+  );
 });

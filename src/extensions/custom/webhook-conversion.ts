@@ -7,7 +7,7 @@ import {
   type ObjectMeta,
   type WebhookConversion,
 } from "#api";
-import { ApiError } from "#base";
+import { ApiError, fieldErrorText, refusalText } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type ApiObject, validateAnnotations, validateLabels } from "#registry";
 import { parseJson, stringifyJson } from "#schema";
@@ -44,8 +44,8 @@ export function webhookConversion(
     const sent = objects.filter(({ apiVersion }) => apiVersion !== to);
     if (sent.length === 0) return objects;
     const from = `${sent[0]!.apiVersion}, Kind=${sent[0]!.kind}`;
-    const failed = (why: string): ApiError =>
-      new ApiError(500, "", `conversion webhook for ${from} failed: ${why}`);
+    const told = (what: string): ApiError => new ApiError(500, "", `conversion webhook for ${from} ${what}`);
+    const failed = (why: string): ApiError => told(`failed: ${why}`);
     const client = webhook?.clientConfig;
     if (!version || !client) throw failed("no supported conversion review versions");
     const uid = randomUUID();
@@ -61,8 +61,12 @@ export function webhookConversion(
     ).catch((error: unknown) => {
       throw failed((error as Error).message);
     });
-    const converted = convertedIn(reply, { uid, version, reviewVersion, count: sent.length }, failed);
-    const made = sent.map((object, i) => restored(object, converted[i], to, failed));
+    const converted = convertedIn(reply, { uid, version, reviewVersion }, failed);
+    if (converted.length !== sent.length)
+      throw told(`returned ${converted.length} objects, expected ${sent.length}`);
+    const made = sent.map((object, i) =>
+      restored(object, converted[i], to, (what) => told(`returned ${what}`)),
+    );
     return objects.map((object) => (object.apiVersion === to ? object : made.shift()!));
   };
 }
@@ -71,14 +75,12 @@ interface Expected {
   readonly uid: string;
   readonly version: string;
   readonly reviewVersion: string;
-  readonly count: number;
 }
 
 type Fail = (why: string) => ApiError;
 
 function convertedIn(reply: ConversionReply, expected: Expected, failed: Fail): readonly unknown[] {
-  if (reply.status < 200 || reply.status > 206)
-    throw failed(`the server answered with status ${reply.status}`);
+  if (reply.status < 200 || reply.status > 206) throw failed(refusalText(reply.status, reply.body));
   let review: unknown;
   try {
     review = parseJson(reply.body).value;
@@ -102,38 +104,64 @@ function convertedIn(reply: ConversionReply, expected: Expected, failed: Fail): 
         ? result["message"]
         : `response.result.status was '${String(result["status"] ?? "")}', not 'Success'`,
     );
-  const objects = Array.isArray(response["convertedObjects"]) ? response["convertedObjects"] : [];
-  if (objects.length !== expected.count)
-    throw failed(`it returned ${objects.length} objects, expected ${expected.count}`);
-  return objects;
+  return Array.isArray(response["convertedObjects"]) ? response["convertedObjects"] : [];
 }
 
 /** The converted object with the metadata it had; only labels and annotations are the webhook's. */
-function restored(original: ApiObject, converted: unknown, to: string, failed: Fail): ApiObject {
-  if (!isObject(converted)) throw failed("it returned something that is no object");
+function restored(original: ApiObject, converted: unknown, to: string, wrong: Fail): ApiObject {
+  if (!isObject(converted)) throw wrong("invalid object at index 0: it is no object");
   if (converted["apiVersion"] !== to)
-    throw failed(`invalid groupVersion (expected ${to}, received ${String(converted["apiVersion"] ?? "")})`);
+    throw wrong(
+      `invalid object at index 0: invalid groupVersion (expected ${to}, received ${String(converted["apiVersion"] ?? "")})`,
+    );
   if (converted["kind"] !== original.kind)
-    throw failed(`invalid kind (expected ${original.kind}, received ${String(converted["kind"] ?? "")})`);
+    throw wrong(
+      `invalid object at index 0: invalid kind (expected ${original.kind}, received ${String(converted["kind"] ?? "")})`,
+    );
   const given = converted["metadata"];
-  if (!isObject(given)) throw failed("missing metadata in converted object");
-  for (const key of ["name", "namespace", "uid"] as const)
-    if ((given[key] ?? "") !== (original.metadata[key] ?? ""))
-      throw failed(
-        `must have the same ${key}: ${original.metadata[key] ?? ""} != ${String(given[key] ?? "")}`,
+  const said = isObject(given) ? given : {};
+  for (const [key, word] of [["name"], ["namespace"], ["uid", "UID"]] as const)
+    if ((said[key] ?? "") !== (original.metadata[key] ?? ""))
+      throw wrong(
+        `invalid object: must have the same ${word ?? key}: ${original.metadata[key] ?? ""} != ${String(said[key] ?? "")}`,
       );
+  if (given === undefined) throw wrong("invalid metadata: missing metadata in converted object");
+  if (!isObject(given)) throw wrong(`invalid metadata: it is ${typeName(given)} in converted object`);
   const { labels: _labels, annotations: _annotations, ...kept } = original.metadata;
   const metadata: ObjectMeta = { ...kept };
   for (const key of ["labels", "annotations"] as const) {
     const texts = given[key] ?? undefined;
     if (texts === undefined) continue;
-    if (!isObject(texts) || Object.values(texts).some((text) => typeof text !== "string"))
-      throw failed(`invalid metadata.${key} in converted object`);
+    if (!isObject(texts))
+      throw wrong(`invalid metadata: invalid metadata.${key} of type ${typeName(texts)} in converted object`);
+    for (const [name, text] of Object.entries(texts))
+      if (typeof text !== "string")
+        throw wrong(
+          `invalid metadata: metadata.${key}[${name}] must be a string, but is ${typeName(text)} in converted object`,
+        );
     const map = texts as Record<string, string>;
-    const check = key === "labels" ? validateLabels : validateAnnotations;
-    if (stringifyJson(map) !== stringifyJson(original.metadata[key] ?? {}))
-      for (const { field, detail } of check(map, `metadata.${key}`)) throw failed(`${field}: ${detail}`);
+    const errors =
+      stringifyJson(map) === stringifyJson(original.metadata[key] ?? {})
+        ? []
+        : key === "labels"
+          ? validateLabels(map, "metadata.labels")
+          : // The singular is kube-apiserver's.
+            validateAnnotations(map, "metadata.annotation");
+    if (errors.length > 0) {
+      const words = errors.map(fieldErrorText);
+      throw wrong(`invalid metadata: ${words.length > 1 ? `[${words.join(", ")}]` : words[0]}`);
+    }
     metadata[key] = map;
   }
   return { ...converted, metadata } as unknown as ApiObject;
+}
+
+/** As Go names what a document holds. */
+function typeName(value: unknown): string {
+  if (value === null) return "<nil>";
+  if (Array.isArray(value)) return "[]interface {}";
+  if (typeof value === "object") return "map[string]interface {}";
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return typeof value === "bigint" ? "int64" : "string";
 }

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { refusalText } from "./refusal-text.ts";
+
+const cases: [name: string, status: number, body: string, text: string][] = [
+  [
+    "a status that is known by its number",
+    422,
+    "no",
+    "the server rejected our request due to an error in our request",
+  ],
+  [
+    "an error of the server with its words",
+    500,
+    'it "broke"\n',
+    'an error on the server ("it \\"broke\\"") has prevented the request from succeeding',
+  ],
+  [
+    "an error of the server with a document",
+    502,
+    "{}",
+    'an error on the server ("unknown") has prevented the request from succeeding',
+  ],
+  ["a refusal in the server's own words", 403, "not you", "not you"],
+  ["a Status", 404, '{"kind":"Status","status":"Failure","message":"there is no such thing"}', "there is no such thing"], // prettier-ignore
+  ["any other", 302, "", "the server responded with the status code 302 but did not return more information"],
+];
+for (const [name, status, body, text] of cases)
+  test(`${name} is told`, () => assert.equal(refusalText(status, body), text));

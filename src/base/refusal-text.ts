@@ -1,0 +1,42 @@
+// What a server that is asked as a webhook means with the status of its answer, in the words of client-go: they end
+// up in errors that people search for.
+
+const texts: Readonly<Record<number, string>> = {
+  400: "the server rejected our request for an unknown reason",
+  401: "the server has asked for the client to provide credentials",
+  404: "the server could not find the requested resource",
+  405: "the server does not allow this method on the requested resource",
+  409: "the server reported a conflict",
+  422: "the server rejected our request due to an error in our request",
+  429: "the server has received too many requests and has asked us to try again later",
+  503: "the server is currently unable to handle the request",
+  504: "the server was unable to return a response in the time allotted, but may still be processing the request",
+};
+/** Of these the server itself says most. */
+const ownWords = [403, 406, 415];
+
+export function refusalText(status: number, body: string): string {
+  const { message, said } = read(body);
+  if (message !== undefined) return message;
+  if (ownWords.includes(status)) return said;
+  return (
+    texts[status] ??
+    (status >= 500
+      ? `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`
+      : `the server responded with the status code ${status} but did not return more information`)
+  );
+}
+
+/** The message of a Status; of anything else, what is no document. */
+function read(body: string): { readonly message?: string; readonly said: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return { said: body.trim() };
+  }
+  const { kind, status, message } = (value ?? {}) as { kind?: unknown; status?: unknown; message?: unknown };
+  return kind === "Status" && status !== "Success" && typeof message === "string"
+    ? { message, said: message }
+    : { said: "unknown" };
+}
