@@ -16,6 +16,8 @@ export const gatesRead = [
   "CustomResourceValidationExpressions",
   "InPlacePodVerticalScaling",
   "NetworkPolicyStatus",
+  "PodDisruptionConditions",
+  "ProcMountType",
   "SecurityContextDeny",
   "UserNamespacesStatelessPodsSupport",
   "ValidatingAdmissionPolicy",

@@ -11,7 +11,7 @@ export function aggregatedGroups(
     metadata: { ...(name && { name }), creationTimestamp: null },
     versions: versions.map((version) => ({
       version: version.version,
-      resources: resourcesOf(version, explicit),
+      resources: version.remote?.description?.()?.discovered ?? resourcesOf(version, explicit),
       freshness: version.remote?.available === false ? "Stale" : "Current",
     })),
   }));

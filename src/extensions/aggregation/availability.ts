@@ -31,6 +31,7 @@ export async function checkAvailability(
   if (!spec.service) return localAvailability;
   const path = `/apis/${spec.group ?? ""}/${spec.version ?? ""}`;
   try {
+    // No form is asked for: a server with the aggregated form of discovery alone would refuse the older one.
     const headers = {
       "x-remote-user": access.dialect.names.users.aggregator,
       "x-remote-group": "system:masters",

@@ -321,7 +321,11 @@ export class AggregationController {
     if (found.resources) {
       const before = JSON.stringify(this.#resources.get(name) ?? []);
       this.#resources.set(name, found.resources);
-      if (JSON.stringify(found.resources) !== before) this.#changed();
+      if (JSON.stringify(found.resources) !== before) {
+        this.#changed();
+        const described = this.#descriptions.get(name);
+        if (described) this.#descriptions.set(name, { ...described, at: -Infinity });
+      }
     }
     await this.#tell(name, found);
     if (known.remote && found.status === "True") await this.#describe(name, known.object, signal);

@@ -1,7 +1,9 @@
-// What a server that is aggregated says of its API, in OpenAPI 2 and 3: fetched now and then, for the documents of
-// this server.
+// What a server that is aggregated says of its API, in OpenAPI 2 and 3 and in aggregated discovery: fetched now and
+// then, for the documents of this server.
 import type { APIService } from "#api";
+import type { Dialect } from "#dialect";
 import type { RemoteDescription } from "#endpoints";
+import { parseMediaType } from "#http";
 import { type BackendAccess, fetchDocument } from "./fetch-document.ts";
 
 type Json = Record<string, unknown>;
@@ -12,18 +14,60 @@ const mostBytes = 8 * 1024 * 1024;
 export async function fetchDescription(
   service: APIService,
   user: string,
-  access: BackendAccess,
+  access: BackendAccess & { readonly dialect: Dialect },
   signal: AbortSignal,
 ): Promise<RemoteDescription | undefined> {
   const fetched = async (path: string): Promise<Json | undefined> => {
-    const headers = { "x-remote-user": user };
+    const headers = { accept: "application/json", "x-remote-user": user };
     const { status, text } = await fetchDocument(service, { path, mostBytes, headers }, access, signal);
     return status === 200 ? parsed(text) : undefined;
   };
   const v2 = await fetched("/openapi/v2");
   const v3 = urlsIn(await fetched("/openapi/v3"));
-  return v2 || v3 ? { ...(v2 && { v2 }), ...(v3 && { v3 }) } : undefined;
+  const discovered = await fetchDiscovery(service, access, signal);
+  return v2 || v3 || discovered
+    ? { ...(v2 && { v2 }), ...(v3 && { v3 }), ...(discovered && { discovered }) }
+    : undefined;
 }
+
+/** Undefined where the server knows only the older discovery, which is asked for with its availability. */
+async function fetchDiscovery(
+  service: APIService,
+  access: BackendAccess & { readonly dialect: Dialect },
+  signal: AbortSignal,
+): Promise<readonly Json[] | undefined> {
+  const { names, wire } = access.dialect;
+  const [g, v, as] = [wire.discoveryGroup, "v2beta1", "APIGroupDiscoveryList"];
+  const headers = {
+    accept: `application/json;g=${g};v=${v};as=${as}`,
+    "x-remote-user": names.users.aggregator,
+    "x-remote-group": "system:masters",
+  };
+  const { status, contentType, text } = await fetchDocument(
+    service,
+    { path: "/apis", mostBytes, headers },
+    access,
+    signal,
+  );
+  const { parameters = {} } = parseMediaType(contentType) ?? {};
+  if (status !== 200 || parameters["g"] !== g || parameters["v"] !== v || parameters["as"] !== as)
+    return undefined;
+  const { group, version } = service.spec;
+  const found = list(parsed(text)?.["items"]).find(
+    ({ metadata }) => (metadata as Json | undefined)?.["name"] === group,
+  );
+  const own = list(found?.["versions"]).find((each) => each["version"] === version);
+  return own && list(own["resources"]).map(withKinds);
+}
+
+/** Clients of release 1.26 fail where a resource does not say of what kind it is. */
+function withKinds(resource: Json): Json {
+  const responseKind = resource["responseKind"] ?? { group: "", version: "", kind: "" };
+  const parts = list(resource["subresources"]).map(withKinds);
+  return { ...resource, responseKind, ...(parts.length > 0 && { subresources: parts }) };
+}
+
+const list = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 
 function parsed(text: string): Json | undefined {
   try {

@@ -16,6 +16,7 @@ export interface BackendAccess {
 export interface Fetched {
   readonly address: string;
   readonly status: number;
+  readonly contentType: string;
   readonly text: string;
 }
 
@@ -40,7 +41,7 @@ export async function fetchDocument(
         port,
         path: document.path,
         method: "GET",
-        headers: { host: `${host}:${port}`, accept: "application/json", ...document.headers },
+        headers: { host: `${host}:${port}`, ...document.headers },
         tls,
         dial,
         timeoutMilliseconds: patienceMilliseconds,
@@ -54,7 +55,12 @@ export async function fetchDocument(
       if (size > document.mostBytes) throw new Error("the answer is too large");
       chunks.push(chunk);
     }
-    return { address, status: message.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
+    return {
+      address,
+      status: message.statusCode ?? 0,
+      contentType: message.headers["content-type"] ?? "",
+      text: Buffer.concat(chunks).toString(),
+    };
   } catch (error) {
     observer?.failed?.(error);
     throw new UnreachableBackend(address, error as Error);

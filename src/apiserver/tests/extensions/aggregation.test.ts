@@ -9,6 +9,8 @@ const services = "/apis/apiregistration.orch.io/v1/apiservices";
 
 /** Whoever asks for the description, and the index of the newer ones where there are some. */
 const askers: unknown[] = [];
+/** A group as the server lists it in aggregated discovery. */
+let modern: object | undefined;
 let newer: Json | undefined;
 const paths: Json = {};
 const described = (request: IncomingMessage): Json => {
@@ -21,6 +23,12 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
   if (path.endsWith("/redirect")) response.writeHead(302, { location: "https://elsewhere.example/" }).end();
   else if (path === "/openapi/v2") response.end(JSON.stringify(described(request)));
   else if (path === "/openapi/v3") response.writeHead(newer ? 200 : 404).end(JSON.stringify(newer));
+  else if (path === "/apis" && modern) {
+    const form = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+    const right = request.headers.accept === form;
+    response.writeHead(right ? 200 : 406, { "content-type": form }).end(JSON.stringify({ items: [modern] }));
+  } else if (modern && request.headers.accept !== undefined && path.endsWith("/v1"))
+    response.writeHead(406).end();
   else if (/^\/apis\/[^/]+\/v1$/.test(path))
     response.end(
       JSON.stringify({
@@ -141,6 +149,23 @@ test("discovery lists what other servers have", async () => {
   }[];
   const found = items.find(({ metadata }) => metadata["name"] === group)!;
   assert.deepEqual(each(found.versions[0]!["resources"], "resource"), ["things"]);
+});
+
+test("aggregated discovery of another server is shown as it is, with a kind for each resource", async (t) => {
+  const resources = [{ resource: "jobs", verbs: ["list"], shortNames: ["jz"] }];
+  modern = { metadata: { name: `agg${count + 1}.example.com` }, versions: [{ version: "v1", resources }] };
+  t.after(() => (modern = undefined));
+  const group = await register();
+  const accept = "application/json;g=apidiscovery.orch.io;v=v2beta1;as=APIGroupDiscoveryList";
+  const listed = async (): Promise<unknown> => {
+    const items = (await must(200, "GET", "/apis", { accept })).at("items") as {
+      metadata: Json;
+      versions: Json[];
+    }[];
+    return items.find(({ metadata }) => metadata["name"] === group)?.versions[0]!["resources"];
+  };
+  await until(async () => each(await listed(), "resource").includes("jobs"));
+  assert.deepEqual(await listed(), [{ ...resources[0], responseKind: { group: "", version: "", kind: "" } }]);
 });
 
 test("a service that is not there makes its version unavailable", async () => {
