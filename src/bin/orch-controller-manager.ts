@@ -5,6 +5,7 @@ import { signingKey } from "#authn";
 import { type ControllerSettings, defaultSettings, runControllerManager } from "#controllers";
 import { clientProgram } from "./control/client-program.ts";
 import { type ManagerSettings, managerOptions } from "./control/control-options.ts";
+import { nodeIpamSettings } from "./control/node-ipam-settings.ts";
 
 process.exitCode = await clientProgram(process.argv.slice(2), managerOptions, (values) => {
   const settings = settingsFrom(values);
@@ -22,8 +23,6 @@ function settingsFrom(values: ManagerSettings): Partial<ControllerSettings> {
   const { clusterSigningCertFile, clusterSigningKeyFile } = values;
   if ((clusterSigningCertFile === "") !== (clusterSigningKeyFile === ""))
     throw new Error("--cluster-signing-cert-file and --cluster-signing-key-file go together");
-  if (values.allocateNodeCidrs && values.clusterCidr === "")
-    throw new Error("--allocate-node-cidrs needs --cluster-cidr");
   const certificate = clusterSigningCertFile === "" ? undefined : text(clusterSigningCertFile);
   return {
     ...(values.rootCaFile !== "" && { rootCa: text(values.rootCaFile) }),
@@ -37,8 +36,7 @@ function settingsFrom(values: ManagerSettings): Partial<ControllerSettings> {
         authorityEnds: new X509Certificate(certificate).validToDate.getTime(),
       },
     }),
-    ...(values.allocateNodeCidrs && { clusterCidr: values.clusterCidr }),
-    nodeMaskSize: values.nodeCidrMaskSize,
+    ...(values.allocateNodeCidrs && { nodeIpam: nodeIpamSettings(values) }),
     nodeMonitorPeriodMilliseconds: values.nodeMonitorPeriod,
     nodeMonitorGraceMilliseconds: values.nodeMonitorGracePeriod,
     nodeStartupGraceMilliseconds: values.nodeStartupGracePeriod,

@@ -59,8 +59,8 @@ const controllers: Readonly<Record<string, Start>> = {
     nodeLifecycleController(context, settings),
     taintEvictionController(context),
   ],
-  nodeipam: (context, { clusterCidr, nodeMaskSize }) =>
-    clusterCidr === undefined ? [] : [nodeIpamController(context, { clusterCidr, nodeMaskSize })],
+  nodeipam: (context, { nodeIpam }) =>
+    nodeIpam === undefined ? [] : [nodeIpamController(context, nodeIpam)],
   ttl: (context) => [nodeTtlController(context)],
   "clusterrole-aggregation": (context) => [roleAggregationController(context)],
   "pvc-protection": (context) => [claimProtectionController(context)],

@@ -2,19 +2,36 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kinds } from "#client";
 import { until, withController } from "./cluster.fixture.ts";
-import { CidrPool, nodeIpamController } from "./node-ipam.ts";
+import { CidrPool } from "./cidr-pool.ts";
+import { nodeIpamController, usualNodeMaskSizes } from "./node-ipam.ts";
 import { stepFor } from "./node-ttl.ts";
 
 test("ranges are handed out in order, given back, and run out", () => {
-  const pool = new CidrPool({ clusterCidr: "10.0.0.0/23", nodeMaskSize: 24 });
+  const pool = new CidrPool("10.0.0.0/23", 24);
   pool.occupy("10.0.0.0/24");
   assert.equal(pool.take(), "10.0.1.0/24");
   assert.equal(pool.take(), undefined);
   pool.release("10.0.0.0/24");
   assert.equal(pool.take(), "10.0.0.0/24");
 });
-test("a range without room is refused", () =>
-  assert.throws(() => new CidrPool({ clusterCidr: "10.0.0.0/25", nodeMaskSize: 24 }), /has no room/));
+test("ranges of IPv6 are handed out, too", () => {
+  const pool = new CidrPool("fd00:1::/63", 64);
+  assert.deepEqual([pool.take(), pool.take(), pool.take()], ["fd00:1::/64", "fd00:1:0:1::/64", undefined]);
+});
+test("a larger range takes all that it has addresses of, one from elsewhere none", () => {
+  const pool = new CidrPool("10.0.0.0/22", 24);
+  pool.occupy("10.0.2.0/23");
+  pool.occupy("10.0.1.128/25");
+  pool.occupy("10.1.0.0/24");
+  pool.occupy("fd00::/64");
+  assert.deepEqual([pool.take(), pool.take()], ["10.0.0.0/24", undefined]);
+  pool.release("10.0.0.0/8");
+  assert.equal(pool.take(), "10.0.1.0/24");
+});
+test("a range without room is refused", () => {
+  assert.throws(() => new CidrPool("10.0.0.0/25", 24), /has no room/);
+  assert.throws(() => new CidrPool("fd00::/40", 64), /too many/);
+});
 
 const steps: [nodes: number, from: number, to: number][] = [
   [100, 0, 0],
@@ -28,7 +45,12 @@ for (const [nodes, from, to] of steps)
 
 test("every node gets one range, however often it changes before that is seen", { timeout: 30_000 }, () =>
   withController(
-    (context) => nodeIpamController(context, { clusterCidr: "10.0.0.0/23", nodeMaskSize: 24 }),
+    (context) =>
+      nodeIpamController(context, {
+        clusterCidrs: ["10.0.0.0/23"],
+        nodeMaskSizes: usualNodeMaskSizes,
+        serviceCidrs: [],
+      }),
     async ({ client }) => {
       const nodes = client.of(kinds.nodes);
       const rangeOf = async (name: string): Promise<string | undefined> =>
@@ -42,6 +64,26 @@ test("every node gets one range, however often it changes before that is seen", 
       // There are two ranges: none may have been lost on the way.
       assert.equal(await until(() => rangeOf("a")), "10.0.0.0/24");
       assert.equal(await until(() => rangeOf("b")), "10.0.1.0/24");
+    },
+  ),
+);
+
+test("nodes get a range of each family, and none of services", { timeout: 30_000 }, () =>
+  withController(
+    (context) =>
+      nodeIpamController(context, {
+        clusterCidrs: ["fd00::/60", "10.0.0.0/16"],
+        nodeMaskSizes: usualNodeMaskSizes,
+        serviceCidrs: ["10.0.0.0/24"],
+      }),
+    async ({ client }) => {
+      const nodes = client.of(kinds.nodes);
+      await nodes.create({ metadata: { name: "a" } });
+      const { podCIDR, podCIDRs } = await until(async () => {
+        const { spec } = await nodes.get("a");
+        return spec.podCIDR ? spec : undefined;
+      });
+      assert.deepEqual([podCIDR, podCIDRs], ["fd00::/64", ["fd00::/64", "10.0.1.0/24"]]);
     },
   ),
 );

@@ -3,6 +3,7 @@
 import type { TokenKey } from "#authn";
 import { type AutoscalerSettings, defaultAutoscalerSettings } from "./autoscaling/metric-sources.ts";
 import type { SigningSettings } from "./certificates/signing.ts";
+import type { NodeIpamSettings } from "./node-ipam.ts";
 import type { NodeEvictionSettings } from "./node-evictions.ts";
 import type { LocalPathSettings } from "./storage/local-path.ts";
 
@@ -16,9 +17,8 @@ export interface ControllerSettings extends NodeEvictionSettings {
   /** The authorities of the API server's certificate, as PEM; without them no namespace gets them. */
   readonly rootCa?: string;
   readonly autoscaler: AutoscalerSettings;
-  /** The range that nodes get theirs from; without it they get none. */
-  readonly clusterCidr?: string;
-  readonly nodeMaskSize: number;
+  /** The ranges that nodes get theirs from; without them they get none. */
+  readonly nodeIpam?: NodeIpamSettings;
   readonly nodeMonitorPeriodMilliseconds: number;
   readonly nodeMonitorGraceMilliseconds: number;
   readonly nodeStartupGraceMilliseconds: number;
@@ -30,7 +30,6 @@ export interface ControllerSettings extends NodeEvictionSettings {
 
 export const defaultSettings: ControllerSettings = {
   autoscaler: defaultAutoscalerSettings,
-  nodeMaskSize: 24,
   nodeMonitorPeriodMilliseconds: 5000,
   nodeMonitorGraceMilliseconds: 40_000,
   nodeStartupGraceMilliseconds: 60_000,

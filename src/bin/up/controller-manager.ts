@@ -12,6 +12,7 @@ import {
   ensureLocalPathClass,
   runControllerManager,
   servingApprovalController,
+  usualNodeMaskSizes,
 } from "#controllers";
 import { type Dialect, componentAgent } from "#dialect";
 import { type MetricsServerOptions, runMetricsServer, unregisterMetricsApi } from "#metricsapi";
@@ -121,6 +122,12 @@ function settingsFrom(options: ControlLoopOptions): Partial<ControllerSettings> 
       initialReadinessDelayMilliseconds: 0,
     },
     ...(options.localPath && { localPath: options.localPath }),
-    ...(options.clusterCidr !== undefined && { clusterCidr: options.clusterCidr }),
+    ...(options.clusterCidr !== undefined && {
+      nodeIpam: {
+        clusterCidrs: [options.clusterCidr],
+        nodeMaskSizes: usualNodeMaskSizes,
+        serviceCidrs: [],
+      },
+    }),
   };
 }
