@@ -39,11 +39,17 @@ function afterStart(act) {
 
 /**
  * Lets the heap grow in small steps. Not from the beginning: with this setting of V8, what Node has compiled of itself beforehand is of
- * no use, and a start takes 17 ms longer at least.
+ * no use, and a start takes 17 ms longer at least. A small heap of the API server may grow in larger ones: it is filled anew after every
+ * rest (src/bin/memory-return.ts), and each step on the way costs a collection (10,000 creations take 6 % less).
  */
 function growSlowly(name) {
-  const percent = ["nodeagent", "orch-dns", "orch-network", "orch-proxy"].includes(name) ? 20 : 30;
-  require("node:v8").setFlagsFromString(`--heap-growing-percent=${percent}`);
+  const { getHeapStatistics, setFlagsFromString } = require("node:v8");
+  const isSmall = ["nodeagent", "orch-dns", "orch-network", "orch-proxy"].includes(name);
+  const isServer = name === "orch-apiserver";
+  const percent = () => (isSmall ? 20 : isServer && getHeapStatistics().total_heap_size < 96 << 20 ? 60 : 30);
+  const set = () => setFlagsFromString(`--heap-growing-percent=${percent()}`);
+  set();
+  if (isServer) setInterval(set, 5000).unref();
 }
 
 /**
@@ -110,13 +116,9 @@ function runs(node) {
   );
 }
 
-/**
- * Packed into a few files if the build was whole, else module by module. Servers of test harnesses (ORCH_ENVTEST) are started often
- * and asked little: packed into one script they start in less time, and their first thousands of requests take less, too. In the long run
- * every write takes 5 to 20 % more, since V8 makes faster code of what is at the top of a module than of what is within a function.
- */
+/** Packed into one script or a few modules if the build was whole, else module by module. */
 const programOf = (name) =>
-  [...(process.env.ORCH_ENVTEST === "1" ? ["pack/*.cjs"] : []), "pack/*.js", "bin/*.js"]
+  ["pack/*.cjs", "pack/*.js", "bin/*.js"]
     .map((file) => join(root, "dist", file.replace("*", name)))
     .find(existsSync);
 
@@ -149,22 +151,33 @@ function runScript(file) {
   const source = readFileSync(file, "latin1");
   const cache = `${file.slice(0, -".cjs".length)}-${source.slice(3, source.indexOf("\n"))}.cache`;
   const cachedData = existsSync(cache) ? readFileSync(cache) : undefined;
-  const script = new Script(`(function (require, module, exports, __filename, __dirname) {${source}\n})`, {
+  const script = new Script(source, {
     filename: file,
     cachedData,
     importModuleDynamically: loaders.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  if (!cachedData || script.cachedDataRejected) {
-    // Soon after the start: V8 forgets what it compiled for it and has not used since.
-    const keepAtExit = (code) => code === 0 && keep(script, cache);
-    process.once("exit", keepAtExit);
-    afterStart(() => {
+  if (!cachedData || script.cachedDataRejected) keepWhenStarted(script, cache);
+  globalThis[Symbol.for("orch.script")] = {
+    require: createRequire(file),
+    // Workers and other files are looked for beside the modules.
+    packedAt: require("node:url").pathToFileURL(file.replace(/cjs$/, "js")).href,
+  };
+  script.runInThisContext();
+}
+
+/**
+ * Soon after the start: when a program comes to rest V8 forgets what it compiled for the start, and takes nothing that was kept under
+ * other flags than those of the next start (src/bin/memory-return.ts does both).
+ */
+function keepWhenStarted(script, cache) {
+  const keepAtExit = (code) => code === 0 && keep(script, cache);
+  process.once("exit", keepAtExit);
+  process.once("orch:started", () =>
+    setTimeout(() => {
       process.off("exit", keepAtExit);
       keep(script, cache);
-    });
-  }
-  const module = { exports: {} };
-  script.runInThisContext()(createRequire(file), module, module.exports, file, join(file, ".."));
+    }, 1000).unref(),
+  );
 }
 
 /** Keeps what was compiled, unless nobody ran the program itself or the folder is not ours to write. */

@@ -1,11 +1,13 @@
 // Packs the compiled modules of each program and of each library door into a few files: loading hundreds of
 // small modules is most of a cold start (120 ms against 35 ms for all kinds). Workers are packed beside,
 // under their own names, so that `new URL("./x-worker.js", import.meta.url)` finds them either way.
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { builtinModules } from "node:module";
 import { basename, join } from "node:path";
 import { packUi } from "./pack-ui.mjs";
-import { filesUnder, root } from "./setup.mjs";
+import { filesUnder, root, runtime } from "./setup.mjs";
 
 // An ES import of a built-in module reads all its exports, and some of those load what nobody here uses:
 // node:http alone brings the whole fetch client, a quarter of our start. Asked for by name, modules give only
@@ -23,9 +25,9 @@ function withPlainBuiltins(code) {
 }
 
 /**
- * Programs that are also packed into one script each, for test harnesses, which start them often. What V8 compiled for a
- * script can be kept after it ran (see bin/launch.js); of a module, Node keeps only what was compiled before it ran, and
- * most functions are not yet.
+ * Programs that are packed into one script each. What V8 compiled of a script can be kept after it ran (see bin/launch.js), which
+ * saves a fifth of the work of a start; of a module, Node keeps only what was compiled before it ran, and most functions are not yet.
+ * Names at the top of a script are global: within a function around them V8 makes slower code of all that uses them.
  */
 const wholePrograms = ["orch-apiserver"];
 
@@ -43,13 +45,27 @@ async function packWhole(build, program, outdir) {
     write: false,
   });
   const code = outputFiles[0].text.replace(/\brequire\("(node:[\w/]+)"\)/g, 'process.getBuiltinModule("$1")');
-  // Workers and other files are looked for beside a module that is packed the other way.
-  const packedAt = `const packedAt = require("node:url").pathToFileURL(__filename.replace(/cjs$/, "js")).href;`;
-  // Strict as the modules are: a directive counts only before all statements.
-  const script = `"use strict";${packedAt}${code}`;
+  refuseNamesOfGlobals(code, program);
+  // What a script is not given as a module is, launch.js leaves for it; strict as modules are, for which a directive must come first.
+  const script = `"use strict";const { require, packedAt } = globalThis[Symbol.for("orch.script")];${inAscii(code)}`;
   const hash = createHash("sha256").update(script).digest("hex").slice(0, 16);
   return put(join(outdir, `${program}.cjs`), `// ${hash}\n${script}`);
 }
+
+function refuseNamesOfGlobals(code, program) {
+  const names = code.matchAll(/^(?:async )?(?:function\*?|class|var|let|const) ([\w$]+)/gm);
+  const globals = execFileSync(runtime(), ["-p", "Object.getOwnPropertyNames(globalThis).join()"]);
+  // A text that is given with -p sees modules as globals as well.
+  const isGlobal = (name) => !builtinModules.includes(name) || name in globalThis;
+  const ofRuntime = new Set(globals.toString().trim().split(",").filter(isGlobal));
+  const taken = [...names].map(([, name]) => name).filter((name) => ofRuntime.has(name));
+  if (taken.length)
+    throw new Error(`${program} would replace what the runtime calls ${taken.join(", ")}: rename it`);
+}
+
+/** V8 holds a text with a single character beyond Latin-1 in twice its length; esbuild leaves those of expressions and comments. */
+const inAscii = (code) =>
+  code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** Renamed into place, so that a program started in this moment reads either the old file or the new one. */
 function put(path, contents) {
@@ -104,7 +120,7 @@ export async function pack() {
   mkdirSync(outdir, { recursive: true });
   const made = new Set(
     outputFiles.map(({ path, contents, text }) =>
-      put(path, path.endsWith(".js") ? withPlainBuiltins(text) : contents),
+      put(path, path.endsWith(".js") ? inAscii(withPlainBuiltins(text)) : contents),
     ),
   );
   for (const program of wholePrograms.filter((name) => existsSync(join(root, `dist/bin/${name}.js`))))

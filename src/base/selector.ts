@@ -154,7 +154,7 @@ export function parseFieldSelector(text: string): readonly Requirement[] {
       return {
         key: match[1]!,
         operator: match[2] === "!=" ? ("notin" as const) : ("in" as const),
-        values: [unescape(match[3]!, text)],
+        values: [unescaped(match[3]!, text)],
       };
     });
 }
@@ -173,7 +173,7 @@ function splitUnescaped(text: string): string[] {
   return terms;
 }
 
-function unescape(value: string, whole: string): string {
+function unescaped(value: string, whole: string): string {
   if (/(^|[^\\])(\\\\)*[=,]/.test(value))
     throw new SelectorError(`invalid selector: '${whole}'; can't understand '${value}'`);
   if (/(^|[^\\])(\\\\)*\\($|[^\\,=])/.test(value))

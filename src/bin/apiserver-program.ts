@@ -51,6 +51,8 @@ export async function runApiserver(argv: readonly string[], beside?: Beside): Pr
   }
   log.info("serving", { url: server.url, dialect: dialect.name });
   tellSupervisor({ ready: server.url });
+  // For the launcher, which then keeps what was compiled for the start.
+  process.emit("orch:started" as never);
   const stopping = new AbortController();
   void returnMemory(ownMemory(systemClock), stopping.signal);
   const running = beside?.({ server, log }, stopping.signal);

@@ -41,13 +41,7 @@ export async function openStoreFor(options: StoreOptions, given?: Store): Promis
   });
 }
 
-/**
- * Changes that the store holds in memory are those that the caches hold anyway, unless they are encrypted: then
- * they are held twice, and what the collector must go through costs more than the encryption.
- */
-const recentEncryptedBytes = 2 << 20;
-
-async function localStore({ settings, encryption, clock, log }: StoreOptions): Promise<Store> {
+async function localStore({ settings, clock, log }: StoreOptions): Promise<Store> {
   if (settings.storeServers.length > 0) return await openStore({ memory: true, clock });
   const dir = join(settings.dataDir, "store");
   try {
@@ -60,7 +54,6 @@ async function localStore({ settings, encryption, clock, log }: StoreOptions): P
   }
   return await openStore({
     dir,
-    ...(encryption && { recentBytes: recentEncryptedBytes }),
     damaged: (error) =>
       log.error("the store is damaged; nothing more is written to it", { error: error.message }),
   });

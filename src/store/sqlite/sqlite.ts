@@ -50,6 +50,8 @@ export interface SqliteOptions {
   readonly damaged?: (error: StoreDamaged) => void;
 }
 
+/** Who watches is told of changes as they come: these are for those who fall behind for a moment. */
+const usualRecentBytes = 2 << 20;
 const readAtOnce = 64;
 const readChunk = 256;
 const rowsPerChunk = 1000;
@@ -83,7 +85,7 @@ class SqliteStore implements Store {
     this.#reader = reader;
     this.#thread = thread;
     this.#unlock = unlock;
-    this.#recent = new Recent(options.recentBytes ?? 16 << 20);
+    this.#recent = new Recent(options.recentBytes ?? usualRecentBytes);
     this.#commits = new Commits({
       thread,
       revision: () => this.#revision,
