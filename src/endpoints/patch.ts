@@ -323,7 +323,9 @@ export function applyConfiguration(
     read: () => reading().sent,
     judge: () => {
       const { sent, duplicate } = reading();
-      const { name, namespace } = sent.metadata;
+      // What is reset says nothing, be it another name.
+      const part = endpoint.resource.strategy.subresources?.[call.target.subresource];
+      const { name, namespace } = part?.resets?.includes("metadata") ? {} : sent.metadata;
       if (name !== undefined && name !== call.target.name)
         throw badRequest(
           `the name of the object (${name}) does not match the name on the URL (${call.target.name})`,

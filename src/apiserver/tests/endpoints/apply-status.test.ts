@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { serve } from "../../server.fixture.ts";
+
+const { ask, must } = await serve();
+const apply = "application/apply-patch+yaml";
+
+test("a name says nothing where a status is applied whose kind takes no metadata there", async () => {
+  const path = "/apis/storage.orch.io/v1/volumeattachments";
+  const spec = { attacher: "a", nodeName: "n", source: { persistentVolumeName: "v" } };
+  await must(201, "POST", path, { body: { metadata: { name: "one" }, spec } });
+  const applied = (name: string) => ({
+    apiVersion: "storage.orch.io/v1",
+    kind: "VolumeAttachment",
+    metadata: { name },
+    status: { attached: true },
+  });
+  const sent = (part: string, name: string) =>
+    ask("PATCH", `${path}/one${part}?fieldManager=m`, { type: apply, body: applied(name) });
+  const done = await sent("/status", "two");
+  assert.deepEqual([done.status, done.at("metadata.name"), done.at("status.attached")], [200, "one", true]);
+  assert.equal((await sent("", "two")).status, 400);
+});
