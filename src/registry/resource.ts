@@ -3,7 +3,7 @@
 import { type ResourceName, conflict, tooLarge } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
-import { canonical } from "#schema";
+import { applyDefaults, canonical } from "#schema";
 import { decodeJson, encodeHeld, encodeStoredProtobuf, ownMemory, storedForm } from "./encoding.ts";
 import type { ConvertBetween } from "./conversions.ts";
 import type { Entry, Outcome, Revision, Store, Write } from "#store";
@@ -17,7 +17,7 @@ import {
   withRevision,
 } from "#watchcache";
 import { StoredHeader } from "./stored-header.ts";
-import type { ApiObject, KindSchema, Served, Strategy } from "./strategy.ts";
+import type { ApiObject, KindSchema, RegistrySettings, Served, Strategy } from "./strategy.ts";
 
 /** A version under which a resource is reached, with the dialect's names filled in. */
 export interface Endpoint {
@@ -185,10 +185,15 @@ export class Resource {
         ? undefined
         : this.endpoints.find((endpoint) => endpoint.apiVersion === apiVersion);
     const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
-    const decoded = decode(other?.schema ?? this.hub, this.strategy.formerVersions?.[version]);
+    const schema = other?.schema ?? this.hub;
+    const decoded = decode(schema, this.strategy.formerVersions?.[version]);
+    // Those of custom resources are filled in by whoever converts them.
+    if (!this.strategy.custom) applyDefaults(schema, decoded as never);
     const object = other ? other.toHub(decoded) : decoded;
     object.kind = this.hub.kind.kind;
     object.apiVersion = this.hubVersion;
+    if (!this.strategy.custom)
+      this.strategy.defaults?.(object, { dialect: this.dialect, settings: plainSettings });
     this.strategy.restore?.(object);
     return object;
   }
@@ -331,4 +336,7 @@ function refuseTooLarge(size: number): void {
 const nothing: Readonly<Record<string, string>> = {};
 
 // JSON.parse would round these.
+/** Of the server's settings, defaults depend on gates alone: what a gate adds is added when it is written. */
+const plainSettings: RegistrySettings = { allowPrivileged: true, eventTtlSeconds: 0 };
+
 const longNumber = /[:[,]\s*-?\d{16,}/;

@@ -161,7 +161,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Who looks at a deletion sees the identity of the object among its preconditions. */
   readonly deletedByUid?: boolean;
 
-  defaults?(obj: T, ctx: RequestContext): void;
+  /** Also of what was stored, where another program did it: an older release has fewer defaults. */
+  defaults?(obj: T, ctx: Pick<RequestContext, "dialect" | "settings">): void;
   /** Versions that objects were stored in and that are served no more, and how JSON of them is read. */
   readonly formerVersions?: Readonly<Record<string, (stored: JsonObject) => JsonObject>>;
   /**

@@ -101,7 +101,10 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
   metaChecks: { asNew: 2 },
   status: "cleared",
   returnsDeleted: true,
-  restore: ({ status }) => void (status.phase ||= "Pending"),
+  restore: ({ spec, status }) => {
+    status.phase ||= "Pending";
+    alignSources(spec);
+  },
   prepareForCreate: (obj, { dialect }) => {
     obj.status = { phase: "Pending" };
     dropForeign(obj.spec, dialect);
