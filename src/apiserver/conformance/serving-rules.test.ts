@@ -8,6 +8,7 @@ import { type Settings, connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { connect as connectTls } from "node:tls";
 import { selfSigned, writePair } from "#authn";
 import { createMetrics, silentLog, systemClock, virtualClock } from "#base";
 import { dialects } from "#dialect";
@@ -116,6 +117,24 @@ test("without files a self-signed pair for the public address is made, kept, and
   assert.deepEqual(readdirSync(certDir).toSorted(), ["apiserver.crt", "apiserver.key"]);
   assert.equal(statSync(join(certDir, "apiserver.key")).mode & 0o077, 0);
   assert.equal((await open(t, given)).certificate, certificate);
+});
+
+test("another pair that is put in the place of the self-signed one is served", async (t) => {
+  const certDir = folder(t);
+  const port = await open(t, {
+    ...settings(`--cert-dir=${certDir}`, "--bind-address=127.0.0.1"),
+    securePort: 0,
+  });
+  const other = selfSigned({ commonName: "other" }, ["localhost"], { now: Date.now(), days: 1 });
+  writePair(other, join(certDir, "apiserver.crt"), join(certDir, "apiserver.key"));
+  const { hostname: host, port: number } = new URL(port.url);
+  for (let subject = ""; subject !== "other";) {
+    const socket = connectTls({ host, port: Number(number), rejectUnauthorized: false });
+    await once(socket, "secureConnect");
+    subject = String(socket.getPeerCertificate().subject.CN);
+    socket.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 });
 
 test("a folder for certificates is not touched when files are given, which may hold the authority behind the certificate", async (t) => {

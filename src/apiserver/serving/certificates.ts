@@ -93,7 +93,7 @@ export interface ServingCertificates {
   }): void;
 }
 
-const lookEveryMilliseconds = 5000;
+const lookEveryMilliseconds = 1000;
 
 export interface ServingFiles {
   /** The default pair; without files for a server that was given none. */

@@ -13,7 +13,7 @@ import type { OneTimeLogin } from "../ui/one-time-login.ts";
 import { pageFiles } from "../ui/page-files.ts";
 import { auditSignIn } from "../ui/sign-in-audit.ts";
 import { type UiOptions, builtPageFolder, withUi } from "../ui/ui-handler.ts";
-import { servingCertificates } from "./certificates.ts";
+import { type PairFiles, servingCertificates } from "./certificates.ts";
 import { hostAddress } from "./host-address.ts";
 import { logCertificates } from "./start-log.ts";
 
@@ -138,8 +138,8 @@ function urlOf({ address: { address, port } }: Listener): string {
   return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** A pair made by the server itself, kept so that it is the same after a restart. */
-function ownPair(settings: ApiserverSettings, clock: Clock): { cert: string; key: string } {
+/** A pair made by the server itself, kept so that it is the same after a restart; whoever likes puts another there. */
+function ownPair(settings: ApiserverSettings, clock: Clock): PairFiles {
   const names = [...new Set([publicAddress(settings), hostname(), "localhost", "127.0.0.1"])];
   const [certFile, keyFile] = [
     join(settings.certDir, "apiserver.crt"),
@@ -147,8 +147,7 @@ function ownPair(settings: ApiserverSettings, clock: Clock): { cert: string; key
   ];
   try {
     const found = { certificate: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
-    if (stillGood(found, names, clock.now(), 24 * 3600 * 1000))
-      return { cert: found.certificate, key: found.key };
+    if (stillGood(found, names, clock.now(), 24 * 3600 * 1000)) return { certFile, keyFile };
   } catch {
     // None yet.
   }
@@ -157,7 +156,7 @@ function ownPair(settings: ApiserverSettings, clock: Clock): { cert: string; key
     days: 365,
   });
   writePair(made, certFile, keyFile);
-  return { cert: made.certificate, key: made.key };
+  return { certFile, keyFile };
 }
 
 /** The address that other members of the cluster reach this server at. */
