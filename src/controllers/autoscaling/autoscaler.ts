@@ -11,7 +11,7 @@ import {
   writeStatus,
 } from "#controllerkit";
 import { type SeenPod, keyOf, splitKey } from "../pods.ts";
-import { type ScaleHistory, limitReplicas } from "./behavior.ts";
+import { type Limited, type ScaleHistory, limitReplicas } from "./behavior.ts";
 import {
   type AutoscalerSettings,
   MetricError,
@@ -120,6 +120,12 @@ export function autoscalerController(
     const { scale, path } = found;
     const current = scale.spec?.replicas ?? 0;
     state.currentReplicas = current;
+    const history = histories.get(key) ?? {
+      recommendations: [{ at: clock.now(), value: current }],
+      added: [],
+      removed: [],
+    };
+    histories.set(key, history);
     const [min, max] = [spec.minReplicas ?? 1, spec.maxReplicas];
     let metrics: readonly MetricStatus[] = [];
     if (current === 0 && min !== 0) {
@@ -140,12 +146,6 @@ export function autoscalerController(
       const computed = await compute(autoscaler, scale, current, state);
       if (!computed) return;
       metrics = computed.statuses;
-      const history = histories.get(key) ?? {
-        recommendations: [{ at: clock.now(), value: current }],
-        added: [],
-        removed: [],
-      };
-      histories.set(key, history);
       const limited = limitReplicas(
         {
           current,
@@ -160,14 +160,7 @@ export function autoscalerController(
       );
       desired = limited.replicas;
       reason = desired > current ? `${computed.metric} above target` : "All metrics below target";
-      if (limited.isStabilized)
-        state.set(
-          "AbleToScale",
-          "True",
-          "ScaleDownStabilized",
-          "recent recommendations were higher than current one, applying the highest recent recommendation",
-        );
-      else state.set("AbleToScale", "True", "ReadyForNewScale", "recommended size matches current size");
+      state.set("AbleToScale", "True", ...stabilityOf(limited));
       state.set("ScalingLimited", limited.isLimited ? "True" : "False", limited.reason, limited.message);
     }
     if (desired !== current) await rescale(key, autoscaler, { path, scale, current, desired, reason }, state);
@@ -370,3 +363,13 @@ async function scaleOf(
   const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${served.plural}/${encodeURIComponent(name)}/scale`;
   return { scale: (await client.request("GET", path)) as Scale, path };
 }
+
+const stabilityOf = ({ stabilized }: Limited): [reason: string, message: string] => {
+  const [word, bound] = stabilized === "up" ? ["lower", "lowest"] : ["higher", "highest"];
+  return stabilized
+    ? [
+        stabilized === "up" ? "ScaleUpStabilized" : "ScaleDownStabilized",
+        `recent recommendations were ${word} than current one, applying the ${bound} recent recommendation`,
+      ]
+    : ["ReadyForNewScale", "recommended size matches current size"];
+};

@@ -16,7 +16,7 @@ const input = (more: Partial<LimitInput>): LimitInput => ({
 const history = (): ScaleHistory => ({ recommendations: [], added: [], removed: [] });
 
 const cases: [name: string, given: Partial<LimitInput>, replicas: number, reason: string][] = [
-  ["within range nothing is limited", { desired: 5 }, 5, "DesiredWithinRange"],
+  ["within range nothing is limited", { desired: 4 }, 4, "DesiredWithinRange"],
   ["the maximum holds", { desired: 50, max: 4 }, 4, "TooManyReplicas"],
   [
     "the minimum holds",
@@ -24,7 +24,14 @@ const cases: [name: string, given: Partial<LimitInput>, replicas: number, reason
     2,
     "TooFewReplicas",
   ],
-  ["growth is limited to four pods or twice as many", { desired: 10 }, 6, "ScaleUpLimit"],
+  ["growth is limited to four pods", { current: 1, desired: 10 }, 4, "ScaleUpLimit"],
+  ["growth is limited to twice as many", { current: 3, desired: 10 }, 6, "ScaleUpLimit"],
+  [
+    "with a behavior growth is limited to four more, or twice as many",
+    { desired: 10, behavior: {} },
+    6,
+    "ScaleUpLimit",
+  ],
   [
     "a disabled direction does not move",
     {
@@ -44,7 +51,20 @@ for (const [name, given, replicas, reason] of cases)
 test("a recent higher recommendation holds the number up", () => {
   const past: ScaleHistory = { recommendations: [{ at: 990_000, value: 5 }], added: [], removed: [] };
   const limited = limitReplicas(input({ current: 5, desired: 1 }), past);
-  assert.deepEqual([limited.replicas, limited.isStabilized], [5, true]);
+  assert.deepEqual([limited.replicas, limited.stabilized], [5, "down"]);
+});
+
+test("without a behavior a recent recommendation counts that is more than there are", () => {
+  const past: ScaleHistory = { recommendations: [{ at: 990_000, value: 6 }], added: [], removed: [] };
+  const { replicas, reason, stabilized } = limitReplicas(input({ current: 4, desired: 4, max: 4 }), past);
+  assert.deepEqual([replicas, reason, stabilized], [4, "TooManyReplicas", "down"]);
+});
+
+test("a window for growth holds the number down", () => {
+  const past: ScaleHistory = { recommendations: [{ at: 990_000, value: 2 }], added: [], removed: [] };
+  const behavior = { scaleUp: { stabilizationWindowSeconds: 30 } };
+  const limited = limitReplicas(input({ desired: 8, behavior }), past);
+  assert.deepEqual([limited.replicas, limited.stabilized], [2, "up"]);
 });
 
 const pod = (name: string) =>

@@ -22,7 +22,8 @@ export interface Limited {
   readonly isLimited: boolean;
   readonly reason: string;
   readonly message: string;
-  readonly isStabilized: boolean;
+  /** Which way recent recommendations held the number back. */
+  readonly stabilized: "up" | "down" | undefined;
 }
 
 const defaultUp = {
@@ -49,30 +50,58 @@ export interface LimitInput {
 }
 
 export function limitReplicas(input: LimitInput, history: ScaleHistory): Limited {
-  const { current, desired, min, max, behavior, now } = input;
-  const up = { ...defaultUp, ...behavior?.scaleUp } as Rules;
-  const down = { ...defaultDown, ...behavior?.scaleDown } as Rules;
+  return input.behavior ? limitByBehavior(input, input.behavior, history) : limitByDefault(input, history);
+}
+
+/** Without a behavior only shrinking is stabilized, and growth is limited to twice as many, or four. */
+function limitByDefault(input: LimitInput, history: ScaleHistory): Limited {
+  const { current, desired, downscaleWindowSeconds } = input;
+  const recent = remember(input, history, downscaleWindowSeconds);
+  const stabilized = Math.max(...recent(downscaleWindowSeconds));
+  const limited = Math.min(stabilized, Math.max(2 * current, 4));
+  return bound(stabilized, limited, input, stabilized === desired ? undefined : "down");
+}
+
+function limitByBehavior(input: LimitInput, behavior: Behavior, history: ScaleHistory): Limited {
+  const { current, desired } = input;
+  const up = { ...defaultUp, ...behavior.scaleUp } as Rules;
+  const down = { ...defaultDown, ...behavior.scaleDown } as Rules;
   const downWindow = down.stabilizationWindowSeconds ?? input.downscaleWindowSeconds;
   const upWindow = up.stabilizationWindowSeconds ?? 0;
-  const longest = Math.max(downWindow, upWindow) * 1000;
-  history.recommendations = [
-    ...history.recommendations.filter(({ at }) => now - at <= longest),
-    { at: now, value: desired },
-  ];
-  const within = (seconds: number): number[] =>
-    history.recommendations.filter(({ at }) => now - at <= seconds * 1000).map(({ value }) => value);
-  const [upBound, downBound] = [
-    Math.min(...within(upWindow), desired),
-    Math.max(...within(downWindow), desired),
-  ];
+  const recent = remember(input, history, Math.max(downWindow, upWindow));
+  const [upBound, downBound] = [Math.min(...recent(upWindow)), Math.max(...recent(downWindow))];
   let stabilized = current;
   if (stabilized < upBound) stabilized = upBound;
   if (stabilized > downBound) stabilized = downBound;
-  const isStabilized = stabilized !== desired;
+  const way = desired >= current ? "up" : "down";
   const limited = rateLimited(stabilized, { ...input, up, down }, history);
-  const bounded = Math.min(max, Math.max(min, limited));
-  const [reason, message] = reasonFor(stabilized, limited, bounded, { min, max });
-  return { replicas: bounded, isLimited: reason !== "DesiredWithinRange", reason, message, isStabilized };
+  return bound(stabilized, limited, input, stabilized === desired ? undefined : way);
+}
+
+/** Adds what is recommended now to the history; gives what was recommended within so many seconds. */
+function remember(
+  { desired, now }: LimitInput,
+  history: ScaleHistory,
+  longestSeconds: number,
+): (seconds: number) => number[] {
+  const isWithin = (at: number, seconds: number): boolean => now - at <= seconds * 1000;
+  history.recommendations = [
+    ...history.recommendations.filter(({ at }) => isWithin(at, longestSeconds)),
+    { at: now, value: desired },
+  ];
+  return (seconds) =>
+    history.recommendations.filter(({ at }) => isWithin(at, seconds)).map(({ value }) => value);
+}
+
+function bound(
+  wanted: number,
+  limited: number,
+  { min, max }: LimitInput,
+  stabilized: Limited["stabilized"],
+): Limited {
+  const replicas = Math.min(max, Math.max(min, limited));
+  const [reason, message] = reasonFor(wanted, limited, replicas, { min, max });
+  return { replicas, isLimited: reason !== "DesiredWithinRange", reason, message, stabilized };
 }
 
 function reasonFor(
