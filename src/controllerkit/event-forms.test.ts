@@ -40,6 +40,27 @@ for (const form of ["core", "events"] as const)
     assert.deepEqual(await written(), ["a 4 mine"]);
   });
 
+test("what several report about one object at the same moment is all there", async () => {
+  await using server = await startServer({ store: "memory" });
+  const { client } = server;
+  const clock = virtualClock(now);
+  const recorders = ["one", "two", "three"].map((component) =>
+    eventRecorder({ client, clock, log: silentLog, component }),
+  );
+  for (let round = 0; round < 2; round++)
+    for (const recorder of recorders) {
+      recorder.event(pod, "Normal", "Tried", "a");
+      await recorder.sent();
+    }
+  const { items } = await client.of(kinds.events).list({ namespace: "default" });
+  assert.deepEqual(
+    items
+      .map(({ reportingController, deprecatedCount }) => `${reportingController} ${deprecatedCount}`)
+      .toSorted(),
+    ["one 2", "three 2", "two 2"],
+  );
+});
+
 test("an event in the newer group names its instance as component-suffix", async () => {
   await using server = await startServer({ store: "memory" });
   const { client } = server;

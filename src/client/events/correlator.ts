@@ -58,11 +58,13 @@ export function correlator({ combines }: CorrelatorOptions): (happening: Happeni
   const known = new LRUCache<string, KnownEvent>({ max: keptEntries });
   const alike = new LRUCache<string, { messages: Set<string>; at: number }>({ max: keptEntries });
   let lastStamp = 0n;
+  // Others report about the same object in the same millisecond: what is below it is each recorder's own.
+  const ownNanoseconds = BigInt(Math.floor(Math.random() * 1_000_000));
   const tokens = new LRUCache<string, { left: number; at: number }>({ max: keptEntries });
 
   /** The object's name and the time in nanoseconds; two of one millisecond differ in the digits below it. */
   const eventName = (object: string, at: number): string => {
-    const stamp = BigInt(Math.trunc(at)) * 1_000_000n;
+    const stamp = BigInt(Math.trunc(at)) * 1_000_000n + ownNanoseconds;
     lastStamp = stamp > lastStamp ? stamp : lastStamp + 1n;
     return `${object}.${lastStamp.toString(16)}`;
   };
