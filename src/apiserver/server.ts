@@ -144,6 +144,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     networkPolicyStatus: gates.enabled("NetworkPolicyStatus"),
     userNamespaces: gates.enabled("UserNamespacesStatelessPodsSupport"),
     procMount: gates.enabled("ProcMountType"),
+    elasticJobs: gates.enabled("ElasticIndexedJob"),
     disruptionConditions: gates.enabled("PodDisruptionConditions"),
     garbageCollection: settings.enableGarbageCollector,
     certificateIssued: issuedMetrics(serving.metrics, dialect),

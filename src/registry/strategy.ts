@@ -55,6 +55,8 @@ export interface RegistrySettings {
   readonly userNamespaces?: boolean;
   /** Whether containers may see all of the process directory. */
   readonly procMount?: boolean;
+  /** False where the completions of an indexed job stay as they are. */
+  readonly elasticJobs?: boolean;
   /** False where pods that are evicted do not say why in a condition. */
   readonly disruptionConditions?: boolean;
   /** False where nobody collects dependents: then a deletion leaves them alone, whatever it asks for. */

@@ -14,6 +14,7 @@ export const gatesRead = [
   "CRDValidationRatcheting",
   "ComponentSLIs",
   "CustomResourceValidationExpressions",
+  "ElasticIndexedJob",
   "InPlacePodVerticalScaling",
   "NetworkPolicyStatus",
   "PodDisruptionConditions",

@@ -158,10 +158,10 @@ function generatedErrors({ metadata, spec }: Job, dialect: Dialect, old: Job | u
   return errors;
 }
 
-function changeErrors({ spec }: Job, { spec: old, status }: Job): FieldError[] {
+function changeErrors({ spec }: Job, { spec: old, status }: Job, elastic: boolean): FieldError[] {
   const errors: FieldError[] = [];
   const movesTogether = spec.completionMode === "Indexed" && spec.completions !== undefined;
-  if (spec.completionMode !== "Indexed")
+  if (!elastic || spec.completionMode !== "Indexed")
     errors.push(...unchanged(spec.completions, old.completions, "spec.completions"));
   else if (movesTogether && spec.completions !== old.completions && spec.completions !== spec.parallelism) {
     errors.push(
@@ -281,7 +281,7 @@ export const job = templated<Job>((obj) => obj.spec.template, {
   validateUpdate: (obj, old, ctx) => [
     ...errorsOf(obj, ctx, old),
     ...specErrors(obj.spec, ctx),
-    ...changeErrors(obj, old),
+    ...changeErrors(obj, old, ctx.settings.elasticJobs !== false),
   ],
   warnings: ({ metadata, spec }, old, ctx) => [
     ...(old ? [] : podNameWarnings(metadata.name)),

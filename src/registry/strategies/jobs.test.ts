@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { cronJob } from "./cron-job.ts";
 import { job } from "./job.ts";
 import { isTimeZone, scheduleProblem } from "./rules/cron.ts";
-import { cellsOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { causesOf, cellsOf, contextOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import type { ApiObject } from "../strategy.ts";
 
 const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i:1" }] } };
 const metadata = { name: "j", namespace: "n", uid: "u" };
@@ -282,3 +283,15 @@ for (const text of bad)
 const zones: [string, boolean][] = [["UTC", true], ["Europe/Berlin", true], ["../etc/passwd", false], ["+01:00", false], ["Mars/Base", false]];
 for (const [zone, known] of zones)
   test(`${zone} is ${known ? "a" : "no"} time zone`, () => assert.equal(isTimeZone(zone), known));
+
+test("without its gate the completions of an indexed job stay", () => {
+  const indexed = (count: number): ApiObject =>
+    defaulted(job, {
+      metadata: { name: "j", namespace: "n" },
+      spec: { template, completionMode: "Indexed", completions: count, parallelism: count },
+    });
+  const context = contextOf(job);
+  const settings = { ...context.settings, elasticJobs: false };
+  const causes = causesOf(job.validateUpdate!(indexed(4), indexed(3), { ...context, settings }));
+  assert.ok(causes.includes("Invalid spec.completions"), causes.join());
+});
