@@ -12,6 +12,7 @@ import {
   decodeEnvelope,
   decodeJson,
   decodeYaml,
+  strictSentence,
   protobufCodec,
 } from "#schema";
 import type { ApiCall } from "./api-call.ts";
@@ -163,7 +164,7 @@ export function judgeStrictness(
   if (mode === "Ignore" || strict.length === 0) return;
   if (mode === "Strict")
     throw badRequest(
-      `${kind} in version "${versionOf(decoded.value.apiVersion)}" cannot be handled as a ${kind}: strict decoding error: ${strict.join(", ")}`,
+      `${kind} in version "${versionOf(decoded.value.apiVersion)}" cannot be handled as a ${kind}: strict decoding error: ${strictSentence(strict)}`,
     );
   for (const text of strict) call.warn(text);
 }

@@ -21,6 +21,7 @@ import {
 import {
   DecodeError,
   PatchError,
+  duplicateSentence,
   fromJsonValue,
   jsonPatch,
   mergePatch,
@@ -175,7 +176,9 @@ function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fiel
       strict:
         mode === "Ignore"
           ? []
-          : [...duplicate, ...operationFindings(value)].map((text) => `json patch ${text}`),
+          : [...duplicate, ...operationFindings(value)]
+              .toSorted((a, b) => operationOf(a) - operationOf(b))
+              .map((text) => `json patch ${text}`),
     };
   if (value === null && type === "application/strategic-merge-patch+json")
     return { value: {}, strict: duplicate };
@@ -191,6 +194,9 @@ function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fiel
 
 const jsonKind = (value: unknown): string =>
   Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+
+/** The place of the operation that a finding is about. */
+const operationOf = (finding: string): number => Number(/\[(\d+)\]/.exec(finding)?.[1] ?? 0);
 
 /** What operations of a JSON patch say beyond what they may. */
 function operationFindings(patch: unknown): string[] {
@@ -337,7 +343,9 @@ export function applyConfiguration(
       if (judged || duplicate.length === 0) return;
       judged = true;
       if (options.fieldValidation === "Strict")
-        throw badRequest(`error strict decoding YAML: ${duplicate.join(", ")}`);
+        throw badRequest(
+          `error strict decoding YAML: error converting YAML to JSON: ${duplicateSentence(duplicate)}`,
+        );
       if (options.fieldValidation === "Warn") for (const text of duplicate) call.warn(text);
     },
   };

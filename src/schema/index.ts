@@ -127,7 +127,7 @@ export {
   withManagers,
   withoutManagers,
 } from "./merge/index.ts";
-export { decodeYaml, encodeYaml, yamlToJson } from "./yaml/codec.ts";
+export { decodeYaml, duplicateSentence, encodeYaml, strictSentence, yamlToJson } from "./yaml/codec.ts";
 export { YamlError } from "./yaml/error.ts";
 export { type ParsedYaml, parseYaml, parseYamlDocuments } from "./yaml/parse.ts";
 export { printYaml } from "./yaml/print.ts";

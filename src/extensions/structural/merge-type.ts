@@ -5,14 +5,16 @@ import type { Structural } from "./structural.ts";
 
 const text: MergeType = { is: "scalar", of: "string" };
 
+/** What every object has. */
+const commonFields = () => ({
+  apiVersion: { type: text },
+  kind: { type: text },
+  metadata: { type: mergeTypeOf(ObjectMeta) },
+});
+
 /** The whole object: its schema, and beside it what every object has. */
 export function objectMergeType(schema: Structural | undefined): MergeType {
-  const metadata = mergeTypeOf(ObjectMeta);
-  const common = {
-    apiVersion: { type: text },
-    kind: { type: text },
-    metadata: { type: metadata },
-  };
+  const common = commonFields();
   if (!schema) return structType(common, { others: anyType });
   return structType({ ...fieldsOf(schema), ...common }, schema.preserveUnknown ? { others: anyType } : {});
 }
@@ -62,5 +64,8 @@ function objectOf(schema: Structural): MergeType {
   const open = schema.preserveUnknown || schema.embedded;
   if (schema.properties.size === 0)
     return open && !atomic ? anyType : open ? { is: "map", atomic, of: anyType } : structType({}, { atomic });
-  return structType(fieldsOf(schema), { atomic, ...(open && { others: anyType }) });
+  return structType(
+    { ...fieldsOf(schema), ...(schema.embedded && commonFields()) },
+    { atomic, ...(open && { others: anyType }) },
+  );
 }

@@ -95,7 +95,11 @@ function reported(
   const value = carefully(message, node, state);
   const found = new Map<string, Finding>();
   const allowance = reportAllowance();
-  for (const finding of state.findings.sort((a, b) => (a.offset === b.offset ? 0 : a.offset - b.offset))) {
+  // Of kinds that are defined at run time, all that stands twice is told before anything that nobody knows.
+  const late = ({ type }: Finding): number => (message.more.open && type === "unknown" ? 1 : 0);
+  const order = (a: Finding, b: Finding): number =>
+    late(a) - late(b) || (a.offset === b.offset ? 0 : a.offset - b.offset);
+  for (const finding of state.findings.sort(order)) {
     if (!allowance.takes(found.size, finding.path)) break;
     const sentence = `${finding.type} field ${JSON.stringify(finding.path)}`;
     if (!found.has(sentence)) found.set(sentence, finding);

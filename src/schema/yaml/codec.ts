@@ -15,8 +15,16 @@ export function yamlToJson(input: string | Uint8Array): string {
   return stringifyJson(value);
 }
 
-const duplicateSentence = (duplicate: readonly string[]): string =>
+/** All keys that stand twice, in one sentence. */
+export const duplicateSentence = (duplicate: readonly string[]): string =>
   `yaml: unmarshal errors:\n  ${duplicate.join("\n  ")}`;
+
+/** What strict reading found, of any form, in one sentence: keys that stand twice in YAML are one finding of it. */
+export function strictSentence(findings: readonly string[]): string {
+  const inYaml = findings.filter((text) => text.startsWith("line "));
+  if (inYaml.length === 0) return findings.join(", ");
+  return [duplicateSentence(inYaml), ...findings.filter((text) => !text.startsWith("line "))].join(", ");
+}
 
 /**
  * Reads a document of the declared kind. Keys that stand twice are reported first, with their lines; the last
@@ -27,7 +35,12 @@ export function decodeYaml<M extends Message>(message: M, input: string | Uint8A
   const decoded = fromJsonValue(message, value === null ? {} : value);
   return duplicate.length === 0 && decoded.strict.length < 2
     ? decoded
-    : { ...decoded, duplicate, strict: [...duplicate, ...decoded.strict.toSorted()] };
+    : {
+        ...decoded,
+        duplicate,
+        // Those of kinds that are defined at run time come sorted, metadata inside of objects last.
+        strict: [...duplicate, ...(message.more.open ? decoded.strict : decoded.strict.toSorted())],
+      };
 }
 
 export function encodeYaml<M extends Message>(message: M, value: TypeOf<M>): string {
