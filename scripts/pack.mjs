@@ -34,34 +34,53 @@ const wholePrograms = ["orch-apiserver"];
 async function packWhole(build, program, outdir) {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: [`dist/bin/${program}.js`],
+    // esbuild gives no name of ours that is the name of something else, which it must see used.
+    stdin: {
+      contents: `import "./dist/bin/${program}.js"; globalThis[script].globals = () => [${namesOfGlobals()}];`,
+      resolveDir: root,
+    },
     outfile: join(outdir, `${program}.cjs`),
     bundle: true,
     platform: "node",
     target: "node24",
     format: "cjs",
     define: { "import.meta.url": "packedAt" },
+    plugins: [ownModulesAtOnce],
     logLevel: "warning",
     write: false,
   });
   const code = outputFiles[0].text.replace(/\brequire\("(node:[\w/]+)"\)/g, 'process.getBuiltinModule("$1")');
-  refuseNamesOfGlobals(code, program);
   // What a script is not given as a module is, launch.js leaves for it; strict as modules are, for which a directive must come first.
-  const script = `"use strict";const { require, packedAt } = globalThis[Symbol.for("orch.script")];${inAscii(code)}`;
-  const hash = createHash("sha256").update(script).digest("hex").slice(0, 16);
-  return put(join(outdir, `${program}.cjs`), `// ${hash}\n${script}`);
+  const given = `const script = Symbol.for("orch.script"), { require, packedAt } = globalThis[script];`;
+  const whole = `"use strict";${given}${inAscii(code)}`;
+  const hash = createHash("sha256").update(whole).digest("hex").slice(0, 16);
+  return put(join(outdir, `${program}.cjs`), `// ${hash}\n${whole}`);
 }
 
-function refuseNamesOfGlobals(code, program) {
-  const names = code.matchAll(/^(?:async )?(?:function\*?|class|var|let|const) ([\w$]+)/gm);
-  const globals = execFileSync(runtime(), ["-p", "Object.getOwnPropertyNames(globalThis).join()"]);
+function namesOfGlobals() {
+  const all = execFileSync(runtime(), ["-p", "Object.getOwnPropertyNames(globalThis).join()"]);
   // A text that is given with -p sees modules as globals as well.
   const isGlobal = (name) => !builtinModules.includes(name) || name in globalThis;
-  const ofRuntime = new Set(globals.toString().trim().split(",").filter(isGlobal));
-  const taken = [...names].map(([, name]) => name).filter((name) => ofRuntime.has(name));
-  if (taken.length)
-    throw new Error(`${program} would replace what the runtime calls ${taken.join(", ")}: rename it`);
+  return all.toString().trim().split(",").filter(isGlobal).join();
 }
+
+/**
+ * Evaluates modules of ours that are imported when they are needed with all others. esbuild puts such a module, and every one that it
+ * imports in turn, into a function that is called at that time: that would be nearly all of them, and their constants would be variables.
+ */
+const ownModulesAtOnce = {
+  name: "own modules at once",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]dist[\\/].*\.js$/ }, ({ path }) => {
+      const imports = [];
+      const contents = readFileSync(path, "utf8").replace(/\bimport\("([.#][^"]+)"\)/g, (_, module) => {
+        const name = `atOnce${imports.length}`;
+        imports.push(`import * as ${name} from "${module}";`);
+        return `Promise.resolve(${name})`;
+      });
+      return { contents: imports.join(" ") + contents, loader: "js" };
+    }),
+};
 
 /** V8 holds a text with a single character beyond Latin-1 in twice its length; esbuild leaves those of expressions and comments. */
 const inAscii = (code) =>

@@ -71,12 +71,13 @@ test("the API server runs as one script: what was compiled of it is kept, and us
     "src/bin/orch-apiserver.ts",
     `import { word } from "#base";
 const strict = (function (this: unknown) { return this === undefined; })();
-void Promise.resolve().then(() => console.log(word, strict, import.meta.url));
+const escape = Reflect.get(globalThis, "escape") as unknown;
+void import("#base").then((base) => console.log(base.word === word && word, strict, typeof escape, import.meta.url));
 `,
   );
   build();
   const kept = (): string[] => readdirSync(join(copy, "dist/pack")).filter((name) => name.endsWith(".cache"));
-  const said = `hello true ${pathToFileURL(join(copy, "dist/pack/orch-apiserver.js")).href}\n`;
+  const said = `hello true function ${pathToFileURL(join(copy, "dist/pack/orch-apiserver.js")).href}\n`;
   const server = (...args: readonly string[]): string => run("bin/orch-apiserver", args).stdout;
   assert.equal(server("--version"), said);
   assert.deepEqual(kept(), [], "the version does not tell what a server runs");
