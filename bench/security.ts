@@ -61,6 +61,8 @@ async function decisions(): Promise<void> {
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const rounds = 40;
+/** V8 makes its best code of what has run some thousand times. */
+const warmingRounds = 20;
 /** Whatever else the machine does only adds: the mean of the better half of all rounds. */
 const typical = (values: readonly number[]): number => {
   const better = values.toSorted((a, b) => a - b).slice(0, Math.ceil(values.length / 2));
@@ -92,6 +94,8 @@ const encryptionFlags = (provider: string): readonly string[] => {
 
 const contenders: readonly Contender[] = [
   { name: "plain", flags: [] },
+  // Two of the same tell what chance makes of them.
+  { name: "plain as well", flags: [] },
   { name: "audit at Metadata", flags: auditFlags("Metadata") },
   { name: "audit at RequestResponse", flags: auditFlags("RequestResponse") },
   { name: "aesgcm", flags: encryptionFlags("aesgcm") },
@@ -120,20 +124,20 @@ async function servers(): Promise<void> {
     ];
     for (const { title, ...round } of kinds) {
       const samples = new Map(running.map(({ name }) => [name, [] as number[]]));
-      for (let at = -4; at < rounds; at++)
+      for (let at = -warmingRounds; at < rounds; at++)
         for (const { name, server, client } of running) {
           const before = cpuMicros(server.child.pid!);
           await client.run(round);
           const micros = (cpuMicros(server.child.pid!) - before) / round.requests;
           if (at >= 0) samples.get(name)!.push(micros);
         }
-      const plain = typical(samples.get("plain")!);
+      const plain = (typical(samples.get("plain")!) + typical(samples.get("plain as well")!)) / 2;
       console.log(`\n${title}: CPU of the server, the better half of ${rounds} rounds in turn`);
       for (const [name, values] of samples) {
         const micros = typical(values);
         const more = `${((micros / plain - 1) * 100).toFixed(1)} % more`;
         console.log(
-          `  ${name.padEnd(28)} ${micros.toFixed(0).padStart(6)} µs ${(name === "plain" ? "" : more).padStart(14)}`,
+          `  ${name.padEnd(28)} ${micros.toFixed(0).padStart(6)} µs ${(name.startsWith("plain") ? "" : more).padStart(14)}`,
         );
       }
     }
