@@ -91,18 +91,31 @@ export class WriteState {
   }
 }
 
-/** Attributes of a request that stores nothing: it has one version, and its object is changed in place. */
+/**
+ * Attributes of a request that stores nothing: its object is changed in place. Where it is served in several versions, they differ in
+ * their names alone.
+ */
 export function virtualAttributes(
-  given: Omit<AdmissionAttributes, "requestKind" | "equivalents" | "state" | "versioned" | "replace">,
+  given: Omit<AdmissionAttributes, "requestKind" | "equivalents" | "state" | "versioned" | "replace"> &
+    Partial<Pick<AdmissionAttributes, "equivalents">>,
 ): AdmissionAttributes {
   const { resource, kind, object, oldObject } = given;
+  const shown = (one: typeof object, apiVersion: string): typeof object =>
+    one && { ...structuredClone(one), ...("apiVersion" in one && { apiVersion }) };
   return {
     ...given,
     requestKind: kind,
-    equivalents: [{ resource, kind }],
+    equivalents: given.equivalents ?? [{ resource, kind }],
     state: new WriteState(),
-    versioned: () => ({ object: structuredClone(object), oldObject: structuredClone(oldObject) }),
-    replace: (next) => replaceContents(object!, next),
+    versioned: (apiVersion) => ({
+      object: shown(object, apiVersion),
+      oldObject: shown(oldObject, apiVersion),
+    }),
+    replace: (next) =>
+      replaceContents(object!, {
+        ...next,
+        ...("apiVersion" in object! && { apiVersion: object["apiVersion"] }),
+      }),
   };
 }
 

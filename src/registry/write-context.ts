@@ -74,8 +74,10 @@ export class WriteAttributes implements AdmissionAttributes {
     return { group, version, kind };
   }
   get equivalents(): readonly Equivalent[] {
-    if (this.#view) return [{ resource: this.resource, kind: this.requestKind }];
-    return equivalentsOf(this.#request.endpoint.resource);
+    const { resource } = this.#request.endpoint;
+    if (!this.#view) return equivalentsOf(resource);
+    const { requestKind } = this;
+    return scalable(resource).map((each) => ({ ...each, kind: requestKind }));
   }
   get subresource(): string {
     return this.#request.subresource;
@@ -147,7 +149,17 @@ const optionKinds: Partial<Record<Operation, string>> = {
   DELETE: "DeleteOptions",
 };
 
-const equivalentsOf = ({ endpoints, strategy }: Resource): readonly Equivalent[] =>
+/** The versions in which it has a scale. */
+const scalable = ({ endpoints, strategy }: Resource): readonly Equivalent[] =>
+  equivalentsOf({
+    strategy,
+    endpoints: endpoints.filter(({ apiVersion }) => strategy.scale?.replicasPaths?.[apiVersion] !== null),
+  });
+
+const equivalentsOf = ({
+  endpoints,
+  strategy,
+}: Pick<Resource, "endpoints" | "strategy">): readonly Equivalent[] =>
   endpoints.map(({ group, version, kind }) => ({
     resource: { group, version, resource: strategy.resource },
     kind: { group, version, kind },

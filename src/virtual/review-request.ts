@@ -129,15 +129,23 @@ export async function admit(
   schema: KindSchema,
   object: object,
   options: WriteOptions,
+  /** The versions in which it can be asked. */
+  versions: readonly string[] = [schema.kind.version],
 ): Promise<void> {
   const { target } = call;
+  const kind = { group: groupName(dialect, schema.kind), kind: schema.kind.kind };
   const attributes = virtualAttributes({
+    equivalents: versions.map((version) => ({
+      resource: { group: target.group, version, resource: target.resource },
+      kind: { ...kind, version },
+    })),
     operation: "CREATE",
     resource: { group: target.group, version: target.version, resource: target.resource },
-    kind: { group: groupName(dialect, schema.kind), version: schema.kind.version, kind: schema.kind.kind },
+    kind: { ...kind, version: schema.kind.version },
     subresource: target.subresource,
     namespace: target.namespace,
-    name: target.name,
+    // Whoever creates an object may name it in the object alone.
+    name: target.name || ((object as ApiObject).metadata.name ?? ""),
     user: call.user!,
     dryRun: options.dryRun,
     object: object as Record<string, unknown>,

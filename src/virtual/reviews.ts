@@ -34,6 +34,14 @@ export interface ReviewOptions {
   readonly audiences: readonly string[];
 }
 
+interface ReviewedKind {
+  readonly namespaced?: boolean;
+  /** All in which it is served; they differ in their names alone. */
+  readonly versions?: readonly string[];
+}
+
+const selfReviews = [SelfSubjectReview, SelfSubjectReviewV1alpha1];
+
 export function reviewGroups(
   context: VirtualContext,
   { authorizer, explainer, tokens, audiences }: ReviewOptions,
@@ -42,7 +50,7 @@ export function reviewGroups(
   const review = <T extends object>(
     schema: KindSchema,
     respond: (review: T, call: ApiCall) => Promise<object> | object,
-    namespaced = false,
+    { namespaced = false, versions = [schema.kind.version] }: ReviewedKind = {},
   ): VirtualResource => {
     const { kind } = schema.kind;
     return {
@@ -54,7 +62,7 @@ export function reviewGroups(
       handle: async (call) => {
         onlyCreate(call, { namespaced, subresource: false });
         const { object, options, choice } = await decodeRequest<T>(call, context, schema);
-        await admit(call, context, schema, object, options);
+        await admit(call, context, schema, object, options, versions);
         return encodeReply(201, await respond(object, call), schema, choice, context);
       },
     };
@@ -66,13 +74,15 @@ export function reviewGroups(
       version: "v1",
       endpoints: [review<TokenReview>(TokenReview, (asking) => reviewToken(asking, tokens, audiences))],
     },
-    ...[SelfSubjectReview, SelfSubjectReviewV1alpha1].map((schema) => ({
+    ...selfReviews.map((schema) => ({
       group: "authentication",
       branded: true,
       version: schema.kind.version,
       endpoints: [
-        review<SelfSubjectReview>(schema, (asking, { user }) =>
-          reviewSelf(asking, user!, context.clock.now()),
+        review<SelfSubjectReview>(
+          schema,
+          (asking, { user }) => reviewSelf(asking, user!, context.clock.now()),
+          { versions: selfReviews.map(({ kind: { version } }) => version) },
         ),
       ],
     })),
@@ -84,7 +94,7 @@ export function reviewGroups(
         review<LocalSubjectAccessReview>(
           LocalSubjectAccessReview,
           (asking, { target }) => reviewLocalAccess(asking, target.namespace, authorizer, dialect),
-          true,
+          { namespaced: true },
         ),
         review<SelfSubjectAccessReview>(SelfSubjectAccessReview, (asking, { user }) =>
           reviewOwnAccess(asking, user!, authorizer, dialect),

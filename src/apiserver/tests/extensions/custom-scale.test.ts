@@ -1,7 +1,7 @@
 // The scale of custom resources: objects without replicas, and tables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { define, must, spec, version, widget } from "./custom-resources.fixture.ts";
+import { ask, define, must, spec, until, version, widget } from "./custom-resources.fixture.ts";
 
 const scale = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
 const properties = spec({ replicas: { type: "integer" } });
@@ -64,4 +64,28 @@ test("a scale leaves what managers own in other versions, which may have their r
       ["second", "v1alpha1", []],
     ],
   );
+});
+
+test("a webhook for the scale in one version is asked about it in the others that have one", async () => {
+  const kind = await define([
+    version(properties, { subresources: { scale } }),
+    version(properties, { name: "v1beta1", storage: false, subresources: { scale } }),
+    version(properties, { name: "v1alpha1", storage: false }),
+  ]);
+  const at = (served: string): string => `/apis/${kind.group}/${served}/namespaces/default/widgets`;
+  await must(201, "POST", at("v1"), { body: widget(kind, "w", { spec: { replicas: 1 } }) });
+  const rule = { apiGroups: [kind.group], apiVersions: ["v1", "v1alpha1"], resources: ["widgets/scale"] };
+  const webhook = {
+    name: "nobody.example.com",
+    clientConfig: { url: "https://127.0.0.1:1/" },
+    rules: [{ ...rule, operations: ["UPDATE"] }],
+    admissionReviewVersions: ["v1"],
+    sideEffects: "None",
+  };
+  const hooks = "/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations";
+  await must(201, "POST", hooks, { body: { metadata: { name: kind.group }, webhooks: [webhook] } });
+  const body = { spec: { replicas: 2 } };
+  const type = "application/merge-patch+json";
+  for (const served of ["v1", "v1beta1"])
+    await until(async () => (await ask("PATCH", `${at(served)}/w/scale`, { body, type })).status === 500);
 });

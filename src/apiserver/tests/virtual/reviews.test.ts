@@ -58,3 +58,30 @@ test("by default it cannot be asked", async () => {
   const { must } = await serve();
   await must(404, "POST", `${group}/v1beta1/selfsubjectreviews`, { body: {} });
 });
+
+test("a webhook is told the name that a review has, in each version in which it is asked", async () => {
+  const { must, ask } = await serve({
+    flags: [
+      "--runtime-config=authentication.orch.io/v1alpha1=true,authentication.orch.io/v1beta1=true",
+      "--feature-gates=AdmissionWebhookMatchConditions=true",
+    ],
+  });
+  const rule = { apiGroups: ["*"], apiVersions: ["v1alpha1"], resources: ["selfsubjectreviews"] };
+  const webhook = {
+    name: "nobody.example.com",
+    clientConfig: { url: "https://127.0.0.1:1/" },
+    rules: [{ ...rule, operations: ["CREATE"] }],
+    matchConditions: [{ name: "mine", expression: "request.name == 'mine'" }],
+    admissionReviewVersions: ["v1"],
+    sideEffects: "None",
+  };
+  const hooks = "/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations";
+  await must(201, "POST", hooks, { body: { metadata: { name: "h" }, webhooks: [webhook] } });
+  for (const version of ["v1alpha1", "v1beta1"]) {
+    const path = `${group}/${version}/selfsubjectreviews`;
+    const status = async (name: string): Promise<number> =>
+      (await ask("POST", path, { body: { metadata: { name } }, trusted })).status;
+    for (let round = 0; (await status("mine")) !== 500; round++) assert.ok(round < 2000, version);
+    assert.equal(await status("other"), 201);
+  }
+});
