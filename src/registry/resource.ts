@@ -335,8 +335,8 @@ function refuseTooLarge(size: number): void {
 
 const nothing: Readonly<Record<string, string>> = {};
 
-// JSON.parse would round these.
 /** Of the server's settings, defaults depend on gates alone: what a gate adds is added when it is written. */
 const plainSettings: RegistrySettings = { allowPrivileged: true, eventTtlSeconds: 0 };
 
+// JSON.parse would round these.
 const longNumber = /[:[,]\s*-?\d{16,}/;
