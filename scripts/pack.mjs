@@ -59,8 +59,8 @@ async function packWhole(build, program, outdir) {
 
 function namesOfGlobals() {
   const all = execFileSync(runtime(), ["-p", "Object.getOwnPropertyNames(globalThis).join()"]);
-  // A text that is given with -p sees modules as globals as well.
-  const isGlobal = (name) => !builtinModules.includes(name) || name in globalThis;
+  // A text that is given with -p sees modules as globals as well, some by names that are none of the language.
+  const isGlobal = (name) => /^[\w$]+$/.test(name) && (!builtinModules.includes(name) || name in globalThis);
   return all.toString().trim().split(",").filter(isGlobal).join();
 }
 
