@@ -125,7 +125,7 @@ export async function target(): Promise<Target> {
     const before = await revision();
     const { status, text } = await attack(as, method, path, asking);
     assert.ok(
-      status >= 300 && status < 500,
+      (status >= 300 && status < 500) || (status === 500 && impersonatesNobody.test(text)),
       `${method} ${path} was answered with ${status}: ${text.slice(0, 200)}`,
     );
     for (const word of neverShown) assert.ok(!text.includes(word), `${method} ${path} told a secret`);
@@ -230,6 +230,9 @@ async function seed(must: Target["must"]): Promise<void> {
     },
   });
 }
+
+/** kube-apiserver refuses it as an error of its own. */
+const impersonatesNobody = /^Internal Server Error: .* without impersonating a user\s*$/;
 
 /** One test per case, so that each attack has a name. */
 export function attacks<T>(
