@@ -304,7 +304,9 @@ function noteFailedStarts({ failedStarts }: History, { metadata, status }: Pod):
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   for (const { name, state, lastState } of all) {
     for (const { terminated } of [state, lastState]) {
-      if (terminated?.reason !== "StartError") continue;
+      // A runtime that was killed at the start knows of no time at which it began.
+      const wasCutOff = terminated?.reason === "Unknown" && Date.parse(terminated.startedAt ?? "") === 0;
+      if (terminated?.reason !== "StartError" && !wasCutOff) continue;
       const key = `${metadata.uid}.${name}`;
       failedStarts.set(key, (failedStarts.get(key) ?? new Set()).add(terminated.containerID ?? ""));
     }
