@@ -421,6 +421,13 @@ export {
   CertificateSigningRequestSpec,
   CertificateSigningRequestStatus,
 } from "./certificates/signing-request.ts";
+export { ClusterTrustBundle, ClusterTrustBundleSpec } from "./certificates/trust-bundle.ts";
+export {
+  ServerStorageVersion,
+  StorageVersion,
+  StorageVersionCondition,
+  StorageVersionStatus,
+} from "./apiserverinternal/storage-version.ts";
 export { Lease, LeaseSpec } from "./coordination/lease.ts";
 export {
   Endpoint,
@@ -467,6 +474,8 @@ export {
   NetworkPolicySpec,
   NetworkPolicyStatus,
 } from "./networking/network-policy.ts";
+export { ClusterCIDR, ClusterCIDRSpec } from "./networking/cluster-cidr.ts";
+export { IPAddress, IPAddressSpec, ParentReference } from "./networking/ip-address.ts";
 export {
   Overhead as RuntimeOverhead,
   RuntimeClass,

@@ -94,6 +94,12 @@ export const certificates = apiPackage({
   branded: true,
   version: "v1",
 });
+export const certificatesV1alpha1 = apiPackage({
+  package: "api.certificates.v1alpha1",
+  group: "certificates",
+  branded: true,
+  version: "v1alpha1",
+});
 export const coordination = apiPackage({
   package: "api.coordination.v1",
   group: "coordination",
@@ -109,11 +115,23 @@ export const discovery = apiPackage({
 export const events = apiPackage({ package: "api.events.v1", group: "events", branded: true, version: "v1" });
 export const flowcontrol = (v: string) =>
   apiPackage({ package: `api.flowcontrol.${v}`, group: "flowcontrol.apiserver", branded: true, version: v });
+export const internalApiserver = apiPackage({
+  package: "api.apiserverinternal.v1alpha1",
+  group: "internal.apiserver",
+  branded: true,
+  version: "v1alpha1",
+});
 export const networking = apiPackage({
   package: "api.networking.v1",
   group: "networking",
   branded: true,
   version: "v1",
+});
+export const networkingV1alpha1 = apiPackage({
+  package: "api.networking.v1alpha1",
+  group: "networking",
+  branded: true,
+  version: "v1alpha1",
 });
 export const node = apiPackage({ package: "api.node.v1", group: "node", branded: true, version: "v1" });
 export const rbac = apiPackage({

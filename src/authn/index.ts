@@ -47,7 +47,7 @@ export {
   type VerifiedCertificate,
   clientCertificateVerifier,
 } from "./certificate-chain.ts";
-export { type DerItem, derItems } from "./der.ts";
+export { type DerItem, certificateExtensions, derItems } from "./der.ts";
 export {
   type CertificateRequest,
   parseCertificateRequest,

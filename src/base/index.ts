@@ -121,4 +121,5 @@ export { refusalText } from "./refusal-text.ts";
 export { deepCopy } from "./deep-copy.ts";
 export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";
+export { addressProblem } from "./address-problem.ts";
 export { type IpBytes, type IpScope, embeddedIpv4, formatIp, ipScope, parseIp } from "./ip-address.ts";

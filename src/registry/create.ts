@@ -10,7 +10,7 @@ import { validateMeta } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences, timestamp } from "./request.ts";
 import { inStoreSpan } from "./store-span.ts";
 import { WriteAttributes, writeContext } from "./write-context.ts";
-import type { ApiObject, RequestContext, ReservedShare } from "./strategy.ts";
+import type { ApiObject, RequestContext, Strategy, ReservedShare } from "./strategy.ts";
 
 const mostNames = 8;
 
@@ -58,7 +58,7 @@ async function attemptToCreate(
   const tracking = options.tracked ? undefined : trackUpdate(request, undefined, object);
   if (tracking) await tracking;
   if (yieldBudget?.expired) await yieldBudget.yield();
-  nameIt(meta);
+  nameIt(meta, resource.strategy);
   const attributes = new WriteAttributes(request, ctx, "CREATE", meta.name ?? "", object, undefined);
   await admitted(request, attributes);
   yieldBudget?.restart();
@@ -129,8 +129,9 @@ async function stored(
 const isVersion = (text: string): boolean =>
   /^\d{1,20}$/.test(text) && BigInt.asUintN(64, BigInt(text)) !== 0n;
 
-function nameIt(meta: ApiObject["metadata"]): void {
-  if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
+function nameIt(meta: ApiObject["metadata"], { plainGeneratedNames: plain }: Strategy): void {
+  if (!meta.name && meta.generateName)
+    meta.name = plain ? meta.generateName : generatedName(meta.generateName);
 }
 
 /** What only the server may say of an object is not taken from clients. */
@@ -150,7 +151,7 @@ function fillServersFields(request: WriteRequest, object: ApiObject, ctx: Reques
   const meta = object.metadata;
   normalizeOwnerReferences(request, object, "admission");
   fillNamespace(request, object);
-  nameIt(meta);
+  nameIt(meta, strategy);
   meta.uid = randomUUID();
   meta.creationTimestamp = timestamp(request.now);
   if (strategy.generation) meta.generation = 1;
@@ -170,7 +171,7 @@ async function check(request: WriteRequest, object: ApiObject, ctx: RequestConte
   if (denied.length > 0) throw refuse(denied);
   const found: (readonly FieldError[])[] = [];
   for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--)
-    found.push(newMetaErrors(request, meta));
+    found.push(newMetaErrors(request, object));
   found.push(validate(resource.hub, object));
   if (yieldBudget?.expired) await yieldBudget.yield();
   found.push(strategy.validate?.(object, ctx) ?? []);

@@ -6,7 +6,7 @@ import { builtInStrategies } from "./strategies/index.ts";
 
 const changed = (isOn: boolean): string[] =>
   gatedStrategies(builtInStrategies, { isOn: () => isOn, expressionRelease: 27 })
-    .filter(({ hub }, position) => hub !== builtInStrategies[position]!.hub)
+    .filter(({ hub }) => builtInStrategies.every((each) => each.hub !== hub))
     .map(({ resource }) => resource);
 
 test("only kinds with pod templates have fields behind gates", () => {
@@ -22,6 +22,14 @@ test("only kinds with pod templates have fields behind gates", () => {
     "statefulsets",
   ]);
   assert.deepEqual(changed(true), []);
+});
+
+test("a kind behind a gate is there only with it", () => {
+  const there = (isOn: boolean): boolean =>
+    gatedStrategies(builtInStrategies, { isOn: () => isOn, expressionRelease: 27 }).some(
+      ({ resource }) => resource === "clustertrustbundles",
+    );
+  assert.deepEqual([there(true), there(false)], [true, false]);
 });
 
 test("a served version that is the stored shape stays so", () => {

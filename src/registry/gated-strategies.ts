@@ -1,4 +1,4 @@
-// Kinds as a server has them: without the fields of later releases that are switched off.
+// Kinds as a server has them: without those, and without the fields of later releases, that are switched off.
 import { type FieldSwitches, gatedFields } from "#api";
 import type { Strategy } from "./strategy.ts";
 
@@ -7,7 +7,8 @@ export function gatedStrategies(
   switches: FieldSwitches,
 ): readonly Strategy[] {
   const reduced = gatedFields(switches);
-  return strategies.map((strategy) => {
+  const there = strategies.filter(({ gate }) => gate === undefined || switches.isOn(gate));
+  return there.map((strategy) => {
     const hub = reduced(strategy.hub);
     if (hub === strategy.hub) return strategy;
     const served = strategy.served?.map((each) => ({ ...each, schema: reduced(each.schema) }));

@@ -5,24 +5,28 @@ import type { FieldError } from "#base";
 import { dnsSubdomain } from "./names.ts";
 import { add, validateFinalizersQualified, validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import type { WriteRequest } from "./request.ts";
-import type { MetaChecks } from "./strategy.ts";
+import type { ApiObject, MetaChecks } from "./strategy.ts";
 
-export function newMetaErrors(request: WriteRequest, meta: ObjectMeta): FieldError[] {
+export function newMetaErrors(request: WriteRequest, object: ApiObject): FieldError[] {
   const { resource } = request.endpoint;
+  const { strategy } = resource;
+  const rule = strategy.nameRule?.(object) ?? strategy.validateName ?? dnsSubdomain;
   return [
-    ...validateMeta(meta, resource.namespaced, resource.strategy.validateName ?? dnsSubdomain),
-    ...finalizerErrors(request, meta),
+    ...validateMeta(object.metadata, resource.namespaced, rule),
+    ...finalizerErrors(request, object.metadata),
   ];
 }
 
 export function repeatedMetaErrors(
   request: WriteRequest,
-  meta: ObjectMeta,
-  old: ObjectMeta,
+  object: ApiObject,
+  old: ApiObject,
   { asNew = 0, asChange = 1 }: MetaChecks = {},
 ): FieldError[] {
-  const errors = asChange === 1 ? [...validateMetaUpdate(meta, old), ...finalizerErrors(request, meta)] : [];
-  for (let times = 0; times < asNew; times++) add(errors, newMetaErrors(request, meta));
+  const { metadata: meta } = object;
+  const errors =
+    asChange === 1 ? [...validateMetaUpdate(meta, old.metadata), ...finalizerErrors(request, meta)] : [];
+  for (let times = 0; times < asNew; times++) add(errors, newMetaErrors(request, object));
   return errors;
 }
 

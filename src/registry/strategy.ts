@@ -72,6 +72,8 @@ export interface Column<T> {
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
   readonly format?: string;
   readonly doc: string;
+  /** Rows have the cell, but no column tells of it: kube-apiserver does so for one kind. */
+  readonly undeclared?: boolean;
   /** 0 is shown always, higher ones with `-o wide`. */
   readonly priority?: number;
   /** Null shows nothing. */
@@ -136,6 +138,10 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** The one stored shape. */
   readonly hub: KindSchema;
   readonly served?: readonly Served<T>[];
+  /** The feature gate without which there is no such kind. */
+  readonly gate?: string;
+  /** Neither stored nor cached unless --runtime-config asks for it. */
+  readonly onlyIfServed?: boolean;
   /** Where the keys stand in the store when that is not the resource's name. */
   readonly storagePath?: string;
   readonly verbs?: readonly Verb[];
@@ -191,6 +197,10 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   warnings?(obj: T, old: T | undefined, ctx: RequestContext): string[];
   /** What names may be. Default: a DNS subdomain. */
   readonly validateName?: NameRule;
+  /** `generateName` is taken as the name, with nothing put behind it. */
+  readonly plainGeneratedNames?: boolean;
+  /** The same where it depends on the object. */
+  nameRule?(obj: T): NameRule;
   /**
    * Seconds of grace a deletion gives, from what was asked and what the object says; undefined deletes at
    * once.

@@ -218,7 +218,7 @@ async function prepared(
     ...validateMetaUpdate(meta, old.metadata),
     ...(part
       ? [
-          ...repeatedMetaErrors(request, meta, old.metadata, part.metaChecks),
+          ...repeatedMetaErrors(request, object, old, part.metaChecks),
           ...(part.validate?.(object, old, ctx) ?? []),
         ]
       : ownUpdateErrors(request, ctx, object, old)),
@@ -243,7 +243,7 @@ function ownUpdateErrors(
 ): FieldError[] {
   const { resource } = request.endpoint;
   const { strategy } = resource;
-  const again = repeatedMetaErrors(request, object.metadata, old.metadata, strategy.metaChecks);
+  const again = repeatedMetaErrors(request, object, old, strategy.metaChecks);
   if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, ctx)];
   if (strategy.validateInSteps) return again;
   return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, ctx) ?? [])];

@@ -68,6 +68,11 @@ const change = (subresource: string, now: object, old: object = {}): Partial<Adm
   object: asked("a.b/c", now),
   oldObject: asked("a.b/c", old),
 });
+const bundle = (signerName?: string): Partial<AdmissionAttributes> => ({
+  resource: { group, version: "v1alpha1", resource: "clustertrustbundles" },
+  subresource: "",
+  object: { spec: { signerName, trustBundle: "" } },
+});
 const condition = { conditions: [{ type: "Failed", status: "True" }] };
 
 const cases: [
@@ -153,6 +158,29 @@ const cases: [
     allowing("none"),
     { operation: "CREATE", object: asked(agentClient) },
     "allowed",
+  ],
+  ["a bundle of no signer is anybody's", "ClusterTrustBundleAttest", allowing("none"), bundle(), "allowed"],
+  [
+    "who may attest for the signer writes its bundles",
+    "ClusterTrustBundleAttest",
+    allowing("attest", "a.b/c"),
+    bundle("a.b/c"),
+    "allowed",
+  ],
+  [
+    "who may attest for its domain does, too",
+    "ClusterTrustBundleAttest",
+    allowing("attest", "a.b/*"),
+    bundle("a.b/c"),
+    "allowed",
+  ],
+  ["others do not", "ClusterTrustBundleAttest", allowing("sign", "a.b/c"), bundle("a.b/c"), "403"],
+  [
+    "not even without a change",
+    "ClusterTrustBundleAttest",
+    allowing("none"),
+    { ...bundle("a.b/c"), oldObject: bundle("a.b/c").object! },
+    "403",
   ],
 ];
 for (const [name, plugin, authorizer, attributes, expected] of cases)

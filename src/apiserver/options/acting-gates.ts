@@ -3,6 +3,7 @@
 import { fieldGates } from "#api";
 import { policyGates } from "#authz";
 import type { Dialect } from "#dialect";
+import { builtInStrategies } from "#registry";
 
 /** Gates that the code asks about by name. */
 export const gatesRead = [
@@ -25,7 +26,8 @@ export const gatesRead = [
   "WatchList",
 ] as const;
 
-/** Those, the gates that add fields, and those on which rules of the bootstrap roles depend. */
-export const actingGates = (dialect: Dialect): readonly string[] => [
-  ...new Set([...gatesRead, ...fieldGates, ...policyGates(dialect)]),
-];
+/** Those, the gates that add kinds or fields, and those on which rules of the bootstrap roles depend. */
+export const actingGates = (dialect: Dialect): readonly string[] => {
+  const kinds = builtInStrategies.flatMap(({ gate = [] }) => gate);
+  return [...new Set([...gatesRead, ...kinds, ...fieldGates, ...policyGates(dialect)])];
+};

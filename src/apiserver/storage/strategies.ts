@@ -1,6 +1,6 @@
 // The built-in kinds, and definitions of others, as a server with these settings has them.
 import { type Dialect, groupName } from "#dialect";
-import { switchedOn, versionsSwitchedOn } from "#endpoints";
+import { servedApis, switchedOn, versionsSwitchedOn } from "#endpoints";
 import { type DefinitionGates, definitionStrategy } from "#extensions";
 import type { Gates } from "#options";
 import { type Strategy, builtInStrategies, gatedStrategies, withLaterPolicies } from "#registry";
@@ -13,11 +13,15 @@ export function strategiesFor(
   gates: Gates,
   dialect: Dialect,
 ): readonly Strategy[] {
-  const asked = gates.enabled("ValidatingAdmissionPolicy") && asksForLaterPolicies(settings, dialect);
-  const strategies = asked ? withLaterPolicies(builtInStrategies) : builtInStrategies;
+  const later = gates.enabled("ValidatingAdmissionPolicy") && asksForLaterPolicies(settings, dialect);
+  const strategies = later ? withLaterPolicies(builtInStrategies) : builtInStrategies;
   const release = minorOf(settings.expressionRelease);
   const definitions = definitionStrategy({ dialect, release }, definitionGates(gates));
-  return gatedStrategies([...strategies, definitions], { isOn: gates.enabled, expressionRelease: release });
+  const serves = servedApis(settings.runtimeConfig, dialect);
+  const asked = strategies.filter(({ onlyIfServed, hub: { kind }, resource }) =>
+    onlyIfServed ? serves(groupName(dialect, kind), kind.version, resource) : true,
+  );
+  return gatedStrategies([...asked, definitions], { isOn: gates.enabled, expressionRelease: release });
 }
 
 /** What the feature gates say of definitions of custom resources, and of these. */

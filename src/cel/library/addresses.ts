@@ -1,6 +1,6 @@
 // IP addresses and networks: ip(), cidr() and what can be asked of them.
 
-import { type IpBytes, formatIp, ipScope, parseIp } from "#base";
+import { type IpBytes, addressProblem, formatIp, ipScope, parseIp } from "#base";
 import { type Library, declare, method, overload } from "../declarations.ts";
 import { type CelType, abstractType, typeOf, types } from "../types.ts";
 import { Opaque, type Value, evaluationError, noSuchOverload } from "../values.ts";
@@ -55,21 +55,13 @@ function readIp(text: string): IpValue | string {
   const zone = /^[^%]*:[^%]*%(.+)$/s.exec(text);
   if (zone && parseIp(text.slice(0, text.indexOf("%"))))
     return `IP address ${shown} with zone value is not allowed`;
-  const bytes = hasLeadingZero(text) ? undefined : parseIp(text);
-  if (!bytes)
-    return `IP Address ${shown} parse error during conversion from string: ParseAddr(${shown}): ${reasonOf(text)}`;
+  const problem = addressProblem(text);
+  if (problem !== undefined)
+    return `IP Address ${shown} parse error during conversion from string: ${problem}`;
+  const bytes = parseIp(text)!;
   if (bytes.length === 4 && text.includes(":")) return `IPv4-mapped IPv6 address ${shown} is not allowed`;
   return new IpValue(bytes);
 }
-
-const hasLeadingZero = (text: string): boolean => /(?:^|[.:])0\d+(?:\.|$)/.test(text) && text.includes(".");
-
-const reasonOf = (text: string): string =>
-  hasLeadingZero(text)
-    ? "IPv4 field has octet with leading zero"
-    : /[.:]/.test(text)
-      ? "unexpected character"
-      : "unable to parse IP";
 
 function readCidr(text: string): CidrValue | string {
   const shown = JSON.stringify(text);

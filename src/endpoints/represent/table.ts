@@ -29,13 +29,15 @@ export const columnsOf = (strategy: Strategy): readonly Column<ApiObject>[] =>
   strategy.columns ?? [nameColumn, createdColumn];
 
 export const columnDefinitions = (strategy: Strategy): ColumnDefinition[] =>
-  columnsOf(strategy).map(({ name, type, format, doc, priority }) => ({
-    name,
-    type,
-    format: format ?? "",
-    description: doc,
-    priority: priority ?? 0,
-  }));
+  columnsOf(strategy)
+    .filter(({ undeclared }) => !undeclared)
+    .map(({ name, type, format, doc, priority }) => ({
+      name,
+      type,
+      format: format ?? "",
+      description: doc,
+      priority: priority ?? 0,
+    }));
 
 export interface Row {
   readonly cells: readonly unknown[];

@@ -1,6 +1,7 @@
 // Every kind that is served, one line each.
 import type { Strategy } from "../strategy.ts";
 import { horizontalPodAutoscaler } from "./autoscaler.ts";
+import { clusterCidr } from "./cluster-cidr.ts";
 import { configMap } from "./config-map.ts";
 import { controllerRevision } from "./controller-revision.ts";
 import { cronJob } from "./cron-job.ts";
@@ -13,6 +14,7 @@ import { endpoints } from "./endpoints.ts";
 import { event } from "./event.ts";
 import { flowSchema } from "./flow-schema.ts";
 import { ingress, ingressClass } from "./ingress.ts";
+import { ipAddress } from "./ip-address.ts";
 import { job } from "./job.ts";
 import { lease } from "./lease.ts";
 import { limitRange } from "./limit-range.ts";
@@ -33,7 +35,9 @@ import { serviceAccount } from "./service-account.ts";
 import { service } from "./service.ts";
 import { certificateSigningRequest } from "./signing-request.ts";
 import { statefulSet } from "./stateful-set.ts";
+import { storageVersion } from "./storage-version.ts";
 import { storageClass } from "./storage-class.ts";
+import { clusterTrustBundle } from "./trust-bundle.ts";
 import { volumeAttachment } from "./volume-attachment.ts";
 import { persistentVolumeClaim } from "./volume-claim.ts";
 import { validatingAdmissionPolicy, validatingAdmissionPolicyBinding } from "./admission-policy.ts";
@@ -74,6 +78,7 @@ export const builtInStrategies: readonly Strategy[] = [
   job,
   // certificates
   certificateSigningRequest,
+  clusterTrustBundle,
   // coordination
   lease,
   // discovery
@@ -81,9 +86,13 @@ export const builtInStrategies: readonly Strategy[] = [
   // flowcontrol.apiserver
   flowSchema,
   priorityLevelConfiguration,
+  // internal.apiserver
+  storageVersion,
   // networking
+  clusterCidr,
   ingress,
   ingressClass,
+  ipAddress,
   networkPolicy,
   // node
   runtimeClass,

@@ -2,8 +2,7 @@
 // doors.
 import { X509Certificate } from "node:crypto";
 import { CertificateSigningRequest, type CertificateSigningRequestCondition } from "#api";
-import { type FieldError, duplicate, forbiddenField, invalidValue, required, tooLong } from "#base";
-import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
+import { type FieldError, duplicate, forbiddenField, invalidValue, required } from "#base";
 import { timestamp } from "../request.ts";
 import { type RequestContext, strategy } from "../strategy.ts";
 import { span } from "./cells/age.ts";
@@ -12,6 +11,7 @@ import { chainProblem, requestProblem } from "./rules/certificate-request.ts";
 import { conditionStatuses } from "./rules/conditions.ts";
 import { oneOf, supported } from "./rules/one-of.ts";
 import { repeats } from "./rules/repeats.ts";
+import { signerErrors } from "./rules/signer-name.ts";
 import { same } from "./rules/unchanged.ts";
 
 type Request = CertificateSigningRequest;
@@ -20,8 +20,6 @@ type Condition = CertificateSigningRequestCondition;
 // prettier-ignore
 const usages = ["any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"];
 const shortest = 600;
-const longestDomain = 253;
-const longestSigner = 253 + 253 + 63 + 2;
 
 const decoded = (text: string | null | undefined): string => Buffer.from(text ?? "", "base64").toString();
 
@@ -66,32 +64,6 @@ function honored(certificate: string, seconds: number): boolean {
   const { validFromDate, validToDate } = new X509Certificate(decoded(certificate));
   const got = (validToDate.getTime() - validFromDate.getTime()) / 1000;
   return Math.abs(seconds - got) < 5 * 60 + seconds / 20;
-}
-
-/** `example.com/name`: a domain of at least two parts, and a path. */
-function signerErrors(signer: string, field: string): FieldError[] {
-  if (!signer) return [required(field)];
-  const [domain = "", path, ...rest] = signer.split("/");
-  if (path === undefined || rest.length > 0)
-    return [
-      invalidValue(
-        field,
-        signer,
-        "must be a fully qualified domain and path of the form 'example.com/signer-name'",
-      ),
-    ];
-  const errors = domain.length > longestDomain ? [tooLong(field, domain, longestDomain)] : [];
-  const firstWrong = (text: string, problems: (part: string) => readonly string[]): FieldError[] => {
-    const part = text.split(".").find((item) => problems(item).length > 0);
-    return part === undefined ? [] : problems(part).map((detail) => invalidValue(field, text, detail));
-  };
-  errors.push(...firstWrong(domain, dns1123LabelProblems));
-  if (!domain.includes("."))
-    errors.push(
-      invalidValue(field, domain, "should be a domain with at least two segments separated by dots"),
-    );
-  errors.push(...firstWrong(path, dns1123SubdomainProblems));
-  return signer.length > longestSigner ? [...errors, tooLong(field, signer, longestSigner)] : errors;
 }
 
 const verdicts = ["Approved", "Denied"];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { goIntOrString, goMap, goSelector } from "./go-syntax.ts";
+import { goIntOrString, goMap, goNodeSelector, goParent, goSelector } from "./go-syntax.ts";
 
 const cases: [name: string, shown: { readonly text: string }, text: string][] = [
   ["labels stand in order", goMap({ b: "2", a: "1" }), 'map[string]string{"a":"1", "b":"2"}'],
@@ -16,6 +16,16 @@ const cases: [name: string, shown: { readonly text: string }, text: string][] = 
     "a selector",
     goSelector({ matchLabels: { a: "b" }, matchExpressions: [{ key: "k", operator: "In", values: ["v"] }] }),
     'v1.LabelSelector{MatchLabels:map[string]string{"a":"b"}, MatchExpressions:[]v1.LabelSelectorRequirement{v1.LabelSelectorRequirement{Key:"k", Operator:"In", Values:[]string{"v"}}}}',
+  ],
+  [
+    "a choice of nodes",
+    goNodeSelector({ nodeSelectorTerms: [{ matchFields: [{ key: "k", operator: "In", values: ["v"] }] }] }),
+    'core.NodeSelector{NodeSelectorTerms:[]core.NodeSelectorTerm{core.NodeSelectorTerm{MatchExpressions:[]core.NodeSelectorRequirement(nil), MatchFields:[]core.NodeSelectorRequirement{core.NodeSelectorRequirement{Key:"k", Operator:"In", Values:[]string{"v"}}}}}}',
+  ],
+  [
+    "an owner of an address",
+    goParent({ resource: "services", name: "s" }),
+    'networking.ParentReference{Group:"", Resource:"services", Namespace:"", Name:"s", UID:""}',
   ],
 ];
 for (const [name, shown, text] of cases) test(`${name} as Go shows it`, () => assert.equal(shown.text, text));

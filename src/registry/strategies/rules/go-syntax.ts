@@ -1,5 +1,5 @@
 // Refused values as kube-apiserver shows them: Go's `%#v`.
-import type { LabelSelector } from "#api";
+import type { LabelSelector, NodeSelector, ParentReference } from "#api";
 import { Spelled } from "#base";
 
 const quoted = (text: string): string => JSON.stringify(text);
@@ -36,3 +36,28 @@ export const goSelector = ({ matchLabels, matchExpressions }: LabelSelector): Sp
     `v1.LabelSelector{MatchLabels:${mapText(matchLabels)}, MatchExpressions:${listText(requirement, expressions)}}`,
   );
 };
+
+type NodeRequirements = NonNullable<NodeSelector["nodeSelectorTerms"]>[number]["matchFields"];
+
+export function goNodeSelector({ nodeSelectorTerms }: NodeSelector): Spelled {
+  const requirements = (items: NodeRequirements): string =>
+    listText(
+      "core.NodeSelectorRequirement",
+      items?.map(
+        ({ key, operator, values }) =>
+          `core.NodeSelectorRequirement{Key:${quoted(key)}, Operator:${quoted(operator)}, Values:${listText("string", values?.map(quoted))}}`,
+      ),
+    );
+  const terms = nodeSelectorTerms?.map(
+    ({ matchExpressions, matchFields }) =>
+      `core.NodeSelectorTerm{MatchExpressions:${requirements(matchExpressions)}, MatchFields:${requirements(matchFields)}}`,
+  );
+  return new Spelled(`core.NodeSelector{NodeSelectorTerms:${listText("core.NodeSelectorTerm", terms)}}`);
+}
+
+export function goParent(parent: ParentReference): Spelled {
+  const { group = "", resource = "", namespace = "", name = "", uid = "" } = parent;
+  const fields = { Group: group, Resource: resource, Namespace: namespace, Name: name, UID: uid };
+  const texts = Object.entries(fields).map(([key, value]) => `${key}:${quoted(value)}`);
+  return new Spelled(`networking.ParentReference{${texts.join(", ")}}`);
+}
