@@ -1,6 +1,7 @@
 // A change in a watch cache as the journal records it: whose it is, who made it, and what differs.
 import { type CachedObject, uidOf } from "#watchcache";
-import { differingJson, elementsWith, memberOf } from "./differing-json.ts";
+import { differingJson } from "./differing-json.ts";
+import { elementsWith, memberOf } from "./encoded-json.ts";
 import { fieldChanges } from "./field-changes.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import type { ServedKind } from "./kinds.ts";

@@ -1,7 +1,8 @@
 // Two encoded objects are reduced to what differs, and nothing that differs is lost.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differingJson, elementsWith, memberOf } from "./differing-json.ts";
+import { differingJson } from "./differing-json.ts";
+import { elementsWith, memberOf } from "./encoded-json.ts";
 
 const bytes = (value: unknown): Buffer =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value));

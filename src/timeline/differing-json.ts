@@ -4,12 +4,31 @@
 //   {"metadata":{"name":"a","x":1},"spec":{…}}      →  {"metadata":{"x":1}}
 //   {"metadata":{"name":"a","x":2},"spec":{…}}      →  {"metadata":{"x":2}}
 //
-// Objects have no spaces between their tokens, as the caches encode them. Lists are kept whole where they differ,
-// because elements are told apart by all of them; but for one whose elements stand for themselves.
-const [quote, comma, backslash, openList, closeList, open, close] = [
-  0x22, 0x2c, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
-];
+// Lists are kept whole where they differ, because elements are told apart by all of them; but for one whose elements
+// stand for themselves. Each side is read once to learn where its objects and lists end, so that what encloses a
+// difference is not read again at each of its levels.
+import {
+  close,
+  comma,
+  elementsOf,
+  type Encoded,
+  endOfText,
+  endOfValue,
+  measured,
+  membersFrom,
+  open,
+  openList,
+  quote,
+  type Value,
+} from "./encoded-json.ts";
+
 const mostLevels = 32;
+
+/** Room for where objects and lists end, of each side; larger objects get their own. */
+const usualBytes = 16 * 1024;
+const rooms = [new Int32Array(usualBytes), new Int32Array(usualBytes)] as const;
+const roomFor = (json: Buffer, side: 0 | 1): Int32Array =>
+  json.length <= usualBytes ? rooms[side] : new Int32Array(json.length);
 
 /**
  * The two objects with only those members that differ. Of the list under the path `elementwise`, only those elements
@@ -20,62 +39,10 @@ export function differingJson(
   after: Buffer,
   elementwise: readonly string[] = [],
 ): readonly [unknown, unknown] {
-  const [from, to] = differing(before, 0, after, 0, { levels: mostLevels, elementwise });
+  const a = measured(before, roomFor(before, 0));
+  const b = measured(after, roomFor(after, 1));
+  const [from, to] = differing(a, 0, b, 0, { levels: mostLevels, elementwise });
   return [JSON.parse(from), JSON.parse(to)];
-}
-
-/** The member of an encoded object under a path of plain names, parsed; undefined where it has none. */
-export function memberOf(json: Buffer, path: readonly string[]): unknown {
-  let at = 0;
-  for (const name of path) {
-    const found = memberStart(json, at, name);
-    if (found === undefined) return undefined;
-    at = found;
-  }
-  return JSON.parse(json.toString("utf8", at, endOfValue(json, at)));
-}
-
-/** Where a member's value begins; what stands behind it is not looked at. */
-function memberStart(json: Buffer, start: number, name: string): number | undefined {
-  if (json[start] !== open) return undefined;
-  for (let at = start + 1; json[at] === quote;) {
-    const value = endOfText(json, at) + 1;
-    if (value - at - 3 === name.length && json.toString("latin1", at + 1, value - 2) === name) return value;
-    const end = endOfValue(json, value);
-    at = json[end] === comma ? end + 1 : end;
-  }
-  return undefined;
-}
-
-/** The elements of the list under a path of plain names, each parsed only where one of these members is. */
-export function elementsWith<K extends string>(
-  json: Buffer,
-  path: readonly string[],
-  members: readonly K[],
-): readonly Partial<Record<K, unknown>>[] {
-  let at = 0;
-  for (const name of path) {
-    const found = memberStart(json, at, name);
-    if (found === undefined) return [];
-    at = found;
-  }
-  return elementsOf(json, at).map(({ value }) => {
-    const read: Partial<Record<K, unknown>> = {};
-    for (const name of members) {
-      const found = memberStart(json, value, name);
-      if (found !== undefined) read[name] = JSON.parse(json.toString("utf8", found, endOfValue(json, found)));
-    }
-    return read;
-  });
-}
-
-interface Value {
-  readonly value: number;
-  readonly end: number;
-}
-interface Member extends Value {
-  /** Where the quoted name begins; a colon stands between it and the value. */
-  readonly key: number;
 }
 
 interface Depth {
@@ -86,42 +53,44 @@ interface Depth {
 }
 
 function differing(
-  a: Buffer,
+  one: Encoded,
   aStart: number,
-  b: Buffer,
+  two: Encoded,
   bStart: number,
   depth: Depth,
 ): readonly [string, string] {
+  const { json: a } = one;
+  const { json: b } = two;
   const kept: [string[], string[]] = [[], []];
-  const keep = (key: string, one: Value, other: Value): void => {
-    const [from, to] = differingValues(a, one, b, other, inner(depth, key));
+  const keep = (key: string, value: Value, other: Value): void => {
+    const [from, to] = differingValues(one, value, two, other, inner(depth, key));
     kept[0].push(key + from);
     kept[1].push(key + to);
   };
-  // Both were encoded in the same order: as long as the names are the same, only one side has to be read.
-  let [at, other] = [aStart + 1, bStart + 1];
-  while (a[at] === quote && b[other] === quote) {
+  // Both were encoded in the same order: as long as the names are the same, only one side's are read.
+  let [at, there] = [aStart + 1, bStart + 1];
+  while (a[at] === quote && b[there] === quote) {
     const value = endOfText(a, at) + 1;
-    const otherValue = other + value - at;
-    if (!sameBytes(a, at, value, b, other)) break;
-    const end = endOfValue(a, value);
+    const otherValue = there + value - at;
+    if (!sameBytes(a, at, value, b, there)) break;
+    const end = endOfValue(one, value);
     let otherEnd = otherValue + end - value;
     if (!sameBytes(a, value, end, b, otherValue) || !endsValue(b[otherEnd])) {
-      otherEnd = endOfValue(b, otherValue);
+      otherEnd = endOfValue(two, otherValue);
       keep(a.toString("utf8", at, value), { value, end }, { value: otherValue, end: otherEnd });
     }
     at = a[end] === comma ? end + 1 : end;
-    other = b[otherEnd] === comma ? otherEnd + 1 : otherEnd;
+    there = b[otherEnd] === comma ? otherEnd + 1 : otherEnd;
   }
-  const left = membersFrom(a, aStart, at);
+  const left = membersFrom(one, aStart, at);
   const others = new Map(
-    membersFrom(b, bStart, other).map((each) => [b.toString("utf8", each.key, each.value), each]),
+    membersFrom(two, bStart, there).map((each) => [b.toString("utf8", each.key, each.value), each]),
   );
-  for (const one of left) {
-    const key = a.toString("utf8", one.key, one.value);
+  for (const each of left) {
+    const key = a.toString("utf8", each.key, each.value);
     const found = others.get(key);
-    if (!found) kept[0].push(a.toString("utf8", one.key, one.end));
-    else if (!sameValue(a, one, b, found)) keep(key, one, found);
+    if (!found) kept[0].push(a.toString("utf8", each.key, each.end));
+    else if (!sameValue(a, each, b, found)) keep(key, each, found);
     others.delete(key);
   }
   for (const { key, end } of others.values()) kept[1].push(b.toString("utf8", key, end));
@@ -137,18 +106,21 @@ function inner({ levels, elementwise: [first, ...rest] }: Depth, key: string): D
 const noPath: readonly string[] = [""];
 
 function differingValues(
-  a: Buffer,
-  one: Value,
-  b: Buffer,
+  one: Encoded,
+  value: Value,
+  two: Encoded,
   other: Value,
   depth: Depth,
 ): readonly [string, string] {
-  const [first, second] = [a[one.value], b[other.value]];
+  const [first, second] = [one.json[value.value], two.json[other.value]];
   if (first === open && second === open && depth.levels > 0)
-    return differing(a, one.value, b, other.value, depth);
+    return differing(one, value.value, two, other.value, depth);
   if (first === openList && second === openList && depth.elementwise.length === 0)
-    return differingElements(a, elementsOf(a, one.value), b, elementsOf(b, other.value));
-  return [a.toString("utf8", one.value, one.end), b.toString("utf8", other.value, other.end)];
+    return differingElements(one.json, elementsOf(one, value.value), two.json, elementsOf(two, other.value));
+  return [
+    one.json.toString("utf8", value.value, value.end),
+    two.json.toString("utf8", other.value, other.end),
+  ];
 }
 
 function differingElements(
@@ -180,52 +152,3 @@ function sameBytes(a: Buffer, start: number, end: number, b: Buffer, other: numb
 }
 
 const endsValue = (byte: number | undefined): boolean => byte === comma || byte === close;
-
-/** The members from a place on of the object that begins at `start`. */
-function membersFrom(json: Buffer, start: number, from: number): Member[] {
-  const members: Member[] = [];
-  let at = from;
-  while (json[at] === quote) {
-    const value = endOfText(json, at) + 1;
-    const end = endOfValue(json, value);
-    members.push({ key: at, value, end });
-    at = json[end] === comma ? end + 1 : end;
-  }
-  if (json[start] !== open || json[at] !== close) throw new SyntaxError("an encoded object is not whole");
-  return members;
-}
-
-function elementsOf(json: Buffer, start: number): Value[] {
-  const elements: Value[] = [];
-  for (let at = start + 1; json[start] === openList && at < json.length && json[at] !== closeList;) {
-    const end = endOfValue(json, at);
-    elements.push({ value: at, end });
-    at = json[end] === comma ? end + 1 : end;
-  }
-  return elements;
-}
-
-function endOfValue(json: Buffer, start: number): number {
-  const first = json[start];
-  if (first === quote) return endOfText(json, start);
-  if (first !== open && first !== openList) {
-    let at = start;
-    while (at < json.length && json[at] !== comma && json[at] !== close && json[at] !== closeList) at++;
-    return at;
-  }
-  let depth = 0;
-  for (let at = start; at < json.length; at++) {
-    const byte = json[at];
-    if (byte === quote) at = endOfText(json, at) - 1;
-    else if (byte === open || byte === openList) depth++;
-    else if ((byte === close || byte === closeList) && --depth === 0) return at + 1;
-  }
-  return json.length;
-}
-
-/** Behind the quote that ends a text. */
-function endOfText(json: Buffer, start: number): number {
-  let at = start + 1;
-  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;
-  return at + 1;
-}

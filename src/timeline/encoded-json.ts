@@ -1,0 +1,137 @@
+// Finds members and elements in encoded JSON without parsing the rest. Objects have no spaces between their tokens, as the
+// caches encode them.
+export const [quote, comma, backslash, openList, closeList, open, close] = [
+  0x22, 0x2c, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
+];
+
+/** Encoded JSON, and where its objects and lists end, by where they begin. Without that they are read to their end. */
+export interface Encoded {
+  readonly json: Buffer;
+  readonly ends: Int32Array | undefined;
+}
+export interface Value {
+  readonly value: number;
+  readonly end: number;
+}
+export interface Member extends Value {
+  /** Where the quoted name begins; a colon stands between it and the value. */
+  readonly key: number;
+}
+
+/** The member of an encoded object under a path of plain names, parsed; undefined where it has none. */
+export function memberOf(json: Buffer, path: readonly string[]): unknown {
+  const at = placeOf(json, path);
+  return at === undefined ? undefined : parsed({ json, ends: undefined }, at);
+}
+
+/** The elements of the list under a path of plain names, each parsed only where one of these members is. */
+export function elementsWith<K extends string>(
+  json: Buffer,
+  path: readonly string[],
+  members: readonly K[],
+): readonly Partial<Record<K, unknown>>[] {
+  const at = placeOf(json, path);
+  if (at === undefined) return [];
+  const encoded = { json, ends: undefined };
+  return elementsOf(encoded, at).map(({ value }) => {
+    const read: Partial<Record<K, unknown>> = {};
+    for (const name of members) {
+      const found = memberStart(encoded, value, name);
+      if (found !== undefined) read[name] = parsed(encoded, found);
+    }
+    return read;
+  });
+}
+
+const parsed = (encoded: Encoded, at: number): unknown =>
+  JSON.parse(encoded.json.toString("utf8", at, endOfValue(encoded, at)));
+
+function placeOf(json: Buffer, path: readonly string[]): number | undefined {
+  const encoded = { json, ends: undefined };
+  let at: number | undefined = 0;
+  for (const name of path) if (at !== undefined) at = memberStart(encoded, at, name);
+  return at;
+}
+
+/** Where a member's value begins; what stands behind it is not looked at. */
+function memberStart(encoded: Encoded, start: number, name: string): number | undefined {
+  const { json } = encoded;
+  if (json[start] !== open) return undefined;
+  for (let at = start + 1; json[at] === quote;) {
+    const value = endOfText(json, at) + 1;
+    if (value - at - 3 === name.length && json.toString("latin1", at + 1, value - 2) === name) return value;
+    const end = endOfValue(encoded, value);
+    at = json[end] === comma ? end + 1 : end;
+  }
+  return undefined;
+}
+
+/** The members from a place on of the object that begins at `start`. */
+export function membersFrom(encoded: Encoded, start: number, from: number): Member[] {
+  const { json } = encoded;
+  const members: Member[] = [];
+  let at = from;
+  while (json[at] === quote) {
+    const value = endOfText(json, at) + 1;
+    const end = endOfValue(encoded, value);
+    members.push({ key: at, value, end });
+    at = json[end] === comma ? end + 1 : end;
+  }
+  if (json[start] !== open || json[at] !== close) throw new SyntaxError("an encoded object is not whole");
+  return members;
+}
+
+export function elementsOf(encoded: Encoded, start: number): Value[] {
+  const { json } = encoded;
+  const elements: Value[] = [];
+  for (let at = start + 1; json[start] === openList && at < json.length && json[at] !== closeList;) {
+    const end = endOfValue(encoded, at);
+    elements.push({ value: at, end });
+    at = json[end] === comma ? end + 1 : end;
+  }
+  return elements;
+}
+
+export function endOfValue({ json, ends }: Encoded, start: number): number {
+  const first = json[start];
+  if (first === quote) return endOfText(json, start);
+  if (first !== open && first !== openList) {
+    let at = start;
+    while (at < json.length && json[at] !== comma && json[at] !== close && json[at] !== closeList) at++;
+    return at;
+  }
+  if (ends) return ends[start]!;
+  let depth = 0;
+  for (let at = start; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === quote) at = endOfText(json, at) - 1;
+    else if (byte === open || byte === openList) depth++;
+    else if ((byte === close || byte === closeList) && --depth === 0) return at + 1;
+  }
+  return json.length;
+}
+
+/** Behind the closing quote of the text that begins here. */
+export function endOfText(json: Buffer, start: number): number {
+  const { length } = json;
+  let at = start + 1;
+  for (let byte = json[at]; byte !== quote && at < length; byte = json[at]) at += byte === backslash ? 2 : 1;
+  return at + 1;
+}
+
+/** Reads all of it once. The ends are written into `room`, which the next use may write over. */
+export function measured(json: Buffer, room: Int32Array): Encoded {
+  const { length } = json;
+  const begun: number[] = [];
+  for (let at = 0; at < length; at++) {
+    const byte = json[at]!;
+    if (byte === quote) at = endOfText(json, at) - 1;
+    // Most bytes outside of texts are colons and commas; those of brackets are the highest.
+    else if (byte < openList) continue;
+    else if (byte === open || byte === openList) begun.push(at);
+    else if ((byte === close || byte === closeList) && begun.length > 0) room[begun.pop()!] = at + 1;
+  }
+  // What is not whole ends where the bytes do.
+  for (const at of begun) room[at] = json.length;
+  return { json, ends: room };
+}
