@@ -7,7 +7,7 @@ import type { Span } from "#tracing";
 import type { CachedObject } from "#watchcache";
 import type { ApiCall } from "./api-call.ts";
 import { type Choice, type Offer, contentType, negotiate } from "./represent/negotiate.ts";
-import { type Representation, representation } from "./represent/representation.ts";
+import { type ListBody, type Representation, representation } from "./represent/representation.ts";
 import type { IncludeObject } from "./represent/table.ts";
 
 export interface EndpointContext {
@@ -136,6 +136,12 @@ export const replyWith = (
   headers: { "content-type": contentType(as.media, endpoint.resource.dialect) },
   body,
 });
+
+export const replyWithList = (
+  as: Representation,
+  endpoint: Endpoint,
+  { parts, unshared }: ListBody,
+): Reply => ({ ...replyWith(as, endpoint, 200, parts), ...(unshared && { unshared: parts }) });
 
 export const ofObjects: Offer = { forms: ["object", "Table", "PartialObjectMetadata"] };
 export const ofLists: Offer = { forms: ["object", "Table", "PartialObjectMetadataList"] };

@@ -13,6 +13,7 @@ import {
   ofLists,
   ofObjects,
   replyWith,
+  replyWithList,
   represented,
   writeRequest,
 } from "./context.ts";
@@ -76,7 +77,7 @@ export const deleteCollection: EndpointHandler = async (context, call, endpoint)
     context.deleteCollectionWorkers,
   );
   call.operation?.event(responding);
-  return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(call, endpoint, listing)));
+  return replyWithList(as, endpoint, await as.list(listing.items, metadataOf(call, endpoint, listing)));
 };
 
 /** Deletions that one worker has under way: the store makes one flush of many. */

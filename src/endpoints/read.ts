@@ -5,7 +5,14 @@ import { type Freshness, type ListQuery, type ListResult, RevisionTimeout } from
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import { type Position, decodeContinue, encodeContinue } from "./continue.ts";
-import { type EndpointHandler, ofLists, ofObjects, replyWith, represented } from "./context.ts";
+import {
+  type EndpointHandler,
+  ofLists,
+  ofObjects,
+  replyWith,
+  replyWithList,
+  represented,
+} from "./context.ts";
 import { listSpan, responding } from "./operation-span.ts";
 import { type ListOptions, listOptions } from "./options.ts";
 import { UnfitForm } from "./represent/negotiate.ts";
@@ -63,12 +70,7 @@ export const list: EndpointHandler = async (context, call, endpoint) => {
   const listing = await listPage(call, endpoint, options);
   call.operation?.event("Listing from storage done", { count: listing.items.length });
   call.operation?.event(responding);
-  return replyWith(
-    as,
-    endpoint,
-    200,
-    await as.list(listing.items, metadataOf(call, endpoint, listing), call),
-  );
+  return replyWithList(as, endpoint, await as.list(listing.items, metadataOf(call, endpoint, listing), call));
 };
 
 /** Where the keys of a list begin, below the resource's prefix. */

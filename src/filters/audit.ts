@@ -87,13 +87,13 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
       audit.sink.flush();
       throw error;
     }
-    const { status, headers, body } = reply;
+    const { status, body } = reply;
     if (!record.hasStatus) record.status({ code: status });
     if (lasting) await write(record, "ResponseStarted");
     if (body !== undefined && "stream" in body)
-      return { status, headers, body: untilEnd(call, record, body), beforeSending };
+      return { ...reply, body: untilEnd(call, record, body), beforeSending };
     if (body !== undefined && "takeOver" in body)
-      return { status, headers, body: untilClosed(call, record, body), beforeSending };
+      return { ...reply, body: untilClosed(call, record, body), beforeSending };
     // Most events are stored before the answer leaves: nothing is waited for.
     const storing = complete(call, record, "ResponseComplete");
     if (storing) await storing;

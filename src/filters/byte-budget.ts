@@ -1,7 +1,8 @@
 // Bytes that may be in use at a time, lent in order of asking.
 import type { Clock } from "#base";
 
-const mostWaiting = 64;
+/** All agents of a large cluster may come at once. */
+const mostWaiting = 8192;
 
 export class ByteBudget {
   readonly #limit: number;

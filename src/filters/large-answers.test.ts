@@ -119,17 +119,32 @@ test("slow readers share a budget: the next waits, then is refused; when one is 
   const clock = virtualClock();
   const step = largeAnswers({ clock, compress: false, budgetBytes: 3000 * kib });
   const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(1000 * kib)));
+  const read = new AbortController();
   // The first answer is not known to be large beforehand.
-  const replies = await Promise.all([ask(), ask(), ask()]);
+  await Promise.all([ask({ over: read.signal }), ask(), ask()]);
   const late = assert.rejects(ask(), (error) => error instanceof ApiError && error.code === 429);
-  await clock.advance(15_000);
+  await clock.advance(30_000);
   await late;
   const waiting = ask();
-  const sink = memorySink();
-  const written = streamOf(replies[0])(sink);
-  sink.read();
-  await written;
+  read.abort();
   assert.equal((await waiting).status, 200);
+});
+
+test("lists of one node's pods each share the budget until they have left", async () => {
+  const step = largeAnswers({ clock: virtualClock(), compress: false, budgetBytes: 250 * kib });
+  const ask = (node: string, more = {}) =>
+    step.run(apiCall({ path: `/api/v1/pods?fieldSelector=spec.nodeName%3D${node}`, ...more }), () =>
+      Promise.resolve(answerOf(100 * kib)),
+    );
+  const sent = new AbortController();
+  await ask("a", { over: sent.signal });
+  await ask("b");
+  let answered = false;
+  const third = ask("c").then(() => (answered = true));
+  await turn();
+  assert.equal(answered, false);
+  sent.abort();
+  await third;
 });
 
 for (const headers of [{}, { "accept-encoding": "gzip" }]) {
@@ -138,11 +153,16 @@ for (const headers of [{}, { "accept-encoding": "gzip" }]) {
     const step = largeAnswers({ clock, compress: true, budgetBytes: 17_000 * kib });
     // It does not get much smaller by compression.
     const body = [randomBytes(16_384 * kib)];
-    const ask = () => step.run(list(headers), () => Promise.resolve({ status: 200, headers: {}, body }));
+    const ask = (over?: AbortSignal) =>
+      step.run(list(headers, { over }), () => Promise.resolve({ status: 200, headers: {}, body }));
     for (const wanted of [false, true]) {
+      const gone = new AbortController();
       const sink = memorySink();
       let over = false;
-      const given = assert.rejects(streamOf(await ask())(sink), /does not read/).finally(() => (over = true));
+      const given = assert.rejects(streamOf(await ask(gone.signal))(sink), /does not read/).finally(() => {
+        over = true;
+        gone.abort();
+      });
       while (sink.backlogBytes <= 1024 * kib) await turn();
       await clock.advance(9_000);
       const waiting = wanted ? ask() : undefined;
@@ -208,8 +228,8 @@ test("an answer whose client is gone gives its bytes back", async () => {
   const clock = virtualClock();
   const step = largeAnswers({ clock, compress: false, budgetBytes: 1500 * kib });
   const gone = new AbortController();
-  const ask = (signal?: AbortSignal) =>
-    step.run(list({}, signal && { signal }), () => Promise.resolve(answerOf(1000 * kib)));
+  const ask = (over?: AbortSignal) =>
+    step.run(list({}, { over }), () => Promise.resolve(answerOf(1000 * kib)));
   await ask(gone.signal);
   const waiting = ask();
   await turn();
@@ -220,7 +240,7 @@ test("an answer whose client is gone gives its bytes back", async () => {
 test("a failed list gives its bytes back", async () => {
   const step = largeAnswers({ clock: virtualClock(), compress: false, budgetBytes: 1500 * kib });
   const gone = new AbortController();
-  await step.run(list({}, { signal: gone.signal }), () => Promise.resolve(answerOf(1000 * kib)));
+  await step.run(list({}, { over: gone.signal }), () => Promise.resolve(answerOf(1000 * kib)));
   gone.abort();
   await assert.rejects(
     step.run(list(), () => Promise.reject(new Error("broken"))),

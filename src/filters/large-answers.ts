@@ -1,6 +1,6 @@
 // Large answers: compressed for clients that take it, written as fast as the client reads, and bounded in
-// sum, so that many slow readers of big lists cannot fill the memory. Whoever comes when the budget is used
-// up waits, then gets 429.
+// sum, so that many readers of lists at once, or slow ones, cannot fill the memory: an answer counts until
+// nearly all of it has left. Whoever comes when the budget is used up waits, then gets 429.
 //
 //   list (10 MB, by estimate from the last one) → budget has room → built → its true size counted → written in pieces → given back
 import type { Writable } from "node:stream";
@@ -19,10 +19,11 @@ export interface LargeAnswerOptions {
 }
 
 const compressFrom = 128 * 1024;
-const budgetFrom = 256 * 1024;
+const budgetFrom = 64 * 1024;
 const pieceBytes = 256 * 1024;
+const joinedBelow = 16 * 1024;
 const mostBacklogBytes = 1024 * 1024;
-const longestWaitMilliseconds = 15_000;
+const longestWaitMilliseconds = 30_000;
 /**
  * A reader that takes nothing is given up after a while; at the next look, where others wait for what it
  * holds.
@@ -36,10 +37,10 @@ const longestRemembered = 4096;
 export function largeAnswers({
   clock,
   compress,
-  budgetBytes = 512 * 1024 * 1024,
+  budgetBytes = 160 * 1024 * 1024,
 }: LargeAnswerOptions): Filter {
   const budget = new ByteBudget(budgetBytes);
-  /** How large the last answer to the same question was. */
+  /** How large the last answer to a question like this was. */
   const estimates = new Map<string, number>();
 
   const answer = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
@@ -86,6 +87,8 @@ export function largeAnswers({
       ...reply,
       headers: gzipped(reply.headers),
       body: { stream: (sink) => writeCompressed(parts, patient(sink, clock, budget)) },
+      // The compression reads them on another thread, for a while even when the client has gone.
+      unshared: undefined,
     };
   }
 
@@ -96,30 +99,15 @@ export function largeAnswers({
     return parts && sizeOf(parts) > compressFrom ? compressed(call, reply, parts) : reply;
   }
 
-  /** A reply that gives its bytes back when it is written, or when nobody wants it any more. */
+  /** A reply that gives its bytes back to the budget when the call is over. */
   function counted(call: ApiCall, reply: Reply, parts: readonly Uint8Array[], size: number): Reply {
-    let cached = true;
-    const release = (): void => {
-      if (cached) budget.give(size);
-      cached = false;
-    };
-    const gzip = wantsGzip(call) && reply.status !== 206;
-    const stream = async (sink: Sink): Promise<void> => {
-      try {
-        await (gzip
-          ? writeCompressed(parts, patient(sink, clock, budget))
-          : writePlain(parts, patient(sink, clock, budget)));
-      } finally {
-        release();
-      }
-    };
-    const { signal } = call.call;
-    if (signal.aborted) release();
-    signal.addEventListener("abort", release, { once: true });
+    call.call.whenOver(() => budget.give(size));
+    const smaller = size > compressFrom ? compressed(call, reply, parts) : reply;
+    if (smaller !== reply) return smaller;
     return {
       ...reply,
-      headers: gzip ? gzipped(reply.headers) : { ...reply.headers, "content-length": String(size) },
-      body: { stream },
+      headers: { ...reply.headers, "content-length": String(size) },
+      body: { stream: (sink) => writePlain(parts, patient(sink, clock, budget)) },
     };
   }
 
@@ -170,12 +158,17 @@ function patient(sink: Sink, clock: Clock, budget: ByteBudget): Sink {
       return sink.backlogBytes;
     },
     drained,
+    end: () => sink.end?.(),
     closed: sink.closed,
   };
 }
 
+/** Selectors count without their values: five thousand agents ask each for the pods of its own node. */
 const questionOf = ({ target, query, call }: ApiCall): string =>
-  `${target.path} ${query.get("limit") ?? ""} ${query.get("labelSelector") ?? ""} ${query.get("fieldSelector") ?? ""} ${header(call.headers, "accept") ?? ""}`;
+  `${target.path} ${query.get("limit") ?? ""} ${selected(query.get("labelSelector"))} ${selected(query.get("fieldSelector"))} ${header(call.headers, "accept") ?? ""}`;
+
+const selected = (selector: string | undefined | null): string =>
+  selector ? selector.replace(/=[^,=]+/g, "=") : "";
 
 export function acceptsGzip(accepted: string | undefined): boolean {
   return (
@@ -195,23 +188,24 @@ function sizeOf(parts: readonly Uint8Array[]): number {
   return size;
 }
 
-/** Pieces of a good size for the network: small parts are joined, large ones cut without a copy. */
+/** Pieces of a good size for the network: small parts are joined, large ones cut, neither copied without need. */
 function* pieces(parts: readonly Uint8Array[]): Generator<Uint8Array> {
   let small: Uint8Array[] = [];
   let size = 0;
+  const joined = (): Uint8Array => (small.length === 1 ? small[0]! : Buffer.concat(small, size));
   for (const part of parts) {
-    if (part.length < pieceBytes) {
+    if (part.length < joinedBelow) {
       small.push(part);
       size += part.length;
       if (size < pieceBytes) continue;
     }
-    if (small.length > 0) yield small.length === 1 ? small[0]! : Buffer.concat(small, size);
+    if (small.length > 0) yield joined();
     small = [];
     size = 0;
-    if (part.length >= pieceBytes)
+    if (part.length >= joinedBelow)
       for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes);
   }
-  if (small.length > 0) yield small.length === 1 ? small[0]! : Buffer.concat(small, size);
+  if (small.length > 0) yield joined();
 }
 
 async function writePlain(parts: readonly Uint8Array[], sink: Sink): Promise<void> {
@@ -220,6 +214,9 @@ async function writePlain(parts: readonly Uint8Array[], sink: Sink): Promise<voi
     sink.write(piece);
     if (sink.backlogBytes > mostBacklogBytes) await sink.drained();
   }
+  // What is left is waited for, so that a reader that takes nothing is noticed.
+  sink.end?.();
+  await sink.drained();
 }
 
 async function writeCompressed(parts: readonly Uint8Array[], sink: Sink): Promise<void> {
@@ -240,6 +237,7 @@ async function writeCompressed(parts: readonly Uint8Array[], sink: Sink): Promis
       if (sink.backlogBytes > mostBacklogBytes) await sink.drained();
     }
     await fed;
+    await sink.drained();
   } catch (error) {
     if (!sink.closed.aborted) throw error;
   }

@@ -38,6 +38,8 @@ export interface Call {
   readonly receivedAt: number;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
+  /** Calls back when the call is over: its answer has left, or its connection is gone. At once where that is so. */
+  whenOver(listener: () => void): void;
   /** The whole body. Throws BodyTooLarge beyond the limit and BodyCutShort when the client stops early. */
   body(limitBytes: number): Promise<Uint8Array>;
   /**
@@ -58,6 +60,8 @@ export interface Sink {
   readonly backlogBytes: number;
   /** Resolves when the backlog is small again or the sink is closed. */
   drained(): Promise<void>;
+  /** Nothing more will be written. */
+  end?(): void;
   /** Aborted when the client is gone. */
   readonly closed: AbortSignal;
 }
@@ -74,6 +78,11 @@ export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: Body;
+  /**
+   * Parts of the body that nobody else has: who has copied them may give their memory back. Garbage collection would find them
+   * only when it looks at all of the heap.
+   */
+  readonly unshared?: readonly Uint8Array[] | undefined;
   /** Called right before the answer leaves. Answers that leave together may share what it does. */
   readonly beforeSending?: (() => void) | undefined;
 }

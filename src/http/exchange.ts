@@ -10,6 +10,7 @@ import {
   type Reply,
   type Sink,
 } from "./call.ts";
+import { giveBack } from "./give-back.ts";
 import { drainBytes } from "./http2/outbox.ts";
 import { RequestBody } from "./http2/request-body.ts";
 import type { Stream } from "./http2/stream.ts";
@@ -128,6 +129,10 @@ class Http2Call implements Call {
     return this.gone();
   }
 
+  whenOver(listener: () => void): void {
+    this.stream.onClose(listener);
+  }
+
   body(limitBytes: number): Promise<Uint8Array> {
     return this.stream.body(limitBytes);
   }
@@ -181,11 +186,18 @@ export function callFromHttp1(
     get signal() {
       return signal();
     },
+    whenOver: (listener) => onceClosed(response ?? request.socket, listener),
     body: bodyReader(request, request.headers["content-length"], () => request.complete, ask),
     upgradable,
     bodyBuffered: () => buffered(request, () => request.complete, ask),
     goAway: () => undefined,
   };
+}
+
+/** Calls back when a stream of Node's is closed, at once where it is. */
+export function onceClosed(stream: NodeReadable | Writable, listener: () => void): void {
+  if (stream.closed) listener();
+  else stream.once("close", listener);
 }
 
 /** Resolves when a request is complete, its buffer is full or its connection closed. Reads nothing of it. */
@@ -246,6 +258,7 @@ function sinkOverStream(stream: Stream): Sink {
       return stream.pendingBytes;
     },
     drained: () => stream.drained(drainBytes),
+    end: () => stream.end(),
     get closed() {
       return closed();
     },
@@ -264,6 +277,9 @@ export async function replyOnHttp2(
   const body = reply.body;
   if (body && "takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
   stream.beforeSending = reply.beforeSending;
+  // What was sent has been copied into a batch.
+  const { unshared } = reply;
+  if (unshared) stream.onClose(() => giveBack(unshared));
   if (body && "stream" in body) {
     stream.respond(reply.status, headers, nothing, method === "HEAD");
     if (method === "HEAD") return;

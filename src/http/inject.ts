@@ -48,6 +48,8 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
     peer: { address: "", certificates: () => [], trusted: request.trusted },
     receivedAt: Date.now(),
     signal: abort.signal,
+    // Whoever is in the process has the bytes themselves, for as long as he wants.
+    whenOver: () => undefined,
     body: (limit) => (body.length > limit ? Promise.reject(new BodyTooLarge(limit)) : Promise.resolve(body)),
     upgradable: false,
     bodyBuffered: () => Promise.resolve(),

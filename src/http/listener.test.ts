@@ -336,6 +336,44 @@ test("a file that is no socket is not replaced", async (t) => {
   assert.equal(statSync(path).size, 4);
 });
 
+for (const protocol of ["1.1", "2"] as const)
+  test(
+    `an answer that nobody shares is whole, and over when it has left, HTTP/${protocol}`,
+    tls,
+    async (t) => {
+      const unshared = [Buffer.alloc(300_000, "a"), Buffer.alloc(300_000, "b")];
+      const over = Promise.withResolvers<void>();
+      const server = await secured(t, async (call) => {
+        call.whenOver(over.resolve);
+        return { status: 200, headers: {}, body: unshared, unshared };
+      });
+      const { text: got } = await ask(server, protocol);
+      await over.promise;
+      assert.equal(got, "a".repeat(300_000) + "b".repeat(300_000));
+      // Node's own writer may still read them; ours has copied them.
+      assert.deepEqual(
+        unshared.map(({ length }) => length),
+        protocol === "2" ? [0, 0] : [300_000, 300_000],
+      );
+    },
+  );
+
+test("a client that leaves ends its call, whatever is left of the answer", tls, async (t) => {
+  const unshared = [Buffer.alloc(3_000_000, "a")];
+  const over = Promise.withResolvers<void>();
+  const server = await secured(t, async (call) => {
+    call.whenOver(over.resolve);
+    return { status: 200, headers: {}, body: unshared, unshared };
+  });
+  const session = await server.http2();
+  const stream = openHttp2(session, {}, true);
+  await once(stream, "response");
+  stream.close();
+  await over.promise;
+  assert.equal(unshared[0]!.length, 0);
+  session.close();
+});
+
 test("a plain port serves and closes", async () => {
   const listener = await listenPlain({ host: "127.0.0.1", port: 0, handle: well, now: () => 0 });
   const { port } = listener.address as { port: number };

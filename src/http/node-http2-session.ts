@@ -4,7 +4,7 @@ import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { nodeHttp2 } from "#base";
 import type { Call, HeaderValues, Peer, Reply } from "./call.ts";
-import { distinct, lazySignal, sinkOver, splitTarget } from "./exchange.ts";
+import { distinct, lazySignal, onceClosed, sinkOver, splitTarget } from "./exchange.ts";
 import { maxFrameBytes } from "./http2/frames.ts";
 import { streamWindow } from "./http2/stream.ts";
 import { NodeBody } from "./node-body.ts";
@@ -95,6 +95,7 @@ function callOf(exchange: Exchange, headers: HeaderValues, { peer, now }: NodeHt
     get signal() {
       return signal();
     },
+    whenOver: (listener) => onceClosed(stream, listener),
     body: (limitBytes) => body.read(limitBytes),
     bodyBuffered: () => body.buffered(),
     upgradable: false,

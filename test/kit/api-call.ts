@@ -11,6 +11,8 @@ export interface CallParts {
   readonly user?: User;
   readonly address?: string;
   readonly signal?: AbortSignal;
+  /** Aborted when the call is over. */
+  readonly over?: AbortSignal;
   readonly goAway?: () => void;
   readonly bodyBuffered?: Promise<void>;
 }
@@ -23,6 +25,7 @@ export function apiCall({
   user,
   address = "192.0.2.1",
   signal,
+  over,
   goAway,
   bodyBuffered = Promise.resolve(),
 }: CallParts = {}): ApiCall {
@@ -36,6 +39,7 @@ export function apiCall({
     peer: { address, certificates: () => [] },
     receivedAt: 0,
     signal: signal ?? new AbortController().signal,
+    whenOver: (listener) => over?.addEventListener("abort", listener, { once: true }),
     body: () => Promise.resolve(new Uint8Array()),
     upgradable: false,
     bodyBuffered: () => bodyBuffered,

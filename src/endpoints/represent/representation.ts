@@ -32,7 +32,11 @@ export interface ListMetadata {
   readonly remainingItemCount?: number;
 }
 
-export type ListBody = Uint8Array | readonly Uint8Array[];
+export interface ListBody {
+  readonly parts: readonly Uint8Array[];
+  /** Whether the parts were made for this answer alone. */
+  readonly unshared: boolean;
+}
 
 export interface Representation extends FrameEncoder {
   readonly media: Media;
@@ -75,25 +79,25 @@ function shaped(shape: ShapeOf, choice: Choice, dialect: Dialect): Representatio
     object: (cached) => write.whole(shape.one(cached), shape.schema),
     list: (given, metadata, caller) => {
       const items = shape.sorted?.(given) ?? given;
-      return items.length <= shortList
-        ? write.whole(
-            items.length === 0 && shape.none
-              ? shape.none(metadata)
-              : shape.list(items.map(shape.item), metadata),
-            shape.listSchema,
-          )
-        : longList(
-            items,
-            {
-              empty: shape.list([], metadata),
-              listSchema: shape.listSchema,
-              itemSchema: shape.schema,
-              item: shape.item,
-            },
-            choice,
-            dialect.wire.protobufMagic,
-            caller,
-          );
+      if (items.length <= shortList) {
+        const whole =
+          items.length === 0 && shape.none
+            ? shape.none(metadata)
+            : shape.list(items.map(shape.item), metadata);
+        return { parts: [write.whole(whole, shape.listSchema)], unshared: true };
+      }
+      return longList(
+        items,
+        {
+          empty: shape.list([], metadata),
+          listSchema: shape.listSchema,
+          itemSchema: shape.schema,
+          item: shape.item,
+        },
+        choice,
+        dialect.wire.protobufMagic,
+        caller,
+      ).then((parts) => ({ parts, unshared: true }));
     },
     encode: (type, item) => write.frame(type, shape.one(item), shape.schema),
     bookmark: (revision, complete) => write.frame("BOOKMARK", shape.mark(revision, complete), shape.schema),
@@ -120,10 +124,12 @@ function spliced(endpoint: Endpoint): Representation {
     object: (cached) => cached.line,
     list: (items, metadata) => {
       const head = Buffer.from(`${listHead}${JSON.stringify(listMetadata(endpoint, metadata))},"items":[`);
+      const around = ({ parts, unshared }: ListBody): ListBody => ({
+        parts: [head, ...parts, listTail],
+        unshared,
+      });
       const body = joined(items);
-      return body instanceof Promise
-        ? body.then((parts) => [head, ...parts, listTail])
-        : [head, ...body, listTail];
+      return body instanceof Promise ? body.then(around) : around(body);
     },
     encode: (type, item) => Buffer.concat([heads[type], item.json, tail]),
     bookmark: (revision, complete) =>
@@ -135,25 +141,28 @@ function spliced(endpoint: Endpoint): Representation {
 }
 
 const largestKept = 16 * 1024 * 1024;
-const kept = new WeakMap<readonly CachedObject[], readonly Uint8Array[]>();
+/** What was joined for a question that was asked before; nothing yet where it was asked once. */
+const kept = new WeakMap<readonly CachedObject[], readonly Uint8Array[] | "asked once">();
 const longSplice = 4096;
 
 /**
- * The items behind each other, without their type headers. The cache gives the same items for the same
- * question, so this is done once.
+ * The items behind each other, without their type headers. The cache gives the same items for the same question, so they are
+ * kept joined when it is asked again. Most questions are asked once, such as an agent's for the pods of its node.
  */
-function joined(items: readonly CachedObject[]): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
-  // What refers to buffers weakly lets go of them only when all of the heap is collected.
-  if (isForOneAnswer(items[0]))
-    return items.length > longSplice ? splicedLongList(items, splice) : [splice(items)];
+function joined(items: readonly CachedObject[]): ListBody | Promise<ListBody> {
   const known = kept.get(items);
-  if (known) return known;
-  const keep = (parts: readonly Uint8Array[]): readonly Uint8Array[] => {
-    if (parts.reduce((size, part) => size + part.length, 0) <= largestKept) kept.set(items, parts);
-    return parts;
+  if (known !== undefined && known !== "asked once") return { parts: known, unshared: false };
+  // What refers to buffers weakly lets go of them only when all of the heap is collected.
+  if (known === undefined && !isForOneAnswer(items[0])) kept.set(items, "asked once");
+  const keep = (parts: readonly Uint8Array[]): ListBody => {
+    const again = known === "asked once" && sizeOf(parts) <= largestKept;
+    if (again) kept.set(items, parts);
+    return { parts, unshared: !again };
   };
   return items.length > longSplice ? splicedLongList(items, splice).then(keep) : keep([splice(items)]);
 }
+
+const sizeOf = (parts: readonly Uint8Array[]): number => parts.reduce((size, part) => size + part.length, 0);
 
 function splice(items: readonly CachedObject[]): Uint8Array {
   let size = 0;

@@ -1,0 +1,24 @@
+// Memory is given back at once, but only where nobody else can have it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { giveBack } from "./give-back.ts";
+
+const kib = 1024;
+
+test("gives back the memory of a long buffer", () => {
+  const long = Buffer.allocUnsafeSlow(64 * kib);
+  giveBack([long]);
+  assert.equal(long.length, 0);
+});
+
+test("a short buffer stays: others may be in the same memory", () => {
+  const short = Buffer.from("x".repeat(100));
+  giveBack([short]);
+  assert.equal(short.toString(), "x".repeat(100));
+});
+
+test("a part of a larger buffer stays: the rest may be somebody's", () => {
+  const whole = Buffer.alloc(256 * kib, "x");
+  giveBack([whole.subarray(0, 64 * kib)]);
+  assert.equal(whole.length, 256 * kib);
+});
