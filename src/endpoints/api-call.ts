@@ -93,6 +93,11 @@ export class ApiCall {
     this.#headers = this.#headers === noHeaders ? headers : { ...this.#headers, ...headers };
   }
 
+  /** Back to headers that were read before. */
+  resetHeaders(headers: Readonly<Record<string, string>>): void {
+    this.#headers = headers;
+  }
+
   get headers(): Readonly<Record<string, string>> {
     return this.#headers;
   }

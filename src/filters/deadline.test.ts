@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, virtualClock } from "#base";
+import type { Reply } from "#http";
 import { apiCall, pending } from "#kit";
 import { deadline } from "./deadline.ts";
 
@@ -15,23 +16,62 @@ const limits: [name: string, path: string, milliseconds: number][] = [
 for (const [name, asked, milliseconds] of limits) {
   test(`a request is given up at ${name}`, async () => {
     const clock = virtualClock();
-    const failures: unknown[] = [];
     const call = apiCall({ path: asked });
     const givenUp: unknown[] = [];
-    const run = deadline({
+    let reply: Reply | undefined;
+    void deadline({
       clock,
       requestTimeoutMilliseconds: 60_000,
       exceeded: (late) => void givenUp.push(late),
-    }).run(call, pending().next);
-    run.catch((error: unknown) => failures.push(error));
+    })
+      .run(call, pending().next)
+      .then((given) => (reply = given));
     await clock.advance(milliseconds - 1);
-    assert.deepEqual([failures.length, call.signal.aborted, givenUp], [0, false, []]);
+    assert.deepEqual([reply, call.signal.aborted, givenUp], [undefined, false, []]);
     await clock.advance(1);
-    const [failed] = failures;
-    assert.equal(call.signal.reason, failed);
+    assert.ok(call.signal.reason instanceof ApiError);
+    assert.deepEqual([call.signal.reason.code, call.signal.reason.reason], [504, "Timeout"]);
     assert.deepEqual(givenUp, [call]);
-    assert.ok(failed instanceof ApiError);
-    assert.deepEqual([failed.code, failed.reason], [504, "Timeout"]);
+    assert.equal(reply?.status, 504);
+  });
+}
+
+test("the answer is a Status without a kind, as text, with no header of the filters behind", async () => {
+  const clock = virtualClock();
+  const call = apiCall();
+  call.setHeader("strict-transport-security", "max-age=1");
+  const reply = deadline({ clock, requestTimeoutMilliseconds: 1000 }).run(call, () => {
+    call.setHeaders({ "flow-schema": "a" });
+    return pending().next();
+  });
+  await clock.advance(1000);
+  const { status, headers, body } = await reply;
+  assert.deepEqual([status, headers], [504, { "content-type": "text/plain; charset=utf-8" }]);
+  assert.equal(
+    String(body),
+    `{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout",` +
+      `"reason":"Timeout","details":{},"code":504}\n`,
+  );
+  assert.deepEqual(call.headers, { "strict-transport-security": "max-age=1" });
+});
+
+const failures: [name: string, milliseconds: number, status: number | undefined][] = [
+  ["a failure just before the deadline is one of time", 999, 504],
+  ["an earlier failure is answered as such", 998, undefined],
+];
+for (const [name, milliseconds, status] of failures) {
+  test(name, async () => {
+    const clock = virtualClock();
+    const failed = deadline({ clock, requestTimeoutMilliseconds: 1000 }).run(apiCall(), async () => {
+      await new Promise<void>((resolve) => clock.after(milliseconds, resolve));
+      throw new Error("the webhook did not answer");
+    });
+    const found = failed.then(
+      (reply) => reply.status,
+      () => undefined,
+    );
+    await clock.advance(milliseconds);
+    assert.equal(await found, status);
   });
 }
 

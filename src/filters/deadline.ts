@@ -26,16 +26,20 @@ export function deadline({ clock, requestTimeoutMilliseconds, exceeded }: Deadli
         ? Math.min(requestTimeoutMilliseconds, durationOf(asked))
         : requestTimeoutMilliseconds;
       call.deadline = clock.now() + limit;
+      const { headers } = call;
       return new Promise<Reply>((resolve, reject) => {
-        const cancel = clock.after(limit, () => {
-          const late = timeout("Timeout: request did not complete within the allotted timeout");
+        const giveUp = (): void => {
           exceeded?.(call);
           call.abandon(late);
-          reject(late);
-        });
+          call.resetHeaders(headers);
+          resolve(lateReply);
+        };
+        const cancel = clock.after(limit, giveUp);
         const failed = (error: Error): void => {
           cancel();
-          reject(error);
+          // What waits no longer than the request, such as the call of a webhook, fails at the same moment.
+          if (clock.now() >= call.deadline - timerMilliseconds) giveUp();
+          else reject(error);
         };
         try {
           next().then((reply) => {
@@ -49,6 +53,30 @@ export function deadline({ clock, requestTimeoutMilliseconds, exceeded }: Deadli
     },
   };
 }
+
+const late = timeout("Timeout: request did not complete within the allotted timeout");
+
+/** A timer may go off this much before its time. */
+const timerMilliseconds = 1;
+
+/**
+ * kube-apiserver writes this Status without a kind, and its HTTP server takes it for text. Clients do not look
+ * into texts: they say that the server was unable to answer in time, and tools match on that.
+ */
+const lateReply: Reply = {
+  status: late.code,
+  headers: { "content-type": "text/plain; charset=utf-8" },
+  body: Buffer.from(
+    `${JSON.stringify({
+      metadata: {},
+      status: "Failure",
+      message: late.message,
+      reason: late.reason,
+      details: {},
+      code: late.code,
+    })}\n`,
+  ),
+};
 
 /** A time that is not positive is as good as none. */
 function durationOf(text: string): number {
