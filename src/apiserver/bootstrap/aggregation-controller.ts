@@ -47,6 +47,7 @@ export function aggregationController(
     local: () => [...own, ...defined(definitions, builtIn)],
     localComplete: () => definitions.loaded(),
     localGeneration: () => definitions.generation(),
+    onLocalChange: (changed) => definitions.onChange(changed),
     request: (endpoint) => writer.request(endpoint),
     onError,
   });

@@ -31,6 +31,7 @@ import { fetchDescription } from "./description.ts";
 import type { AggregationObserver } from "./observer.ts";
 import { type AggregationProxyOptions, passOn, unavailable } from "./proxy.ts";
 import type { ResolveService } from "./resolve-service.ts";
+import { Rest } from "./rest.ts";
 
 /** A version that this server has. */
 export interface LocalVersion {
@@ -57,13 +58,14 @@ export interface AggregationOptions {
   localComplete(): boolean;
   /** Counts up whenever that changes. */
   localGeneration(): number;
+  /** Calls whenever it has. */
+  onLocalChange(changed: () => void): void;
   request(endpoint: Endpoint): WriteRequest;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
 }
 
 const recheckMilliseconds = 5000;
 const retryMilliseconds = 1000;
-const lookMilliseconds = 500;
 const describeMilliseconds = 60_000;
 /** Who asks other servers for what they say of their APIs. */
 const descriptionUser = "system:aggregator";
@@ -89,7 +91,9 @@ export class AggregationController {
   #registered = false;
   /** What was told last: it is not told with each attempt. */
   #lastError = "";
-  #wake = (): void => undefined;
+  /** The two loops, where they rest. */
+  readonly #local = new Rest();
+  readonly #remote = new Rest();
 
   constructor(options: AggregationOptions) {
     this.#options = options;
@@ -170,33 +174,34 @@ export class AggregationController {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const following = this.#follow(signal);
-    while (!signal.aborted) {
-      try {
+    this.#options.onLocalChange(() => this.#local.end());
+    await Promise.all([
+      this.#follow(signal),
+      this.#repeat(this.#local, signal, async () => {
         if (!this.#registered) await this.#load();
         await this.#keepLocal();
+      }),
+      this.#repeat(this.#remote, signal, async () => {
         for (const name of Array.from(this.#known.keys())) {
           if (signal.aborted) break;
           await this.#check(name, signal);
         }
+      }),
+    ]);
+  }
+
+  /** Our own versions must not wait for another server to answer: each has a loop. */
+  async #repeat(rest: Rest, signal: AbortSignal, look: () => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      rest.begin();
+      try {
+        await look();
         this.#lastError = "";
       } catch (error) {
         if (!signal.aborted) this.#failed(error);
       }
-      await this.#rest(signal);
+      await rest.over(this.#options.clock, signal);
     }
-    await following;
-  }
-
-  async #rest(signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const wake = (): void => resolve();
-    this.#wake = wake;
-    signal.addEventListener("abort", wake, { once: true });
-    const cancel = this.#options.clock.after(lookMilliseconds, wake);
-    if (!signal.aborted) await promise;
-    cancel();
-    signal.removeEventListener("abort", wake);
   }
 
   #read(cached: Parameters<Resource["objectOf"]>[0]): APIService {
@@ -209,7 +214,10 @@ export class AggregationController {
       note: (cached: CachedObject) => this.#note(cached.name, cached.revision, this.#read(cached)),
       forget: (name: string) => this.#forget(name),
       names: () => this.#known.keys(),
-      flushed: () => this.#wake(),
+      flushed: () => {
+        this.#local.end();
+        this.#remote.end();
+      },
     };
     await followResource(services, follower, clock, signal);
   }

@@ -58,6 +58,7 @@ export class DefinitionController {
   #wake = (): void => undefined;
   #served: readonly Endpoint[] | undefined;
   #generation = 0;
+  #onChange = (): void => undefined;
   #loaded = false;
 
   constructor(options: DefinitionControllerOptions) {
@@ -67,6 +68,11 @@ export class DefinitionController {
   /** Counts up whenever what is served changes. */
   generation(): number {
     return this.#generation;
+  }
+
+  /** Called whenever it has. */
+  onChange(changed: () => void): void {
+    this.#onChange = changed;
   }
 
   /** Everything that is served, made on first ask after a change. */
@@ -209,6 +215,7 @@ export class DefinitionController {
   #changed(): void {
     this.#served = undefined;
     this.#generation++;
+    this.#onChange();
   }
 
   /**
