@@ -34,6 +34,7 @@ import { admissionPlugins } from "./admission/plugins.ts";
 import { policyTypeChecks } from "./admission/policy-types.ts";
 import { minorOf } from "./options/cluster.ts";
 import { askingPlugins } from "./admission/webhooks.ts";
+import { ownAddresses } from "./bootstrap/own-addresses.ts";
 import { ownEndpoints } from "./bootstrap/own-endpoints.ts";
 import { serviceAllocator } from "./services/service-allocator.ts";
 import { type SecurePort, openSecurePort, publicAddress } from "./serving/secure-port.ts";
@@ -344,12 +345,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       : [
           ownEndpoints({
             server,
-            store,
-            storePrefix,
             clock,
             address: publicAddress(settings),
             port: settings.securePort,
-            shared,
+            addresses: ownAddresses(settings, store, storePrefix, shared),
           }).keep(signal),
         ]),
   ]);

@@ -8,6 +8,7 @@ import { type ServerObjects, builtInStrategies, resourceHandles, serverWriter } 
 import { MemoryStore } from "#store";
 import { startServer } from "../library.ts";
 import { type Caches, cachedResources } from "../storage/caches.ts";
+import { type OwnAddresses, countedAddresses, leasedAddresses } from "./own-addresses.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
 
 const endpoints = { schema: Endpoints, plural: "endpoints", namespaced: true } as const;
@@ -78,29 +79,38 @@ async function objectsIn(
   return { caches, server: { ...common, writer, resources: resourceHandles(caches.resources) } };
 }
 
-test("servers that share a store are all written down, until they leave", { timeout: 20_000 }, async () => {
-  const clock = virtualClock(Date.now());
-  const store = new MemoryStore({ clock });
-  const { server, caches } = await objectsIn(store, clock);
-  const known = async (): Promise<string> => {
-    const { subsets } = (await server.resources.endpoints.get("default/orch")) ?? {};
-    return (subsets ?? []).flatMap(({ addresses }) => (addresses ?? []).map(({ ip }) => ip)).join();
-  };
-  const [one, other] = [new AbortController(), new AbortController()];
-  const keep = (address: string, { signal }: AbortController): Promise<void> =>
-    ownEndpoints({ server, store, storePrefix: "/registry", clock, address, port: 443, shared: true }).keep(
-      signal,
-    );
-  const first = keep("192.0.2.1", one);
-  await until(async () => (await known()) === "192.0.2.1");
-  const second = keep("192.0.2.2", other);
-  await until(async () => (await known()) === "192.0.2.1,192.0.2.2");
-  other.abort();
-  await second;
-  assert.equal(await known(), "192.0.2.1");
-  one.abort();
-  await first;
-  assert.equal(await known(), "");
-  await caches.stop();
-  await store.close();
-});
+const ways: [name: string, addresses: (store: MemoryStore, own: string) => OwnAddresses][] = [
+  ["keep leases", (store, own) => leasedAddresses(store, "/registry", own)],
+  ["are counted", (_store, own) => countedAddresses(own, 2)],
+];
+for (const [name, addresses] of ways) {
+  test(`servers that share a store and ${name} are all written down, until they leave`, async () => {
+    const clock = virtualClock(Date.now());
+    const store = new MemoryStore({ clock });
+    const { server, caches } = await objectsIn(store, clock);
+    const known = async (): Promise<string> => {
+      const { subsets } = (await server.resources.endpoints.get("default/orch")) ?? {};
+      return (subsets ?? []).flatMap((subset) => (subset.addresses ?? []).map(({ ip }) => ip)).join();
+    };
+    const sliced = async (): Promise<string> => {
+      const slice = await server.resources.endpointSlices.get("default/orch");
+      return (slice?.endpoints ?? []).flatMap((endpoint) => endpoint.addresses).join();
+    };
+    const [one, other] = [new AbortController(), new AbortController()];
+    const keep = (address: string, { signal }: AbortController): Promise<void> =>
+      ownEndpoints({ server, clock, address, port: 443, addresses: addresses(store, address) }).keep(signal);
+    const first = keep("192.0.2.1", one);
+    await until(async () => (await known()) === "192.0.2.1");
+    const second = keep("192.0.2.2", other);
+    await until(async () => (await known()) === "192.0.2.1,192.0.2.2");
+    await until(async () => (await sliced()) === "192.0.2.1,192.0.2.2");
+    other.abort();
+    await second;
+    assert.equal(await known(), "192.0.2.1");
+    one.abort();
+    await first;
+    assert.equal(await known(), "");
+    await caches.stop();
+    await store.close();
+  });
+}

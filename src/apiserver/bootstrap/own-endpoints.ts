@@ -1,6 +1,6 @@
-// The addresses behind the server's own service. A server with a store of its own is alone; servers that
-// share a store each keep a lease in it, and whoever looks writes down all that are alive.
+// Writes down the addresses behind the server's own service, as Endpoints and as a slice of them.
 import { isDeepStrictEqual } from "node:util";
+import type { Endpoints } from "#api";
 import type { Clock } from "#base";
 import {
   type ApiObject,
@@ -10,18 +10,16 @@ import {
   update,
   type ServerObjects,
 } from "#registry";
-import type { Store } from "#store";
+import type { OwnAddresses } from "./own-addresses.ts";
 
 export interface OwnEndpointsOptions {
   readonly server: ServerObjects;
-  readonly store: Store;
-  readonly storePrefix: string;
   readonly clock: Clock;
   /** Where other members of the cluster reach this server. */
   readonly address: string;
   readonly port: number;
-  /** Other servers may use the same store. */
-  readonly shared: boolean;
+  /** This one and those of other servers. */
+  readonly addresses: OwnAddresses;
 }
 
 export interface OwnEndpoints {
@@ -29,29 +27,20 @@ export interface OwnEndpoints {
   keep(signal: AbortSignal): Promise<void>;
 }
 
-const leaseSeconds = 30;
 const everyMilliseconds = 10_000;
 const mostLeavingMilliseconds = 2000;
 
 export function ownEndpoints(options: OwnEndpointsOptions): OwnEndpoints {
-  const { server, store, storePrefix, clock, address, port, shared } = options;
-  const leases = `${storePrefix}/masterleases/`;
+  const { server, clock, address, port, addresses } = options;
   // An address that means something only on this machine cannot be told to others.
   const tellable = ordinaryIpErrors(address, "").length === 0;
   const look = async (): Promise<void> => {
-    if (!shared) return await writeDown(server, async () => [address], port);
-    await store.write({
-      key: leases + address,
-      value: Buffer.from(address),
-      expect: "any",
-      ttlSeconds: leaseSeconds,
-    });
-    await writeDown(server, () => alive(store, leases), port);
+    await addresses.renew?.();
+    await writeDown(server, (present) => addresses.joined(present), port);
   };
   const leave = async (): Promise<void> => {
-    if (!shared) return;
-    await store.write({ key: leases + address, value: null, expect: "any" });
-    await writeDown(server, () => alive(store, leases), port);
+    await addresses.end?.();
+    if (addresses.left) await writeDown(server, addresses.left, port);
   };
   const tried = async (what: () => Promise<void>): Promise<void> => {
     try {
@@ -78,38 +67,31 @@ export function ownEndpoints(options: OwnEndpointsOptions): OwnEndpoints {
   };
 }
 
-async function alive(store: Store, prefix: string): Promise<string[]> {
-  const { entries } = await store.read({ prefix });
-  return entries.map(({ key }) => key.slice(prefix.length)).toSorted();
-}
-
 /**
  * Addresses as Endpoints and as a slice of them, in the family of the first. They are asked for once it is
  * known what they replace: whoever came later is among them.
  */
 async function writeDown(
   server: ServerObjects,
-  addresses: () => Promise<readonly string[]>,
+  addresses: OwnAddresses["joined"],
   port: number,
 ): Promise<void> {
   const { dialect } = server;
+  const { resource } = server.resources.endpoints;
   const { labels } = dialect.names;
   const ports = [{ name: "https", port, protocol: "TCP" }];
-  await put(
-    server,
-    server.resources.endpoints.resource,
-    { [labels.skipEndpointMirror]: "true" },
-    async () => {
-      const all = await addresses();
-      return all.length === 0 ? {} : { subsets: [{ addresses: all.map((ip) => ({ ip })), ports }] };
-    },
-  );
+  await put(server, resource, { [labels.skipEndpointMirror]: "true" }, async (present) => {
+    const all = await addresses(addressesIn(present));
+    return all.length === 0 ? {} : { subsets: [{ addresses: all.map((ip) => ({ ip })), ports }] };
+  });
   await put(
     server,
     server.resources.endpointSlices.resource,
     { [labels.serviceName]: dialect.data.apiService },
     async () => {
-      const all = await addresses();
+      const key = resource.keyOf("default", dialect.data.apiService);
+      const cached = await resource.source.get(key, { at: "latest" });
+      const all = await addresses(addressesIn(cached && resource.objectOf(cached)));
       const family = parseIp(all[0] ?? "")?.family ?? 4;
       const mine = all.filter((each) => parseIp(each)?.family === family);
       return {
@@ -121,13 +103,19 @@ async function writeDown(
   );
 }
 
+/** Endpoints of more than one set, or of none, were not written by a server. */
+function addressesIn(present: ApiObject | undefined): readonly string[] | undefined {
+  const { subsets = [] } = (present ?? {}) as Partial<Endpoints>;
+  return subsets.length === 1 ? (subsets[0]?.addresses ?? []).map(({ ip }) => ip) : undefined;
+}
+
 type Content = Readonly<Record<string, unknown>>;
 
 async function put(
   server: ServerObjects,
   resource: Resource,
   labels: Readonly<Record<string, string>>,
-  contentOf: () => Promise<Content>,
+  contentOf: (present: ApiObject | undefined) => Promise<Content>,
 ): Promise<void> {
   const name = server.dialect.data.apiService;
   const endpoint = resource.endpoints[0]!;
@@ -136,7 +124,7 @@ async function put(
   if (!cached) {
     await server.writer.ensure(endpoint, {
       metadata: { name, namespace: "default", creationTimestamp: null, labels },
-      ...(await contentOf()),
+      ...(await contentOf(undefined)),
     });
     // Somebody else may have made it first, with less.
     cached = await resource.source.get(key, { at: "latest" });
@@ -148,14 +136,14 @@ async function put(
   const labelled = Object.entries(labels).every(
     ([label, value]) => present.metadata.labels?.[label] === value,
   );
-  if (labelled && isDeepStrictEqual(shown(present), await contentOf())) return;
+  if (labelled && isDeepStrictEqual(shown(present), await contentOf(present))) return;
   const transform = async (old: ApiObject | undefined): Promise<ApiObject> => {
     const { apiVersion, kind, metadata } = old!;
     return {
       apiVersion,
       kind,
       metadata: { ...metadata, labels: { ...metadata.labels, ...labels } },
-      ...(await contentOf()),
+      ...(await contentOf(old)),
     };
   };
   await update(server.writer.request(endpoint, "default"), name, { transform });

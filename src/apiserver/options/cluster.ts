@@ -56,7 +56,15 @@ export const clusterSection = (dialect: Dialect) =>
       flag: "endpoint-reconciler-type",
       type: oneOf("master-count", "lease", "none"),
       default: "lease",
-      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count, which here means lease.",
+      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count.",
+    }),
+    option({
+      flag: "apiserver-count",
+      type: int,
+      default: 1,
+      check: atLeast(1),
+      deprecated: "apiserver-count is deprecated and will be removed in a future version",
+      doc: "How many API servers share the store, with --endpoint-reconciler-type=master-count.",
     }),
     option({
       flag: "lease-reuse-duration-seconds",

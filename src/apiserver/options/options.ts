@@ -70,7 +70,6 @@ export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> =
     "admission-control": "use --enable-admission-plugins and --disable-admission-plugins",
     "insecure-port": "only the secure port is served",
     "insecure-bind-address": "only the secure port is served",
-    "apiserver-count": "use --endpoint-reconciler-type=lease",
     "master-service-namespace": "it had no effect any more",
   },
 });

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dialects } from "#dialect";
+import { MemoryStore } from "#store";
+import { settingsFor } from "../library/settings.ts";
+import { amongCounted, ownAddresses } from "./own-addresses.ts";
+
+const cases: [
+  name: string,
+  present: readonly string[] | undefined,
+  own: string,
+  count: number,
+  all: readonly string[],
+][] = [
+  ["unusable endpoints are replaced", undefined, "10.0.0.2", 2, ["10.0.0.2"]],
+  ["a server adds itself", ["10.0.0.3"], "10.0.0.2", 2, ["10.0.0.2", "10.0.0.3"]],
+  [
+    "a server that is there changes nothing",
+    ["10.0.0.3", "10.0.0.2"],
+    "10.0.0.2",
+    2,
+    ["10.0.0.3", "10.0.0.2"],
+  ],
+  ["the next in their order goes", ["10.0.0.1", "10.0.0.3"], "10.0.0.2", 2, ["10.0.0.1", "10.0.0.2"]],
+  ["behind the last one comes the first", ["10.0.0.1", "10.0.0.2"], "10.0.0.3", 2, ["10.0.0.2", "10.0.0.3"]],
+  ["several go", ["10.0.0.1", "10.0.0.2", "10.0.0.3"], "10.0.0.3", 1, ["10.0.0.3"]],
+];
+for (const [name, present, own, count, all] of cases) {
+  test(name, () => assert.deepEqual(amongCounted(present, own, count), all));
+}
+
+test("--apiserver-count acts with --endpoint-reconciler-type=master-count", async () => {
+  const store = new MemoryStore();
+  const flags = ["--endpoint-reconciler-type=master-count", "--apiserver-count=2"];
+  const settings = settingsFor(dialects.orch, { store: "memory", flags });
+  const { joined } = ownAddresses(settings, store, "/registry", true);
+  assert.deepEqual(await joined(["10.0.0.1", "10.0.0.2"]), ["10.0.0.2", "127.0.0.1"]);
+  await store.close();
+});
