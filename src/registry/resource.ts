@@ -328,9 +328,19 @@ export class Resource {
 /** What every store takes, so that objects can be moved from one to another. */
 const mostStoredBytes = 1536 * 1024;
 
+/** What kube-apiserver's client of etcd sends; beyond it etcd is not even asked. */
+const mostSentBytes = 2 * 1024 * 1024;
+
+/** Begins with the words that clients of kube-apiserver look for. */
 function refuseTooLarge(size: number): void {
-  if (size > mostStoredBytes)
-    throw tooLarge(`the object takes ${size} bytes, and no object may take more than ${mostStoredBytes}`);
+  if (size <= mostStoredBytes) return;
+  const words =
+    size > mostSentBytes
+      ? `rpc error: code = ResourceExhausted desc = trying to send message larger than max (${size} vs. ${mostSentBytes})`
+      : "etcdserver: request is too large";
+  throw tooLarge(
+    `${words}: the object takes ${size} bytes, and no object may take more than ${mostStoredBytes}`,
+  );
 }
 
 const nothing: Readonly<Record<string, string>> = {};
