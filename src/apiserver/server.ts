@@ -8,6 +8,7 @@ import { type Gates, knownGates, resolveGates } from "#options";
 import { type ServerObjects, resourceHandles, serverWriter, serviceWith } from "#registry";
 import { apiServiceStrategy, serviceResolver } from "#extensions";
 import type { Store } from "#store";
+import { ActiveSpan } from "#tracing";
 import { authorizersFor } from "./authorization/authorizers.ts";
 import { aggregationController } from "./bootstrap/aggregation-controller.ts";
 import { definitionController } from "./bootstrap/definition-controller.ts";
@@ -45,6 +46,7 @@ import { configReloads } from "./serving/reloads.ts";
 import { servingFor } from "./serving/serving.ts";
 import { logGroups, logPlugins } from "./serving/start-log.ts";
 import { openTimeline, timelineGroups } from "./serving/timeline.ts";
+import { storeCallSpans } from "./serving/store-call-spans.ts";
 import { readTracingConfiguration, serverTracing } from "./serving/tracing.ts";
 import { auditSettings } from "./serving/audit-settings.ts";
 import type { ApiserverSettings } from "./options/settings.ts";
@@ -117,6 +119,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       : readTracingConfiguration(settings.tracingConfigFile, dialect, (field) =>
           log.warn("the tracing configuration has a field that is not known; it is ignored", { field }),
         );
+  const activeSpan = tracingConfiguration && new ActiveSpan();
   const egress = readEgress(settings.egressSelectorConfigFile, dialect, egressMetrics(serving.metrics));
   const reloads = configReloads({ clock, log, metrics: serving.metrics, signal: closing.signal });
   const onError = (message: string, fields: Record<string, unknown>): void => log.error(message, fields);
@@ -127,6 +130,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     clock,
     log,
     metrics: serving.metrics,
+    followCall: activeSpan && storeCallSpans(activeSpan),
     reloads,
     dial: egress.etcd,
     given: options.store,
@@ -309,7 +313,14 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const audit = timeline.observed(opened);
   const tracing =
     tracingConfiguration &&
-    serverTracing({ configuration: tracingConfiguration, dialect, clock, log, metrics: serving.metrics });
+    serverTracing({
+      configuration: tracingConfiguration,
+      dialect,
+      clock,
+      log,
+      metrics: serving.metrics,
+      active: activeSpan,
+    });
   const handle = serverHandler({
     dialect,
     settings,

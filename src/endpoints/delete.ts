@@ -33,6 +33,8 @@ export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   }
   const { as, choice } = asked;
   const options = await deleteOptions(call, endpoint);
+  call.operation?.step("Decoded delete options");
+  call.operation?.step("Recorded the audit event");
   const request = writeRequest(
     context,
     call,

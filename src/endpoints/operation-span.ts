@@ -37,7 +37,9 @@ export async function traced<T>(
   const span = new Span(name, () => operationAttributes(call), slowly, call.span);
   call.operation = span;
   try {
-    return await run();
+    const result = await span.run(run);
+    span.step("Writing http response done");
+    return result;
   } finally {
     span.end();
     if (span.milliseconds >= slowMilliseconds) slow?.(span);

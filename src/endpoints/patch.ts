@@ -52,6 +52,7 @@ export const patch: EndpointHandler = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, ofObjects);
   const body = await readBody(call);
   recordPatch(call, body);
+  call.operation?.step("Recorded the audit event");
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
   const changeFor = applying
     ? applied(applyConfiguration(call, endpoint, options, body), options, () => context.mayCreate(call))
@@ -69,9 +70,11 @@ const patched =
     apart: request.endpoint.isHub,
     transform: async (old) => {
       change.read();
+      request.span?.step("About to apply patch");
       if (request.yieldBudget?.expired) await request.yieldBudget.yield();
       const next = change.change(request.endpoint.fromHub(old!));
       if (request.yieldBudget?.expired) await request.yieldBudget.yield();
+      request.span?.step("About to check admission control");
       return defaulted(request, next);
     },
   });
@@ -86,7 +89,9 @@ const applied =
     transform: async (old) => {
       const sent = configuration.read();
       if (request.yieldBudget?.expired) await request.yieldBudget.yield();
+      request.span?.step("About to apply patch");
       const object = await applyObject(request, old, sent, force);
+      request.span?.step("About to check admission control");
       configuration.judge();
       return object;
     },

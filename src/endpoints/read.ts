@@ -103,7 +103,8 @@ export function metadataOf(
 export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListOptions): Promise<ListResult> {
   const span = listSpan(call, endpoint, options);
   try {
-    return await readPage(call, endpoint, options);
+    const read = (): Promise<ListResult> => readPage(call, endpoint, options);
+    return await (span ? span.run(read) : read());
   } finally {
     span?.end();
   }

@@ -18,7 +18,9 @@ export const create: EndpointHandler = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, ofObjects);
   const { object: sent, options } = await objectFromBody(call, endpoint, "CreateOptions");
   const request = writeRequest(context, call, endpoint, options);
+  call.operation?.step("About to convert to expected version");
   const next = defaulted(request, sent);
+  call.operation?.step("Conversion done");
   recordRequest(call, endpoint, next);
   call.operation?.event("About to store object in database");
   const cached = await createObject(request, next);
@@ -32,7 +34,9 @@ export const replace: EndpointHandler = async (context, call, endpoint) => {
   const { object: sent, options } = await objectFromBody(call, endpoint, "UpdateOptions");
   checkIdentity(sent, call, endpoint);
   const request = writeRequest(context, call, endpoint, options);
+  call.operation?.step("About to convert to expected version");
   const next = defaulted(request, sent);
+  call.operation?.step("Conversion done");
   recordRequest(call, endpoint, next);
   normalizeOwnerReferences(request, next);
   call.operation?.event("About to store object in database");

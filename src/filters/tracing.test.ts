@@ -77,6 +77,37 @@ for (const [path, reply, expected] of serialized)
     if (span) assert.equal(span.parentId, ended.find(({ name }) => name === "authentication")!.id);
   });
 
+const protobuf = { "content-type": "application/vnd.kubernetes.protobuf" };
+const encoders: [path: string, reply: Reply, encodeGV: string, encoder: string][] = [
+  ["/api/v1/pods", { ...object, headers: protobuf }, "v1", "protobuf"],
+  [
+    "/apis/apps/v1/deployments",
+    object,
+    "apps/v1",
+    '{"name":"json","pretty":"false","strict":"false","yaml":"false"}',
+  ],
+  [
+    "/apis/apps/v1/deployments",
+    { ...object, body: Buffer.from("{\n}") },
+    "apps/v1",
+    '{"name":"json","pretty":"true","strict":"false","yaml":"false"}',
+  ],
+];
+for (const [path, reply, encodeGV, encoder] of encoders)
+  test(`the span of serializing names kube-apiserver's encoder: ${encodeGV} ${encoder}`, async () => {
+    const { ended } = await spansOf(path, reply);
+    const span = ended.find(({ name }) => name === "SerializeObject")!;
+    assert.deepEqual(JSON.parse(String(span.attributes["encoder"])), {
+      encodeGV,
+      encoder,
+      name: "versioning",
+    });
+    assert.deepEqual(
+      span.items.map(({ name }) => name),
+      ["About to start writing response", "Write call succeeded"],
+    );
+  });
+
 test("the span of a streamed answer ends with the stream", async () => {
   const body = { stream: async () => undefined };
   const { ended, answer } = await spansOf("/api/v1/pods?watch=true", { status: 200, headers: json, body });

@@ -25,7 +25,7 @@ export function requestSpans({ tracer, serverSpan }: TracingOptions): Filter {
       const { body } = reply;
       span.set({ "http.status_code": reply.status, ...writtenBytes(body) });
       span.failed = reply.status >= 500;
-      if (isObject(call, reply)) serialization(call, reply).end();
+      if (isObject(call, reply)) serialized(call, reply);
       if (!body || !("stream" in body)) {
         span.end();
         return reply;
@@ -89,11 +89,11 @@ function isObject({ target }: ApiCall, { status, headers }: Reply): boolean {
 }
 
 /** From the moment that the handler had what it answers with. */
-function serialization(call: ApiCall, { headers }: Reply): Span {
+function serialized(call: ApiCall, { headers, body }: Reply): void {
   const { call: request, auditId, target, operation } = call;
   const since = operation?.items.find((item) => item.name === responding);
   const mediaType = String(headers["content-type"]).split(";", 1)[0]!;
-  return call.span!.child(
+  const span = call.span!.child(
     "SerializeObject",
     {
       "audit-id": auditId,
@@ -101,8 +101,30 @@ function serialization(call: ApiCall, { headers }: Reply): Span {
       url: target.path,
       protocol: protocolOf(request),
       mediaType,
-      encoder: mediaType.replace(/^.*[./]/, ""),
+      encoder: encoderName(target.group, target.version, mediaType, isPretty(body)),
     },
     since && !(since instanceof Span) ? { began: since.at } : {},
   );
+  const size = writtenBytes(body)["http.wrote_bytes"];
+  span.event("About to start writing response", size === undefined ? undefined : { size });
+  span.event("Write call succeeded", size === undefined ? undefined : { size });
+  span.end();
+}
+
+const isPretty = (body: Body | undefined): boolean => body instanceof Uint8Array && body[1] === 0x0a;
+
+/** As kube-apiserver names its encoders. */
+function encoderName(group: string, version: string, mediaType: string, pretty: boolean): string {
+  const form = mediaType.replace(/^.*[./]/, "");
+  const encoder =
+    form === "protobuf"
+      ? form
+      : JSON.stringify({
+          name: form,
+          pretty: String(pretty),
+          strict: "false",
+          yaml: String(form === "yaml"),
+        });
+  const encodeGV = group === "" ? version || "v1" : `${group}/${version}`;
+  return JSON.stringify({ encodeGV, encoder, name: "versioning" });
 }

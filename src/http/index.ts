@@ -56,5 +56,5 @@ export {
   streamingProcedure,
   unaryProcedure,
 } from "./grpc/server.ts";
-export { type GrpcCode, GrpcError } from "./grpc/status.ts";
+export { type GrpcCode, GrpcError, grpcCodes } from "./grpc/status.ts";
 export type { GrpcStream } from "./grpc/stream.ts";

@@ -8,7 +8,7 @@ import { generatedName, pathSegment } from "./names.ts";
 import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences, timestamp } from "./request.ts";
-import { inStoreSpan } from "./store-span.ts";
+import { encodedIn, inStoreSpan } from "./store-span.ts";
 import { WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, Strategy, ReservedShare } from "./strategy.ts";
 
@@ -102,19 +102,20 @@ async function stored(
   if (!request.dryRun && isVersion(meta.resourceVersion ?? ""))
     throw badRequest("resourceVersion should not be set on objects to be created");
   if (request.yieldBudget?.expired) await request.yieldBudget.yield();
-  const encoded = resource.encode(object, { anySize: request.dryRun });
-  if (request.yieldBudget?.expired) await request.yieldBudget.yield();
-  if (request.dryRun) return withoutRevision(await resource.tryObject(encoded, key, 0));
+  const encode = () => resource.encode(object, { anySize: request.dryRun });
+  if (request.dryRun) return withoutRevision(await resource.tryObject(encode(), key, 0));
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const { consumes } = share ?? {};
-  const { outcome, object: written } = await inStoreSpan(request, "Create", key, () =>
-    resource.writeObject(encoded, {
+  const { outcome, object: written } = await inStoreSpan(request, "Create", key, async (span) => {
+    const encoded = encodedIn(span, encode);
+    if (request.yieldBudget?.expired) await request.yieldBudget.yield();
+    return await resource.writeObject(encoded, {
       key,
       expect: "absent",
       ...(ttlSeconds !== undefined && { ttlSeconds }),
       ...(consumes && { consumes }),
-    }),
-  );
+    });
+  });
   if (!outcome.done && !outcome.current && consumes)
     throw timeout("what was reserved for the object was released before it was written; try again", 1);
   if (!outcome.done) {

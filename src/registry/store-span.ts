@@ -1,4 +1,5 @@
 // The span of one access to the store, inside the operation that it belongs to.
+import { Span } from "#tracing";
 import type { WriteRequest } from "./request.ts";
 
 const slow = { slowMilliseconds: 500 };
@@ -8,7 +9,7 @@ export async function inStoreSpan<T>(
   request: WriteRequest,
   operation: "Create" | "GuaranteedUpdate",
   key: string,
-  run: () => Promise<T>,
+  run: (span?: Span) => Promise<T>,
 ): Promise<T> {
   const { endpoint, span: parent } = request;
   if (!parent) return await run();
@@ -19,14 +20,24 @@ export async function inStoreSpan<T>(
     () => ({
       "audit-id": String(parent.attributes["audit-id"] ?? ""),
       key: `/${strategy.storagePath ?? strategy.resource}/${key}`,
-      type: `*${endpoint.group.split(".", 1)[0] || "core"}.${endpoint.kind}`,
+      type: strategy.custom
+        ? "*unstructured.Unstructured"
+        : `*${endpoint.group.split(".", 1)[0] || "core"}.${endpoint.kind}`,
       resource: groupResource,
     }),
     slow,
   );
   try {
-    const result = await run();
-    span.event("Txn call succeeded");
+    const result = await span.run(() => run(span));
+    // A call that has begun has what is stored in its final form.
+    const call = span.items.findLast((item) => item instanceof Span);
+    if (call instanceof Span) {
+      span.step("TransformToStorage succeeded", undefined, call.began);
+      if (operation !== "Create") span.step("Transaction prepared", undefined, call.began);
+    }
+    span.event(operation === "Create" ? "Txn call succeeded" : "Txn call completed");
+    if (operation !== "Create") span.step("Transaction committed");
+    span.step("decode succeeded");
     return result;
   } catch (error) {
     span.failed = true;
@@ -35,4 +46,12 @@ export async function inStoreSpan<T>(
   } finally {
     span.end();
   }
+}
+
+/** Encodes an object inside such a span. */
+export function encodedIn<T>(span: Span | undefined, encode: () => T): T {
+  span?.step("About to Encode");
+  const encoded = encode();
+  span?.step("Encode succeeded");
+  return encoded;
 }

@@ -12,6 +12,7 @@ import {
 } from "#base";
 import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
+import type { Span } from "#tracing";
 import { type CachedObject, sameContent } from "#watchcache";
 import { create, fillNamespace } from "./create.ts";
 import { clearEmptyLists } from "./empty-lists.ts";
@@ -20,7 +21,7 @@ import { pathSegment } from "./names.ts";
 import { repeatedMetaErrors } from "./meta-checks.ts";
 import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences } from "./request.ts";
-import { inStoreSpan } from "./store-span.ts";
+import { encodedIn, inStoreSpan } from "./store-span.ts";
 import { type AdmissionView, WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, ReservedShare } from "./strategy.ts";
 
@@ -63,8 +64,8 @@ export async function update(
 ): Promise<UpdateResult> {
   const key = request.endpoint.resource.keyOf(request.namespace, name);
   if (request.dryRun) return await attemptUpdates(request, name, key, change);
-  return await inStoreSpan(request, "GuaranteedUpdate", key, () =>
-    attemptUpdates(request, name, key, change),
+  return await inStoreSpan(request, "GuaranteedUpdate", key, (span) =>
+    attemptUpdates(request, name, key, change, span),
   );
 }
 
@@ -73,6 +74,7 @@ async function attemptUpdates(
   name: string,
   key: string,
   change: ObjectUpdate,
+  span?: Span,
 ): Promise<UpdateResult> {
   const { endpoint, yieldBudget } = request;
   const { resource } = endpoint;
@@ -98,6 +100,7 @@ async function attemptUpdates(
       if (made) return { object: made, created: true };
       continue;
     }
+    span?.step("initial value restored");
     yieldBudget?.account(cached.json.length);
     yieldBudget?.restart();
     const copy = resource.copiesOf(cached);
@@ -129,7 +132,7 @@ async function attemptUpdates(
       const changed = await prepared(request, ctx, name, object, old, change, reserved);
       if (yieldBudget?.expired) await yieldBudget.yield();
       const write = (): Promise<CachedObject | undefined> =>
-        store(request, ctx, key, changed, old, cached, reserved.share);
+        store(request, ctx, key, { next: changed, old, cached, share: reserved.share, span });
       written = await write().catch((error: unknown) => {
         if (change.tracked || !forgetsOwners(changed, error)) throw error;
         return write();
@@ -269,6 +272,14 @@ function specChanged(object: ApiObject, old: ApiObject, withStatus = false): boo
   );
 }
 
+interface Change {
+  readonly next: ApiObject;
+  readonly old: ApiObject;
+  readonly cached: CachedObject;
+  readonly share: ReservedShare | undefined;
+  readonly span: Span | undefined;
+}
+
 /**
  * Writes the change; undefined when somebody else was faster. An object whose last finalizer went is removed
  * instead.
@@ -277,10 +288,7 @@ async function store(
   request: WriteRequest,
   ctx: RequestContext,
   key: string,
-  next: ApiObject,
-  old: ApiObject,
-  cached: CachedObject,
-  share: ReservedShare | undefined,
+  { next, old, cached, share, span }: Change,
 ): Promise<CachedObject | undefined> {
   const { resource } = request.endpoint;
   const { timesCompared } = request.settings;
@@ -297,7 +305,7 @@ async function store(
     (meta.deletionGracePeriodSeconds ?? 0) === 0 &&
     Boolean(old.metadata.deletionTimestamp) &&
     !resource.strategy.deletionBlocked?.(object);
-  const encoded = resource.encode(object, { anySize: request.dryRun || removes });
+  const encoded = encodedIn(span, () => resource.encode(object, { anySize: request.dryRun || removes }));
   if (request.yieldBudget?.expired) await request.yieldBudget.yield();
   if (removes) {
     const last = encoded.hold(cached.revision);

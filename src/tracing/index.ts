@@ -1,3 +1,4 @@
+export { ActiveSpan } from "./active-span.ts";
 export {
   type TracingConfiguration,
   EndpointError,

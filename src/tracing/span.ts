@@ -22,6 +22,8 @@ export interface RemoteSpan {
 export interface SampledTrace {
   readonly traceId: string;
   ended(span: Span): void;
+  /** Runs something that finds the span by asking which one is active. */
+  enter?<T>(span: Span, run: () => T): T;
 }
 
 export type SpanKind = "internal" | "server" | "client";
@@ -93,6 +95,16 @@ export class Span {
 
   event(name: string, attributes?: Attributes, at = performance.now()): void {
     this.#add({ name, at, attributes });
+  }
+
+  /** An event of exported traces alone: too many of them for every request to remember. */
+  step(name: string, attributes?: Attributes, at = performance.now()): void {
+    if (this.trace) this.#add({ name, at, attributes });
+  }
+
+  /** Runs something inside this span. */
+  run<T>(run: () => T): T {
+    return this.trace?.enter ? this.trace.enter(this, run) : run();
   }
 
   set(attributes: Attributes): void {

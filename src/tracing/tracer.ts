@@ -1,5 +1,6 @@
 // Decides which requests are traced, and begins the span of each.
 import { randomBytes } from "node:crypto";
+import type { ActiveSpan } from "./active-span.ts";
 import { type Attributes, type RemoteSpan, type SampledTrace, Span } from "./span.ts";
 
 /** Given a request, begins its span; undefined when it is not sampled. */
@@ -22,16 +23,23 @@ export interface TracerOptions {
   readonly samplingRatePerMillion: number;
   ended(span: Span): void;
   readonly newTraceId?: () => string;
+  /** Where code that is handed no span finds the one it runs in. */
+  readonly active?: ActiveSpan | undefined;
 }
 
 const randomTraceId = (): string => randomBytes(16).toString("hex");
 
 export function tracer(options: TracerOptions): Tracer {
-  const { samplingRatePerMillion: rate, newTraceId = randomTraceId, ended } = options;
+  const { samplingRatePerMillion: rate, newTraceId = randomTraceId, ended, active } = options;
+  const traceOf = (traceId: string): SampledTrace => ({
+    traceId,
+    ended,
+    ...(active && { enter: (span, run) => active.enter(span, run) }),
+  });
   const sampledTrace = (): SampledTrace | undefined => {
     if (rate <= 0) return undefined;
     const traceId = newTraceId();
-    return isSampled(traceId, rate) ? { traceId, ended } : undefined;
+    return isSampled(traceId, rate) ? traceOf(traceId) : undefined;
   };
   return {
     serverSpan: (name, attributes, sender, publicEndpoint) => {
@@ -39,7 +47,7 @@ export function tracer(options: TracerOptions): Tracer {
         return sender.sampled
           ? new Span(name, attributes, {
               kind: "server",
-              trace: { traceId: sender.traceId, ended },
+              trace: traceOf(sender.traceId),
               remoteParent: sender,
             })
           : undefined;

@@ -8,9 +8,12 @@ export interface RemoteStoreObservers {
   readonly calls: GrpcObserver;
 }
 
-export const remoteStoreMetrics = (metrics: Metrics): RemoteStoreObservers => ({
+export const remoteStoreMetrics = (
+  metrics: Metrics,
+  follow?: GrpcObserver["follow"],
+): RemoteStoreObservers => ({
   leaseReplaced: leaseMetrics(metrics),
-  calls: grpcClientMetrics(metrics),
+  calls: { ...grpcClientMetrics(metrics), ...(follow && { follow }) },
 });
 
 function grpcClientMetrics(metrics: Metrics): GrpcObserver {

@@ -5,6 +5,7 @@ import type { Clock, Log, Metrics } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { parseYaml } from "#schema";
 import {
+  type ActiveSpan,
   type Span,
   type SpanOutcome,
   type Tracer,
@@ -65,10 +66,11 @@ export interface ServerTracingOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly active?: ActiveSpan | undefined;
 }
 
 export function serverTracing(options: ServerTracingOptions): ServerTracing {
-  const { configuration, dialect, clock, log, metrics } = options;
+  const { configuration, dialect, clock, log, metrics, active } = options;
   const spans = metrics.counter({
     name: "apiserver_tracing_spans_total",
     help: "Spans by what became of them: exported, failed on the way, or dropped for a full queue.",
@@ -88,7 +90,7 @@ export function serverTracing(options: ServerTracingOptions): ServerTracing {
   });
   const { samplingRatePerMillion } = configuration;
   return {
-    tracer: tracer({ samplingRatePerMillion, ended: (span) => exporter.ended(span) }),
+    tracer: tracer({ samplingRatePerMillion, ended: (span) => exporter.ended(span), active }),
     serverSpan: dialect.wire.serverSpan,
     close: () => exporter.close(),
   };

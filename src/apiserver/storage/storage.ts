@@ -2,7 +2,7 @@
 // file says so, and the caches of all resources over them.
 import type { Clock, Log, Metrics } from "#base";
 import type { Dialect } from "#dialect";
-import type { Dial } from "#http";
+import type { Dial, GrpcObserver } from "#http";
 import type { Strategy } from "#registry";
 import type { Store } from "#store";
 import { claimDialect } from "../bootstrap/namespaces.ts";
@@ -26,6 +26,8 @@ export interface StorageOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Follows calls to a store elsewhere. */
+  readonly followCall?: GrpcObserver["follow"];
   readonly reloads: Reloads;
   /** Opens connections to a store elsewhere, where they do not go straight. */
   readonly dial: Dial | undefined;
@@ -58,7 +60,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const prefix = settings.storePrefix;
   const encryption = encryptionFor(options, prefix);
   const { dial, patienceMilliseconds } = options;
-  const remote = { patienceMilliseconds, dial, ...remoteStoreMetrics(metrics) };
+  const remote = {
+    patienceMilliseconds,
+    dial,
+    ...remoteStoreMetrics(metrics, options.followCall),
+  };
   const opening = { settings, dialect, encryption, clock, log, ...remote };
   const measured = storeMeasuring(prefix, metrics);
   const store = measured(await openStoreFor(opening, given));

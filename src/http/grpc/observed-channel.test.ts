@@ -13,6 +13,7 @@ const method: GrpcMethod<string, string> = {
 /** What was told about calls that answer with these messages, or fail. */
 function observed(answers: readonly (string | GrpcError)[]) {
   const told: string[] = [];
+  const followed: string[] = [];
   const tell =
     (what: string): GrpcObserver["started"] =>
     ({ service, method: name, type }) =>
@@ -47,8 +48,9 @@ function observed(answers: readonly (string | GrpcError)[]) {
     sent: tell("sent"),
     received: tell("received"),
     handled: ({ type }, code) => void told.push(`handled ${type} ${code}`),
+    follow: () => (code) => void followed.push(code),
   };
-  return { told, channel: observedChannel(channel, observer) };
+  return { told, followed, channel: observedChannel(channel, observer) };
 }
 
 const busy = new GrpcError("UNAVAILABLE", "busy");
@@ -56,14 +58,16 @@ const words = (type: string, ...what: string[]): string[] =>
   what.map((each) => `${each} example.Words Say ${type}`);
 
 test("a unary call is one message each way", async () => {
-  const { told, channel } = observed(["yes"]);
+  const { told, followed, channel } = observed(["yes"]);
   assert.equal(await channel.unary(method, "ask"), "yes");
+  assert.deepEqual(followed, ["OK"]);
   assert.deepEqual(told, [...words("unary", "started", "sent", "received"), "handled unary OK"]);
 });
 
 test("a refused call is told by its code", async () => {
-  const { told, channel } = observed([busy]);
+  const { told, followed, channel } = observed([busy]);
   await assert.rejects(channel.unary(method, "ask"), busy);
+  assert.deepEqual(followed, ["UNAVAILABLE"]);
   assert.deepEqual(told, [...words("unary", "started", "sent"), "handled unary UNAVAILABLE"]);
 });
 

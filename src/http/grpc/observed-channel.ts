@@ -16,6 +16,8 @@ export interface GrpcObserver {
   received(call: ObservedCall): void;
   /** Told once for each call, when it has ended. */
   handled(call: ObservedCall, code: GrpcCode): void;
+  /** Begins to follow one call that is answered once; the function that is given is told of its end. */
+  follow?(call: ObservedCall): ((code: GrpcCode) => void) | undefined;
 }
 
 export function observedChannel(channel: GrpcChannel, observer: GrpcObserver): GrpcChannel {
@@ -28,8 +30,7 @@ export function observedChannel(channel: GrpcChannel, observer: GrpcObserver): G
     observer.started(call);
     return call;
   };
-  const failed = (call: ObservedCall, error: unknown): void =>
-    observer.handled(call, error instanceof GrpcError ? error.code : "UNKNOWN");
+  const failed = (call: ObservedCall, error: unknown): void => observer.handled(call, codeOf(error));
 
   async function* counted<T>(call: ObservedCall, messages: AsyncIterable<T>): AsyncGenerator<T, void, void> {
     let code: GrpcCode = "CANCELLED";
@@ -40,7 +41,7 @@ export function observedChannel(channel: GrpcChannel, observer: GrpcObserver): G
       }
       code = "OK";
     } catch (error) {
-      code = error instanceof GrpcError ? error.code : "UNKNOWN";
+      code = codeOf(error);
       throw error;
     } finally {
       observer.handled(call, code);
@@ -51,14 +52,17 @@ export function observedChannel(channel: GrpcChannel, observer: GrpcObserver): G
     endpoints: channel.endpoints,
     unary: async (method, request, options) => {
       const call = started(method.path, "unary");
+      const ended = observer.follow?.(call);
       observer.sent(call);
       try {
         const response = await channel.unary(method, request, options);
         observer.received(call);
         observer.handled(call, "OK");
+        ended?.("OK");
         return response;
       } catch (error) {
         failed(call, error);
+        ended?.(codeOf(error));
         throw error;
       }
     },
@@ -93,3 +97,5 @@ export function observedChannel(channel: GrpcChannel, observer: GrpcObserver): G
     close: () => channel.close(),
   };
 }
+
+const codeOf = (error: unknown): GrpcCode => (error instanceof GrpcError ? error.code : "UNKNOWN");

@@ -1,0 +1,20 @@
+// The span in which code runs, for those that nobody hands one: the calls to a store, below all caches.
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Span } from "./span.ts";
+
+export class ActiveSpan {
+  readonly #storage = new AsyncLocalStorage<Span>();
+
+  /**
+   * Undefined outside of sampled traces, and for what a request set going that goes on when the request has been
+   * answered.
+   */
+  get current(): Span | undefined {
+    const span = this.#storage.getStore();
+    return span && Number.isNaN(span.ended) ? span : undefined;
+  }
+
+  enter<T>(span: Span, run: () => T): T {
+    return this.#storage.run(span, run);
+  }
+}
