@@ -1,6 +1,7 @@
 // Kinds as a server has them: without those, and without the fields of later releases, that are switched off.
 import { type FieldSwitches, gatedFields } from "#api";
 import type { Strategy } from "./strategy.ts";
+import { withoutSwitchedOff } from "./switched-off-fields.ts";
 
 export function gatedStrategies(
   strategies: readonly Strategy[],
@@ -8,7 +9,8 @@ export function gatedStrategies(
 ): readonly Strategy[] {
   const reduced = gatedFields(switches);
   const there = strategies.filter(({ gate }) => gate === undefined || switches.isOn(gate));
-  return there.map((strategy) => {
+  return there.map((declared) => {
+    const strategy = withoutSwitchedOff(declared, switches.isOn);
     const hub = reduced(strategy.hub);
     if (hub === strategy.hub) return strategy;
     const served = strategy.served?.map((each) => ({ ...each, schema: reduced(each.schema) }));

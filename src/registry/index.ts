@@ -39,6 +39,7 @@ export {
 } from "./object-meta.ts";
 export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
 export { gatedStrategies } from "./gated-strategies.ts";
+export { gatesOfFields } from "./switched-off-fields.ts";
 export { builtInStrategies } from "./strategies/index.ts";
 export { withLaterPolicies } from "./strategies/admission-policy.ts";
 export { systemClasses } from "./strategies/priority-class.ts";

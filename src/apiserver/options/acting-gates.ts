@@ -3,7 +3,7 @@
 import { fieldGates } from "#api";
 import { policyGates } from "#authz";
 import type { Dialect } from "#dialect";
-import { builtInStrategies } from "#registry";
+import { builtInStrategies, gatesOfFields } from "#registry";
 
 /** Gates that the code asks about by name. */
 export const gatesRead = [
@@ -29,5 +29,5 @@ export const gatesRead = [
 /** Those, the gates that add kinds or fields, and those on which rules of the bootstrap roles depend. */
 export const actingGates = (dialect: Dialect): readonly string[] => {
   const kinds = builtInStrategies.flatMap(({ gate = [] }) => gate);
-  return [...new Set([...gatesRead, ...kinds, ...fieldGates, ...policyGates(dialect)])];
+  return [...new Set([...gatesRead, ...kinds, ...fieldGates, ...gatesOfFields, ...policyGates(dialect)])];
 };
