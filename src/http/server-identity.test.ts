@@ -8,6 +8,7 @@ const cases: [name: string, error: unknown, expected: boolean][] = [
   ["a certificate that has expired", { code: "CERT_HAS_EXPIRED" }, true],
   ["a certificate of another name", { code: "ERR_TLS_CERT_ALTNAME_INVALID" }, true],
   ["a certificate without names", new NoAlternativeNames("none"), true],
+  ["whoever says so of another error", new Error("no", { cause: { code: "CERT_HAS_EXPIRED" } }), true],
   ["a connection that is refused", { code: "ECONNREFUSED" }, false],
   ["an error without a code", new Error("no"), false],
 ];

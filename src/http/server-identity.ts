@@ -20,6 +20,7 @@ const chainErrors =
 /** Whether a connection failed because the other side's certificate was not accepted. */
 export function isUntrusted(error: unknown): boolean {
   if (error instanceof NoAlternativeNames) return true;
-  const { code } = error as NodeJS.ErrnoException;
+  const { code, cause } = error as NodeJS.ErrnoException;
+  if (cause !== undefined) return isUntrusted(cause);
   return typeof code === "string" && (code === "ERR_TLS_CERT_ALTNAME_INVALID" || chainErrors.test(code));
 }

@@ -5,7 +5,7 @@ import { type ConnectionOptions, connect as secure } from "node:tls";
 import type { Node } from "#api";
 import { notFound, serviceUnavailable } from "#base";
 import type { Dialect } from "#dialect";
-import { type Dial, checkServerIdentity } from "#http";
+import { type Dial, checkServerIdentity, connectionErrorText } from "#http";
 import type { ResourceHandle } from "#registry";
 
 export interface AgentOptions {
@@ -112,7 +112,9 @@ export async function dial(
 ): Promise<Socket> {
   signal.throwIfAborted();
   const tunneled = await throughProxy?.({ host, port }).catch((error: Error) => {
-    throw serviceUnavailable(`error trying to reach ${host}:${port}: ${error.message}`);
+    throw serviceUnavailable(
+      `error trying to reach ${host}:${port}: ${connectionErrorText(error, { host, port })}`,
+    );
   });
   if (tunneled && !tls) return tunneled;
   return await new Promise((resolve, reject) => {
@@ -127,7 +129,11 @@ export async function dial(
       if (!error) return resolve(socket);
       socket.on("error", () => undefined);
       socket.destroy();
-      reject(serviceUnavailable(`error trying to reach ${host}:${port}: ${error.message}`));
+      reject(
+        serviceUnavailable(
+          `error trying to reach ${host}:${port}: ${connectionErrorText(error, { host, port })}`,
+        ),
+      );
     };
     const gone = (): void => settle(new Error("the client has gone"));
     const timer = setTimeout(

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { createGunzip, createInflate } from "node:zlib";
 import { serviceUnavailable } from "#base";
-import { type Dial, type Sink, checkServerIdentity, connectionsBy } from "#http";
+import { type Dial, type Sink, checkServerIdentity, connectionErrorText, connectionsBy } from "#http";
 import type { PlainHeaders } from "./headers.ts";
 
 export interface Upstream {
@@ -59,7 +59,10 @@ export async function ask(upstream: Upstream, signal: AbortSignal): Promise<Inco
     outgoing.once("error", (error) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", gone);
-      reject(serviceUnavailable(`error trying to reach service: ${error.message}`));
+      const text = connectionErrorText(error, { host, port });
+      const failed = serviceUnavailable(`error trying to reach service: ${text}`);
+      failed.cause = error;
+      reject(failed);
     });
     outgoing.once("response", (message) => {
       clearTimeout(timer);
