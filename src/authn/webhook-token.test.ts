@@ -51,6 +51,7 @@ const cases: [name: string, status: object | string, outcome: "nobody" | "bad" |
   ["an error", { error: "no" }, "bad"],
   ["an error beside a yes is ignored", { authenticated: true, error: "no", user: { username: "p" } }, "good"],
   ["other audiences", { authenticated: true, user: { username: "p" }, audiences: ["other"] }, "nobody"],
+  ["an error beside other audiences", { error: "no", audiences: ["other"] }, "nobody"],
   ["no JSON", "nope", "bad"],
   ["another kind", JSON.stringify({ apiVersion, kind: "Pod", status: { authenticated: true } }), "bad"],
   [

@@ -51,16 +51,16 @@ export function webhookTokens(options: WebhookTokenOptions): TokenMethod {
         status = answer.status ?? {};
       } catch (error) {
         onError(error as Error);
-        throw new BadCredential("the token could not be reviewed");
+        throw new BadCredential((error as Error).message);
       }
+      const granted =
+        audiences.length > 0 ? shared(audiences, status.audiences, options.audiences) : undefined;
+      if (granted?.length === 0) return undefined;
       const { authenticated, error } = status;
       if (authenticated !== true) {
         if (typeof error === "string" && error !== "") throw new BadCredential(error);
         return undefined;
       }
-      const granted =
-        audiences.length > 0 ? shared(audiences, status.audiences, options.audiences) : undefined;
-      if (granted?.length === 0) return undefined;
       const user = userOf(status.user);
       return { user, ...(granted && { audiences: granted }) };
     },

@@ -93,6 +93,7 @@ for (const [name, answer, verdict, internal] of answers)
   test(`the webhook answers ${name}`, async () => {
     const decision = await decide(harness(answer).authorizer);
     assert.deepEqual([decision.verdict, decision.internalError !== undefined], [verdict, internal]);
+    assert.equal(decision.error, decision.internalError);
   });
 
 test("a failure is healed by an authorizer behind it, and remembered when nobody allows", async () => {
@@ -110,6 +111,13 @@ test("answers are kept for their time, failures not", async () => {
   await clock.advance(1);
   await decide(authorizer);
   assert.equal(sent.length, 2);
+  const odd = harness({ allowed: true, denied: true });
+  await decide(odd.authorizer);
+  assert.equal(
+    (await decide(odd.authorizer)).internalError,
+    "webhook subject access review returned both allow and deny response",
+  );
+  assert.equal(odd.sent.length, 1);
   const failing = harness(new Error("down"));
   await decide(failing.authorizer);
   await decide(failing.authorizer);

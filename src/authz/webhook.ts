@@ -37,7 +37,6 @@ interface ReviewStatus {
   readonly allowed?: unknown;
   readonly denied?: unknown;
   readonly reason?: unknown;
-  readonly evaluationError?: unknown;
 }
 
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
@@ -51,10 +50,9 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
     error,
     internalError: error,
   });
-  const keep = (spec: string, decision: Decision): void => {
-    const milliseconds =
-      decision.verdict === "allow" ? options.authorizedMilliseconds : options.unauthorizedMilliseconds;
-    if (decision.internalError !== undefined || milliseconds <= 0 || spec.length > longestKept) return;
+  const keep = (spec: string, decision: Decision, isAllowed: boolean): void => {
+    const milliseconds = isAllowed ? options.authorizedMilliseconds : options.unauthorizedMilliseconds;
+    if (milliseconds <= 0 || spec.length > longestKept) return;
     kept.delete(spec);
     kept.set(spec, { decision, until: clock.now() + milliseconds });
     if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
@@ -69,7 +67,10 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       };
       if (answer.kind !== "SubjectAccessReview" || answer.apiVersion !== apiVersion)
         throw new Error(`the answer is not a SubjectAccessReview of ${apiVersion}`);
-      return decisionOf(answer.status ?? {});
+      const decision = decisionOf(answer.status ?? {});
+      // Whatever was answered, even what makes no sense: only failures are asked about again.
+      keep(spec, decision, answer.status?.allowed === true);
+      return decision;
     } catch (error) {
       onError(error as Error);
       return failed((error as Error).message);
@@ -85,12 +86,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       if (known && known.until > clock.now()) return known.decision;
       let asking = asked.get(spec);
       if (!asking) {
-        asking = ask(spec)
-          .then((decision) => {
-            keep(spec, decision);
-            return decision;
-          })
-          .finally(() => asked.delete(spec));
+        asking = ask(spec).finally(() => asked.delete(spec));
         asked.set(spec, asking);
       }
       return asking;
@@ -99,18 +95,14 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
   };
 }
 
-function decisionOf({ allowed, denied, reason, evaluationError }: ReviewStatus): Decision {
+/** What went wrong at the service beside is not passed on. */
+function decisionOf({ allowed, denied, reason }: ReviewStatus): Decision {
   const why = typeof reason === "string" ? reason : "";
   if (allowed === true && denied === true) {
-    const text = "the webhook both allowed and denied the request";
+    const text = "webhook subject access review returned both allow and deny response";
     return { verdict: "deny", reason: why, error: text, internalError: text };
   }
-  const verdict = allowed === true ? "allow" : denied === true ? "deny" : "no opinion";
-  return {
-    verdict,
-    reason: why,
-    ...(typeof evaluationError === "string" && evaluationError !== "" && { error: evaluationError }),
-  };
+  return { verdict: allowed === true ? "allow" : denied === true ? "deny" : "no opinion", reason: why };
 }
 
 /** What is not set is left out. */

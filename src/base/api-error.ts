@@ -81,6 +81,8 @@ export const unsupportedMediaType = (message: string): ApiError =>
 export const notAcceptable = (message: string): ApiError => new ApiError(406, "NotAcceptable", message);
 export const internal = (message: string): ApiError =>
   new ApiError(500, "InternalError", message, { causes: [{ message }] });
+/** What kube-apiserver answers where a part of it returns an error that says no status. */
+export const plainError = (message: string): ApiError => new ApiError(500, "", message);
 export const serviceUnavailable = (message: string): ApiError =>
   new ApiError(503, "ServiceUnavailable", message);
 

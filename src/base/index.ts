@@ -28,6 +28,7 @@ export {
   notFound,
   notSupported,
   required,
+  plainError,
   serviceUnavailable,
   timeout,
   tooLarge,

@@ -15,8 +15,11 @@ const texts: Readonly<Record<number, string>> = {
 /** Of these the server itself says most. */
 const ownWords = [403, 406, 415];
 
-export function refusalText(status: number, body: string): string {
-  const { message, said } = read(body);
+/** `type` is the answer's content type; without one it is taken for a document if it can be read as one. */
+export function refusalText(status: number, body: string, type = ""): string {
+  const { message, said }: Said = type.startsWith("text/")
+    ? { said: body.trim() }
+    : read(body, type === "" ? body.trim() : "unknown");
   if (message !== undefined) return message;
   if (ownWords.includes(status)) return said;
   return (
@@ -27,13 +30,18 @@ export function refusalText(status: number, body: string): string {
   );
 }
 
+interface Said {
+  readonly message?: string;
+  readonly said: string;
+}
+
 /** The message of a Status; of anything else, what is no document. */
-function read(body: string): { readonly message?: string; readonly said: string } {
+function read(body: string, unreadable: string): Said {
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
-    return { said: body.trim() };
+    return { said: unreadable };
   }
   const { kind, status, message } = (value ?? {}) as { kind?: unknown; status?: unknown; message?: unknown };
   return kind === "Status" && status !== "Success" && typeof message === "string"

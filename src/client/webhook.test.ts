@@ -68,6 +68,25 @@ for (const [name, status, attempts, headers] of failures) {
   });
 }
 
+const refusals: [type: string, body: string, text: string][] = [
+  ["text/plain", "boom\n", 'an error on the server ("boom") has prevented the request from succeeding'],
+  [
+    "application/json",
+    "boom",
+    'an error on the server ("unknown") has prevented the request from succeeding',
+  ],
+  ["application/json", '{"kind":"Status","message":"no"}', "no"],
+];
+for (const [type, body, text] of refusals)
+  test(`a refusal in ${type} is told: ${text}`, async () => {
+    await using at = await harness((_request, response) => {
+      response.writeHead(500, { "content-type": type }).end(body);
+    });
+    const hook = at.hook({ attempts: 1 });
+    await assert.rejects(hook.post("{}"), { message: text });
+    hook.close();
+  });
+
 test("pauses between attempts grow", async () => {
   await using at = await harness((_request, response) => response.writeHead(500).end());
   const hook = at.hook({ initialBackoffMilliseconds: 100 });

@@ -4,8 +4,8 @@ import { Agent as PlainAgent, request as plainRequest } from "node:http";
 import type { ClientRequest as NodeRequest, IncomingMessage } from "node:http";
 import { Agent, request as tlsRequest } from "node:https";
 import { type ConnectionOptions, connect } from "node:tls";
-import type { Clock } from "#base";
-import { type Dial, checkServerIdentity, connectionsBy } from "#http";
+import { type Clock, refusalText } from "#base";
+import { type Dial, checkServerIdentity, connectionErrorText, connectionsBy } from "#http";
 import { connectionOf, readClientConfig } from "./client-config.ts";
 import type { HttpsOptions } from "./https.ts";
 
@@ -122,7 +122,7 @@ function senderOf({
   const once = (document: string, signal: AbortSignal | undefined): Promise<string> =>
     new Promise((resolve, reject) => {
       const fail = (text: string, of?: WebhookFailure): void =>
-        reject(new WebhookError(`POST ${url.origin}${url.pathname}: ${text}`, of));
+        reject(new WebhookError(`Post ${JSON.stringify(url.href)}: ${text}`, of));
       const send = secure ? tlsRequest : plainRequest;
       let request: NodeRequest;
       try {
@@ -145,7 +145,10 @@ function senderOf({
         // A connection that was kept may have been closed meanwhile: that is no failure of the server.
         if (gone && request.reusedSocket && !signal?.aborted) resolve(once(document, signal));
         // A server that hung up in good order did so on purpose.
-        else fail(error.message, { broken: gone && error.syscall !== undefined });
+        else
+          fail(connectionErrorText(error, { host: url.hostname, port: Number(url.port) || 443 }), {
+            broken: gone && error.syscall !== undefined,
+          });
       });
       request.on("close", () => clearTimeout(timer));
       request.on("response", (answer) => {
@@ -154,10 +157,13 @@ function senderOf({
             const status = answer.statusCode ?? 0;
             if (status >= 200 && status < 300) resolve(text);
             else
-              fail(`the server answered ${status}`, {
-                status,
-                retryAfter: (status === 429 || status >= 500) && answer.headers["retry-after"] !== undefined,
-              });
+              reject(
+                new WebhookError(refusalText(status, text, answer.headers["content-type"]), {
+                  status,
+                  retryAfter:
+                    (status === 429 || status >= 500) && answer.headers["retry-after"] !== undefined,
+                }),
+              );
           },
           (error: Error) => fail(error.message),
         );

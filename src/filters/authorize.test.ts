@@ -25,6 +25,24 @@ async function logged(verbosity: number, verdict: "allow" | "deny"): Promise<str
   return lines;
 }
 
+test("a failure to decide is told with the whole path, and audited as no decision", async () => {
+  const notes: Record<string, string> = {};
+  const authorizer = {
+    decide: () => ({ verdict: "no opinion" as const, reason: "", internalError: "down" }),
+    rulesFor: () => assert.fail("nobody asks for rules"),
+  };
+  const log = createLog({ verbosity: 0, sink: { write: () => undefined, flush: () => undefined } });
+  const call = apiCall({ path: "/api/v1/pods?a=b" });
+  call.user = { name: "ann", groups: [] };
+  call.audit = { annotate: (key: string, value: string) => void (notes[key] = value) } as never;
+  const reply = await authorize(authorizer, dialects.orch, log).run(call, () =>
+    assert.fail("it goes no further"),
+  );
+  assert.equal(reply.status, 500);
+  assert.equal(String(reply.body), 'Internal Server Error: "/api/v1/pods?a=b": down\n');
+  assert.deepEqual(notes, { [dialects.orch.names.audit.reason]: "internal error" });
+});
+
 test("refusals are logged with their reason from level 4 on", async () => {
   assert.deepEqual(await logged(3, "deny"), []);
   assert.deepEqual(await logged(9, "allow"), []);

@@ -40,7 +40,7 @@ export function authorize(
     next: () => Promise<Reply>,
   ): Promise<Reply> {
     const failed = verdict !== "allow" && internalError !== undefined;
-    call.audit?.annotate(keys.decision, verdict === "allow" ? "allow" : "forbid");
+    if (!failed) call.audit?.annotate(keys.decision, verdict === "allow" ? "allow" : "forbid");
     call.audit?.annotate(keys.reason, failed ? "internal error" : reason);
     if (verdict === "allow") return next();
     if (failed) return Promise.resolve(internalErrorReply(call, internalError));
@@ -64,7 +64,7 @@ export function authorize(
 export const internalErrorReply = (call: ApiCall, error: string): Reply => ({
   status: 500,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
-  body: Buffer.from(`Internal Server Error: ${JSON.stringify(call.call.path)}: ${error}\n`),
+  body: Buffer.from(`Internal Server Error: ${JSON.stringify(uriOf(call))}: ${error}\n`),
 });
 
 /** The path as it was asked for, with its query. */

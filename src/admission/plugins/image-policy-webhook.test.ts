@@ -37,12 +37,12 @@ function harness(status: object | Error, defaultAllow = false) {
       ephemeralContainers: [{ image: "c" }],
     },
   };
-  const run = (subresource = "") =>
-    orCode(async () => {
-      const annotate = (key: string, value: string): void => void (notes[key] = value);
-      return (await plugin.validate!(attemptOf({ object: pod, subresource, annotate }))).length;
-    });
-  return { run, sent, notes, clock };
+  const ask = async (subresource = "") => {
+    const annotate = (key: string, value: string): void => void (notes[key] = value);
+    return (await plugin.validate!(attemptOf({ object: pod, subresource, annotate }))).length;
+  };
+  const run = (subresource = "") => orCode(() => ask(subresource));
+  return { ask, run, pod, sent, notes, clock };
 }
 
 test("the service is told the images, its own annotations and the namespace", async () => {
@@ -67,6 +67,18 @@ test("refusals refuse, and answers are kept for their time", async () => {
   await clock.advance(500);
   assert.equal(await run(), "403");
   assert.equal(sent.length, 2);
+});
+
+test("a refusal says why, as far as that is known", async () => {
+  const cases: [status: object | Error, text: string][] = [
+    [{ allowed: false, reason: "no" }, "image policy webhook backend denied one or more images: no"],
+    [{ allowed: false }, "one or more images rejected by webhook backend"],
+    [new Error("down"), "down"],
+  ];
+  for (const [status, text] of cases)
+    await assert.rejects(harness(status).ask(), (error: Error) =>
+      error.message.endsWith(`is forbidden: ${text}`),
+    );
 });
 
 test("a service that is away refuses, unless pods are let through, which is noted", async () => {

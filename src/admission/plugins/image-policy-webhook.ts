@@ -63,17 +63,17 @@ export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin
         status = await ask(JSON.stringify(spec));
       } catch (error) {
         onError(error as Error);
-        if (!defaultAllow)
-          throw forbidden(attributes.resource, attributes.name, "the images could not be reviewed");
+        if (!defaultAllow) throw forbidden(attributes.resource, attributes.name, (error as Error).message);
         attributes.annotate(`${prefix}failed-open`, "true");
         return [];
       }
       for (const [key, value] of Object.entries(status.auditAnnotations ?? {}))
         if (!key.includes("/")) attributes.annotate(`${prefix}${key}`, String(value));
       if (status.allowed === true) return [];
-      const denied = "image policy webhook backend denied one or more images";
       const why =
-        typeof status.reason === "string" && status.reason !== "" ? `${denied}: ${status.reason}` : denied;
+        typeof status.reason === "string" && status.reason !== ""
+          ? `image policy webhook backend denied one or more images: ${status.reason}`
+          : "one or more images rejected by webhook backend";
       throw forbidden(attributes.resource, attributes.name, why);
     },
   };

@@ -1,8 +1,9 @@
 // What namespaces may say about their pods by annotation: on which nodes they run, and which taints they put
 // up with.
 import type { Container, Namespace, Pod, Toleration } from "#api";
-import { forbidden, parseQuantity } from "#base";
+import { forbidden, parseQuantity, plainError } from "#base";
 import type { Dialect } from "#dialect";
+import { labelValueProblems, parseJson, qualifiedNameProblems } from "#schema";
 import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 import { Coverage, mergeTolerations } from "./merge-tolerations.ts";
 
@@ -26,23 +27,28 @@ export function podNodeSelector(
   find: FindNamespace,
   cluster: ClusterNodeSelectors = noSelectors,
 ): AdmissionPlugin {
-  const parsed = (attributes: AdmissionAttributes, text: string): Record<string, string> => {
-    const pairs = text.split(",").filter((part) => part.trim() !== "");
-    const labels = pairs.map((part) => part.split("=").map((word) => word.trim()));
-    if (labels.some((words) => words.length !== 2))
-      throw refused(
-        attributes,
-        `the node selector of namespace ${attributes.namespace} makes no sense: ${text}`,
-      );
-    return Object.fromEntries(labels as [string, string][]);
-  };
+  const parsed = (text: string): Record<string, string> =>
+    Object.fromEntries(
+      (text === "" ? [] : text.split(",")).map((part) => {
+        const words = part.split("=");
+        if (words.length !== 2) throw plainError(`invalid selector: [${words.join(" ")}]`);
+        const [key, value] = words.map((word) => word.trim()) as [string, string];
+        const wrong = qualifiedNameProblems(key);
+        if (wrong.length > 0)
+          throw plainError(`key: Invalid value: ${JSON.stringify(key)}: ${wrong.join("; ")}`);
+        const odd = labelValueProblems(value);
+        if (odd.length > 0)
+          throw plainError(`values[${key}]: Invalid value: ${JSON.stringify(value)}: ${odd.join("; ")}`);
+        return [key, value];
+      }),
+    );
   const wanted = async (attributes: AdmissionAttributes): Promise<Record<string, string>> => {
     const said = (await find(attributes.namespace))?.metadata.annotations?.[names.annotations.nodeSelector];
-    return parsed(attributes, said ?? cluster.clusterDefault);
+    return parsed(said ?? cluster.clusterDefault);
   };
   /** Where a limit is set, a pod may ask for nothing else. */
   const checkLimit = (attributes: AdmissionAttributes): void => {
-    const limit = parsed(attributes, cluster.byNamespace.get(attributes.namespace) ?? "");
+    const limit = parsed(cluster.byNamespace.get(attributes.namespace) ?? "");
     if (Object.keys(limit).length === 0) return;
     const { nodeSelector = {} } = typed<Pod>(attributes.object).spec;
     if (
@@ -99,25 +105,18 @@ export function podTolerationRestriction(
   ): Promise<Toleration[] | undefined> => {
     const text = (await find(attributes.namespace))?.metadata.annotations?.[annotation];
     if (!text) return text === undefined ? undefined : [];
-    try {
-      return (JSON.parse(text) ?? []) as Toleration[];
-    } catch {
-      throw refused(
-        attributes,
-        `the annotation ${annotation} of namespace ${attributes.namespace} is no list of tolerations`,
-      );
-    }
+    return tolerationsIn(text);
   };
   const check = async (attributes: AdmissionAttributes): Promise<void> => {
     const { tolerations = [] } = typed<Pod>(attributes.object).spec;
     if (tolerations.length === 0) return;
-    const allowed = (await said(attributes, names.annotations.allowedTolerations)) ?? cluster.allowed;
+    const own = await said(attributes, names.annotations.allowedTolerations);
+    const allowed = own ?? cluster.allowed;
     const coverage = new Coverage();
     for (const each of allowed) coverage.add(each);
     if (allowed.length > 0 && !tolerations.every((each) => coverage.covers(each)))
-      throw refused(
-        attributes,
-        "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist",
+      throw plainError(
+        `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${own ? "namespace" : "cluster"} whitelist`,
       );
   };
   return {
@@ -142,6 +141,18 @@ export function podTolerationRestriction(
       return [];
     },
   };
+}
+
+function tolerationsIn(text: string): Toleration[] {
+  let value: unknown;
+  try {
+    ({ value } = parseJson(text));
+  } catch (error) {
+    throw plainError((error as Error).message);
+  }
+  if (value !== null && !Array.isArray(value))
+    throw plainError(`json: cannot unmarshal ${typeof value} into Go value of type []v1.Toleration`);
+  return (value ?? []) as Toleration[];
 }
 
 /** A pod that asks for neither cpu nor memory goes first when memory runs out. */

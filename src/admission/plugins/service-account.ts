@@ -85,7 +85,8 @@ const refused = (attributes: AdmissionAttributes, why: string): Error =>
 function refuseMirror(attributes: AdmissionAttributes, pod: Pod): void {
   if (pod.spec.serviceAccountName)
     throw refused(attributes, "a mirror pod may not reference service accounts");
-  if (secretsOf(pod).length > 0) throw refused(attributes, "a mirror pod may not reference secrets");
+  if (secretUses(pod).length > 0 || ephemeralUses(pod).length > 0)
+    throw refused(attributes, "a mirror pod may not reference secrets");
   const tokens = pod.spec.volumes?.some(({ projected }) =>
     projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken),
   );
@@ -122,20 +123,33 @@ const tokenVolume = (name: string, { names }: Dialect): Volume => ({
   },
 });
 
-const containersOf = ({ spec }: Pod): Container[] => [
-  ...(spec.initContainers ?? []),
-  ...(spec.containers ?? []),
-  ...(spec.ephemeralContainers ?? []),
-];
+/** A secret, and what names it. */
+interface SecretUse {
+  readonly secret: string;
+  readonly by: string;
+}
+
+function environmentUses(containers: readonly Container[] | null | undefined, kind: string): SecretUse[] {
+  return (containers ?? []).flatMap(({ name, env, envFrom }) => {
+    const use = (secret: string | undefined, by: string): SecretUse[] =>
+      secret === undefined ? [] : [{ secret, by: `${kind} ${name} with ${by} referencing` }];
+    return [
+      ...(env ?? []).flatMap((each) => use(each.valueFrom?.secretKeyRef?.name, `envVar ${each.name}`)),
+      ...(envFrom ?? []).flatMap(({ secretRef }) => use(secretRef?.name, "envFrom")),
+    ];
+  });
+}
 
 /** Secrets that volumes and environments name. */
-function secretsOf(pod: Pod): string[] {
-  const environment = containersOf(pod).flatMap(({ env, envFrom }) => [
-    ...(env ?? []).flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? []),
-    ...(envFrom ?? []).flatMap(({ secretRef }) => secretRef?.name ?? []),
-  ]);
-  return [...(pod.spec.volumes ?? []).flatMap(({ secret }) => secret?.secretName ?? []), ...environment];
-}
+const secretUses = ({ spec }: Pod): SecretUse[] => [
+  ...(spec.volumes ?? []).flatMap(({ secret }) =>
+    secret ? [{ secret: secret.secretName ?? "", by: "volume with" }] : [],
+  ),
+  ...environmentUses(spec.initContainers, "init container"),
+  ...environmentUses(spec.containers, "container"),
+];
+const ephemeralUses = ({ spec }: Pod): SecretUse[] =>
+  environmentUses(spec.ephemeralContainers, "ephemeral container");
 
 /** An account may say that its pods see no other secrets than those it lists. */
 function limitSecrets(
@@ -146,14 +160,17 @@ function limitSecrets(
 ): void {
   const asked = account.metadata.annotations?.[names.annotations.enforceMountableSecrets];
   if (!asked || !["1", "t", "T", "true", "TRUE", "True"].includes(asked)) return;
-  const why = (what: string): Error =>
+  const known = new Set((account.secrets ?? []).map(({ name }) => name));
+  const unlisted = (what: string, kind: string): Error =>
     refused(
       attributes,
-      `${what} is not allowed because service account ${account.metadata.name} does not reference it`,
+      `${what} is not allowed because service account ${account.metadata.name} does not reference that ${kind}`,
     );
-  const known = new Set((account.secrets ?? []).map(({ name }) => name));
-  for (const name of secretsOf(pod)) if (!known.has(name)) throw why(`secret "${name}"`);
+  for (const { secret, by } of attributes.subresource ? ephemeralUses(pod) : secretUses(pod))
+    if (!known.has(secret)) throw unlisted(`${by} secret.secretName="${secret}"`, "secret");
+  if (attributes.subresource) return;
   const pull = new Set((account.imagePullSecrets ?? []).map(({ name }) => name));
-  for (const { name } of pod.spec.imagePullSecrets ?? [])
-    if (!pull.has(name)) throw why(`imagePullSecret "${name}"`);
+  for (const [position, { name }] of (pod.spec.imagePullSecrets ?? []).entries())
+    if (!pull.has(name))
+      throw unlisted(`imagePullSecrets[${position}].name="${name ?? ""}"`, "imagePullSecret");
 }

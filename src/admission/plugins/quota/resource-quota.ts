@@ -8,7 +8,7 @@ import {
   quotaEvaluator,
   quotaMath,
 } from "#api";
-import { compareQuantity, conflict, forbidden } from "#base";
+import { compareQuantity, conflict, forbidden, plainError } from "#base";
 import type { Dialect } from "#dialect";
 import type { AdmissionPlugin, AdmissionAttributes } from "../../attributes.ts";
 
@@ -126,11 +126,9 @@ function checkCovered(
 ): void {
   const object = attributes.object!;
   const refused = (why: string): Error => forbidden(attributes.resource, attributes.name, why);
-  const whole = evaluator.usage(object);
-  const added =
-    attributes.operation === "UPDATE" ? excessOf(whole, evaluator.usage(attributes.oldObject!)) : whole;
-  const needed = [...added]
-    .filter(([, amount]) => !isZero(amount))
+  // All of it, even where a change adds nothing.
+  const needed = [...evaluator.usage(object)]
+    .filter(([, amount]) => !isZero(amount) && !isNegative(amount))
     .map(([name]) => name)
     .filter((name) => limits.some(({ matchContains }) => matchContains.some((part) => name.includes(part))));
   const concerned = quotas.filter((quota) =>
@@ -150,8 +148,10 @@ function checkCovered(
       ),
   );
   if (unmatched.length > 0)
-    throw refused(
-      `insufficient quota to match these scopes: ${unmatched.map(({ scopeName }) => scopeName).join(",")}`,
+    throw plainError(
+      `insufficient quota to match these scopes: [${unmatched
+        .map(({ scopeName, operator, values = [] }) => `{${scopeName} ${operator} [${values.join(" ")}]}`)
+        .join(" ")}]`,
     );
 }
 

@@ -1,0 +1,154 @@
+// What clients read when these plug-ins refuse: statuses and texts are those of kube-apiserver.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Namespace, ServiceAccount } from "#api";
+import { ApiError } from "#base";
+import { dialects } from "#dialect";
+import { attemptOf } from "../attributes.fixture.ts";
+import type { AdmissionPlugin } from "../attributes.ts";
+import { podNodeSelector, podTolerationRestriction } from "./namespace-wishes.ts";
+import { resourceQuota } from "./quota/resource-quota.ts";
+import { serviceAccountPlugin } from "./service-account.ts";
+
+const dialect = dialects.orch;
+const { annotations } = dialect.names;
+
+const noted = (notes: Record<string, string>) => async (): Promise<Namespace> =>
+  ({ metadata: { name: "n", annotations: notes } }) as unknown as Namespace;
+const container = (more: object = {}): object => ({ name: "c", image: "i", resources: {}, ...more });
+const pod = (spec: object): Record<string, unknown> => ({
+  metadata: { name: "p" },
+  spec: { containers: [container()], ...spec },
+});
+const account: ServiceAccount = {
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  metadata: {
+    name: "enf",
+    creationTimestamp: null,
+    annotations: { [annotations.enforceMountableSecrets]: "true" },
+  },
+  secrets: [{ name: "mine" }],
+};
+const accounts = serviceAccountPlugin({
+  dialect,
+  find: async () => account,
+  pause: async () => undefined,
+  generateName: (prefix) => `${prefix}x`,
+});
+const gold = { scopeName: "PriorityClass", operator: "In", values: ["gold"] };
+const quota = resourceQuota({
+  dialect,
+  now: () => 0,
+  quotasIn: async () => [],
+  write: async () => true,
+  limited: [{ group: "", resource: "pods", matchContains: [], matchScopes: [gold] }],
+});
+const selectors = (text: string) => podNodeSelector(dialect, noted({ [annotations.nodeSelector]: text }));
+const defaults = (text: string) =>
+  podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: text }));
+const tolerating = { tolerations: [{ key: "a", operator: "Exists" }] };
+const only = { key: "b", operator: "Exists" };
+const env = [{ name: "A", valueFrom: { secretKeyRef: { name: "other", key: "k" } } }];
+const unlisted = "is not allowed because service account enf does not reference that";
+
+const refusals: [name: string, plugin: AdmissionPlugin, spec: object, code: number, text: string][] = [
+  ["a selector of the namespace", selectors("x==="), {}, 500, "invalid selector: [x   ]"],
+  ["a selector by sets", selectors("x in (a)"), {}, 500, "invalid selector: [x in (a)]"],
+  [
+    "tolerations that are none",
+    defaults("junk"),
+    {},
+    500,
+    "invalid character 'j' looking for beginning of value",
+  ],
+  [
+    "tolerations that are no list",
+    defaults("{}"),
+    {},
+    500,
+    "json: cannot unmarshal object into Go value of type []v1.Toleration",
+  ],
+  [
+    "what the namespace does not allow",
+    podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: JSON.stringify([only]) })),
+    tolerating,
+    500,
+    "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist",
+  ],
+  [
+    "what the cluster does not allow",
+    podTolerationRestriction(dialect, noted({}), { default: [], allowed: [only] }),
+    tolerating,
+    500,
+    "pod tolerations (possibly merged with namespace default tolerations) conflict with its cluster whitelist",
+  ],
+  [
+    "what needs a quota",
+    quota,
+    { priorityClassName: "gold" },
+    500,
+    "insufficient quota to match these scopes: [{PriorityClass In [gold]}]",
+  ],
+  [
+    "a volume",
+    accounts,
+    { volumes: [{ name: "v", secret: { secretName: "other" } }] },
+    403,
+    `pods "p" is forbidden: volume with secret.secretName="other" ${unlisted} secret`,
+  ],
+  [
+    "an environment",
+    accounts,
+    { containers: [container({ env })] },
+    403,
+    `pods "p" is forbidden: container c with envVar A referencing secret.secretName="other" ${unlisted} secret`,
+  ],
+  [
+    "a whole environment",
+    accounts,
+    { initContainers: [container({ envFrom: [{ secretRef: { name: "other" } }] })] },
+    403,
+    `pods "p" is forbidden: init container c with envFrom referencing secret.secretName="other" ${unlisted} secret`,
+  ],
+  [
+    "a registry's secret",
+    accounts,
+    { imagePullSecrets: [{ name: "r" }] },
+    403,
+    `pods "p" is forbidden: imagePullSecrets[0].name="r" ${unlisted} imagePullSecret`,
+  ],
+];
+for (const [name, plugin, spec, code, text] of refusals)
+  test(`${plugin.name} refuses ${name}: ${text}`, async () => {
+    const attributes = attemptOf({ object: pod(spec), name: "p" });
+    await assert.rejects(
+      async () => {
+        await plugin.mutate?.(attributes);
+        await plugin.validate?.(attributes);
+      },
+      (error) =>
+        error instanceof ApiError &&
+        error.code === code &&
+        error.message === text &&
+        error.reason === (code === 500 ? "" : "Forbidden"),
+    );
+  });
+
+test("of a pod that gets ephemeral containers only these are looked at", async () => {
+  const tryWith = async (name: string): Promise<unknown> =>
+    await accounts.validate!(
+      attemptOf({
+        operation: "UPDATE",
+        subresource: "ephemeralcontainers",
+        name: "p",
+        object: pod({
+          serviceAccountName: "enf",
+          containers: [container({ env })],
+          ephemeralContainers: [container({ envFrom: [{ secretRef: { name } }] })],
+        }),
+      }),
+    );
+  assert.deepEqual(await tryWith("mine"), []);
+  await assert.rejects(tryWith("other"), /ephemeral container c with envFrom referencing/);
+});
