@@ -120,6 +120,7 @@ export {
 } from "./time.ts";
 export { refusalText } from "./refusal-text.ts";
 export { deepCopy } from "./deep-copy.ts";
+export { flatText } from "./flat-text.ts";
 export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";
 export { addressProblem } from "./address-problem.ts";

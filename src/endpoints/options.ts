@@ -3,6 +3,7 @@ import {
   type FieldError,
   type ApiError,
   badRequest,
+  flatText,
   forbiddenField,
   invalid,
   notSupported,
@@ -213,8 +214,22 @@ export function writeOptions(
   };
 }
 
-/** The first word of the user agent stands in for a manager that was not named. */
+/** Clients are few, and each says the same with every request. */
+const managers = new Map<string, string>();
+const mostManagers = 256;
+const longestAgent = 256;
+
 function managerFromAgent(agent: string): string {
+  let manager = managers.get(agent);
+  if (manager !== undefined) return manager;
+  manager = flatText(firstWordOf(agent));
+  if (managers.size >= mostManagers) managers.clear();
+  if (agent.length <= longestAgent) managers.set(agent, manager);
+  return manager;
+}
+
+/** The first word of the user agent stands in for a manager that was not named. */
+function firstWordOf(agent: string): string {
   const word = agent.split("/", 1)[0]!.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "");
   return Buffer.byteLength(word) <= longestManager
     ? word

@@ -1,6 +1,14 @@
 // The way of a new object: metadata filled in, admission, the strategy's say, one encoding, one write.
-import { randomUUID } from "node:crypto";
-import { ApiError, type FieldError, alreadyExists, badRequest, invalid, runSteps, timeout } from "#base";
+import {
+  ApiError,
+  type FieldError,
+  alreadyExists,
+  badRequest,
+  flatText,
+  invalid,
+  runSteps,
+  timeout,
+} from "#base";
 import { validate } from "#schema";
 import { type CachedObject, withoutRevision } from "#watchcache";
 import { admitted, forgetsOwners, trackUpdate } from "./field-owners.ts";
@@ -9,6 +17,7 @@ import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences, timestamp } from "./request.ts";
 import { encodedIn, inStoreSpan } from "./store-span.ts";
+import { newUid } from "./uid.ts";
 import { WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, Strategy, ReservedShare } from "./strategy.ts";
 
@@ -153,7 +162,7 @@ function fillServersFields(request: WriteRequest, object: ApiObject, ctx: Reques
   normalizeOwnerReferences(request, object, "admission");
   fillNamespace(request, object);
   nameIt(meta, strategy);
-  meta.uid = randomUUID();
+  meta.uid = newUid();
   meta.creationTimestamp = timestamp(request.now);
   if (strategy.generation) meta.generation = 1;
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
@@ -214,5 +223,5 @@ export function fillNamespace(request: WriteRequest, object: ApiObject): void {
   if (given !== "" && namespaced)
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   if (wanted === "") delete object.metadata.namespace;
-  else object.metadata.namespace = wanted;
+  else object.metadata.namespace = flatText(wanted);
 }

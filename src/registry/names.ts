@@ -1,5 +1,6 @@
 // Names: what may be one, and how the server makes one.
 import { getRandomValues } from "node:crypto";
+import { flatText } from "#base";
 import { dns1035LabelProblems, dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 
 /** What is wrong with a name, or with a prefix that something is going to be put behind. */
@@ -47,5 +48,5 @@ function randomByte(): number {
 export function generatedName(prefix: string): string {
   let suffix = "";
   for (let i = 0; i < suffixLength; i++) suffix += alphabet[randomByte() % alphabet.length];
-  return prefix.slice(0, longestGenerated - suffixLength) + suffix;
+  return flatText(prefix.slice(0, longestGenerated - suffixLength) + suffix);
 }

@@ -1,6 +1,7 @@
 // What every write carries beside the object: who, through which version, under which options, and who hears
 // warnings.
 import type { AdmissionChain, UserInfo } from "#admission";
+import { flatText } from "#base";
 import type { Span } from "#tracing";
 import type { YieldBudget } from "./yield-budget.ts";
 import { dropRepeatedOwners } from "./object-meta.ts";
@@ -55,6 +56,7 @@ let lastSecond = { second: Number.NaN, text: "" };
 /** The second as objects carry it, made once for all that are written in it. */
 export function timestamp(date: Date): string {
   const second = Math.floor(date.getTime() / 1000);
-  if (second !== lastSecond.second) lastSecond = { second, text: `${date.toISOString().slice(0, 19)}Z` };
+  if (second !== lastSecond.second)
+    lastSecond = { second, text: flatText(`${date.toISOString().slice(0, 19)}Z`) };
   return lastSecond.text;
 }

@@ -1,6 +1,6 @@
 // One resource at run time: its strategy, where its objects are read from and written to, and how they are
 // encoded.
-import { type ResourceName, conflict, tooLarge } from "#base";
+import { type ResourceName, conflict, flatText, tooLarge } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
 import { applyDefaults, canonical } from "#schema";
@@ -86,7 +86,7 @@ export class Resource {
     this.#media = options.media;
     this.prefix = `${options.storePrefix}/${strategy.storagePath ?? strategy.resource}/`;
     this.hub = inDialect(options.dialect, strategy.hub);
-    this.hubVersion = apiVersionOf(options.dialect, strategy.hub.kind);
+    this.hubVersion = flatText(apiVersionOf(options.dialect, strategy.hub.kind));
     // What custom resources are depends on their definition, and what is restored is not in the bytes.
     this.#canonical = new StoredHeader(
       strategy.custom || strategy.restore
@@ -298,7 +298,7 @@ export class Resource {
 
   #endpoint(served: Served): Endpoint {
     const schema = inDialect(this.dialect, served.schema);
-    const apiVersion = apiVersionOf(this.dialect, schema.kind);
+    const apiVersion = flatText(apiVersionOf(this.dialect, schema.kind));
     const stamp = (object: ApiObject, version: string, kind: string): ApiObject => {
       object.apiVersion = version;
       object.kind = kind;
