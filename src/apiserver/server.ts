@@ -1,5 +1,5 @@
 // Starts a whole server from settled flags: store, caches, credentials, pipeline, listener; and stops it again.
-import { admissionChain } from "#admission";
+import { type WebhookExchange, admissionChain } from "#admission";
 import { openAudit } from "#audit";
 import { type Clock, type Log, createLog, systemClock } from "#base";
 import type { Dialect } from "#dialect";
@@ -42,6 +42,7 @@ import { type SecurePort, openSecurePort, publicAddress } from "./serving/secure
 import { serverFlowControl } from "./serving/flow-control.ts";
 import { readEgress } from "./serving/egress.ts";
 import { serverHandler } from "./serving/handler.ts";
+import { outgoingLog } from "./serving/outgoing-log.ts";
 import { configReloads } from "./serving/reloads.ts";
 import { servingFor } from "./serving/serving.ts";
 import { logGroups, logPlugins } from "./serving/start-log.ts";
@@ -175,7 +176,12 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     dial: egress.cluster,
   };
   const resolve = serviceResolver(serviceSources);
-  const exchanged = clientMetrics(serving.metrics, log);
+  const counted = clientMetrics(serving.metrics);
+  const logged = outgoingLog(log);
+  const exchanged = (exchange: WebhookExchange): void => {
+    counted(exchange);
+    logged(exchange);
+  };
   const definitions = definitionController(server, caches, {
     store,
     storePrefix,

@@ -35,6 +35,8 @@ export interface VerboseModule {
 export interface LogOptions {
   readonly verbosity?: number;
   readonly modules?: readonly VerboseModule[];
+  /** Other names by which patterns may call a file. */
+  readonly aliases?: Readonly<Record<string, readonly string[]>>;
   readonly format?: LogFormat;
   readonly sink?: LogSink;
   /** Where warnings and information go when not to `sink` (JSON with split streams). */
@@ -74,7 +76,8 @@ export function createLog(options: LogOptions = {}): RootLog {
   /** The highest level that this file asks for. */
   const levelOf = (caller: string): number => {
     const file = caller.slice(0, caller.indexOf("."));
-    return modules.find(({ match }) => match.test(file))?.level ?? verbosity;
+    const names = [file, ...(options.aliases?.[file] ?? [])];
+    return modules.find(({ match }) => names.some((name) => match.test(name)))?.level ?? verbosity;
   };
   const passes = (level: number, entrance: () => void): boolean =>
     level <= verbosity || (modules.length > 0 && level <= levelOf(callerOf(entrance)));

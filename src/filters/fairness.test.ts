@@ -155,3 +155,23 @@ test("a write whose body does not come gives its seat back, and queues again whe
   answer.answer({ status: 201 });
   assert.equal((await write).status, 201);
 });
+
+test("the log of a request tells its seats, if it needs any", async () => {
+  const { filter } = setUp();
+  const answered = async (): Promise<Reply> => ({ status: 200, headers: {} });
+  const fieldsOf = async (groups: readonly string[]): Promise<string[]> => {
+    const call = apiCall({ user: { name: "a", uid: "", groups, extra: {} } });
+    call.logged = {};
+    await filter.run(call, answered);
+    return Object.keys(call.logged);
+  };
+  assert.deepEqual(await fieldsOf(["system:masters"]), ["apf_pl", "apf_fs", "apf_execution_time"]);
+  assert.deepEqual(await fieldsOf(["dev"]), [
+    "apf_pl",
+    "apf_fs",
+    "apf_iseats",
+    "apf_fseats",
+    "apf_additionalLatency",
+    "apf_execution_time",
+  ]);
+});

@@ -151,12 +151,14 @@ export function fairness(options: FairnessOptions): Filter {
     digest: CallDigest,
     next: () => Promise<Reply>,
   ): () => Promise<Reply> {
-    const { initialSeats, finalSeats, additionalMilliseconds } = flowControl.estimate(flow, digest);
     fields["apf_pl"] = flow.level.name;
     fields["apf_fs"] = flow.name;
-    fields["apf_iseats"] = initialSeats;
-    fields["apf_fseats"] = finalSeats;
-    fields["apf_additionalLatency"] = durationOfMillis(additionalMilliseconds);
+    if (!flow.isExempt) {
+      const { initialSeats, finalSeats, additionalMilliseconds } = flowControl.estimate(flow, digest);
+      fields["apf_iseats"] = initialSeats;
+      fields["apf_fseats"] = finalSeats;
+      fields["apf_additionalLatency"] = durationOfMillis(additionalMilliseconds);
+    }
     return async () => {
       const began = performance.now();
       const since = (): string => durationOfMillis(performance.now() - began);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLog } from "#base";
+import { type LogOptions, createLog } from "#base";
 import type { Reply } from "#http";
 import { apiCall, memorySink } from "#kit";
 import { requestLog } from "./request-log.ts";
 
 async function logged(
-  options: { verbosity?: number; modules?: { pattern: string; level: number }[] },
+  options: Pick<LogOptions, "verbosity" | "modules" | "aliases">,
   call = apiCall({ path: "/api/v1/pods?limit=1", headers: { "user-agent": "me/1" } }),
   reply: Reply = { status: 200, headers: {} },
 ): Promise<string[]> {
@@ -33,6 +33,8 @@ test("requests are logged from level 3 on", async () => {
 test("--vmodule raises the level for the file that logs requests alone", async () => {
   assert.equal((await logged({ modules: [{ pattern: "request-*", level: 3 }] })).length, 1);
   assert.equal((await logged({ modules: [{ pattern: "other", level: 9 }] })).length, 0);
+  const aliases = { "request-log": ["httplog"] };
+  assert.equal((await logged({ modules: [{ pattern: "httplog", level: 3 }], aliases })).length, 1);
 });
 
 const verbs: [verb: string, method: string, path: string, headers?: Record<string, string>][] = [

@@ -30,6 +30,7 @@ export function logFrom(settings: LogSettings): RootLog {
   return createLog({
     verbosity: settings.v,
     modules: settings.vmodule,
+    aliases: originalFiles,
     format: settings.loggingFormat,
     ...(split && {
       infoSink: logSink({
@@ -41,3 +42,12 @@ export function logFrom(settings: LogSettings): RootLog {
     }),
   });
 }
+
+/** The files of the original that say the same: people know them from its logs. */
+const originalFiles: Readonly<Record<string, readonly string[]>> = {
+  "request-log": ["httplog"],
+  "outgoing-log": ["round_trippers", "request"],
+  report: ["flags"],
+  authorize: ["authorization"],
+  authenticate: ["authentication"],
+};

@@ -4,7 +4,7 @@ import { type Socket, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { WebhookClientConfig } from "#api";
 import type { Clock } from "#base";
-import { type Dial, Http1Client, checkServerIdentity } from "#http";
+import { type Dial, Http1Client, checkServerIdentity, connectionErrorText } from "#http";
 import { type Attributes, type Span, traceparentOf } from "#tracing";
 import { LRUCache } from "lru-cache";
 
@@ -39,6 +39,14 @@ export interface TransportOptions {
 
 export interface WebhookExchange {
   readonly host: string;
+  readonly url: string;
+  /** Names and values as they were sent, credentials and all. */
+  readonly requestHeaders: () => readonly (readonly [name: string, value: string])[];
+  readonly responseHeaders?: ReadonlyMap<string, string>;
+  readonly requestBody: string;
+  readonly responseBody?: string;
+  /** Whether the bodies are about something that nobody but its readers may see. */
+  readonly confidential: boolean;
   /** Absent when no answer came. */
   readonly status?: number;
   /** Why none came. */
@@ -51,6 +59,7 @@ export interface WebhookExchange {
 export interface WebhookReply {
   readonly status: number;
   readonly body: string;
+  readonly headers?: ReadonlyMap<string, string>;
 }
 
 /** Posts JSON; throws when no reply comes. */
@@ -104,11 +113,13 @@ export function webhookTransport(options: TransportOptions): PostReview {
     const began = performance.now();
     let answer: WebhookReply | undefined;
     let failure: unknown;
+    const query = `?timeout=${Math.ceil(limitMilliseconds / 1000)}s`;
     const span = parent?.child("HTTP POST", requestAttributes(target, options), { kind: "client" });
     try {
       answer = await post(target, clientFor(client, target), text, {
         ...options,
         limitMilliseconds,
+        path: target.path + query,
         traceparent: traceparentOf(span),
       });
       span?.set({ "http.status_code": answer.status });
@@ -121,7 +132,17 @@ export function webhookTransport(options: TransportOptions): PostReview {
       span?.end();
       options.observe?.({
         host: target.hostHeader,
-        ...(answer ? { status: answer.status } : { error: failure }),
+        url: `https://${target.hostHeader}${target.path}${query}`,
+        requestHeaders: () => headersFor(target, options.userAgent, traceparentOf(span), text),
+        requestBody: text,
+        ...(answer
+          ? {
+              status: answer.status,
+              responseBody: answer.body,
+              ...(answer.headers && { responseHeaders: answer.headers }),
+            }
+          : { error: failure }),
+        confidential: isConfidential(body),
         seconds: (performance.now() - began) / 1000,
         sentBytes: text.length,
         receivedBytes: answer?.body.length ?? 0,
@@ -200,8 +221,36 @@ interface PostOptions {
   readonly clock: Clock;
   readonly userAgent: string;
   readonly limitMilliseconds: number;
+  readonly path: string;
   readonly traceparent: string | undefined;
 }
+
+/** Reviews of these hold keys and tokens. */
+const confidentialResources = new Set(["secrets", "tokenreviews", "serviceaccounts/token"]);
+
+function isConfidential(body: Readonly<Record<string, unknown>>): boolean {
+  const { resource, subResource } = (body["request"] ?? {}) as {
+    readonly resource?: { readonly resource?: string };
+    readonly subResource?: string;
+  };
+  const { resource: name = "" } = resource ?? {};
+  return confidentialResources.has(name) || confidentialResources.has(`${name}/${subResource}`);
+}
+
+const headersFor = (
+  { hostHeader, credentials: { authorization } }: Target,
+  userAgent: string,
+  traceparent: string | undefined,
+  body: string,
+): readonly (readonly [name: string, value: string])[] => [
+  ["host", hostHeader],
+  ["content-type", "application/json"],
+  ["accept", "application/json, */*"],
+  ["user-agent", userAgent],
+  ...(traceparent === undefined ? [] : [["traceparent", traceparent] as const]),
+  ...(authorization ? [["authorization", authorization] as const] : []),
+  ["content-length", String(Buffer.byteLength(body))],
+];
 
 /** Opens connections; a session of an earlier one is resumed. */
 function connectionsTo(target: Target, caBundle: string): () => Promise<Socket> {
@@ -233,19 +282,16 @@ async function post(
   body: string,
   options: PostOptions,
 ): Promise<WebhookReply> {
-  const { clock, userAgent, limitMilliseconds, traceparent } = options;
-  const path = `${target.path}?timeout=${Math.ceil(limitMilliseconds / 1000)}s`;
+  const { clock, userAgent, limitMilliseconds, path, traceparent } = options;
   if (/[^\x21-\x7e]/.test(path))
     throw new Error(`the path ${JSON.stringify(path)} has characters that need escaping`);
   const { authorization } = target.credentials;
   if (authorization && /[^\t\x20-\x7e]/.test(authorization))
     throw new Error("the credentials for the webhook have characters that no header may have");
-  const request =
-    `POST ${path} HTTP/1.1\r\nhost: ${target.hostHeader}\r\ncontent-type: application/json\r\n` +
-    `accept: application/json, */*\r\nuser-agent: ${userAgent}\r\n` +
-    (traceparent === undefined ? "" : `traceparent: ${traceparent}\r\n`) +
-    (authorization ? `authorization: ${authorization}\r\n` : "") +
-    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const head = headersFor(target, userAgent, traceparent, body).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  const request = `POST ${path} HTTP/1.1\r\n${head.join("")}\r\n${body}`;
   let giveUp: (error: Error) => void;
   const cancelTimer = clock.after(limitMilliseconds, () => giveUp(new Error("context deadline exceeded")));
   try {
@@ -254,7 +300,7 @@ async function post(
       giveUp = exchange.abort;
       const { status, headers, body: bytes } = await told(exchange.reply, target, path);
       const wait = attempt < mostRepeats ? secondsToWait(status, headers.get("retry-after")) : undefined;
-      if (wait === undefined) return { status, body: bytes.toString("utf8") };
+      if (wait === undefined) return { status, body: bytes.toString("utf8"), headers };
       await new Promise<void>((resolve, reject) => {
         const cancel = clock.after(wait * 1000, resolve);
         giveUp = (error) => {
@@ -275,10 +321,11 @@ const secondsToWait = (status: number, retryAfter: string | undefined): number |
   (status === 429 || status >= 500) && /^\d{1,9}$/.test(retryAfter ?? "") ? Number(retryAfter) : undefined;
 
 /** The reply; without one it is said whom was asked. */
-const told = async <T>(reply: Promise<T>, { hostHeader }: Target, path: string): Promise<T> => {
+const told = async <T>(reply: Promise<T>, { hostHeader, host, port }: Target, path: string): Promise<T> => {
   try {
     return await reply;
   } catch (error) {
-    throw new Error(`Post "https://${hostHeader}${path}": ${(error as Error).message}`, { cause: error });
+    const text = connectionErrorText(error as Error, { host, port });
+    throw new Error(`Post "https://${hostHeader}${path}": ${text}`, { cause: error });
   }
 };

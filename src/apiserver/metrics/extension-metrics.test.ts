@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CustomResourceDefinition } from "#api";
-import { createLog, createMetrics } from "#base";
+import { createMetrics } from "#base";
 import { NoAlternativeNames } from "#http";
 import type { ApiObject } from "#registry";
 import {
@@ -14,13 +14,12 @@ import {
 
 test("questions to webhooks are counted as requests of a client", () => {
   const metrics = createMetrics();
-  const lines: string[] = [];
-  const sink = { write: (line: string) => void lines.push(line), flush: () => undefined };
-  const exchanged = clientMetrics(metrics, createLog({ verbosity: 6, sink }));
-  exchanged({ host: "h:1", status: 200, seconds: 0.1, sentBytes: 100, receivedBytes: 300 });
-  exchanged({ host: "h:1", seconds: 1, sentBytes: 100, receivedBytes: 0 });
+  const exchanged = clientMetrics(metrics);
+  const exchange = { url: "https://h/", requestHeaders: () => [], requestBody: "", confidential: false };
+  exchanged({ ...exchange, host: "h:1", status: 200, seconds: 0.1, sentBytes: 100, receivedBytes: 300 });
+  exchanged({ ...exchange, host: "h:1", seconds: 1, sentBytes: 100, receivedBytes: 0 });
   const error = new NoAlternativeNames("no names");
-  exchanged({ host: "h:2", error, seconds: 1, sentBytes: 100, receivedBytes: 0 });
+  exchanged({ ...exchange, host: "h:2", error, seconds: 1, sentBytes: 100, receivedBytes: 0 });
   const text = metrics.expose();
   assert.match(text, /apiserver_webhooks_x509_missing_san_total 1/);
   assert.match(text, /apiserver_webhooks_x509_insecure_sha1_total 0/);
@@ -28,7 +27,6 @@ test("questions to webhooks are counted as requests of a client", () => {
   assert.match(text, /rest_client_requests_total\{code="<error>",method="POST",host="h:1"\} 1/);
   assert.match(text, /rest_client_request_duration_seconds_count\{verb="POST",host="h:1"\} 2/);
   assert.match(text, /rest_client_response_size_bytes_sum\{verb="POST",host="h:1"\} 300/);
-  assert.match(lines.join(""), /POST h:1 200 in 100 milliseconds[^]*POST h:1 failed in 1000 milliseconds/);
 });
 
 test("failed connections to aggregated servers are counted where their certificate is why", () => {

@@ -1,7 +1,7 @@
 // What is counted about webhooks that are called, and about definitions of custom resources.
 import type { WebhookExchange } from "#admission";
 import type { CustomResourceDefinition } from "#api";
-import type { Log, Metrics } from "#base";
+import type { Metrics } from "#base";
 import { credentialProgramMetrics } from "#client";
 import type { Convert, RuleObserver } from "#extensions";
 import { NoAlternativeNames } from "#http";
@@ -9,7 +9,7 @@ import { NoAlternativeNames } from "#http";
 const sizes = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
 
 /** Counts questions to webhooks as requests of a client, and logs them from -v=6 on as client libraries do. */
-export function clientMetrics(metrics: Metrics, log: Log): (exchange: WebhookExchange) => void {
+export function clientMetrics(metrics: Metrics): (exchange: WebhookExchange) => void {
   const byHost = { stability: "ALPHA", labels: ["verb", "host"] } as const;
   const total = metrics.counter({
     name: "rest_client_requests_total",
@@ -43,8 +43,6 @@ export function clientMetrics(metrics: Metrics, log: Log): (exchange: WebhookExc
     duration.with("POST", host).observe(seconds);
     sent.with("POST", host).observe(sentBytes);
     if (status !== undefined) received.with("POST", host).observe(receivedBytes);
-    if (log.enabled(6))
-      log.verbose(6, `POST ${host} ${status ?? "failed"} in ${Math.round(seconds * 1000)} milliseconds`);
   };
 }
 

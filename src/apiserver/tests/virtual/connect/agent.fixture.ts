@@ -8,6 +8,8 @@ import { selfSigned } from "#authn";
 
 export interface FakeAgent extends AsyncDisposable {
   readonly port: number;
+  /** Which whoever trusts it has to know. */
+  readonly certificate: string;
   /** `GET /path`, in the order they came. */
   readonly asked: string[];
   readonly headers: IncomingMessage["headers"][];
@@ -45,6 +47,7 @@ export async function fakeAgent(options: FakeAgentOptions): Promise<FakeAgent> {
   await once(server, "listening");
   return {
     port: (server.address() as AddressInfo).port,
+    certificate,
     asked,
     headers,
     [Symbol.asyncDispose]: async () => {
