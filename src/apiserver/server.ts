@@ -4,7 +4,7 @@ import { openAudit } from "#audit";
 import { type Clock, type Log, createLog, systemClock } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
-import { type Gates, knownGates, resolveGates } from "#options";
+import { type Gates, resolveGates } from "#options";
 import { type ServerObjects, resourceHandles, serverWriter, serviceWith } from "#registry";
 import { apiServiceStrategy, serviceResolver } from "#extensions";
 import type { Store } from "#store";
@@ -54,6 +54,7 @@ import type { ApiserverSettings } from "./options/settings.ts";
 import { virtualGroups } from "#virtual";
 import { openStorage } from "./storage/storage.ts";
 import { definitionGates, strategiesFor } from "./storage/strategies.ts";
+import { serverGates } from "./options/server-gates.ts";
 
 export interface StartOptions {
   readonly dialect: Dialect;
@@ -92,12 +93,12 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLog();
   const closing = new AbortController();
-  const gates = options.gates ?? resolveGates(knownGates, settings.featureGates);
+  const gates = options.gates ?? resolveGates(serverGates, settings.featureGates);
   const serving = servingFor({
     dialect,
     settings,
     enabled: (gate) => gates.enabled(gate),
-    gates: knownGates,
+    gates: serverGates,
     clock,
     log,
     served: ({ target }) => isServed(served, target),

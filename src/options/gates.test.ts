@@ -10,6 +10,7 @@ const gates: readonly Gate[] = [
   { name: "Early", stage: "ALPHA", default: false },
   { name: "NodeAgentLate", stage: "BETA", default: true },
   { name: "Done", stage: "GA", default: true, locked: true },
+  { name: "Unbuilt", stage: "ALPHA", default: false, refused: "nobody needs it" },
 ];
 
 const resolved: [given: Record<string, boolean>, on: string[]][] = [
@@ -34,6 +35,8 @@ const written: [text: string, given: Record<string, boolean> | RegExp][] = [
   ["Early", /has no =/],
   ["Early=", /must be true or false/],
   ["Early=maybe", /must be true or false/],
+  ["Unbuilt=false", { Unbuilt: false }],
+  ["Unbuilt=true", /Unbuilt is refused: nobody needs it/],
 ];
 for (const [text, given] of written) {
   test(`gates given as ${JSON.stringify(text)} are ${given instanceof RegExp ? "refused" : "read"}`, () => {

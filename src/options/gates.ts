@@ -26,7 +26,8 @@ export function resolveGates(known: readonly Gate[], given: GivenGates): Gates {
     const stage =
       gate.stage === "ALPHA" ? given["AllAlpha"] : gate.stage === "BETA" ? given["AllBeta"] : undefined;
     const isStageGate = stageGates.some(({ name }) => name === gate.name);
-    all.set(gate.name, given[gate.name] ?? (isStageGate ? gate.default : (stage ?? gate.default)));
+    if (gate.refused !== undefined) all.set(gate.name, false);
+    else all.set(gate.name, given[gate.name] ?? (isStageGate ? gate.default : (stage ?? gate.default)));
   }
   return { enabled: (name) => all.get(name) ?? false, all: () => all };
 }
@@ -46,6 +47,7 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
       if (!gate) wrong.push(`${JSON.stringify(name)} is no feature gate${hint(name, bySpelling.keys())}`);
       else if (on === undefined) wrong.push(`${name} must be true or false, not ${kindOf(value)}`);
       else if (gate.locked && on !== gate.default) wrong.push(`${name} is locked to ${gate.default}`);
+      else if (gate.refused !== undefined && on) wrong.push(`${name} is refused: ${gate.refused}`);
       else gates[gate.name] = on;
     }
     if (wrong.length > 0) throw new Refusal(wrong.join("; "));

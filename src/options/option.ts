@@ -152,4 +152,6 @@ export interface Gate {
   readonly default: boolean;
   /** May not be set to anything but its default. */
   readonly locked?: boolean;
+  /** Why it cannot be switched on, by its name or for its stage. */
+  readonly refused?: string;
 }

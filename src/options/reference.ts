@@ -70,7 +70,7 @@ function gateTable(set: OptionSet): string[] {
     .gates!.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(
       (gate) =>
-        `| ${gate.name} | ${gate.stage} | ${gate.default ? "on" : "off"}${gate.locked ? ", locked" : ""} |`,
+        `| ${gate.name} | ${gate.stage} | ${gate.default ? "on" : "off"}${gate.locked ? ", locked" : ""}${gate.refused === undefined ? "" : `, refused: ${gate.refused}`} |`,
     );
   return ["## Feature gates", "", "| Gate | Stage | Default |", "|---|---|---|", ...rows, ""];
 }

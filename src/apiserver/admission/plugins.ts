@@ -35,7 +35,7 @@ import type { EscalationOptions } from "#authz";
 import { generatedName, type Resource, type ServerObjects } from "#registry";
 import { webhook, webhookConnection } from "#client";
 import { componentName } from "#dialect";
-import { knownGates, resolveGates } from "#options";
+import { resolveGates } from "#options";
 import { chargeQuota } from "./charge-quota.ts";
 import type { PluginConfigs } from "./config-file.ts";
 import {
@@ -51,6 +51,7 @@ import { admissionPlugins as knownPlugins } from "../options/admission.ts";
 import { lifecyclePlugin } from "./namespace-lifecycle.ts";
 import type { AskingPlugins } from "./webhooks.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
+import { serverGates } from "../options/server-gates.ts";
 
 const shortestPause = 100;
 
@@ -63,7 +64,7 @@ export function admissionPlugins(
   configs: PluginConfigs,
 ): readonly AdmissionPlugin[] {
   const { dialect, resources, clock } = server;
-  const gates = resolveGates(knownGates, settings.featureGates);
+  const gates = resolveGates(serverGates, settings.featureGates);
   const isOn = (name: string): boolean => settings.enableAdmissionPlugins.includes(name);
   const security = configs.read("PodSecurity", securityDefaults(dialect));
   const namespace = (name: string) => resources.namespaces.get(name);

@@ -10,7 +10,6 @@ import {
   featureGates,
   file,
   int,
-  knownGates,
   listOf,
   mapOf,
   notNegative,
@@ -21,6 +20,7 @@ import {
   section,
   text,
 } from "#options";
+import { serverGates } from "./server-gates.ts";
 
 /** `1.27` and later ones. */
 const expressionReleases = Array.from(
@@ -103,7 +103,7 @@ export const clusterSection = (dialect: Dialect) =>
     option({ flag: "allow-privileged", type: bool, default: false, doc: "Allow privileged containers." }),
     option({
       flag: "feature-gates",
-      type: featureGates(knownGates, dialect),
+      type: featureGates(serverGates, dialect),
       default: {},
       doc: "Pairs Name=true or Name=false that switch features; AllAlpha and AllBeta speak for a whole stage.",
     }),

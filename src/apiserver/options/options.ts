@@ -1,7 +1,7 @@
 // All settings of the API server.
 
 import { type Dialect, apiVersionOf } from "#dialect";
-import { type OptionSet, type OptionsOf, type Section, type SettingsOf, camel, knownGates } from "#options";
+import { type OptionSet, type OptionsOf, type Section, type SettingsOf, camel } from "#options";
 import { admissionSection } from "./admission.ts";
 import { auditSection } from "./auditing.ts";
 import { authenticationSection, serviceAccountSection } from "./authentication.ts";
@@ -13,6 +13,7 @@ import { limitsSection } from "./limits.ts";
 import { lifecycleSection, observingSection } from "./observing.ts";
 import { servingSection } from "./serving.ts";
 import { storageSection } from "./storage.ts";
+import { serverGates } from "./server-gates.ts";
 
 const sections = (dialect: Dialect) =>
   [
@@ -55,7 +56,7 @@ export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> =
   dialect,
   sections: withFields<Section<ApiserverOption>>(dialect, sections(dialect)),
   checks: apiserverChecks,
-  gates: knownGates,
+  gates: serverGates,
   file: [
     {
       apiVersion: apiVersionOf(dialect, { group: "apiserver.config", branded: true, version: "v1alpha1" }),
