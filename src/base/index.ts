@@ -121,6 +121,7 @@ export {
 export { refusalText } from "./refusal-text.ts";
 export { deepCopy } from "./deep-copy.ts";
 export { flatText } from "./flat-text.ts";
+export { newUuid } from "./uuid.ts";
 export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";
 export { addressProblem } from "./address-problem.ts";

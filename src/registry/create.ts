@@ -6,6 +6,7 @@ import {
   badRequest,
   flatText,
   invalid,
+  newUuid,
   runSteps,
   timeout,
 } from "#base";
@@ -17,7 +18,6 @@ import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences, timestamp } from "./request.ts";
 import { encodedIn, inStoreSpan } from "./store-span.ts";
-import { newUid } from "./uid.ts";
 import { WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, Strategy, ReservedShare } from "./strategy.ts";
 
@@ -162,7 +162,7 @@ function fillServersFields(request: WriteRequest, object: ApiObject, ctx: Reques
   normalizeOwnerReferences(request, object, "admission");
   fillNamespace(request, object);
   nameIt(meta, strategy);
-  meta.uid = newUid();
+  meta.uid = newUuid();
   meta.creationTimestamp = timestamp(request.now);
   if (strategy.generation) meta.generation = 1;
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];

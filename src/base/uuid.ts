@@ -1,4 +1,4 @@
-// Uids of objects: random UUIDs of version 4 (RFC 9562), each a text in one piece of memory.
+// Random UUIDs of version 4 (RFC 9562). Unlike those of node:crypto, each is a text in one piece of memory (see flat-text.ts).
 import { randomFillSync } from "node:crypto";
 
 const uidBytes = 16;
@@ -10,7 +10,7 @@ const text = Buffer.alloc(36, "-");
 /** Where the digits of each byte stand: groups of 4, 2, 2, 2 and 6 bytes. */
 const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-export function newUid(): string {
+export function newUuid(): string {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
@@ -23,7 +23,7 @@ export function newUid(): string {
     text[place] = digits[byte >> 4]!;
     text[place + 1] = digits[byte & 0x0f]!;
   }
-  // A uid is told to whoever may read the object; what it was made of is not needed again.
+  // What it was made of is not needed again.
   pool.fill(0, used, used + uidBytes);
   used += uidBytes;
   return text.toString("latin1");
