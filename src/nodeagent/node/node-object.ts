@@ -43,11 +43,18 @@ export function nodeLabels(
   return {
     [names.betaArch]: machine.architecture,
     [names.betaOs]: "linux",
-    [names.arch]: machine.architecture,
     [names.hostname]: hostname,
-    [names.os]: "linux",
+    ...platformLabels({ dialect }, { machine }),
     ...labels,
   };
+}
+
+/** Labels that pods are kept from the wrong machine by: they are set right whenever somebody changes them. */
+export function platformLabels(
+  { dialect }: Pick<NodeIdentity, "dialect">,
+  { machine }: Pick<NodeStatusFacts, "machine">,
+): Record<string, string> {
+  return { [dialect.names.labels.arch]: machine.architecture, [dialect.names.labels.os]: "linux" };
 }
 
 export function nodeAnnotations(identity: NodeIdentity): Record<string, string> {

@@ -233,6 +233,23 @@ test("a removed node is registered again", async (t) => {
   assert.ok(node(), "it is there again");
 });
 
+test("labels of the system and the processor that somebody changes are set right, others are not", async (t) => {
+  const { life, settle, clock, api, node } = setUp();
+  t.after(() => life.stop());
+  await life.start();
+  await settle();
+  const { arch, os } = dialects.orch.names.labels;
+  await api.client.request("PUT", "/api/v1/nodes/n1", {
+    ...node(),
+    metadata: { ...node()!.metadata, labels: { [arch]: "wrong", mine: "no" } },
+  });
+  await settle();
+  await clock.advance(10_500);
+  await settle();
+  const labels = node()!.metadata["labels"] as unknown as Record<string, string>;
+  assert.deepEqual([labels[arch], labels[os], labels["mine"]], ["arm64", "linux", "no"]);
+});
+
 test("a node that was there keeps labels that others gave it, and gets the missing ones", async (t) => {
   const { life, settle, api, node } = setUp();
   t.after(() => life.stop());

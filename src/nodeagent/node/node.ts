@@ -11,6 +11,7 @@ import {
   freshNode,
   nodeAnnotations,
   nodeLabels,
+  platformLabels,
   statusParts,
   statusPatch,
 } from "./node-object.ts";
@@ -210,12 +211,21 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
       };
       if (identity.externalCloud && (standing.status?.addresses?.length ?? 0) > 0) delete wanted.addresses;
       const patch = statusPatch(standing.status ?? {}, wanted);
-      if (!patch && clock.now() - toldAt < options.reportMilliseconds) return;
+      const labels = platformLabels(identity, last.facts);
+      const isMislabelled = Object.entries(labels).some(
+        ([key, value]) => standing?.metadata.labels?.[key] !== value,
+      );
+      if (!patch && !isMislabelled && clock.now() - toldAt < options.reportMilliseconds) return;
       const bootBefore = standing.status?.nodeInfo?.bootID;
       try {
         standing = await api
           .of(nodes)
-          .patch(name, "strategic", { status: { ...patch, conditions } }, { subresource: "status" });
+          .patch(
+            name,
+            "strategic",
+            { ...(isMislabelled && { metadata: { labels } }), status: { ...patch, conditions } },
+            { subresource: "status" },
+          );
         toldAt = clock.now();
         const { bootId } = last.facts.machine;
         if (bootBefore && bootBefore !== bootId)
