@@ -311,6 +311,7 @@ async function assemble(
     nodeName,
     labels: () => node.labels(),
     allocatable: () => withAllocated(node.allocatable(), devices.manager),
+    recordedAllocatable: () => withAllocated(node.recordedAllocatable(), devices.manager),
     confirm: (pod, until) => devices.manager.confirm(pod, until),
     taints: () => node.node().spec.taints ?? [],
     pressures: () => pressures(),

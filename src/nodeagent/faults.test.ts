@@ -93,7 +93,10 @@ test("an agent that comes back while the runtime cannot show a pod waits until i
   await first.close();
   const second = harness({
     reuse: first,
-    admission: { admit: () => ({ ok: false, reason: "NoRoom", message: "it is full" }) },
+    // One that is taken for new is turned away.
+    admission: {
+      admit: (_, __, ran) => (ran ? { ok: true } : { ok: false, reason: "NoRoom", message: "it is full" }),
+    },
   });
   second.runtime.faults.fail("ContainerStatus", broken(), 4);
   await second.look();

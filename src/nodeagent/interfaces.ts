@@ -172,14 +172,13 @@ export interface PodAdmitHandler {
 
 /** Whether a pod may run on this node, beside these others. */
 export interface PodAdmission {
-  admit(pod: Pod, others: readonly Pod[]): Admitted;
+  /** One that ran before this agent started is asked about again, beside those that were there before it. */
+  admit(pod: Pod, others: readonly Pod[], ran?: boolean): Admitted;
   /**
    * Has from others what an admitted pod was promised, before anything of it is made: devices of their
    * plug-ins. Safe to call again.
    */
   confirm?(pod: Pod, signal: AbortSignal): Promise<Admitted>;
-  /** Whether a pod that already runs may stay while the node is under pressure. */
-  stays?(pod: Pod): Admitted;
   /** Why a pod that was admitted cannot be started now; it waits until it can. */
   blocks?(pod: Pod): { readonly reason: string; readonly message: string } | undefined;
 }

@@ -370,6 +370,42 @@ test("an agent that restarts recreates nothing and flips nothing", async () => {
   await second.close();
 });
 
+test("an agent that restarts ends a pod that may not run here any more", async () => {
+  const first = harness();
+  first.run(podOf("a", {}, { terminationGracePeriodSeconds: 1 }));
+  await first.pass(3);
+  const status = first.status("uid-of-a");
+  await first.close();
+  const asked: unknown[] = [];
+  const second = harness({
+    reuse: first,
+    admission: {
+      admit: (pod, others, ran) => {
+        asked.push([pod.metadata.name, others.map(({ metadata }) => metadata.name), ran]);
+        return ran ? { ok: false, reason: "NodeAffinity", message: "not here" } : { ok: true };
+      },
+    },
+  });
+  await second.look();
+  second.run({ ...podOf("done"), status: { phase: "Succeeded", containerStatuses: [] } });
+  second.run({ ...podOf("a", {}, { terminationGracePeriodSeconds: 1 }), status });
+  second.run(podOf("b"));
+  await second.pass(5);
+  assert.deepEqual(
+    asked,
+    [
+      ["a", [], true],
+      ["b", [], false],
+    ],
+    "neither one that had finished nor one that was turned away takes room",
+  );
+  const { phase, reason, message } = second.status("uid-of-a");
+  assert.deepEqual([phase, reason, message], ["Failed", "NodeAffinity", "Pod was rejected: not here"]);
+  assert.equal(states(second, "uid-of-a"), "main:Error(137):0");
+  assert.ok(second.reasons().includes("NodeAffinity"));
+  await second.close();
+});
+
 test("a container whose image was changed is restarted with the new one", () =>
   on({ runtime: { images: ["busybox:1", "busybox:2"] } }, async (h) => {
     h.run(podOf("a", {}, { terminationGracePeriodSeconds: 1 }));

@@ -108,11 +108,11 @@ const goMap = (map: Texts): string =>
 
 /** Which kinds of pods may come under pressure, or why they may not. */
 function admitted(pressures: readonly string[]): unknown {
-  const { stays } = podAdmission({
+  const { admit } = podAdmission({
     dialect,
     nodeName: "n1",
     labels: () => ({}),
-    allocatable: () => ({}),
+    allocatable: () => ({ memory: "1Gi", pods: "1" }),
     taints: () => [],
     allowedUnsafeSysctls: [],
     localStorageIsolation: true,
@@ -128,7 +128,7 @@ function admitted(pressures: readonly string[]): unknown {
     critical: { ...container({}), priority: 2_000_001_000 },
   };
   const answers = Object.entries(specs).map(([name, spec]) => {
-    const answer = stays!({ metadata: {}, spec, status: {} } as unknown as Pod);
+    const answer = admit({ metadata: {}, spec, status: {} } as unknown as Pod, []);
     return [name, answer.ok ? true : { message: answer.message, reason: answer.reason }];
   });
   return Object.fromEntries(answers);

@@ -363,3 +363,35 @@ test("a pod that asks for profiles waits on a kernel without them", () => {
   assert.deepEqual([asked("unconfined"), pod()].map(without.blocks!), [undefined, undefined]);
   assert.equal(podAdmission({ ...plainly, appArmor: true }).blocks!(asked("runtime/default")), undefined);
 });
+
+test("a pod that ran before is judged by what the API server knows of the node", () => {
+  const admission = podAdmission({
+    dialect,
+    nodeName: "n1",
+    labels: () => ({}),
+    allocatable: () => ({ cpu: "1", pods: "3" }),
+    recordedAllocatable: () => ({ cpu: "2", pods: "3" }),
+    taints: () => [],
+    allowedUnsafeSysctls: [],
+    localStorageIsolation: true,
+    appArmor: false,
+    pressures: () => [],
+  });
+  const large = pod(asking({ cpu: "1500m" }));
+  assert.deepEqual(
+    [
+      admission.admit(large, [], true).ok,
+      admission.admit(large, []).ok,
+      admission.admit(large, [large], true),
+    ],
+    [
+      true,
+      false,
+      {
+        ok: false,
+        reason: "OutOfcpu",
+        message: "Node didn't have enough resource: cpu, requested: 1500, used: 1500, capacity: 2000",
+      },
+    ],
+  );
+});

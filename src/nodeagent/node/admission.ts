@@ -15,6 +15,11 @@ export interface AdmissionOptions {
   readonly nodeName: string;
   readonly labels: () => Readonly<Record<string, string>>;
   readonly allocatable: () => Readonly<Record<string, string>>;
+  /**
+   * The same as the API server had it when the agent started. By this a pod is judged that ran before: what
+   * has been reserved since is told the API server only later, and the kubelet believes that.
+   */
+  readonly recordedAllocatable?: () => Readonly<Record<string, string>>;
   readonly taints: () => readonly Taint[];
   readonly allowedUnsafeSysctls: readonly string[];
   /** Whether local storage is accounted for; where it is not, nothing that pods ask of it can be kept. */
@@ -61,12 +66,8 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
   };
   return {
     ...(options.confirm && { confirm: options.confirm }),
-    // The resource managers are asked again: they know what a pod that already runs has.
-    stays: (pod) => {
-      const pressed = underPressure(pod);
-      return pressed.ok ? handled(pod, []) : pressed;
-    },
-    admit: (pod, others) => {
+    // The resource managers know what a pod that already runs has.
+    admit: (pod, others, ran = false) => {
       const pressed = underPressure(pod);
       if (!pressed.ok) return pressed;
       const sysctl = sysctlProblem(pod, allowed);
@@ -80,9 +81,8 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
         );
       }
       const labels = { ...options.labels(), [dialect.names.labels.os]: "linux" };
-      const lacking = shortages(pod, others, options.allocatable(), (name) =>
-        isExtendedResource(name, dialect),
-      );
+      const allocatable = (ran ? options.recordedAllocatable : undefined) ?? options.allocatable;
+      const lacking = shortages(pod, others, allocatable(), (name) => isExtendedResource(name, dialect));
       if (lacking[0] && !isCritical(pod, dialect)) {
         const { resource, requested, used, capacity } = lacking[0];
         return no(

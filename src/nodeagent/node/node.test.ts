@@ -302,6 +302,18 @@ test("what others say the node has can be asked for", async (t) => {
   );
 });
 
+test("what pods may use is remembered as an earlier agent told it", async (t) => {
+  const { life, settle, api, node } = setUp();
+  t.after(() => life.stop());
+  assert.deepEqual(life.recordedAllocatable(), {});
+  const status = { allocatable: { cpu: "2" } };
+  await api.client.request("POST", "/api/v1/nodes", { metadata: { name: "n1" }, status });
+  await life.start();
+  await settle();
+  const { allocatable } = node()!.status as never as { allocatable: object };
+  assert.deepEqual([life.recordedAllocatable(), allocatable], [{ cpu: "2" }, { cpu: "1" }]);
+});
+
 test("a reboot is an event", async (t) => {
   const { life, settle, api, events } = setUp();
   t.after(() => life.stop());

@@ -41,6 +41,8 @@ export interface NodeLife extends NodeFacts {
   start(): Promise<void>;
   /** What the node has, before anything is reserved. */
   capacity(): Readonly<Record<string, string>>;
+  /** What pods may use as the API server had it when this agent started; as it is where it knew no such node. */
+  recordedAllocatable(): Readonly<Record<string, string>>;
   /** The node as the API server has it; as it would be registered until then. */
   node(): Pick<Node, "metadata" | "spec" | "status">;
   /** Resolves once the API server has the node and it was seen. */
@@ -64,6 +66,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
   let last: { facts: NodeStatusFacts; health: NodeHealth } | undefined;
   let standing: KnownNode | undefined;
   let follower: Informer<KnownNode> | undefined;
+  let recorded: NodeStatus["allocatable"];
   let toldAt = -Infinity;
   let isCordoned = false;
   let wake: () => void = () => undefined;
@@ -80,6 +83,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
     allocatable: () => last?.facts.allocatable ?? {},
     labels: () => node().metadata.labels ?? {},
     capacity: () => last?.facts.capacity ?? {},
+    recordedAllocatable: () => recorded ?? last?.facts.allocatable ?? {},
     node,
     uid: () => standing?.metadata.uid,
     statusSoon: () => wake(),
@@ -165,6 +169,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
       tellChanges(change.events);
       return made;
     }
+    recorded ??= found.status?.allocatable;
     if (!options.register) return found;
     const known = await relabelled(api, found);
     // An agent that starts tells how it finds the node, whatever the one before it told.

@@ -56,12 +56,51 @@ test("a server that cannot be asked is told of once, and its pods are wanted whe
   await clock.advance(60_000);
   await source.synced;
   await settle();
-  assert.deepEqual(told.splice(0), ["wanted web", "mirror shadow", "ready"]);
+  assert.deepEqual(told.splice(0), ["mirror shadow", "wanted web", "ready"]);
   await api.client.request("DELETE", `${pods}/web`);
   await api.client.request("DELETE", `${pods}/shadow`);
   await settle();
   assert.deepEqual(told, ["unwanted uid-web", "mirror shadow gone"]);
   assert.equal(warnings.length, 1);
+  stop.abort();
+  await source.stopped;
+});
+
+test("pods of the first list are wanted in the order in which they were made", async () => {
+  const clock = virtualClock();
+  const api = fakeApi();
+  const told: string[] = [];
+  const wanted = wantedPods({
+    dialect: dialects.orch,
+    clock,
+    sources: ["api"],
+    onWanted: (pod) => void told.push(pod.metadata.name ?? ""),
+    onUnwanted: () => undefined,
+  });
+  for (const [name, second] of [
+    ["a", "09"],
+    ["b", "08"],
+    ["c", "07"],
+  ])
+    api.objects.set(`/api/v1/pods/${name}`, {
+      metadata: {
+        name,
+        namespace: "n",
+        uid: `uid-${name}`,
+        resourceVersion: "1",
+        creationTimestamp: `2030-01-01T00:00:${second}Z`,
+      },
+      spec: {},
+    });
+  const stop = new AbortController();
+  const onMirror = (): void => undefined;
+  const source = apiSource(
+    { client: api.client, clock, log: silentLog, nodeName: "n1", wanted, onMirror },
+    stop.signal,
+  );
+  await source.synced;
+  await settle();
+  assert.deepEqual(told, ["c", "b", "a"]);
   stop.abort();
   await source.stopped;
 });

@@ -19,6 +19,8 @@ export function apiSource(
   signal: AbortSignal,
 ): Informer<Pod> {
   let troubled = false;
+  // Until all are known, the pods wait: those that were made first are admitted first.
+  let waiting: Map<string, Pod> | undefined = new Map();
   const pods = informer<Pod>({
     client: client.of({ schema: PodKind, plural: "pods", namespaced: true }),
     scope: { fieldSelector: `spec.nodeName=${nodeName}` },
@@ -27,6 +29,8 @@ export function apiSource(
     onEvent: ({ type, object }) => {
       troubled = false;
       if (isMirror(object, client.dialect)) onMirror(object, type === "deleted");
+      else if (waiting && type === "deleted") waiting.delete(uidOf(object));
+      else if (waiting) waiting.set(uidOf(object), object);
       else if (type === "deleted") wanted.drop("api", uidOf(object));
       else wanted.put("api", object);
     },
@@ -35,6 +39,17 @@ export function apiSource(
       troubled = true;
     },
   });
-  void pods.synced.then(() => wanted.markSynced("api"));
+  void pods.synced.then(() => {
+    const first = [...(waiting ?? new Map<string, Pod>()).values()];
+    waiting = undefined;
+    for (const pod of first.toSorted(byCreation)) wanted.put("api", pod);
+    wanted.markSynced("api");
+  });
   return pods;
 }
+
+/** Times are in whole seconds of one form, so that their order is that of their texts. */
+const byCreation = (one: Pod, other: Pod): number => {
+  const [left, right] = [one, other].map(({ metadata }) => String(metadata.creationTimestamp ?? ""));
+  return left! < right! ? -1 : left! > right! ? 1 : 0;
+};

@@ -1,10 +1,10 @@
-// Admits pods that are new to the node: they run, wait for others to end, or are rejected.
+// Admits pods that are new to this agent: they run, wait for others to end, or are rejected.
 import type { Pod, PodStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { isRunningPod } from "../containers/observed.ts";
 import { portsCollide } from "../node/host-ports.ts";
 import { isFinished, referenceTo, uidOf } from "../pod.ts";
-import { type PodEntries, type PodWorkersOptions, isOrphaned, podOf } from "./entry.ts";
+import { type PodEntries, type PodWorkersOptions, isUncounted, podOf } from "./entry.ts";
 import { type WorkerState, graceOf } from "./state.ts";
 
 /** Where a new pod begins, and what is known of its status. */
@@ -25,18 +25,19 @@ export function admitPod(
   // What the node has given counts, not what is asked for beyond it.
   const allocations = context.resize?.allocations;
   const given = (of: Pod): Pod => allocations?.allocated(of) ?? of;
-  const others = here.filter((entry) => !isOrphaned(entry)).map((entry) => given(podOf(entry)));
-  // Orphaned pods take no room from others; their ports are free once they have ended.
+  // A pod that had finished before the agent started takes no room while its remains are cleared.
+  const others = here
+    .filter((entry) => !isUncounted(entry) && !isFinished(podOf(entry)))
+    .map((entry) => given(podOf(entry)));
+  // The ports of pods that are not counted are free once they have ended.
   const inTheWay = here
-    .filter(isOrphaned)
+    .filter(isUncounted)
     .map(podOf)
     .filter((other) => portsCollide(pod, [other]));
   const known = cache.cached(uidOf(pod));
   const ran = known ? isRunningPod(known) : cache.has(uidOf(pod));
-  // What ran before the agent restarted was admitted then, but may not stay under pressure.
-  const admitted = ran
-    ? (admission.stays?.(given(pod)) ?? { ok: true as const })
-    : admission.admit(given(pod), others);
+  // What ran before the agent restarted is asked about again, as by the kubelet.
+  const admitted = admission.admit(given(pod), others, ran);
   if (admitted.ok) {
     allocations?.allocate(given(pod));
     const preempts = (admitted.preempts ?? []).map((other) => preempt(other, admitted.lacking ?? ""));
@@ -45,9 +46,9 @@ export function admitPod(
   }
   const { reason, message } = admitted;
   events.event(referenceTo(pod), "Warning", reason, message);
-  const rejected = `Pod was rejected: ${message}`;
+  const told = `Pod was rejected: ${message}`;
   if (ran) {
-    const ending = { kind: "ended", reason, message: rejected } as const;
+    const ending = { kind: "ended", reason, message: told, rejected: true } as const;
     return { state: { at: "terminating", pod, graceSeconds: graceOf(pod), reason: ending } };
   }
   return {

@@ -45,6 +45,13 @@ export const isOrphaned = ({ worker }: PodEntry): boolean => {
   return state.at !== "syncing" && state.orphaned === true;
 };
 
+/** Whether a pod runs, or may, that takes no room from others: nobody asks for it, or it was turned away. */
+export const isUncounted = (entry: PodEntry): boolean => {
+  const state = entry.worker.state();
+  const isRejected = state.at === "terminating" && state.reason.kind === "ended" && state.reason.rejected;
+  return isOrphaned(entry) || isRejected === true;
+};
+
 export const isCleared = ({ worker }: PodEntry): boolean => {
   const state = worker.state();
   return state.at === "terminated" && state.cleared === true;

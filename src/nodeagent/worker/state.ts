@@ -20,6 +20,8 @@ export interface Ending {
    * same.
    */
   readonly final?: boolean;
+  /** It ran under an earlier agent, and this one did not admit it: it takes no room from others. */
+  readonly rejected?: boolean;
   readonly disruption?: { readonly reason: string; readonly message: string };
 }
 
