@@ -298,3 +298,21 @@ test("a driver tells how full its volume is", async (t) => {
     inodesUsed: 0,
   });
 });
+
+test("what was begun to be recorded on a full disk goes with the volume, with and without a record", async (t) => {
+  const { volumes, folder, driverObject, claimed, called } = await begin(t);
+  driverObject({ attachRequired: false });
+  claimed();
+  const { hostPath } = (await volumes.mount(claiming, signal)).get("v")!;
+  await writeFile(join(hostPath, "..", "vol_data.json.new"), "");
+  await volumes.release("u1");
+  assert.deepEqual(called().slice(-2), ["UnpublishVolume", "UnstageVolume"]);
+  const left = join(folder, "pods", "u2", "volumes", "orch.io~csi", "v");
+  await mkdir(left, { recursive: true });
+  await writeFile(join(left, "vol_data.json.new"), "");
+  await volumes.release("u2");
+  assert.deepEqual(
+    await Promise.all(["u1", "u2"].map((uid) => readdir(join(folder, "pods", uid, "volumes")))),
+    [[], []],
+  );
+});

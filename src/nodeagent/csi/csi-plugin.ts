@@ -28,8 +28,9 @@ import {
   type VolumeData,
   attachmentName,
   readVolumeData,
+  removeVolumeData,
+  removeVolumeDataDraft,
   stagingDirectory,
-  volumeDataFile,
   writeVolumeData,
 } from "./volume-data.ts";
 
@@ -105,12 +106,12 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     },
     unmount: async (_, __, directory) => {
       const data = await readVolumeData(directory);
-      if (!data) return;
+      if (!data) return await removeVolumeDataDraft(directory);
       const target = join(directory, "mount");
       const driver = drivers.get(data.driverName);
       await driver.call(csiNodeService.unpublish, { volumeId: data.volumeHandle, targetPath: target });
       await rmdir(target).catch(unlessMissing);
-      await rm(join(directory, volumeDataFile), { force: true });
+      await removeVolumeData(directory);
       await inTurn(data, async () => {
         if (await isPublishedElsewhere(data)) return;
         const folder = stagingDirectory(pluginFolder, data.driverName, data.volumeHandle);
@@ -146,7 +147,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
           await rmdir(join(deviceFolder, "publish", name)).catch(unlessMissing);
           await rmdir(join(deviceFolder, name)).catch(unlessMissing);
         });
-      }
+      } else await removeVolumeDataDraft(dataFolderOf(name));
       await unlink(link).catch(unlessMissing);
     },
     stats,
@@ -354,7 +355,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
       await rmdir(at.path).catch(unlessMissing);
     }
     staged.delete(key);
-    await rm(join(at.folder, volumeDataFile), { force: true });
+    await removeVolumeData(at.folder);
     await rmdir(at.folder).catch(unlessMissing);
     if (data.attachmentID) await attachments?.detach(data.attachmentID);
     used.delete(key);

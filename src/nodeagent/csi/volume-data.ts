@@ -1,8 +1,8 @@
 // What is recorded beside a mounted volume of a driver, so that an agent that knows nothing else can take it
 // down again: the same file and keys as the kubelet's.
 import { createHash } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readRecord, removeDraft, removeRecord, writeRecord } from "../volumes/record-file.ts";
 
 export interface VolumeData {
   readonly driverName: string;
@@ -13,25 +13,23 @@ export interface VolumeData {
   readonly volumeLifecycleMode: "Persistent" | "Ephemeral";
 }
 
-export const volumeDataFile = "vol_data.json";
+const dataPath = (directory: string): string => join(directory, "vol_data.json");
 
 /** Undefined when there is none that can be read. */
 export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
-  try {
-    const found = JSON.parse(await readFile(join(directory, volumeDataFile), "utf8")) as Partial<VolumeData>;
-    return typeof found.driverName === "string" && typeof found.volumeHandle === "string"
-      ? (found as VolumeData)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const found: Partial<VolumeData> | undefined = await readRecord(dataPath(directory));
+  return typeof found?.driverName === "string" && typeof found.volumeHandle === "string"
+    ? (found as VolumeData)
+    : undefined;
 }
 
-export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
-  const path = join(directory, volumeDataFile);
-  await writeFile(`${path}.new`, JSON.stringify(data), { mode: 0o600 });
-  await rename(`${path}.new`, path);
-}
+export const writeVolumeData = (directory: string, data: VolumeData): Promise<void> =>
+  writeRecord(dataPath(directory), data);
+
+export const removeVolumeData = (directory: string): Promise<void> => removeRecord(dataPath(directory));
+
+/** Where nothing was recorded, only the remains of an agent that was killed while it did may be there. */
+export const removeVolumeDataDraft = (directory: string): Promise<void> => removeDraft(dataPath(directory));
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 

@@ -61,6 +61,14 @@ test("a program mounts with the options and names it knows, once, and unmounts b
   assert.deepEqual(await readdir(directory), []);
 });
 
+test("a record that is cut off, of a volume that was never mounted, does not keep it", async (t) => {
+  const { directory, plugin, calls } = await begin(t);
+  await mkdir(join(directory, "mount"), { recursive: true });
+  await writeFile(join(directory, "flex_volume.json"), "");
+  await plugin.unmount!("u1", "v", directory);
+  assert.deepEqual([calls, await readdir(directory)], [[], []]);
+});
+
 const failures: [name: string, driver: string, answer: object, message: RegExp][] = [
   ["that is not there", "acme/none", {}, /no volume program for driver acme\/none/],
   ["of a name that leads elsewhere", "../../bin/sh", {}, /cannot name a volume driver/],

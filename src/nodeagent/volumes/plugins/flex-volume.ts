@@ -1,7 +1,7 @@
 // Volumes of programs that an operator installed (`flexVolume`): each is asked to mount, and again to unmount
 // by what was recorded beside the volume.
 import { constants, existsSync } from "node:fs";
-import { access, mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import { access, mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { execFile } from "node:child_process";
 import type { FlexPersistentVolumeSource, FlexVolumeSource, Pod, SecretReference } from "#api";
@@ -9,6 +9,7 @@ import type { Dialect } from "#dialect";
 import type { VolumePlugin, VolumeSpec } from "../../interfaces.ts";
 import { nameOf, namespaceOf, uidOf } from "../../pod.ts";
 import type { Mounter } from "../mounter.ts";
+import { readRecord, removeRecord, writeRecord } from "../record-file.ts";
 import { fsGroupOf } from "./sharing.ts";
 
 export interface FlexVolumeOptions {
@@ -64,7 +65,7 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
       });
       await mkdir(target, { recursive: true, mode: 0o750 });
       const record: FlexRecord = { driver: source.driver };
-      await writeFile(join(directory, recordFile), JSON.stringify(record), { mode: 0o600 });
+      await writeRecord(join(directory, recordFile), record);
       if (!(await isMounted(target))) {
         const given = JSON.stringify(await optionsFor(pod, spec, source));
         await ask(program, ["mount", target, given], signal);
@@ -73,15 +74,16 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
       return { hostPath: target, ...(isReadOnly && { readOnly: true }), selinuxRelabel: true };
     },
     unmount: async (_, __, directory) => {
-      const text = await readFile(join(directory, recordFile), "utf8").catch(() => undefined);
-      if (text === undefined) return;
-      const { driver } = JSON.parse(text) as FlexRecord;
+      const record = (await readRecord(join(directory, recordFile))) as FlexRecord | undefined;
       const target = join(directory, "mount");
-      if (await isMounted(target)) await ask(programOf(driver), ["unmount", target]);
+      if (await isMounted(target)) {
+        if (!record) return;
+        await ask(programOf(record.driver), ["unmount", target]);
+      }
       await rmdir(target).catch((error: unknown) => {
         if ((error as { code?: string }).code !== "ENOENT") throw error;
       });
-      await rm(join(directory, recordFile), { force: true });
+      await removeRecord(join(directory, recordFile));
     },
   };
 
