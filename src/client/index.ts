@@ -31,7 +31,7 @@ export {
   watch as watchPath,
 } from "./client.ts";
 export { kinds } from "./kinds.ts";
-export { rateLimiter } from "./rate-limiter.ts";
+export { rateLimiter, tokenBucket } from "./rate-limiter.ts";
 export {
   type EventObserver,
   type EventRecorder,

@@ -18,3 +18,17 @@ export function rateLimiter(
     if (tokens < 0) await clock.sleep((-tokens * 1000) / perSecond, signal);
   };
 }
+
+/** The same for callers that do not wait: whether one may go on now. */
+export function tokenBucket(clock: Pick<Clock, "now">, perSecond: number, burst: number): () => boolean {
+  let tokens = burst;
+  let at = clock.now();
+  return () => {
+    const now = clock.now();
+    tokens = Math.min(burst, tokens + ((now - at) * perSecond) / 1000);
+    at = now;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}

@@ -62,7 +62,10 @@ export async function serveAgent(
   lifecycle.part("servers", () => servers.close());
   if (!gates.enabled("NodeAgentPodResources")) return;
   const { managers, devices } = parts;
-  const allowsGet = gates.enabled("NodeAgentPodResourcesGet");
+  const allows = {
+    get: gates.enabled("NodeAgentPodResourcesGet"),
+    get_allocatable: gates.enabled("NodeAgentPodResourcesGetAllocatable"),
+  };
   const resources = await podResourcesServer({
     socketPath: join(settings.rootDir, "pod-resources", `${dialect.cli.agent}.sock`),
     // Those that have ended as well, until they are deleted, as the kubelet of this release does.
@@ -71,8 +74,9 @@ export async function serveAgent(
     memoryBlocks: (uid, container) => managers.memoryBlocks(uid, container),
     devices: (uid, container) => devices.containerDevices(uid, container),
     allocatable: () => ({ ...managers.allocatable(), devices: devices.allocatableDevices() }),
-    allowsGet,
-    onRequest: requestMetrics(metrics, dialect, allowsGet),
+    allows,
+    clock: environment.clock,
+    onRequest: requestMetrics(metrics, dialect, allows),
   }).catch((error: unknown) => {
     log.error("the pod resources API is not served", { error: (error as Error).message });
     return undefined;

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { virtualClock } from "#base";
 import { dialects } from "#dialect";
+import type { GrpcError } from "#http";
 import { protobufCodec } from "#schema";
 import { podOf } from "../managers/managers.fixture.ts";
 import { AllocatableResponse, GetRequest, ListResponse } from "./messages.ts";
@@ -8,23 +10,24 @@ import { podResourcesProcedures } from "./pod-resources.ts";
 import { requestMetrics } from "./request-metrics.ts";
 
 const block = { numaAffinity: [0], type: "memory", size: 1024 };
-const procedures = (allowsGet: boolean) =>
+const procedures = (allows = { get: false, get_allocatable: true }, clock = virtualClock()) =>
   podResourcesProcedures({
+    allows,
+    clock,
     socketPath: "",
     pods: () => [podOf("a", [{ name: "c" }]), podOf("b", [{ name: "d" }])],
     exclusive: (uid) => new Set(uid === "a" ? [9, 1] : []),
     memoryBlocks: (uid) => (uid === "a" ? [block] : []),
     devices: (uid) => (uid === "a" ? [{ resource: "example.com/gpu", id: "g1", nodes: [1] }] : []),
     allocatable: () => ({ cpus: new Set([1, 2]), memory: [block], devices: [] }),
-    allowsGet,
   });
 
 async function ask(
   path: string,
   request: Uint8Array = new Uint8Array(),
-  allowsGet = false,
+  given = procedures(),
 ): Promise<Uint8Array> {
-  const procedure = procedures(allowsGet).find((one) => one.path === path)!;
+  const procedure = given.find((one) => one.path === path)!;
   for await (const answer of procedure.answer(request, {
     signal: new AbortController().signal,
     metadata: {},
@@ -81,9 +84,42 @@ test("single pods are told only where that is switched on", async () => {
   });
   const path = "/v1.PodResourcesLister/Get";
   await assert.rejects(ask(path, request), /PodResources API Get method disabled/);
-  assert.ok((await ask(path, request, true)).length > 0);
+  const open = procedures({ get: true, get_allocatable: true });
+  assert.ok((await ask(path, request, open)).length > 0);
   const other = protobufCodec(GetRequest, { style: "proto3" }).encode({ podName: "x", podNamespace: "y" });
-  await assert.rejects(ask(path, other, true), /pod x in namespace y not found/);
+  await assert.rejects(ask(path, other, open), /pod x in namespace y not found/);
+});
+
+test("what there is to have is not told where that is switched off", async () => {
+  await assert.rejects(
+    ask(
+      "/v1.PodResourcesLister/GetAllocatableResources",
+      new Uint8Array(),
+      procedures({ get: true, get_allocatable: false }),
+    ),
+    /PodResources API GetAllocatableResources disabled/,
+  );
+});
+
+test("ten requests may come at once, of whatever kind, and then one every hundredth of a second", async () => {
+  const clock = virtualClock();
+  const limited = procedures({ get: false, get_allocatable: true }, clock);
+  const answered = async (): Promise<string> => {
+    let count = 0;
+    for (let tries = 0; tries < 20; tries++) {
+      const path = `/${tries % 2 ? "v1" : "v1alpha1"}.PodResourcesLister/List`;
+      try {
+        await ask(path, new Uint8Array(), limited);
+        count++;
+      } catch (error) {
+        return `${count} ${(error as GrpcError).code} ${(error as Error).message}`;
+      }
+    }
+    return "all";
+  };
+  assert.match(await answered(), /^10 RESOURCE_EXHAUSTED .*rejected by rate limit$/);
+  await clock.advance(20);
+  assert.match(await answered(), /^2 /);
 });
 
 test("requests are counted in all and by method; one that is not allowed only in all", () => {
@@ -93,7 +129,10 @@ test("requests are counted in all and by method; one that is not allowed only in
       add: () => void counts.set(`${name} ${version}`, (counts.get(`${name} ${version}`) ?? 0) + 1),
     }),
   });
-  const count = requestMetrics({ counter } as never, dialects.kubernetes, false);
+  const count = requestMetrics({ counter } as never, dialects.kubernetes, {
+    get: false,
+    get_allocatable: true,
+  });
   count("v1", "list", true);
   count("v1", "get", false);
   count("v1alpha1", undefined, true);

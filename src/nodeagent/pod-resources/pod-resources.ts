@@ -1,6 +1,8 @@
 // The pod resources API on its local socket: monitoring agents ask here which CPUs, memory and devices
 // containers have for themselves.
 import { type Pod, runningContainers } from "#api";
+import type { Clock } from "#base";
+import { tokenBucket } from "#client";
 import { GrpcError, type GrpcProcedure, type GrpcServer, grpcServer, unaryProcedure } from "#http";
 import { procedureOf } from "../grpc-procedure.ts";
 import type { ContainerDevice } from "../devices/device-manager.ts";
@@ -28,9 +30,17 @@ export interface PodResourcesOptions {
     readonly memory: readonly MemoryBlock[];
     readonly devices: readonly ContainerDevice[];
   };
-  /** Whether single pods may be asked for. */
-  readonly allowsGet: boolean;
+  /** Which methods may be asked beside the list. */
+  readonly allows: AllowedMethods;
+  readonly clock: Pick<Clock, "now">;
   readonly onRequest?: OnRequest;
+}
+
+export interface AllowedMethods {
+  /** One pod. */
+  readonly get: boolean;
+  /** What there is to have. */
+  readonly get_allocatable: boolean;
 }
 
 /** Told of every request; the older version of the API has no methods of its own. */
@@ -44,14 +54,18 @@ export type OnRequest = (
 export const podResourcesServer = (options: PodResourcesOptions): Promise<GrpcServer> =>
   grpcServer({ socketPath: options.socketPath, procedures: podResourcesProcedures(options) });
 
+/** Requests a second, and how many may come at once: those of the kubelet. */
+const [perSecond, burst] = [100, 10];
+
 export function podResourcesProcedures(options: PodResourcesOptions): readonly GrpcProcedure[] {
-  const { pods, onRequest } = options;
+  const { pods, onRequest, allows } = options;
+  const isAllowed = tokenBucket(options.clock, perSecond, burst);
   const all = (withManagers: boolean) => {
     if (withManagers) onRequest?.("v1", "list", true);
     else onRequest?.("v1alpha1", undefined, true);
     return { podResources: pods().map((pod) => resourcesOf(pod, withManagers)) };
   };
-  return [
+  const procedures: readonly GrpcProcedure[] = [
     unaryProcedure(procedureOf("/v1.PodResourcesLister/List", Empty, ListResponse).serve, () => all(true)),
     unaryProcedure(procedureOf("/v1alpha1.PodResourcesLister/List", Empty, ListResponse).serve, () =>
       all(false),
@@ -59,7 +73,9 @@ export function podResourcesProcedures(options: PodResourcesOptions): readonly G
     unaryProcedure(
       procedureOf("/v1.PodResourcesLister/GetAllocatableResources", Empty, AllocatableResponse).serve,
       () => {
-        onRequest?.("v1", "get_allocatable", true);
+        onRequest?.("v1", "get_allocatable", allows.get_allocatable);
+        if (!allows.get_allocatable)
+          throw new GrpcError("UNKNOWN", "PodResources API GetAllocatableResources disabled");
         const { cpus, memory, devices } = options.allocatable();
         return { devices: devices.map(deviceOf), cpuIds: sortedCpus(cpus), memory: memory.map(memoryOf) };
       },
@@ -67,12 +83,20 @@ export function podResourcesProcedures(options: PodResourcesOptions): readonly G
     unaryProcedure(procedureOf("/v1.PodResourcesLister/Get", GetRequest, GetResponse).serve, (request) => {
       const { podName, podNamespace } = request;
       const found = pods().find((pod) => nameOf(pod) === podName && namespaceOf(pod) === podNamespace);
-      onRequest?.("v1", "get", options.allowsGet && found !== undefined);
-      if (!options.allowsGet) throw new GrpcError("UNKNOWN", "PodResources API Get method disabled");
+      onRequest?.("v1", "get", allows.get && found !== undefined);
+      if (!allows.get) throw new GrpcError("UNKNOWN", "PodResources API Get method disabled");
       if (!found) throw new GrpcError("UNKNOWN", `pod ${podName} in namespace ${podNamespace} not found`);
       return { podResources: resourcesOf(found, true) };
     }),
   ];
+  // All methods of both versions share one limit; what is beyond it is refused before it is counted.
+  return procedures.map(({ path, answer }) => ({
+    path,
+    answer: (request, call) => {
+      if (!isAllowed()) throw new GrpcError("RESOURCE_EXHAUSTED", "rejected by rate limit");
+      return answer(request, call);
+    },
+  }));
 
   /** The older version knows devices only. */
   function resourcesOf(pod: Pod, withManagers: boolean): PodResources {

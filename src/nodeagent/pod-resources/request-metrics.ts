@@ -1,12 +1,12 @@
 // Counts requests to the pod resources API, in all and by method.
 import type { Metrics } from "#base";
 import type { Dialect } from "#dialect";
-import type { OnRequest } from "./pod-resources.ts";
+import type { AllowedMethods, OnRequest } from "./pod-resources.ts";
 
 const methods = { list: "List", get: "Get", get_allocatable: "GetAllocatableResources" } as const;
 
-/** The method that tells of one pod is counted only where it may be asked. */
-export function requestMetrics(metrics: Metrics, dialect: Dialect, allowsGet: boolean): OnRequest {
+/** Methods are counted only where they may be asked. */
+export function requestMetrics(metrics: Metrics, dialect: Dialect, allows: AllowedMethods): OnRequest {
   const counter = (name: string, help: string) =>
     metrics.counter({
       name: `${dialect.data.agentMetricPrefix}pod_resources_endpoint_${name}`,
@@ -16,7 +16,7 @@ export function requestMetrics(metrics: Metrics, dialect: Dialect, allowsGet: bo
     });
   const total = counter("requests_total", "Requests to the pod resources API");
   const counted = (["list", "get_allocatable", "get"] as const).filter(
-    (method) => method !== "get" || allowsGet,
+    (method) => method === "list" || allows[method],
   );
   const byMethod = new Map(
     counted.map((method) => [
