@@ -358,6 +358,16 @@ test("the period of the CPU manager follows the frequency of the node's status",
   );
 });
 
+test("groups of what is reserved are named with and without a slash before them", async () => {
+  const { values, errors } = await run({
+    file: { systemReservedCgroup: "system", orchReservedCgroup: "/agents" },
+  });
+  assert.deepEqual(
+    [errors, values.systemReservedCgroup, values.orchReservedCgroup],
+    [[], "system", "/agents"],
+  );
+});
+
 test("original spellings work in their own dialect, in flags, fields and values", async () => {
   const dialect = dialects.kubernetes;
   const { values, errors } = await run({

@@ -188,7 +188,6 @@ export const resourcesSection = (dialect: Dialect) => {
       ...moved("orchReservedCgroup"),
       type: text,
       default: "",
-      check: absoluteCgroup,
       doc: "Top cgroup that --orch-reserved is enforced on.",
     }),
     option({
@@ -196,7 +195,6 @@ export const resourcesSection = (dialect: Dialect) => {
       ...moved("systemReservedCgroup"),
       type: text,
       default: "",
-      check: absoluteCgroup,
       doc: "Top cgroup that --system-reserved is enforced on.",
     }),
     option({
