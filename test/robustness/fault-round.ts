@@ -304,9 +304,11 @@ function noteFailedStarts({ failedStarts }: History, { metadata, status }: Pod):
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   for (const { name, state, lastState } of all) {
     for (const { terminated } of [state, lastState]) {
-      // A runtime that was killed at the start knows of no time at which it began.
-      const wasCutOff = terminated?.reason === "Unknown" && Date.parse(terminated.startedAt ?? "") === 0;
-      if (terminated?.reason !== "StartError" && !wasCutOff) continue;
+      if (!terminated) continue;
+      // A runtime that was killed at the start knows of no time at which it began; the end of what was to
+      // become the container may be told as Unknown (255) or, where its shim saw it, as an error (1).
+      const wasCutOff = Date.parse(terminated.startedAt ?? "") === 0;
+      if (terminated.reason !== "StartError" && !wasCutOff) continue;
       const key = `${metadata.uid}.${name}`;
       failedStarts.set(key, (failedStarts.get(key) ?? new Set()).add(terminated.containerID ?? ""));
     }
