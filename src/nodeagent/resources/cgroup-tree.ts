@@ -86,6 +86,9 @@ const knownControllers = new Set([
   "misc",
 ]);
 
+/** A group is there where it is in these trees; what others make need not be in the rest, as for the kubelet. */
+const counted = new Set(["cpu", "cpuacct", "cpuset", "memory", "pids", "hugetlb", "name=systemd"]);
+
 export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
   const warned = new Set<string>();
   const lacks = (controller: string, why: string): void => {
@@ -100,6 +103,10 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
       : mounts.version === 2
         ? [mounts.path]
         : [];
+  const countedRoots =
+    mounts.version === 1
+      ? [...new Set([...mounts.controllers].flatMap(([each, path]) => (counted.has(each) ? [path] : [])))]
+      : roots;
   const rootOf = (controller: string): string | undefined => {
     if (mounts.version === 1) return mounts.controllers.get(controller);
     return mounts.version === 2 && (mounts.controllers.has(controller) || controller === "")
@@ -163,7 +170,7 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
       for (const root of roots) await writeFile(join(root, name, "cgroup.procs"), String(pid));
     },
     exists: async (name) => {
-      for (const root of roots) {
+      for (const root of countedRoots) {
         if (
           !(await readdir(join(root, name)).then(
             () => true,
