@@ -55,6 +55,31 @@ test("the answer is a Status without a kind, as text, with no header of the filt
   assert.deepEqual(call.headers, { "strict-transport-security": "max-age=1" });
 });
 
+const ends: [name: string, end: () => Promise<Reply>, outcome: "ok" | "panic"][] = [
+  ["an answer", async () => ({ status: 200, headers: {} }), "ok"],
+  ["a refusal", () => Promise.reject(new ApiError(404, "NotFound", "no")), "ok"],
+  ["an error that nobody expected", () => Promise.reject(new Error("no")), "panic"],
+];
+for (const [name, end, outcome] of ends) {
+  test(`${name} behind the deadline is told as ${outcome}`, async () => {
+    const clock = virtualClock();
+    const told: string[] = [];
+    const reply = deadline({
+      clock,
+      requestTimeoutMilliseconds: 1000,
+      endedLate: (how) => void told.push(how),
+    }).run(apiCall(), async () => {
+      await new Promise<void>((resolve) => clock.after(3000, resolve));
+      return await end();
+    });
+    await clock.advance(1000);
+    assert.equal((await reply).status, 504);
+    assert.deepEqual(told, []);
+    await clock.advance(2000);
+    assert.deepEqual(told, [outcome]);
+  });
+}
+
 const failures: [name: string, milliseconds: number, status: number | undefined][] = [
   ["a failure just before the deadline is one of time", 999, 504],
   ["an earlier failure is answered as such", 998, undefined],

@@ -1,5 +1,5 @@
 // No request but a long-running one outlives its deadline: the client's own `timeout`, or the server's.
-import { type Clock, badRequest, durationMillis, timeout } from "#base";
+import { ApiError, type Clock, badRequest, durationMillis, timeout } from "#base";
 import type { ApiCall } from "#endpoints";
 import type { Reply } from "#http";
 import type { Filter } from "./filter.ts";
@@ -10,13 +10,20 @@ export interface DeadlineOptions {
   readonly requestTimeoutMilliseconds: number;
   /** Told of each request that had to be given up. */
   readonly exceeded?: (call: ApiCall) => void;
+  /** Told when what was done for it has ended all the same. */
+  readonly endedLate?: (outcome: "ok" | "panic") => void;
 }
 
 /**
  * What was asked for is dropped when it comes too late; a write may have happened all the same, as with any
  * lost answer.
  */
-export function deadline({ clock, requestTimeoutMilliseconds, exceeded }: DeadlineOptions): Filter {
+export function deadline({
+  clock,
+  requestTimeoutMilliseconds,
+  exceeded,
+  endedLate,
+}: DeadlineOptions): Filter {
   return {
     name: "deadline",
     run: (call, next) => {
@@ -28,7 +35,9 @@ export function deadline({ clock, requestTimeoutMilliseconds, exceeded }: Deadli
       call.deadline = clock.now() + limit;
       const { headers } = call;
       return new Promise<Reply>((resolve, reject) => {
+        let givenUp = false;
         const giveUp = (): void => {
+          givenUp = true;
           exceeded?.(call);
           call.abandon(late);
           call.resetHeaders(headers);
@@ -37,14 +46,17 @@ export function deadline({ clock, requestTimeoutMilliseconds, exceeded }: Deadli
         const cancel = clock.after(limit, giveUp);
         const failed = (error: Error): void => {
           cancel();
+          if (givenUp) return endedLate?.(error instanceof ApiError ? "ok" : "panic");
           // What waits no longer than the request, such as the call of a webhook, fails at the same moment.
-          if (clock.now() >= call.deadline - timerMilliseconds) giveUp();
-          else reject(error);
+          if (clock.now() < call.deadline - timerMilliseconds) return reject(error);
+          giveUp();
+          endedLate?.("ok");
         };
         try {
           next().then((reply) => {
             cancel();
-            resolve(reply);
+            if (givenUp) endedLate?.("ok");
+            else resolve(reply);
           }, failed);
         } catch (error) {
           failed(error as Error);

@@ -84,6 +84,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
       clock,
       requestTimeoutMilliseconds: options.requestTimeoutMilliseconds,
       exceeded: (call) => metrics.terminated(call, 504),
+      endedLate: (outcome) => metrics.endedLate(outcome),
     }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
     tracing !== undefined && authenticationSpan,

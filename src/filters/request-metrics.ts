@@ -19,6 +19,8 @@ interface Bound {
   readonly own: readonly Histogram[];
   /** Of reads only. */
   readonly sizes: Histogram | undefined;
+  /** Of writes only. */
+  readonly bodies: Histogram | undefined;
   longRunning: Gauge | undefined;
   readonly values: readonly string[];
 }
@@ -26,6 +28,8 @@ interface Bound {
 export interface RequestMetrics extends RequestObserver {
   /** A request was ended in self-defence: for too many others, for its deadline, or for nobody who could answer it. */
   terminated(call: ApiCall, code: 429 | 503 | 504, by?: string): void;
+  /** What was done for a request ended behind its deadline. */
+  endedLate(outcome: "ok" | "panic"): void;
   /** Somebody was recognized. */
   authenticated(username: string): void;
   /** A request waits for its turn, or no longer does. */
@@ -110,6 +114,19 @@ export function requestMetrics(
     stability: "ALPHA",
     labels: [...labels, "code"],
   });
+  const late = metrics.counter({
+    name: "apiserver_request_post_timeout_total",
+    help: "Requests whose handlers ended when the client had been told that time was over.",
+    stability: "ALPHA",
+    labels: ["source", "status"],
+  });
+  const bodySizes = metrics.histogram({
+    name: "apiserver_request_body_sizes",
+    help: "Bytes that were sent to write a resource.",
+    stability: "ALPHA",
+    labels: ["resource", "verb"],
+    buckets: Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000),
+  });
   const events = metrics.counter({
     name: "apiserver_watch_events_total",
     help: "Events sent to watchers.",
@@ -152,11 +169,16 @@ export function requestMetrics(
   let size = 0;
   const bind = (call: ApiCall, kind: RequestKind): Bound => {
     const [verb, dryRun, ...rest] = valuesOf(call, served(call), component);
+    const bodyVerb = bodyVerbs.get(call.target.verb);
     const bound: Bound = {
       codes: new Map(),
       duration: duration.with(verb!, dryRun!, ...rest),
       sizes:
         call.target.isResource && (verb === "GET" || verb === "LIST") ? sizes.with(verb, ...rest) : undefined,
+      bodies:
+        bodyVerb !== undefined && call.target.isResource && rest[2] !== ""
+          ? bodySizes.with(groupResource(rest[2]!, rest[0]!), bodyVerb)
+          : undefined,
       own: [sli.with(verb!, ...rest), slo.with(verb!, ...rest)],
       longRunning: undefined,
       values: [verb!, dryRun!, ...rest],
@@ -197,6 +219,7 @@ export function requestMetrics(
       }
       if (call.call.peer.trusted) own.with(bound.values[0]!, bound.values[4]!, bound.values[5]!).add();
       bound.sizes?.observe(bytes);
+      if (call.bodyBytes > 0) bound.bodies?.observe(call.bodyBytes);
     },
     streaming: (call) => {
       const bound = boundFor(call);
@@ -209,6 +232,7 @@ export function requestMetrics(
       const [verb, , ...rest] = boundFor(call).values;
       terminated.with(verb!, ...rest.slice(0, -1), by, String(code)).add();
     },
+    endedLate: (outcome) => late.with("timeout-handler", outcome).add(),
     authenticated: (username) => users.with(kindOfName(username)).add(),
     queued: (call, change) => (isMutating(call.target) ? waiting.write : waiting.read).add(change),
     watchEvents: ({ group, version, kind, resource }) => {
@@ -227,6 +251,15 @@ export function requestMetrics(
 }
 
 const writes = new Set(["POST", "PUT", "PATCH"]);
+const bodyVerbs = new Map([
+  ["create", "create"],
+  ["update", "update"],
+  ["patch", "patch"],
+  ["delete", "delete"],
+  ["deletecollection", "delete_collection"],
+]);
+const groupResource = (resource: string, group: string): string =>
+  group === "" ? resource : `${resource}.${group}`;
 const strictnesses = new Set(["", "Ignore", "Warn", "Strict"]);
 
 function strictnessOf({ query }: ApiCall): string {
