@@ -79,9 +79,18 @@ export function customResources(
     reader: convert ? asStored(storage) : storage.reader,
     uncached: options.uncached,
   });
+  // Objects may be left in a version that is no longer the stored one: whoever writes one anew has it rewritten.
+  const storedOtherwise =
+    (definition.status.storedVersions ?? []).length > 1
+      ? async (key: string): Promise<boolean> => {
+          const [entry] = (await options.store.read({ key })).entries;
+          return entry !== undefined && versionIn(entry.value) !== storage.hubVersion;
+        }
+      : undefined;
   const closing = new AbortController();
   const sources: ConvertedSource[] = [];
   const connect = (resource: Resource): Resource => {
+    resource.storedOtherwise = storedOtherwise;
     if (resource === storage && !convert) {
       resource.source = base;
       return resource;
@@ -146,11 +155,14 @@ function warningOf(
 /** The one endpoint in which a resource speaks its own version. */
 const endpointOf = (resource: Resource): Endpoint => resource.endpoints.find(({ isHub }) => isHub)!;
 
+const versionIn = (value: Uint8Array): string =>
+  /"apiVersion":\s*"([^"]*)"/.exec(Buffer.from(value).toString("latin1"))?.[1] ?? "";
+
 /** Keeps objects in the version in which they are stored: converting them takes time. */
 function asStored(storage: Resource): Resource["reader"] {
   const readers = new Map<string, Resource["reader"]>();
   return (entry) => {
-    const version = /"apiVersion":\s*"([^"]*)"/.exec(Buffer.from(entry.value).toString("latin1"))?.[1] ?? "";
+    const version = versionIn(entry.value);
     let reader = readers.get(version);
     if (!reader) {
       const own = storage.endpoints.find(({ apiVersion }) => apiVersion === version);
