@@ -12,7 +12,7 @@ test("bodies of writes are counted by resource and verb, those of paths that are
   await ask("POST", "/api/v1/namespaces/default/nonsense", { body });
   const { text } = await must(200, "GET", "/metrics");
   const counted = text.matchAll(/^apiserver_request_body_sizes_count(\{.*\}) 1$/gm);
-  assert.deepEqual(Array.from(counted, ([, labels]) => labels).toSorted(), [
+  assert.deepEqual(Array.from(counted, ([, labels]) => labels!).toSorted(), [
     '{resource="configmaps",verb="create"}',
     '{resource="configmaps",verb="delete_collection"}',
     '{resource="leases.coordination.orch.io",verb="create"}',
