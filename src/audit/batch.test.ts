@@ -45,6 +45,14 @@ test("a full buffer loses events and counts them", async () => {
   release();
 });
 
+test("a full buffer goes where a batch could hold more", async () => {
+  const { clock, inner, lost, take } = harness({ bufferSize: 2, maxBatchSize: 5 });
+  take("a", "b");
+  await clock.advance(0);
+  take("c");
+  assert.deepEqual([inner.batches, lost], [[["a", "b"]], []]);
+});
+
 test("batches beyond the burst wait for their turn", async () => {
   const { clock, inner, take } = harness({ maxBatchSize: 1, throttle: { perSecond: 1, burst: 2 } });
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

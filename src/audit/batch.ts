@@ -19,7 +19,9 @@ export interface BatchOptions {
 const mostUnderWay = 64;
 
 export function batching(backend: AuditBackend, options: BatchOptions): AuditBackend {
-  const { bufferSize, maxBatchSize, maxWaitMilliseconds, clock, lost } = options;
+  const { bufferSize, maxWaitMilliseconds, clock, lost } = options;
+  // A buffer that is full has to go, whatever a batch may hold.
+  const maxBatchSize = Math.min(options.maxBatchSize, bufferSize);
   const most = options.concurrent ? mostUnderWay : 1;
   const buffer: AuditEvent[] = [];
   const underWay = new Set<Promise<void>>();

@@ -243,11 +243,6 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
           blame([`audit${end}BatchBufferSize`], "must be above 0 in batch mode");
         if (settings[`audit${end}BatchMaxSize`] <= 0)
           blame([`audit${end}BatchMaxSize`], "must be above 0 in batch mode");
-        if (settings[`audit${end}BatchMaxSize`] > settings[`audit${end}BatchBufferSize`])
-          blame(
-            [`audit${end}BatchMaxSize`, `audit${end}BatchBufferSize`],
-            "a batch cannot be larger than the buffer",
-          );
         if (settings[`audit${end}BatchThrottleEnable`]) {
           if (settings[`audit${end}BatchThrottleQps`] <= 0)
             blame([`audit${end}BatchThrottleQps`], "must be above 0 when batches are throttled");

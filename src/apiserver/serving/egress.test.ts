@@ -17,6 +17,7 @@ const accepted: [name: string, text: string, networks: string[]][] = [
   ["a Unix socket", file(connect({ uds: { udsName: "/run/p" } })), ["cluster"]],
   ["a plain proxy", file(connect({ tcp: { url: "http://127.0.0.1:1" } }), "etcd"), ["etcd"]],
   ["names in any case", file(connect({ uds: { udsName: "/run/p" } }), "ControlPlane"), ["controlplane"]],
+  ["the former name", file(connect({ uds: { udsName: "/run/p" } }), "master"), ["controlplane"]],
   ["no selections", '{"kind":"EgressSelectorConfiguration"}', []],
 ];
 for (const [name, text, networks] of accepted)
@@ -26,7 +27,7 @@ for (const [name, text, networks] of accepted)
 const at = "egressSelections[0].connection";
 const refused: [name: string, text: string, why: string][] = [
   ["is of another kind", '{"kind":"Egress"}', "kind: must be"],
-  ["names another network", file({ proxyProtocol: "Direct" }, "master"), "egressSelections[0].name: must be"],
+  ["names another network", file({ proxyProtocol: "Direct" }, "node"), "egressSelections[0].name: must be"],
   [
     "names a network twice",
     '{"kind":"EgressSelectorConfiguration","egressSelections":[{"name":"etcd","connection":{"proxyProtocol":"Direct"}},{"name":"Etcd","connection":{"proxyProtocol":"Direct"}}]}',

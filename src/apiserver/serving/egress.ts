@@ -19,6 +19,8 @@ export interface Egress {
 
 const networks = ["controlplane", "cluster", "etcd"] as const;
 type Network = (typeof networks)[number];
+/** What the network of the control plane was called before, in the versions that are read here. */
+const formerName = "master";
 
 /** Told of the connections through proxies that are reached in one way. */
 export type EgressObserver = (transport: "tcp" | "uds") => DialObserver;
@@ -47,7 +49,8 @@ export function parseEgress(text: string, dialect: Dialect, observer?: EgressObs
     const path = `egressSelections[${at}]`;
     const selection = fieldsOf(item, path);
     only(selection, ["name", "connection"], path);
-    const name = textOf(selection["name"], `${path}.name`).toLowerCase();
+    const given = textOf(selection["name"], `${path}.name`).toLowerCase();
+    const name = given === formerName ? "controlplane" : given;
     const network = networks.find((each) => each === name);
     if (!network) throw wrong(`${path}.name`, `must be one of ${networks.join(", ")}`);
     if (seen.has(name)) throw wrong(`${path}.name`, `${name} is there twice`);
