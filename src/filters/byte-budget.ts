@@ -27,10 +27,7 @@ export class ByteBudget {
    * One loan larger than all is lent when nothing else is.
    */
   take(bytes: number, clock: Clock, waitMilliseconds: number, signal: AbortSignal): Promise<boolean> {
-    if (this.#waiting.length === 0 && this.#fits(bytes)) {
-      this.#used += bytes;
-      return Promise.resolve(true);
-    }
+    if (this.takeNow(bytes)) return Promise.resolve(true);
     if (this.#waiting.length >= mostWaiting || signal.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
       const waiter = {
@@ -64,12 +61,19 @@ export class ByteBudget {
     if (bytes < 0) this.#serve();
   }
 
-  #fits(bytes: number): boolean {
+  /** Whether the bytes were lent: not where somebody would have to wait. */
+  takeNow(bytes: number): boolean {
+    if (this.#waiting.length > 0 || !this.#isLeft(bytes)) return false;
+    this.#used += bytes;
+    return true;
+  }
+
+  #isLeft(bytes: number): boolean {
     return this.#used === 0 || this.#used + bytes <= this.#limit;
   }
 
   #serve(): void {
-    for (let first = this.#waiting[0]; first && this.#fits(first.bytes); first = this.#waiting[0]) {
+    for (let first = this.#waiting[0]; first && this.#isLeft(first.bytes); first = this.#waiting[0]) {
       this.#waiting.shift();
       this.#used += first.bytes;
       first.give(true);

@@ -147,6 +147,21 @@ test("lists of one node's pods each share the budget until they have left", asyn
   await third;
 });
 
+test("an answer that was sent whole and that nobody reads is broken off after a while, where others wait", async () => {
+  const clock = virtualClock();
+  const step = largeAnswers({ clock, compress: false, budgetBytes: 150 * kib });
+  const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(100 * kib)));
+  const over = new AbortController();
+  const reply = await ask({ over: over.signal, breakOff: () => over.abort() });
+  assert.equal("stream" in (reply.body as object), false);
+  await clock.advance(9_000);
+  const waiting = ask();
+  await turn();
+  assert.equal(over.signal.aborted, false);
+  await clock.advance(10_000);
+  assert.equal((await waiting).status, 200);
+});
+
 for (const headers of [{}, { "accept-encoding": "gzip" }]) {
   test(`an answer that nobody reads is given up after five minutes, or soon where others wait, ${JSON.stringify(headers)}`, async () => {
     const clock = virtualClock();

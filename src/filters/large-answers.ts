@@ -42,6 +42,8 @@ export function largeAnswers({
   const budget = new ByteBudget(budgetBytes);
   /** How large the last answer to a question like this was. */
   const estimates = new Map<string, number>();
+  /** What is left of answers that were sent whole, the oldest first. */
+  const unread = new Set<{ readonly since: number; readonly call: ApiCall }>();
 
   const answer = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
     const question =
@@ -50,7 +52,7 @@ export function largeAnswers({
     // Answers in process hand their buffers over; there is no slow reader.
     const inProcess = call.call.peer.address === "";
     if (estimate === 0 || inProcess) return await finish(await next(), 0);
-    if (!(await budget.take(estimate, clock, longestWaitMilliseconds, call.call.signal))) throw refusal();
+    if (!budget.takeNow(estimate) && !(await lent(estimate, call))) throw refusal();
     try {
       return await finish(await next(), estimate);
     } catch (error) {
@@ -70,6 +72,16 @@ export function largeAnswers({
       return counted(call, reply, parts, size);
     }
   };
+
+  async function lent(bytes: number, { call: { signal } }: ApiCall): Promise<boolean> {
+    breakOffUnread();
+    const cancel = clock.after(lookMilliseconds, breakOffUnread);
+    try {
+      return await budget.take(bytes, clock, longestWaitMilliseconds, signal);
+    } finally {
+      cancel();
+    }
+  }
 
   function remember(question: string, size: number): void {
     if (size === 0) estimates.delete(question);
@@ -101,14 +113,31 @@ export function largeAnswers({
 
   /** A reply that gives its bytes back to the budget when the call is over. */
   function counted(call: ApiCall, reply: Reply, parts: readonly Uint8Array[], size: number): Reply {
-    call.call.whenOver(() => budget.give(size));
     const smaller = size > compressFrom ? compressed(call, reply, parts) : reply;
+    if (smaller !== reply || size > mostBacklogBytes) call.call.whenOver(() => budget.give(size));
     if (smaller !== reply) return smaller;
-    return {
-      ...reply,
-      headers: { ...reply.headers, "content-length": String(size) },
-      body: { stream: (sink) => writePlain(parts, patient(sink, clock, budget)) },
-    };
+    const { headers } = reply;
+    if (size > mostBacklogBytes)
+      return {
+        ...reply,
+        headers: { ...headers, "content-length": String(size) },
+        body: { stream: (sink) => writePlain(parts, patient(sink, clock, budget)) },
+      };
+    const sent = { since: clock.now(), call };
+    unread.add(sent);
+    call.call.whenOver(() => {
+      unread.delete(sent);
+      budget.give(size);
+    });
+    return reply;
+  }
+
+  /** Answers that were sent whole, and which nobody has taken for a while. */
+  function breakOffUnread(): void {
+    for (const { since, call } of unread) {
+      if (clock.now() - since < lookMilliseconds) return;
+      call.call.breakOff();
+    }
   }
 
   return {

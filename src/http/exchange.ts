@@ -10,6 +10,7 @@ import {
   type Reply,
   type Sink,
 } from "./call.ts";
+import { errorCode } from "./http2/frames.ts";
 import { giveBack } from "./give-back.ts";
 import { drainBytes } from "./http2/outbox.ts";
 import { RequestBody } from "./http2/request-body.ts";
@@ -133,6 +134,10 @@ class Http2Call implements Call {
     this.stream.onClose(listener);
   }
 
+  breakOff(): void {
+    this.stream.reset(errorCode.enhanceYourCalm);
+  }
+
   body(limitBytes: number): Promise<Uint8Array> {
     return this.stream.body(limitBytes);
   }
@@ -187,6 +192,7 @@ export function callFromHttp1(
       return signal();
     },
     whenOver: (listener) => onceClosed(response ?? request.socket, listener),
+    breakOff: () => void request.socket.destroy(),
     body: bodyReader(request, request.headers["content-length"], () => request.complete, ask),
     upgradable,
     bodyBuffered: () => buffered(request, () => request.complete, ask),

@@ -14,6 +14,7 @@ export interface CallParts {
   /** Aborted when the call is over. */
   readonly over?: AbortSignal;
   readonly goAway?: () => void;
+  readonly breakOff?: () => void;
   readonly bodyBuffered?: Promise<void>;
 }
 
@@ -27,6 +28,7 @@ export function apiCall({
   signal,
   over,
   goAway,
+  breakOff,
   bodyBuffered = Promise.resolve(),
 }: CallParts = {}): ApiCall {
   const [bare = "", search = ""] = path.split("?");
@@ -44,6 +46,7 @@ export function apiCall({
     upgradable: false,
     bodyBuffered: () => bodyBuffered,
     goAway: goAway ?? (() => undefined),
+    breakOff: breakOff ?? (() => undefined),
   };
   const made = new ApiCall(call, "id");
   made.user = user;
