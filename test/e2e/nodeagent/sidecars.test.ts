@@ -22,11 +22,13 @@ const shell = (text: string, more: object = {}): object => ({
   ...shared,
   ...more,
 });
-/** Runs until it is told to end, and notes in the shared volume when it does. */
-const noting = (name: string): string =>
-  `trap 'echo ${name} ends >> /v/notes; exit 0' TERM; while :; do sleep 0.1; done`;
-const sidecar = (text: string, more: object = {}): object =>
-  shell(text, { restartPolicy: "Always", ...more });
+/** Runs until it is told to end, and notes in the shared volume when it does. Ready once it would hear that. */
+const noting = (name: string): object =>
+  shell(`trap 'echo ${name} ends >> /v/notes; exit 0' TERM; touch /v/${name}; while :; do sleep 0.1; done`, {
+    readinessProbe: { exec: { command: ["test", "-e", `/v/${name}`] }, periodSeconds: 1 },
+  });
+const asSidecar = (container: object): object => ({ ...container, restartPolicy: "Always" });
+const sidecar = (text: string, more: object = {}): object => asSidecar(shell(text, more));
 const initOf = ({ status }: Pod, position = 0) => status?.initContainerStatuses?.[position];
 
 describe("fields of later releases", { concurrency: 4, ...needsCluster() }, () => {
@@ -89,8 +91,8 @@ describe("fields of later releases", { concurrency: 4, ...needsCluster() }, () =
     const name = await home.create({
       volumes: [{ name: "v", hostPath }],
       terminationGracePeriodSeconds: 60,
-      initContainers: [sidecar(noting("first")), sidecar(noting("second"))],
-      containers: [shell(noting("main"))],
+      initContainers: [asSidecar(noting("first")), asSidecar(noting("second"))],
+      containers: [noting("main")],
     });
     await home.ready(name);
     await home.remove(name, 60);
