@@ -1,5 +1,5 @@
-// V8 keeps a text that was put together or cut out as a reference to its pieces. JSON.stringify takes three times as long for an
-// object that holds one such text, and what was cut out keeps all of the text that it was cut from.
+// V8 keeps a text that was put together or cut out as a reference to its pieces. JSON.stringify takes three times
+// as long for an object that holds one such text, and what was cut out keeps all of the text it was cut from.
 
 /** V8 copies shorter ones. */
 const shortestReference = 13;

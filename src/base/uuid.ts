@@ -1,4 +1,5 @@
-// Random UUIDs of version 4 (RFC 9562). Unlike those of node:crypto, each is a text in one piece of memory (see flat-text.ts).
+// Random UUIDs of version 4 (RFC 9562). Unlike those of node:crypto, each is a text in one piece of memory (see
+// flat-text.ts).
 import { randomFillSync } from "node:crypto";
 
 const uidBytes = 16;

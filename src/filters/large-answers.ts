@@ -6,7 +6,7 @@
 import type { Writable } from "node:stream";
 import { createGzip } from "node:zlib";
 import type { Clock } from "#base";
-import { type Body, type Reply, type Sink, header } from "#http";
+import { type Body, type Reply, type Sink, header, lengthOf } from "#http";
 import type { ApiCall } from "#endpoints";
 import type { Filter } from "./filter.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -62,7 +62,7 @@ export function largeAnswers({
 
     async function finish(reply: Reply, taken: number): Promise<Reply> {
       const parts = partsOf(reply.body);
-      const size = parts ? sizeOf(parts) : 0;
+      const size = parts ? lengthOf(parts) : 0;
       if (question !== "") remember(question, size >= budgetFrom ? size : 0);
       if (!parts || size < budgetFrom || inProcess) {
         budget.give(taken);
@@ -108,7 +108,7 @@ export function largeAnswers({
   async function written(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
     const reply = await next();
     const parts = partsOf(reply.body);
-    return parts && sizeOf(parts) > compressFrom ? compressed(call, reply, parts) : reply;
+    return parts && lengthOf(parts) > compressFrom ? compressed(call, reply, parts) : reply;
   }
 
   /** A reply that gives its bytes back to the budget when the call is over. */
@@ -209,12 +209,6 @@ export function acceptsGzip(accepted: string | undefined): boolean {
 function partsOf(body: Body | undefined): readonly Uint8Array[] | undefined {
   if (body instanceof Uint8Array) return [body];
   return Array.isArray(body) ? (body as readonly Uint8Array[]) : undefined;
-}
-
-function sizeOf(parts: readonly Uint8Array[]): number {
-  let size = 0;
-  for (const part of parts) size += part.length;
-  return size;
 }
 
 /** Pieces of a good size for the network: small parts are joined, large ones cut, neither copied without need. */

@@ -81,8 +81,8 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: Body;
   /**
-   * Parts of the body that nobody else has: who has copied them may give their memory back. Garbage collection would find them
-   * only when it looks at all of the heap.
+   * Parts of the body that nobody else has: who has copied them may give their memory back. Garbage collection
+   * would find them only when it looks at all of the heap.
    */
   readonly unshared?: readonly Uint8Array[] | undefined;
   /** Called right before the answer leaves. Answers that leave together may share what it does. */

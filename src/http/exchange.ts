@@ -323,7 +323,8 @@ export async function replyOnHttp1(response: ServerResponse, method: string, rep
 }
 
 const isBodiless = (status: number): boolean => status === 204 || status === 304;
-const lengthOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, part) => sum + part.length, 0);
+export const lengthOf = (parts: readonly Uint8Array[]): number =>
+  parts.reduce((sum, part) => sum + part.length, 0);
 
 function writeParts(parts: readonly Uint8Array[], out: Writable): void {
   out.cork();

@@ -22,3 +22,9 @@ test("a part of a larger buffer stays: the rest may be somebody's", () => {
   giveBack([whole.subarray(0, 64 * kib)]);
   assert.equal(whole.length, 256 * kib);
 });
+
+test("nothing that Node lends from its pool is taken for a buffer of its own", () => {
+  const lent = Array.from({ length: 8 }, () => Buffer.allocUnsafe((Buffer.poolSize >>> 1) - 8).fill("x"));
+  giveBack(lent.slice(0, 4));
+  assert.ok(lent.every(({ length }) => length === (Buffer.poolSize >>> 1) - 8));
+});

@@ -1,5 +1,5 @@
-// Finds members and elements in encoded JSON without parsing the rest. Objects have no spaces between their tokens, as the
-// caches encode them.
+// Finds members and elements in encoded JSON without parsing the rest. Objects have no spaces between their
+// tokens, as the caches encode them.
 export const [quote, comma, backslash, openList, closeList, open, close] = [
   0x22, 0x2c, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
 ];

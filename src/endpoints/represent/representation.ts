@@ -3,6 +3,7 @@
 import { PartialObjectMetadata, Status, Table, listOf } from "#api";
 import { type Caller, deepCopy } from "#base";
 import type { Dialect } from "#dialect";
+import { lengthOf } from "#http";
 import type { ApiObject, Endpoint, KindSchema } from "#registry";
 import {
   type Message,
@@ -146,8 +147,9 @@ const kept = new WeakMap<readonly CachedObject[], readonly Uint8Array[] | "asked
 const longSplice = 4096;
 
 /**
- * The items behind each other, without their type headers. The cache gives the same items for the same question, so they are
- * kept joined when it is asked again. Most questions are asked once, such as an agent's for the pods of its node.
+ * The items behind each other, without their type headers. The cache gives the same items for the same
+ * question, so they are kept joined when it is asked again. Most questions are asked once, such as an agent's
+ * for the pods of its node.
  */
 function joined(items: readonly CachedObject[]): ListBody | Promise<ListBody> {
   const known = kept.get(items);
@@ -155,14 +157,12 @@ function joined(items: readonly CachedObject[]): ListBody | Promise<ListBody> {
   // What refers to buffers weakly lets go of them only when all of the heap is collected.
   if (known === undefined && !isForOneAnswer(items[0])) kept.set(items, "asked once");
   const keep = (parts: readonly Uint8Array[]): ListBody => {
-    const again = known === "asked once" && sizeOf(parts) <= largestKept;
+    const again = known === "asked once" && lengthOf(parts) <= largestKept;
     if (again) kept.set(items, parts);
     return { parts, unshared: !again };
   };
   return items.length > longSplice ? splicedLongList(items, splice).then(keep) : keep([splice(items)]);
 }
-
-const sizeOf = (parts: readonly Uint8Array[]): number => parts.reduce((size, part) => size + part.length, 0);
 
 function splice(items: readonly CachedObject[]): Uint8Array {
   let size = 0;
