@@ -13,6 +13,9 @@ import type { AgentOptions } from "./agent.ts";
 import { eventMetrics } from "./event-metrics.ts";
 import { type LockFile, lockFile } from "./lock-file.ts";
 import { waitForRuntime } from "./node/runtime-wait.ts";
+import type { CgroupNaming } from "./resources/cgroup-names.ts";
+import { cgroupRootProblem } from "./resources/cgroup-root.ts";
+import { type CgroupTree, cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { prepareHost } from "./resources/host.ts";
 import { readMachine } from "./resources/machine.ts";
 import { measuredRuntime } from "./server/agent-metrics.ts";
@@ -29,6 +32,8 @@ export interface AgentEnvironment extends AgentDeps {
   readonly tracing: AgentTracing | undefined;
   /** Undefined when the settings name no file. */
   readonly lock: LockFile | undefined;
+  readonly tree: CgroupTree;
+  readonly cgroupNaming: CgroupNaming;
   /** The client of an agent that becomes part of the cluster: one that only starts pods and quits does not. */
   readonly joined: ApiClient | undefined;
 }
@@ -65,6 +70,14 @@ export async function prepareEnvironment(
   if (client) lifecycle.resource("API client", () => client.transport.close());
   lifecycle.resource("runtime", () => runtime.close());
   const machine = await readMachine();
+  const tree = cgroupTree(await findCgroups(), log);
+  const cgroupNaming = {
+    root: settings.cgroupRoot,
+    podsGroup: dialect.data.podsCgroup,
+    driver: settings.cgroupDriver,
+  };
+  const rootless = settings.cgroupsPerQos ? await cgroupRootProblem(tree, cgroupNaming) : undefined;
+  if (rootless !== undefined) throw new Error(rootless);
   const gates = resolveGates(knownGates, settings.featureGates);
   await checkManagers({ settings, clock, log, machine, runtime: plain, dialect }, gates.enabled);
   await waitForRuntime({ runtime: plain, clock, log, signal: options.signal ?? signal });
@@ -116,6 +129,8 @@ export async function prepareEnvironment(
     certificate,
     tracing,
     lock,
+    tree,
+    cgroupNaming,
     joined: settings.runonce ? undefined : client,
     events: recorder ?? loggedEvents(log),
   };

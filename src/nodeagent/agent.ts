@@ -41,7 +41,6 @@ import type { NodeagentSettings } from "./options/options.ts";
 import { memoryContributor } from "./plan/memory-extras.ts";
 import { type PodWorkers, podWorkers } from "./pod-workers.ts";
 import { isFinished } from "./pod.ts";
-import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { nodeLimits } from "./resources/node-limits.ts";
 import { podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
@@ -109,7 +108,7 @@ async function assemble(
 ): Promise<Agent> {
   const environment = await prepareEnvironment(options, lifecycle);
   const { dialect, settings, log, clock, nodeName, machine, runtime, client, joined, metrics } = environment;
-  const { events } = environment;
+  const { events, tree } = environment;
   const { signal, stopped } = lifecycle;
   const tally = podMetrics(metrics, dialect, clock);
   const probeResults = probeMetrics();
@@ -138,16 +137,11 @@ async function assemble(
 
   // What pods are made of.
   const cpu = { quota: settings.cpuCfsQuota, periodMicroseconds: settings.cpuCfsQuotaPeriod * 1000 };
-  const tree = cgroupTree(await findCgroups(), log);
   const cgroups = tally.cgroups(
     podCgroups({
       tree,
       slices: settings.cgroupDriver === "systemd" ? systemdSlices() : undefined,
-      naming: {
-        root: settings.cgroupRoot,
-        podsGroup: dialect.data.podsCgroup,
-        driver: settings.cgroupDriver,
-      },
+      naming: environment.cgroupNaming,
       cpu,
       pidsPerPod: settings.podMaxPids,
       perPod: settings.cgroupsPerQos,

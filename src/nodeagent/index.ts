@@ -10,6 +10,7 @@ export { writeNodeagentConfig } from "./options/write.ts";
 export { type Agent, type AgentOptions, startAgent } from "./agent.ts";
 export { ownerOf, ownership } from "./containers/owner.ts";
 export { runtimeLabelNames } from "./containers/runtime-labels.ts";
+export { makeCgroupRoot } from "./resources/cgroup-root.ts";
 export { podUidsBelow } from "./sync/pod-files.ts";
 export { csiNodeService } from "./csi/messages.ts";
 export { devicePlugin } from "./devices/messages.ts";

@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, open, readFile, readdir, rm, rmdir, writeFile } from "n
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type ContainerRuntime, grpcRuntime } from "#cri";
+import { makeCgroupRoot } from "#nodeagent";
 import { needs } from "./needs.ts";
 import { type Registry, startRegistry } from "./registry.ts";
 
@@ -72,6 +73,7 @@ export async function startContainerd(): Promise<Containerd> {
   };
   try {
     await writeFile(join(folder, "bridge"), bridge);
+    await makeCgroupRoot(cgroupRoot);
     const pause = await registry.add("pause:1", {
       entrypoint: ["/pause"],
       files: { "/pause": "#!/bin/sh\ntrap exit TERM\nwhile :; do sleep 100000 & wait; done\n" },

@@ -136,6 +136,8 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
     const runtime = cluster.start(ownRuntimePlan(paths.runtime, join(paths.logs, "runtime.log")));
     if ((await Promise.race([settled(runtime, view), stopped])) !== undefined) return;
     await supplySandboxImage(paths.runtime);
+    const { makeCgroupRoot } = await import("#nodeagent");
+    await makeCgroupRoot(paths.cgroupRoot);
     const agent = cluster.start(await agentPlan(wish, localAddress));
     const started = agent.ready.then(() => startNetwork());
     const early = await Promise.race([started.then(() => undefined), stopped]);

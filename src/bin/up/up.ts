@@ -299,6 +299,8 @@ async function startAgent(
       view.say(
         `  node agent   ${settings.runtimeEndpoint} runs no pods yet: it does not answer, or has no pod network (orch up --install-runtime brings one)`,
       );
+    const { makeCgroupRoot } = await import("#nodeagent");
+    await makeCgroupRoot(paths.cgroupRoot);
     return cluster.start(await agentPlan(plan));
   }
   return undefined;

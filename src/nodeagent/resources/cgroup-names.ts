@@ -10,10 +10,12 @@ export interface CgroupNaming {
   readonly driver: "cgroupfs" | "systemd";
 }
 
-const partsOf = ({ root, podsGroup }: CgroupNaming): string[] => [
-  ...root.split("/").filter((part) => part !== ""),
-  podsGroup,
-];
+export const partsOfGroup = (name: string): string[] => name.split("/").filter((part) => part !== "");
+
+const partsOf = ({ root, podsGroup }: CgroupNaming): string[] => [...partsOfGroup(root), podsGroup];
+
+/** The group below which that of all pods is made. */
+export const rootCgroup = (naming: CgroupNaming): string => joined(naming, partsOfGroup(naming.root));
 
 export const podsCgroup = (naming: CgroupNaming): string => joined(naming, partsOf(naming));
 

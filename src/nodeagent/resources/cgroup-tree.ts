@@ -2,7 +2,7 @@
 // the kernel lacks is told once and then done without. These files are the kernel's own memory and no disk:
 // what every pod needs is done at once, for a fifth of what waiting costs.
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
-import { mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Log } from "#base";
 
@@ -38,6 +38,8 @@ export interface CgroupTree {
   /** One file of the group, undefined where there is none. */
   read(name: string, controller: string, file: string): Promise<string | undefined>;
   exists(name: string): Promise<boolean>;
+  /** Folders that the group lacks in the trees that count. */
+  missing(name: string): Promise<readonly string[]>;
   /** Moves a process into the group, in every tree. */
   join(name: string, pid: number): Promise<void>;
 }
@@ -128,6 +130,18 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
       lacks(`${controller} (${file})`, code);
     }
   };
+  const missing = async (name: string): Promise<string[]> => {
+    const folders = countedRoots.map((root) => join(root, name));
+    const there = await Promise.all(
+      folders.map((folder) =>
+        access(folder).then(
+          () => true,
+          () => false,
+        ),
+      ),
+    );
+    return folders.filter((_, i) => !there[i]);
+  };
   return {
     mounts,
     make: async (name) => {
@@ -169,18 +183,8 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
     join: async (name, pid) => {
       for (const root of roots) await writeFile(join(root, name, "cgroup.procs"), String(pid));
     },
-    exists: async (name) => {
-      for (const root of countedRoots) {
-        if (
-          !(await readdir(join(root, name)).then(
-            () => true,
-            () => false,
-          ))
-        )
-          return false;
-      }
-      return true;
-    },
+    exists: async (name) => (await missing(name)).length === 0,
+    missing,
   };
 }
 

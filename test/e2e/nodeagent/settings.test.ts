@@ -233,6 +233,17 @@ describe("settings of an agent as a whole", needs("root"), () => {
     assert.ok(agent && (stdout === "" || own.length === 1), own.join("\n"));
   });
 
+  test("an agent whose root control group is not there does not start, and does not make it", async (t) => {
+    const flags = ["--cgroups-per-qos=true", "--cgroup-root=/orch-settings-none"];
+    await assert.rejects(
+      start(t, flags),
+      /^Error: invalid configuration: cgroup \["orch-settings-none"\] has some missing paths: \/sys\/fs\/cgroup/,
+    );
+    const trees = ["", ...(await readdir("/sys/fs/cgroup"))].map((tree) => join("/sys/fs/cgroup", tree));
+    const made = await Promise.all(trees.map((tree) => readdir(tree).catch(() => [] as string[])));
+    assert.equal(made.flat().includes("orch-settings-none"), false);
+  });
+
   test("an agent that runs once starts static pods and those that the API server has for it, and does not become part of the cluster", async (t) => {
     const server = await serverWithAccount();
     const { client } = server;
