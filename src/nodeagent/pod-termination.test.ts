@@ -74,6 +74,18 @@ test("what a pod had of the node is free before anybody hears of its end, or tha
   ]);
 });
 
+test("the control group of a deleted pod is removed once, not again when its object is gone", async () => {
+  const released: string[] = [];
+  await on({ onRelease: (uid) => released.push(uid) }, async (h) => {
+    h.run(podOf("a"));
+    await h.pass(3);
+    h.delete("uid-of-a", 1);
+    await h.pass(3);
+    assert.deepEqual(h.deleted, ["uid-of-a"]);
+  });
+  assert.deepEqual(released, ["uid-of-a"]);
+});
+
 test("the sandbox of a finished pod is stopped though the pod stays", () =>
   on({}, async (h) => {
     h.run(podOf("a", { command: ["sh", "-c", "exit 0"] }, { restartPolicy: "Never" }));

@@ -27,14 +27,23 @@ export async function unmountBelow(mounter: Mounter, path: string): Promise<void
 }
 
 /**
- * Clears `volumes`, `volumeDevices` and `volume-subpaths` in the pod's folder. Throws while something cannot
- * be unmounted, and LeftoverError when only foreign files are left.
+ * Clears `volumes`, `volumeDevices` and `volume-subpaths` in the pod's folder; `undo` is called for those that
+ * their plug-in takes away. Throws while something cannot be unmounted, and LeftoverError when only foreign
+ * files are left.
  */
-export async function teardownVolumes(mounter: Mounter, podFolder: string): Promise<void> {
+export async function teardownVolumes(
+  mounter: Mounter,
+  podFolder: string,
+  undo: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const volumes = join(podFolder, "volumes");
   const subPaths = join(podFolder, "volume-subpaths");
+  // The table of mounts grows with the pods of the node: most need no second look at it.
+  const isMounted = (await mounter.below(podFolder)).length > 0;
   // Sub paths, which are bound to volumes, go before those.
-  for (const folder of [subPaths, volumes]) await unmountBelow(mounter, folder);
+  if (isMounted) await unmountBelow(mounter, subPaths);
+  await undo();
+  if (isMounted) await unmountBelow(mounter, volumes);
   // One that cannot go does not keep the others.
   let left: Error | undefined;
   const attempt = (removed: Promise<void>): Promise<void> =>

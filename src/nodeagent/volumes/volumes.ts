@@ -28,7 +28,7 @@ import { pluginNameOf } from "./plugin-name.ts";
 import { localPlugins } from "./plugins/local-plugins.ts";
 import { payloadPlugins } from "./plugins/payload-plugins.ts";
 import { bindInside } from "./sub-path.ts";
-import { teardownVolumes, unmountBelow } from "./teardown.ts";
+import { teardownVolumes } from "./teardown.ts";
 import { type PodTokens, podTokens } from "./tokens.ts";
 
 export interface VolumesOptions {
@@ -166,10 +166,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
             tally?.tried(asDevice ? "unmap_volume" : "volume_unmount", plugin, clock.now() - at, isGood);
         };
         try {
-          // Sub paths hold on to volumes.
-          await unmountBelow(mounter, join(podsFolder, uid, "volume-subpaths"));
-          await undoByPlugin(uid);
-          await teardownVolumes(mounter, join(podsFolder, uid));
+          await teardownVolumes(mounter, join(podsFolder, uid), () => undoByPlugin(uid));
         } catch (error) {
           told(false);
           throw error;
@@ -321,12 +318,14 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
 
   /** Volumes whose plug-in has more to undo than mounts and directories; found by their directories. */
   async function undoByPlugin(uid: string): Promise<void> {
-    for (const plugin of volumePlugins) {
-      for (const [folder, undo] of [
-        ["volumes", plugin.unmount],
-        ["volumeDevices", plugin.unmap],
-      ] as const) {
-        if (!undo) continue;
+    for (const [folder, undoOf] of [
+      ["volumes", (plugin: VolumePlugin) => plugin.unmount],
+      ["volumeDevices", (plugin: VolumePlugin) => plugin.unmap],
+    ] as const) {
+      const kinds: string[] = await readdir(join(podsFolder, uid, folder)).catch(() => []);
+      for (const plugin of kinds.length > 0 ? volumePlugins : []) {
+        const undo = undoOf(plugin);
+        if (!undo || !kinds.includes(kindFolder(plugin.name))) continue;
         const parent = join(podsFolder, uid, folder, kindFolder(plugin.name));
         for (const name of await readdir(parent).catch(() => [])) await undo(uid, name, join(parent, name));
       }

@@ -123,7 +123,8 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
       // Whoever hears that the pod has ended may send the next one, which must not find CPUs or devices taken.
       for (const contributor of context.contributors ?? []) contributor.release?.(uid);
       statuses.publish(entry, pod, entry.status!, false);
-      await context.volumes.release(uid).catch(leftBehind(pod));
+      // The second time is for a pod whose object is gone as well: of the rest nothing is left by then.
+      if (!cleared) await context.volumes.release(uid).catch(leftBehind(pod));
       // What the runtime never had is found by its folder alone, which therefore goes last.
       if (mustClear && !cache.has(uid))
         await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
@@ -141,7 +142,7 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
         await reported(pod, signal, async () =>
           stopSandboxes(context, await cache.fresh(podName(pod), signal), entry.memory, { signal }),
         );
-      await context.cgroups.release(uid);
+      if (!cleared) await context.cgroups.release(uid);
       if (gone) entry.worker.send({ type: "cleared" }, true);
       if (failure) throw failure;
       // One that was orphaned a moment ago is not cleared yet: that comes next.
