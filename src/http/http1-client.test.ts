@@ -87,6 +87,30 @@ test("exchanges one after the other share a connection, those at the same time d
   client.close();
 });
 
+test("an exchange that is alone is answered in the turn in which its answer came", async (t) => {
+  const client = await serverOf((socket) => socket.on("data", () => socket.write(answer("x"))));
+  await textOf(client);
+  const later = t.mock.method(globalThis, "setImmediate");
+  await textOf(client);
+  assert.equal(later.mock.callCount(), 0);
+  await Promise.all([textOf(client), textOf(client)]);
+  assert.notEqual(later.mock.callCount(), 0);
+  client.close();
+});
+
+test("an exchange that failed no longer counts as under way", async (t) => {
+  const client = await serverOf((socket) => socket.on("data", () => socket.write(answer("x"))));
+  const { reply, abort } = client.send(ask);
+  abort(new Error("too late"));
+  abort(new Error("too late"));
+  await assert.rejects(reply, { message: "too late" });
+  await textOf(client);
+  const later = t.mock.method(globalThis, "setImmediate");
+  await textOf(client);
+  assert.equal(later.mock.callCount(), 0);
+  client.close();
+});
+
 test("as many connections are kept as were used at once", async () => {
   let connections = 0;
   const client = await serverOf((socket) => {

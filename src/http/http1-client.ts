@@ -111,6 +111,7 @@ class Asked implements Exchange {
   #reject!: (error: Error) => void;
 
   constructor(request: string) {
+    underWay++;
     this.request = request;
     this.reply = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -124,13 +125,18 @@ class Asked implements Exchange {
   };
 
   answer(reply: WholeReply): void {
-    this.settled = true;
+    this.#settle();
     this.#resolve(reply);
   }
 
   fail(error: Error): void {
-    this.settled = true;
+    this.#settle();
     this.#reject(error);
+  }
+
+  #settle(): void {
+    if (!this.settled) underWay--;
+    this.settled = true;
   }
 }
 
@@ -214,14 +220,19 @@ class Connection {
   }
 }
 
+/** Exchanges of all clients that nobody has been answered yet. */
+let underWay = 0;
+
 /**
  * Answers that came in one turn are given after all of them are read: what many requests do next, they then do
  * one after the other. With 64 webhook calls at a time, that took 164 instead of 243 µs of the main thread for each.
+ * The only one there is waits for no others, which spares a turn of the event loop.
  */
 let read: [Asked, WholeReply][] = [];
 
 function answerSoon(asked: Asked, reply: WholeReply): void {
-  if (read.push([asked, reply]) === 1) setImmediate(answerAll);
+  if (underWay === 1) asked.answer(reply);
+  else if (read.push([asked, reply]) === 1) setImmediate(answerAll);
 }
 
 function answerAll(): void {
