@@ -40,6 +40,9 @@ async function runShard(suite) {
   const notes = join(folder, "results");
   writeFileSync(notes, "");
   const env = {
+    // What was stripped of its types and compiled once is not again, neither in worker threads nor in programs that
+    // tests start: a store opens for half of the processor time, a server starts from source for half.
+    NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "compiled"),
     ...process.env,
     ORCH_TEST_RESULTS: notes,
     ORCH_TEST_VERBOSE: verbose ? "1" : "0",

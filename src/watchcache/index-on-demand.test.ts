@@ -63,8 +63,9 @@ test("an index is built once and follows every change", async () => {
 });
 
 test("what changes while an index is built is in it, what goes is not, and others wait for it", async () => {
+  const one = thing("n/x", { labels: { app: "web" } });
   const all = Array.from({ length: 200_000 }, (_, i) => ({
-    ...thing("n/x", { labels: { app: "web" } }),
+    ...one,
     key: `n/${i}`,
     name: String(i),
   }));
