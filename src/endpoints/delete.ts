@@ -13,13 +13,12 @@ import {
   ofLists,
   ofObjects,
   replyWith,
-  replyWithList,
   represented,
   writeRequest,
 } from "./context.ts";
 import { integer, listOptions } from "./options.ts";
 import { responding } from "./operation-span.ts";
-import { listPage, metadataOf, missingInstead } from "./read.ts";
+import { listPage, missingInstead, replyWithPage } from "./read.ts";
 import { isTrue } from "./target.ts";
 
 export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
@@ -79,7 +78,7 @@ export const deleteCollection: EndpointHandler = async (context, call, endpoint)
     context.deleteCollectionWorkers,
   );
   call.operation?.event(responding);
-  return replyWithList(as, endpoint, await as.list(listing.items, metadataOf(call, endpoint, listing)));
+  return await replyWithPage(as, call, endpoint, listing);
 };
 
 /** Deletions that one worker has under way: the store makes one flush of many. */

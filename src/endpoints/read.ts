@@ -1,5 +1,6 @@
 // get and list.
 import { ApiError, badRequest, expired, notFound } from "#base";
+import { type Reply, giveBack } from "#http";
 import { Compacted, FutureRevision } from "#store";
 import { type Freshness, type ListQuery, type ListResult, RevisionTimeout } from "#watchcache";
 import type { Endpoint } from "#registry";
@@ -70,8 +71,20 @@ export const list: EndpointHandler = async (context, call, endpoint) => {
   const listing = await listPage(call, endpoint, options);
   call.operation?.event("Listing from storage done", { count: listing.items.length });
   call.operation?.event(responding);
-  return replyWithList(as, endpoint, await as.list(listing.items, metadataOf(call, endpoint, listing), call));
+  return await replyWithPage(as, call, endpoint, listing);
 };
+
+/** The body is a copy of what was read for it. */
+export async function replyWithPage(
+  as: Representation,
+  call: ApiCall,
+  endpoint: Endpoint,
+  listing: ListResult,
+): Promise<Reply> {
+  const body = await as.list(listing.items, metadataOf(call, endpoint, listing), call);
+  if (listing.lent) giveBack(listing.lent);
+  return replyWithList(as, endpoint, body);
+}
 
 /** Where the keys of a list begin, below the resource's prefix. */
 const placeOf = ({ target }: ApiCall, { resource }: Endpoint): string =>
@@ -81,7 +94,7 @@ const placeOf = ({ target }: ApiCall, { resource }: Endpoint): string =>
  * What a list says of itself. Its token counts from where the list begins, so that it means the same in
  * another namespace.
  */
-export function metadataOf(
+function metadataOf(
   call: ApiCall,
   endpoint: Endpoint,
   listing: ListResult,

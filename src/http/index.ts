@@ -15,6 +15,7 @@ export { fileReply, plainReply } from "./files.ts";
 export { type Query, parseQuery } from "./query.ts";
 export { connectionErrorText } from "./connection-error.ts";
 export { lengthOf } from "./exchange.ts";
+export { giveBack } from "./give-back.ts";
 export { NoAlternativeNames, checkServerIdentity, isUntrusted } from "./server-identity.ts";
 export { type Handler, type Step, pipeline } from "./pipeline.ts";
 export { type MediaType, parseAccept, parseMediaType } from "./media-type.ts";

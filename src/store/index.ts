@@ -5,6 +5,7 @@ export {
   type DerivedData,
   type Entry,
   FutureRevision,
+  type Lend,
   type LocalValues,
   type Outcome,
   type Page,

@@ -105,6 +105,9 @@ export interface Versions {
   readonly revisions: readonly Revision[];
 }
 
+/** Is told of memory in which values have been read. */
+export type Lend = (memory: Uint8Array) => void;
+
 /**
  * What a store can tell without being waited for, because its keys are in memory and its values on a disk of this
  * machine: whoever has very many objects need not hold them.
@@ -113,8 +116,11 @@ export interface LocalValues {
   versions(prefix: string, at: Revision): Versions;
   /** The value written at a revision; undefined when it is no longer kept. */
   value(revision: Revision): Uint8Array | undefined;
-  /** Some values at once, which is much cheaper than one by one; those no longer kept are missing. */
-  values(revisions: readonly Revision[]): ReadonlyMap<Revision, Uint8Array>;
+  /**
+   * Some values at once, which is much cheaper than one by one; those no longer kept are missing. Memory that nobody
+   * else reads is lent: whoever asks to be told of it may free it once it is done with the values.
+   */
+  values(revisions: readonly Revision[], lend?: Lend): ReadonlyMap<Revision, Uint8Array>;
   readonly derived: DerivedData;
 }
 

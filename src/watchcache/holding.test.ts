@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseLabelSelector, selector } from "#base";
-import { Compacted, openMemory } from "#store";
+import { Compacted, type LocalValues, openMemory } from "#store";
 import { HeldInStore } from "./holding.ts";
 import type { StoredObject } from "./stored-object.ts";
 import { encodedThing, openCached, prefix, readThing, watchOf } from "./source.fixture.ts";
@@ -44,6 +44,25 @@ test("objects in the store are found by a label without all of them being read a
   await write("n/a", undefined);
   holding.replace(a, undefined);
   assert.deepEqual(await found(), ["n/b", "n/c"]);
+  await store.close();
+});
+
+test("what is read for a long answer lies in memory that is lent to it, and what is kept does not", async () => {
+  const store = await openMemory();
+  for (let at = 0; at < 65; at++) {
+    const value = encodedThing(`n/${at}`, {});
+    await store.write({ key: `${prefix}n/${at}`, value, expect: "any" });
+  }
+  const memory = Buffer.alloc(1);
+  const values: LocalValues = {
+    ...store.local,
+    values: (revisions, lend) => (lend?.(memory), store.local.values(revisions)),
+  };
+  const holding = new HeldInStore(prefix, readThing, { values, fields: [] });
+  const items = holding.stored(await store.progress());
+  holding.load(items);
+  assert.deepEqual((await holding.give(items)).lent, [memory]);
+  assert.deepEqual((await holding.give(items.slice(1))).lent, []);
   await store.close();
 });
 

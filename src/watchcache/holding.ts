@@ -8,6 +8,12 @@ import { IndexesOnDemand } from "./index-on-demand.ts";
 import type { Reader } from "./resource-cache.ts";
 import { StoredObject, StoredObjects, inOrderOf, loaded } from "./stored-object.ts";
 
+export interface Given {
+  readonly items: readonly CachedObject[];
+  /** Memory that holds nothing but bytes of these items. */
+  readonly lent?: readonly Uint8Array[];
+}
+
 export interface Holding {
   /** Bytes of objects in memory. */
   readonly bytes: number;
@@ -20,7 +26,7 @@ export interface Holding {
   /** What a changed object was. */
   before(previous: CachedObject): CachedObject;
   /** The same objects with their bytes, for an answer. */
-  give(items: readonly CachedObject[], caller?: Caller): Promise<readonly CachedObject[]>;
+  give(items: readonly CachedObject[], caller?: Caller): Promise<Given>;
   /** Resolves when candidates() can answer; `all` is asked at once where an index must be built. */
   ready(selector: Selector, all: () => readonly CachedObject[]): Promise<void>;
   /** A few objects among which all matches are; undefined when no index helps. */
@@ -70,8 +76,8 @@ export class HeldInMemory implements Holding {
     return previous;
   }
 
-  async give(items: readonly CachedObject[]): Promise<readonly CachedObject[]> {
-    return items;
+  async give(items: readonly CachedObject[]): Promise<Given> {
+    return { items };
   }
 
   async ready(selector: Selector, all: () => readonly CachedObject[]): Promise<void> {
@@ -143,18 +149,21 @@ export class HeldInStore implements Holding {
   }
 
   /** Longer answers read theirs as they are written. */
-  async give(items: readonly CachedObject[], caller?: Caller): Promise<readonly CachedObject[]> {
-    if (items.length > mostGiven) return items;
-    // Pages of many would only drive out what is asked for again.
+  async give(items: readonly CachedObject[], caller?: Caller): Promise<Given> {
+    if (items.length > mostGiven) return { items };
     const objects = this.#objects;
-    const read = items.length > mostKept ? objects.readAll.bind(objects) : objects.loadAll.bind(objects);
+    const lent: Uint8Array[] = [];
+    const lend = (memory: Uint8Array): void => void lent.push(memory);
+    // Pages of many would only drive out what is asked for again.
+    const read = (some: readonly CachedObject[]): CachedObject[] =>
+      items.length > mostKept ? objects.readAll(some, lend) : objects.loadAll(some);
     const given: CachedObject[] = [];
     const work = new TimeSlice(caller);
     for (let from = 0; from < items.length; from += givenAtOnce) {
       if (work.expired) await work.yield();
       given.push(...read(items.slice(from, from + givenAtOnce)));
     }
-    return given;
+    return { items: given, lent };
   }
 
   /** Columns answer for fields; where only labels are asked for exactly, an index of those is built. */

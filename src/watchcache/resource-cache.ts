@@ -294,7 +294,7 @@ export class ResourceCache implements ObjectSource {
         query,
         freshness.revision,
       );
-      return { ...page, items: await this.#holding.give(page.items, query.caller) };
+      return { ...page, ...(await this.#holding.give(page.items, query.caller)) };
     }
     await this.#indexed(query);
     await this.#fresh(freshness);
@@ -309,9 +309,11 @@ export class ResourceCache implements ObjectSource {
     }
     const changes = this.#changes;
     const { items: found, revision: _, ...rest } = await this.#listed(query, revision);
-    const made = await this.#holding.give(found, query.caller);
+    const given = await this.#holding.give(found, query.caller);
+    const { items: made, lent } = given;
     this.stats.returned += made.length;
-    if (changes !== this.#changes || isForOneAnswer(made[0])) return { revision, items: made, ...rest };
+    if (changes !== this.#changes || lent?.length || isForOneAnswer(made[0]))
+      return { revision, ...given, ...rest };
     if (this.#answers.size >= mostAnswers) this.#answers.delete(this.#answers.keys().next().value!);
     this.#answers.set(question, { items: new WeakRef(made), rest });
     return { revision, items: made, ...rest };

@@ -31,6 +31,8 @@ export interface ListResult {
   readonly next?: string;
   /** How many follow; unknown under a selector. */
   readonly remaining?: number;
+  /** Memory that was read for this result alone: to free it is for whoever has made of the items what it wants. */
+  readonly lent?: readonly Uint8Array[];
 }
 
 export interface WatchQuery {

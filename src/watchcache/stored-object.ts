@@ -1,6 +1,6 @@
 // Objects of a kind of which there may be very many: a key and a revision each. Their bytes are in the store and are
 // read when somebody asks; those asked for last, and the newest, stay in memory within a budget.
-import { Compacted, type LocalValues, type Revision } from "#store";
+import { Compacted, type Lend, type LocalValues, type Revision } from "#store";
 import type { CachedObject } from "./cached-object.ts";
 import type { Reader } from "./resource-cache.ts";
 
@@ -64,10 +64,13 @@ export class StoredObjects {
     );
   }
 
-  /** Some for one answer: nothing of them is kept here. */
-  readAll(items: readonly CachedObject[]): CachedObject[] {
+  /** Some for one answer: nothing of them is kept here, and they are good for as long as the memory lent is. */
+  readAll(items: readonly CachedObject[], lend: Lend): CachedObject[] {
     const absent = items.filter((item) => item instanceof StoredObject && !item.loaded);
-    const values = this.#values.values(absent.map(({ revision }) => revision));
+    const values = this.#values.values(
+      absent.map(({ revision }) => revision),
+      lend,
+    );
     return items.map((item) =>
       item instanceof StoredObject
         ? (item.loaded ?? this.#made(item, values.get(item.revision), "one answer"))

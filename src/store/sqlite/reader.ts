@@ -3,7 +3,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { StoreDamaged } from "../errors.ts";
-import type { Revision } from "../store.ts";
+import type { Lend, Revision } from "../store.ts";
 import { rowSeal, valueSeal } from "./files.ts";
 
 /** A row of the log; `created` is negative for a deletion. */
@@ -76,13 +76,14 @@ export class Reader {
 
   /**
    * Many values at once; those no longer kept are missing. Small ones are pieces of one buffer: to make and collect
-   * a buffer for each takes much longer than to read them. Whoever keeps one copies it.
+   * a buffer for each takes much longer than to read them. Whoever keeps one copies it; that buffer is lent.
    */
-  values(revisions: readonly Revision[]): Map<Revision, Uint8Array> {
+  values(revisions: readonly Revision[], lend?: Lend): Map<Revision, Uint8Array> {
     return this.#guard(() => {
       const asked = JSON.stringify(revisions);
       const values = new Map<Revision, Uint8Array>();
       const [described, joined] = this.#smallValues.get(asked) as unknown as [string | null, Uint8Array];
+      if (described) lend?.(joined);
       const numbers = described?.split(" ") ?? [];
       for (let at = 0, offset = 0; at < numbers.length; at += 3) {
         const revision = Number(numbers[at]);

@@ -1,7 +1,8 @@
+import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
+import { after, test } from "node:test";
 import { virtualClock } from "#base";
 import { storeContract } from "../store.contract.ts";
 import type { Store } from "../store.ts";
@@ -27,3 +28,24 @@ const elapse = async (store: Store, seconds: number): Promise<void> =>
 
 storeContract("sqlite", () => open(), [], { elapse, reuse: true });
 storeContract("sqlite that reads everything from disk", () => open(0), [], { elapse, reuse: true });
+
+test("only what is read from disk lies in memory that is lent", async () => {
+  for (const [recentBytes, lentTimes] of [
+    [0, 1],
+    [undefined, 0],
+  ] as const) {
+    const store = await open(recentBytes);
+    const revisions: number[] = [];
+    for (const name of ["a", "b"]) {
+      const outcome = await store.write({ key: `/${name}`, value: Buffer.from(name), expect: "absent" });
+      assert.ok(outcome.done);
+      revisions.push(outcome.revision);
+    }
+    const lent: Uint8Array[] = [];
+    const values = store.local!.values(revisions, (memory) => lent.push(memory));
+    assert.equal(lent.length, lentTimes);
+    for (const memory of lent)
+      assert.ok([...values.values()].every(({ buffer }) => buffer === memory.buffer));
+    await store.close();
+  }
+});

@@ -18,6 +18,7 @@ import {
   type Outcome,
   type Page,
   type Range,
+  type Lend,
   type Revision,
   type Store,
   type StoreStatus,
@@ -162,7 +163,7 @@ class SqliteStore implements Store {
   readonly local: LocalValues = {
     versions: (prefix, at) => this.#index.list({ prefix }, at),
     value: (revision) => this.#value(revision),
-    values: (revisions) => this.#values(revisions),
+    values: (revisions, lend) => this.#values(revisions, lend),
     derived: {
       read: (name) => this.#reader.derived(name),
       write: (name, piece, bytes) => this.#commits.putDerived({ name, piece, bytes }),
@@ -333,7 +334,7 @@ class SqliteStore implements Store {
     return entries;
   }
 
-  #values(revisions: readonly Revision[]): Map<Revision, Uint8Array> {
+  #values(revisions: readonly Revision[], lend?: Lend): Map<Revision, Uint8Array> {
     const values = new Map<Revision, Uint8Array>();
     const onDisk: Revision[] = [];
     for (const revision of revisions) {
@@ -341,7 +342,7 @@ class SqliteStore implements Store {
       if (value) values.set(revision, value);
       else onDisk.push(revision);
     }
-    for (const [revision, value] of onDisk.length ? this.#reader.values(onDisk) : [])
+    for (const [revision, value] of onDisk.length ? this.#reader.values(onDisk, lend) : [])
       values.set(revision, value);
     return values;
   }
