@@ -4,7 +4,7 @@
 import type { Due } from "../deadlines.ts";
 import { expectationHolds } from "../key-order.ts";
 import type { Change, Entry, Outcome, Revision, Write } from "../store.ts";
-import type { DerivedPiece, WriterJob } from "./writer.ts";
+import { type WriterChores, type WriterJob, packed } from "./job.ts";
 
 /** A write that waits for its batch. */
 export interface Pending {
@@ -87,39 +87,20 @@ export function decide(
 
 const read = ({ key, value, revision, created }: Entry): Entry => ({ key, value, revision, created });
 
-/** Packs decided changes and housekeeping for the writer thread. */
-export function jobOf(
-  decided: readonly Decided[],
-  chores: {
-    readonly forget?: readonly Revision[];
-    readonly compacted?: Revision;
-    readonly vacuumPages?: number;
-    readonly derived?: readonly DerivedPiece[];
-  },
-): WriterJob {
-  const numbers = new Float64Array(decided.length * 4);
-  const bytes = new Uint8Array(decided.reduce((sum, { change }) => sum + (change.value?.length ?? 0), 0));
-  let offset = 0;
-  for (const [i, { change, expires }] of decided.entries()) {
-    numbers[4 * i] = change.value ? change.created : -change.created;
-    numbers[4 * i + 1] = change.previous?.revision ?? 0;
-    numbers[4 * i + 2] = expires;
-    numbers[4 * i + 3] = change.value?.length ?? -1;
-    if (!change.value) continue;
-    bytes.set(change.value, offset);
-    offset += change.value.length;
-  }
-  return {
-    derived: chores.derived ?? [],
-    first: decided[0]?.change.revision ?? 0,
-    keys: decided.map(({ change }) => change.key),
-    numbers,
-    bytes,
-    forget: Float64Array.from(chores.forget ?? []),
-    compacted: chores.compacted ?? 0,
-    vacuumPages: chores.vacuumPages ?? 0,
-  };
-}
+/** Packs decided changes for the writer thread, with the housekeeping that goes with them. */
+export const jobOf = (decided: readonly Decided[], chores?: WriterChores): WriterJob => ({
+  first: decided[0]?.change.revision ?? 0,
+  keys: decided.map(({ change }) => change.key),
+  packed: packed(
+    decided.map(({ change: { value, created, previous }, expires }) => ({
+      created: value ? created : -created,
+      before: previous?.revision ?? 0,
+      expires,
+      value,
+    })),
+  ),
+  ...(chores && { chores }),
+});
 
 // A key cut out of a long string would keep all of that string alive for as long as the key is there.
 const flat = (key: string): string => Buffer.from(key).toString();

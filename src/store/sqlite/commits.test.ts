@@ -15,8 +15,8 @@ function counting(find: (key: string) => Entry | undefined) {
   let revision = 0;
   const thread = {
     run: async (job: Parameters<WriterThread["run"]>[0]) => {
-      jobs.push(job.numbers.length / 4);
-      forgotten.push(...job.forget);
+      jobs.push(job.keys.length);
+      forgotten.push(...(job.chores?.forget ?? []));
       return { pages: 1, freePages: 0 };
     },
   } as unknown as WriterThread;

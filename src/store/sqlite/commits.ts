@@ -5,8 +5,8 @@ import type { Due } from "../deadlines.ts";
 import { StoreBusy, StoreClosed } from "../errors.ts";
 import type { Revision } from "../store.ts";
 import { type CurrentEntry, type Decided, type Pending, decide, jobOf } from "./batch.ts";
-import type { DerivedPiece } from "./writer.ts";
-import { type Pages, type WriterThread, JobFailed } from "./writer-thread.ts";
+import type { DerivedPiece, Pages } from "./job.ts";
+import { type WriterThread, JobFailed } from "./writer-thread.ts";
 
 const writesPerJob = 1024;
 const bytesPerJob = 8 << 20;
@@ -149,26 +149,24 @@ export class Commits {
       this.#forgotFirst,
       this.#forgotFirst + (decided.length ? forgetBesideWrites : forgetAlone),
     );
-    const vacuumPages =
-      decided.length || forget.length || derived.length || compacted || !this.#spacious()
-        ? 0
-        : vacuumPagesAlone;
+    const hasChores = forget.length > 0 || derived.length > 0 || compacted !== undefined;
+    const vacuumPages = decided.length || hasChores || !this.#spacious() ? 0 : vacuumPagesAlone;
+    const chores = (hasChores || vacuumPages > 0) && {
+      forget,
+      vacuumPages,
+      derived: derived.map(({ name, piece, bytes }) => ({ name, piece, bytes })),
+      ...(compacted && { compacted: compacted.through }),
+    };
     this.#compacted = undefined;
     try {
-      if (decided.length || forget.length || derived.length || compacted || vacuumPages) {
-        const pages = await thread.run(
-          jobOf(decided, {
-            forget,
-            vacuumPages,
-            derived: derived.map(({ name, piece, bytes }) => ({ name, piece, bytes })),
-            ...(compacted && { compacted: compacted.through }),
-          }),
-        );
+      if (decided.length || chores) {
+        const pages = await thread.run(jobOf(decided, chores || undefined));
         // Vacuuming that frees nothing must not be tried for ever.
-        this.#pages =
-          vacuumPages && pages.freePages >= this.#pages.freePages
-            ? { pages: pages.pages, freePages: 0 }
-            : pages;
+        if (pages)
+          this.#pages =
+            vacuumPages && pages.freePages >= this.#pages.freePages
+              ? { pages: pages.pages, freePages: 0 }
+              : pages;
       }
       if (decided.length) apply(decided);
       this.#forgot(forget.length);

@@ -3,12 +3,8 @@
 
 import { Worker } from "node:worker_threads";
 import { beside, type Fault, faultOf } from "./files.ts";
-import type { WriterAnswer, WriterJob, Order, WriterData } from "./writer.ts";
-
-export interface Pages {
-  readonly pages: number;
-  readonly freePages: number;
-}
+import type { Order, Pages, WriterAnswer, WriterJob } from "./job.ts";
+import type { WriterData } from "./writer.ts";
 
 /** A job that failed as a whole; nothing of it was kept. */
 export class JobFailed extends Error {
@@ -44,7 +40,7 @@ export class WriterThread {
   static async start(data: WriterData): Promise<WriterThread> {
     const thread = new WriterThread(data);
     const answer = await thread.#answer();
-    if (answer.is === "failed") {
+    if (typeof answer === "object" && "fault" in answer) {
       await thread.#worker.terminate();
       throw new JobFailed(answer.fault);
     }
@@ -52,22 +48,21 @@ export class WriterThread {
     return thread;
   }
 
-  /** Hands over a job, its buffers included. The next may follow only when this one has settled. */
-  async run(job: WriterJob): Promise<Pages> {
+  /**
+   * Hands over a job, its buffer included, and gives the number of pages where they were counted. The next may follow
+   * only when this one has settled.
+   */
+  async run(job: WriterJob): Promise<Pages | undefined> {
     // An idle thread does not keep the process alive, a working one does.
     this.#worker.ref();
     const answered = this.#answer();
-    this.#worker.postMessage({ do: "job", job } satisfies Order, [
-      job.bytes.buffer as ArrayBuffer,
-      job.numbers.buffer as ArrayBuffer,
-      job.forget.buffer as ArrayBuffer,
-    ]);
+    this.#worker.postMessage({ do: "job", job } satisfies Order, [job.packed]);
     try {
       const answer = await answered;
-      if (answer.is === "done") return answer;
-      throw new JobFailed(
-        answer.is === "failed" ? answer.fault : { code: 0, message: "the writer thread has closed" },
-      );
+      if (answer === "done") return undefined;
+      if (answer === "closed") throw new JobFailed({ code: 0, message: "the writer thread has closed" });
+      if ("fault" in answer) throw new JobFailed(answer.fault);
+      return answer.done;
     } finally {
       this.#worker.unref();
     }

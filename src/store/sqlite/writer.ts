@@ -5,12 +5,10 @@ import { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
-import type { Revision } from "../store.ts";
 import {
   applicationId,
   checkpointFits,
   faultOf,
-  type Fault,
   formatVersion,
   laterLayout,
   layout,
@@ -20,34 +18,15 @@ import {
   valueSeal,
 } from "./files.ts";
 import { acknowledgedFile, openAcknowledged } from "./acknowledged.ts";
+import {
+  type Order,
+  type Pages,
+  type WriterAnswer,
+  type WriterChores,
+  type WriterJob,
+  unpacked,
+} from "./job.ts";
 
-/** Changes for consecutive revisions from `first` on, and housekeeping that goes with them. */
-export interface WriterJob {
-  /** Pieces of derived data to replace, or to remove where there are no bytes. */
-  readonly derived: readonly DerivedPiece[];
-  readonly first: Revision;
-  readonly keys: readonly string[];
-  /** Four per change: created, before, expires, length of the value (-1 for a deletion). */
-  readonly numbers: Float64Array;
-  /** All values, end to end. */
-  readonly bytes: Uint8Array;
-  /** Revisions whose rows can go. */
-  readonly forget: Float64Array;
-  /** The revision up to which history is compacted from now on, or zero. */
-  readonly compacted: Revision;
-  /** How many free pages to give back to the file system. */
-  readonly vacuumPages: number;
-}
-export interface DerivedPiece {
-  readonly name: string;
-  readonly piece: number;
-  readonly bytes: Uint8Array | null;
-}
-export type Order = { readonly do: "job"; readonly job: WriterJob } | { readonly do: "close" };
-export type WriterAnswer =
-  | { readonly is: "done"; readonly pages: number; readonly freePages: number }
-  | { readonly is: "failed"; readonly fault: Fault }
-  | { readonly is: "closed" };
 export interface WriterData {
   readonly file: string;
   readonly maxPages: number;
@@ -93,28 +72,28 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
   const setCompacted = db.prepare("UPDATE meta SET number = ? WHERE name = 'compacted'");
   const putDerived = db.prepare("INSERT OR REPLACE INTO derived VALUES (?, ?, ?, ?)");
   const dropDerived = db.prepare("DELETE FROM derived WHERE name = ? AND piece = ?");
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const end = db.prepare("COMMIT");
   const newest = db.prepare("SELECT max(revision) AS revision FROM log");
   const pages = db.prepare("PRAGMA page_count");
   const freePages = db.prepare("PRAGMA freelist_count");
   const acknowledged = openAcknowledged(acknowledgedFile(dirname(file)));
   let sinceCheckpoint = 0;
 
-  const apply = ({ first, keys, numbers, bytes, forget, compacted, derived }: WriterJob): void => {
-    for (const { name, piece, bytes: made } of derived)
-      if (made) putDerived.run(name, piece, crc32(made, piece), made);
-      else dropDerived.run(name, piece);
-    let offset = 0;
-    for (const [i, key] of keys.entries()) {
-      const revision = first + i;
-      const created = numbers[4 * i]!;
-      const before = numbers[4 * i + 1]!;
-      const expires = numbers[4 * i + 2]!;
-      const length = numbers[4 * i + 3]!;
+  const apply = ({ first, keys, packed }: WriterJob): void => {
+    let at = 0;
+    for (const { created, before, expires, value } of unpacked(packed, keys.length)) {
+      const revision = first + at;
+      const key = keys[at++]!;
       addRow.run(revision, key, created, before, expires, rowSeal(revision, key, created, before, expires));
-      if (length < 0) continue;
-      const value = bytes.subarray(offset, (offset += length));
-      addValue.run(revision, valueSeal(revision, value), value);
+      if (value) addValue.run(revision, valueSeal(revision, value), value);
     }
+  };
+
+  const clean = ({ forget, compacted, derived }: WriterChores): void => {
+    for (const { name, piece, bytes } of derived)
+      if (bytes) putDerived.run(name, piece, crc32(bytes, piece), bytes);
+      else dropDerived.run(name, piece);
     for (const revision of forget) {
       dropRow.run(revision);
       dropValue.run(revision);
@@ -122,26 +101,30 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     if (compacted) setCompacted.run(compacted);
   };
 
+  const counted = (): Pages => ({
+    pages: Number(pages.get()!["page_count"]),
+    freePages: Number(freePages.get()!["freelist_count"]),
+  });
+
   const commit = (job: WriterJob): WriterAnswer => {
+    const { first, keys, chores } = job;
     try {
-      if (job.keys.length || job.forget.length || job.compacted || job.derived.length) {
-        db.exec("BEGIN IMMEDIATE");
+      // Pages can be given back outside a transaction only.
+      if (chores?.vacuumPages) db.exec(`PRAGMA incremental_vacuum(${chores.vacuumPages})`);
+      else {
+        begin.run();
         apply(job);
-        db.exec("COMMIT");
+        if (chores) clean(chores);
+        end.run();
       }
-      if (job.vacuumPages) db.exec(`PRAGMA incremental_vacuum(${job.vacuumPages})`);
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
       // A failed commit may still have reached the log; what is there counts.
-      if (job.keys.length === 0 || Number(newest.get()!["revision"] ?? 0) < job.first)
-        return { is: "failed", fault: faultOf(error) };
+      if (keys.length === 0 || Number(newest.get()!["revision"] ?? 0) < first)
+        return { fault: faultOf(error) };
     }
-    if (job.keys.length) tolerate(() => acknowledged.write(job.first + job.keys.length - 1));
-    return {
-      is: "done",
-      pages: Number(pages.get()!["page_count"]),
-      freePages: Number(freePages.get()!["freelist_count"]),
-    };
+    if (keys.length) tolerate(() => acknowledged.write(first + keys.length - 1));
+    return chores ? { done: counted() } : "done";
   };
 
   // Folding the log in makes the database grow before the log shrinks. On a disk too full for both it is left
@@ -158,7 +141,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
       tolerate(() => checkpoint("TRUNCATE"));
       db.close();
       acknowledged.close();
-      port.postMessage({ is: "closed" } satisfies WriterAnswer);
+      port.postMessage("closed" satisfies WriterAnswer);
       port.close();
       return;
     }
@@ -166,15 +149,20 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     try {
       answer = commit(order.job);
     } catch (error) {
-      answer = { is: "failed", fault: faultOf(error) };
+      answer = { fault: faultOf(error) };
     }
     port.postMessage(answer);
-    const { keys, bytes, forget, vacuumPages, derived } = order.job;
-    sinceCheckpoint +=
-      derived.reduce((sum, piece) => sum + (piece.bytes?.length ?? 0), bytes.length) +
-      pageBytes * (2 + Math.ceil(keys.length / 64) + forget.length / 4 + vacuumPages);
+    sinceCheckpoint += logGrowth(order.job);
     if (sinceCheckpoint > checkpointBytes) tolerate(() => checkpoint("PASSIVE"));
   });
+}
+
+/** About how many bytes a job adds to the write-ahead log. */
+function logGrowth({ keys, packed, chores }: WriterJob): number {
+  const own = packed.byteLength + pageBytes * (2 + Math.ceil(keys.length / 64));
+  if (!chores) return own;
+  const derived = chores.derived.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
+  return own + derived + pageBytes * (chores.forget.length / 4 + chores.vacuumPages);
 }
 
 // A checkpoint that fails is only put off.
@@ -190,9 +178,9 @@ if (parentPort) {
   try {
     const data = workerData as WriterData;
     serve(parentPort, openDatabase(data), data.file);
-    parentPort.postMessage({ is: "done", pages: 0, freePages: 0 } satisfies WriterAnswer);
+    parentPort.postMessage("done" satisfies WriterAnswer);
   } catch (error) {
-    parentPort.postMessage({ is: "failed", fault: faultOf(error) } satisfies WriterAnswer);
+    parentPort.postMessage({ fault: faultOf(error) } satisfies WriterAnswer);
     parentPort.close();
   }
 }
