@@ -33,6 +33,7 @@ import {
 import type { ApiCall } from "./api-call.ts";
 import { type DecodedBody, readBody } from "./body.ts";
 import { type EndpointHandler, ofObjects, replyWith, represented, writeRequest } from "./context.ts";
+import { checkIdentity } from "./identity.ts";
 import { responding } from "./operation-span.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { recordPatch } from "./recorded-request.ts";
@@ -152,10 +153,7 @@ export function patchedTree(
       if (!judged)
         judgePatch(call, [...strict, ...decoded.strict.toSorted()], options.fieldValidation, invalid);
       judged = true;
-      if (decoded.value.metadata.name !== call.target.name)
-        throw badRequest(
-          `the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`,
-        );
+      checkIdentity(decoded.value.metadata, call, endpoint);
       return deepCopy(decoded.value);
     },
   };
@@ -337,14 +335,7 @@ export function applyConfiguration(
       // What is reset says nothing, be it another name.
       const part = endpoint.resource.strategy.subresources?.[call.target.subresource];
       const { name, namespace } = part?.resets?.includes("metadata") ? {} : sent.metadata;
-      if (name !== undefined && name !== call.target.name)
-        throw badRequest(
-          `the name of the object (${name}) does not match the name on the URL (${call.target.name})`,
-        );
-      if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace)
-        throw badRequest(
-          "the namespace of the provided object does not match the namespace sent on the request",
-        );
+      checkIdentity({ name: name ?? call.target.name, namespace }, call, endpoint);
       if (judged || duplicate.length === 0) return;
       judged = true;
       if (options.fieldValidation === "Strict")
@@ -354,6 +345,17 @@ export function applyConfiguration(
       if (options.fieldValidation === "Warn") for (const text of duplicate) call.warn(text);
     },
   };
+}
+
+/** Texts and numbers that stand for something else, such as times, are read only once no conflict is in the way. */
+function refuseMistyped(endpoint: Endpoint, value: unknown): void {
+  try {
+    fromJsonValue(endpoint.schema, value, { truncates: true });
+  } catch (error) {
+    const mistyped =
+      !(error instanceof DecodeError) || /unmarshal (?!number).* Go struct field/.test(error.message);
+    if (mistyped) throw error;
+  }
 }
 
 function parsedConfiguration(
@@ -366,7 +368,7 @@ function parsedConfiguration(
     const parsed = parseYaml(body);
     duplicate = parsed.duplicate;
     // Values of the wrong type are refused here; fields that nobody knows, by their names, when it is applied.
-    fromJsonValue(endpoint.schema, parsed.value ?? {}, { truncates: true });
+    refuseMistyped(endpoint, parsed.value ?? {});
     sent = parseJson(stringifyJson(parsed.value)).value as ApiObject;
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);

@@ -29,6 +29,7 @@ import {
   ofObjects,
   writeRequest,
 } from "./context.ts";
+import { checkIdentity } from "./identity.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { recordPatch } from "./recorded-request.ts";
 import { type Configuration, applyConfiguration, patchedTree, patchType } from "./patch.ts";
@@ -150,10 +151,7 @@ export const readScale: EndpointHandler = async (context, call, endpoint) => {
 
 export const replaceScale: EndpointHandler = async (context, call, endpoint) => {
   const { object: sent, options } = await objectFromBody(call, scaleEndpoint(endpoint), "UpdateOptions");
-  if (sent.metadata.name !== call.target.name)
-    throw badRequest(
-      `the name of the object (${sent.metadata.name ?? ""}) does not match the name on the URL (${call.target.name})`,
-    );
+  checkIdentity(sent.metadata, call, endpoint);
   call.audit?.named(sent.metadata);
   call.audit?.requestObject(() => encodeJson(Scale, sent as never));
   const request = writeRequest(context, call, endpoint, options);

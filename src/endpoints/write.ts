@@ -1,16 +1,9 @@
 // create and replace.
-import { badRequest, deepCopy } from "#base";
-import {
-  type ApiObject,
-  type Endpoint,
-  create as createObject,
-  defaulted,
-  normalizeOwnerReferences,
-  update,
-} from "#registry";
-import type { ApiCall } from "./api-call.ts";
+import { deepCopy } from "#base";
+import { create as createObject, defaulted, normalizeOwnerReferences, update } from "#registry";
 import { objectFromBody } from "./body.ts";
 import { type EndpointHandler, ofObjects, replyWith, represented, writeRequest } from "./context.ts";
+import { checkIdentity } from "./identity.ts";
 import { responding } from "./operation-span.ts";
 import { recordRequest } from "./recorded-request.ts";
 
@@ -32,7 +25,7 @@ export const create: EndpointHandler = async (context, call, endpoint) => {
 export const replace: EndpointHandler = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, ofObjects);
   const { object: sent, options } = await objectFromBody(call, endpoint, "UpdateOptions");
-  checkIdentity(sent, call, endpoint);
+  checkIdentity(sent.metadata, call, endpoint);
   const request = writeRequest(context, call, endpoint, options);
   call.operation?.step("About to convert to expected version");
   const next = defaulted(request, sent);
@@ -51,21 +44,3 @@ export const replace: EndpointHandler = async (context, call, endpoint) => {
   call.operation?.event(responding);
   return replyWith(as, endpoint, created ? 201 : 200, as.object(object));
 };
-
-/** The object must be the one the path names. */
-function checkIdentity(sent: ApiObject, { target }: ApiCall, endpoint: Endpoint): void {
-  const { name } = sent.metadata;
-  if (!name)
-    throw badRequest(
-      `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
-    );
-  if (name !== target.name)
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
-  if (
-    endpoint.resource.namespaced &&
-    sent.metadata.namespace &&
-    sent.metadata.namespace !== target.namespace
-  ) {
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  }
-}

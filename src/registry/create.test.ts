@@ -8,6 +8,7 @@ import { timestamp } from "./request.ts";
 import type { Strategy } from "./strategy.ts";
 import { configMap } from "./strategies/config-map.ts";
 import { event } from "./strategies/event.ts";
+import { job } from "./strategies/job.ts";
 import { namespace } from "./strategies/namespace.ts";
 
 const map = (more: Sent["metadata"] = { name: "a" }): Sent => ({ metadata: more, data: { x: "1" } });
@@ -314,3 +315,12 @@ for (const [name, media, sent, words] of sizes) {
     else await assert.rejects(create(sent), refusal(413, words));
   });
 }
+
+test("a job whose name is no label takes no labels before it is refused", async (t) => {
+  const { create } = await shelf(t, job);
+  const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+  const refused = create({ metadata: { name: "not/a/label" }, spec: { template } } as never);
+  const causes = await causesOf(refused);
+  assert.ok(causes.some((cause) => cause.endsWith(" spec.template.labels")));
+  assert.ok(!causes.some((cause) => cause.endsWith(" metadata.labels")));
+});

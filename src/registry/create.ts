@@ -102,6 +102,8 @@ async function stored(
   const { resource } = request.endpoint;
   const { metadata: meta } = object;
   await check(request, object, ctx);
+  // The answer is the object as it will be read.
+  resource.strategy.restore?.(object);
   await mayCreate?.();
   attributes.name = meta.name!;
   await request.admission.validate(attributes);
@@ -112,7 +114,8 @@ async function stored(
     throw badRequest("resourceVersion should not be set on objects to be created");
   if (request.yieldBudget?.expired) await request.yieldBudget.yield();
   const encode = () => resource.encode(object, { anySize: request.dryRun });
-  if (request.dryRun) return withoutRevision(await resource.tryObject(encode(), key, 0));
+  if (request.dryRun)
+    return withoutRevision(await resource.tryObject(encode(), key, 0), meta.resourceVersion);
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const { consumes } = share ?? {};
   const { outcome, object: written } = await inStoreSpan(request, "Create", key, async (span) => {

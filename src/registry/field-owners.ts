@@ -6,6 +6,7 @@ import { Scale } from "#api";
 import {
   type Applied,
   type Conflict,
+  DecodeError,
   type FieldPath,
   type FieldSet,
   type JsonObject,
@@ -120,8 +121,7 @@ export async function applyObject(
   }
   // The outcome shares parts with the live object and with what stands for nothing; what follows changes it
   // in place.
-  const { value } = fromJsonValue(endpoint.schema, outcome.object, { truncates: true });
-  const merged = deepCopy(value) as unknown as ApiObject;
+  const merged = deepCopy(decodedMerge(endpoint, outcome.object));
   merged.apiVersion = endpoint.apiVersion;
   merged.kind = endpoint.kind;
   if (!merged.metadata.name)
@@ -137,6 +137,15 @@ export async function applyObject(
   if (!old) delete merged.metadata.resourceVersion;
   setManagers(merged, outcome.managers);
   return defaultedMerge(request, merged);
+}
+
+/** What a configuration says may still be no time or amount: nobody has read it as one yet. */
+function decodedMerge({ schema }: Endpoint, merged: JsonObject): ApiObject {
+  try {
+    return fromJsonValue(schema, merged, { truncates: true }).value as unknown as ApiObject;
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(`error decoding YAML: ${error.message}`) : error;
+  }
 }
 
 function applied(

@@ -74,6 +74,9 @@ test("what is held is known again by what was encoded, whatever its revision", (
     ])
       assert.equal(sameContent(cached, bytes(other)), false, other);
     assert.equal(withoutRevision(cached).line.toString(), `${plain}\n`);
+    const madeUp = JSON.parse(withoutRevision(cached, 'a"b').line.toString()) as { metadata: object };
+    const { metadata } = JSON.parse(plain) as { metadata: object };
+    assert.deepEqual(madeUp.metadata, { ...metadata, resourceVersion: 'a"b' });
   }
 });
 

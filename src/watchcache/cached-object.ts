@@ -145,10 +145,12 @@ export function sameContent(cached: CachedObject, encoded: Uint8Array): boolean 
   );
 }
 
-/** What is held without its revision, for what has none. */
-export function withoutRevision(cached: CachedObject): CachedObject {
+/** What is held without its revision, for what has none but the one that a client may have made up. */
+export function withoutRevision(cached: CachedObject, madeUp?: string): CachedObject {
   const at = revisionKeyStart(cached);
-  const line = Buffer.concat([cached.line.subarray(0, at), cached.line.subarray(cached.revisionEnd + 1)]);
+  const shown = madeUp ? `,"resourceVersion":${JSON.stringify(madeUp)}` : "";
+  const rest = cached.line.subarray(cached.revisionEnd + 1);
+  const line = Buffer.concat([cached.line.subarray(0, at), Buffer.from(shown), rest]);
   const { key, namespace, name, labels, fields, revision, typeHeaderBytes } = cached;
   const json = line.subarray(0, -1);
   const known = { key, namespace, name, labels, fields, revision };

@@ -1,7 +1,7 @@
 // Daemon sets: one pod on every node. The number of template changes is kept in an annotation, as it always
 // was.
 import { DaemonSet, type DaemonSetSpec, type DaemonSetUpdateStrategy } from "#api";
-import { type FieldError, invalidValue, notSupported, required } from "#base";
+import { type FieldError, badRequest, invalidValue, notSupported, required } from "#base";
 import type { RequestContext, PartSubresource } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { labelsText, orNone } from "./cells/text.ts";
@@ -28,6 +28,25 @@ import {
 const generationKey = "deprecated.daemonset.template.generation";
 const templateGeneration = ({ metadata }: DaemonSet): number =>
   Number(metadata.annotations?.[generationKey] ?? 0) || 0;
+/** A number that does not fit stays, to be refused. */
+function readTemplateGeneration(set: DaemonSet): void {
+  const text = set.metadata.annotations?.[generationKey] ?? "0";
+  if (generationFault(text) === undefined) setTemplateGeneration(set, Number(text));
+}
+function refuseTemplateGeneration({ metadata }: DaemonSet): void {
+  const fault = generationFault(metadata.annotations?.[generationKey] ?? "0");
+  if (fault)
+    throw badRequest(
+      `DaemonSet in version "v1" cannot be handled as a DaemonSet: strconv.ParseInt: ${fault}`,
+    );
+}
+function generationFault(text: string): string | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return `parsing ${JSON.stringify(text)}: invalid syntax`;
+  const value = BigInt(text.replace("+", ""));
+  return BigInt.asIntN(64, value) === value
+    ? undefined
+    : `parsing ${JSON.stringify(text)}: value out of range`;
+}
 const setTemplateGeneration = ({ metadata }: DaemonSet, value: number): void => {
   metadata.annotations = { ...metadata.annotations, [generationKey]: String(value) };
 };
@@ -107,14 +126,17 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
   defaults: (obj) => {
     podTemplateDefaults(obj.spec.template);
     const update = obj.spec.updateStrategy;
-    if (update.type === "RollingUpdate")
+    const rolls = update.type === "RollingUpdate";
+    // Of a strategy that is not in force kube-apiserver shows both, too.
+    if (rolls || update.rollingUpdate)
       update.rollingUpdate = {
-        maxUnavailable: update.rollingUpdate?.maxUnavailable ?? 1,
+        maxUnavailable: update.rollingUpdate?.maxUnavailable ?? (rolls ? 1 : 0),
         maxSurge: update.rollingUpdate?.maxSurge ?? 0,
       };
-    setTemplateGeneration(obj, templateGeneration(obj));
+    readTemplateGeneration(obj);
   },
   prepareForCreate: (obj) => {
+    refuseTemplateGeneration(obj);
     obj.status = {
       currentNumberScheduled: 0,
       numberMisscheduled: 0,
@@ -123,11 +145,13 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
     };
     setTemplateGeneration(obj, Math.max(templateGeneration(obj), 1));
   },
-  prepareForUpdate: (obj, old) =>
+  prepareForUpdate: (obj, old) => {
+    refuseTemplateGeneration(obj);
     setTemplateGeneration(
       obj,
       templateGeneration(old) + (same(obj.spec.template, old.spec.template) ? 0 : 1),
-    ),
+    );
+  },
   validate: ({ spec }, ctx) => specErrors(spec, ctx),
   // Everything is said twice of a changed daemon set; clients know it no other way.
   validateUpdate: ({ spec }, { spec: old }, ctx) => [

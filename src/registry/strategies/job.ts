@@ -47,7 +47,7 @@ function defaults({ metadata, spec }: Job): void {
 
 function identify({ metadata, spec }: Job, dialect: Dialect): void {
   const { template } = spec;
-  const inherits = metadata.labels === undefined || metadata.labels === template.metadata.labels;
+  const inherits = metadata.labels !== undefined && metadata.labels === template.metadata.labels;
   if (!spec.manualSelector) {
     const added = [
       ...nameLabels(dialect).map((key) => [key, metadata.name ?? ""]),

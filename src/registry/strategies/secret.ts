@@ -1,13 +1,13 @@
 // Secrets: typed, each type with keys that must be there. Text comes in as stringData and is kept as data.
 import { Secret } from "#api";
 import { type FieldError, invalidValue, required, setOwn, tooLong } from "#base";
-import { X509Certificate, createPrivateKey } from "node:crypto";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { base64Bytes, dataKeyErrors, mostDataBytes } from "./rules/data-key.ts";
 import { frozenErrors } from "./rules/frozen.ts";
 import { unchanged } from "./rules/unchanged.ts";
+import { pairFault } from "./tls-pair.ts";
 
 type Data = NonNullable<Secret["data"]>;
 
@@ -72,14 +72,8 @@ function jsonErrors(data: Data, key: string): FieldError[] {
 function pairWarnings({ type, data }: Secret, { names }: Dialect): string[] {
   if (type !== names.secretTypes.tls) return [];
   const bytes = (key: string): Buffer => Buffer.from(data?.[key] ?? "", "base64");
-  try {
-    const certificate = new X509Certificate(bytes("tls.crt"));
-    return certificate.checkPrivateKey(createPrivateKey(bytes("tls.key")))
-      ? []
-      : ["tls: private key does not match public key"];
-  } catch {
-    return ["tls: the certificate and its private key must both be given in PEM form"];
-  }
+  const fault = pairFault(bytes("tls.crt"), bytes("tls.key"));
+  return fault === undefined ? [] : [fault];
 }
 
 export const secret = strategy<Secret>({

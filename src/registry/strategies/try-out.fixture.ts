@@ -44,15 +44,14 @@ export function tryCreate(strategy: Strategy, sent: object, dialect: DialectName
   const object = defaulted(strategy, sent, dialect);
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
   strategy.prepareForCreate?.(object, ctx);
-  return {
-    object: object as unknown as Record<string, unknown>,
-    causes: causesOf(
-      strategy.precheck?.(object, undefined, ctx).length
-        ? strategy.precheck(object, undefined, ctx)
-        : (strategy.validate?.(object, ctx) ?? []),
-    ),
-    warnings: strategy.warnings?.(object, undefined, ctx) ?? [],
-  };
+  const causes = causesOf(
+    strategy.precheck?.(object, undefined, ctx).length
+      ? strategy.precheck(object, undefined, ctx)
+      : (strategy.validate?.(object, ctx) ?? []),
+  );
+  const warnings = strategy.warnings?.(object, undefined, ctx) ?? [];
+  strategy.restore?.(object);
+  return { object: object as unknown as Record<string, unknown>, causes, warnings };
 }
 
 /** Creates the first and replaces it with the second. */

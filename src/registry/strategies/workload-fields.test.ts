@@ -48,6 +48,11 @@ test("fields that are left out and depend on others are filled in", () => {
   assert.deepEqual(specOf(daemonSet, { ...spec, updateStrategy: { type: "OnDelete" } })["updateStrategy"], {
     type: "OnDelete",
   });
+  const unused = { type: "OnDelete", rollingUpdate: { maxUnavailable: 2 } };
+  assert.deepEqual(specOf(daemonSet, { ...spec, updateStrategy: unused })["updateStrategy"], {
+    type: "OnDelete",
+    rollingUpdate: { maxUnavailable: 2, maxSurge: 0 },
+  });
   assert.deepEqual(specOf(replicationController, { template })["selector"], { a: "b" });
 });
 
@@ -160,4 +165,14 @@ test("the status of a daemon set does not change how often its template was", ()
     a: "b",
     "deprecated.daemonset.template.generation": "1",
   });
+});
+
+test("a count of template changes that is no number is refused", () => {
+  for (const [text, fault] of [
+    ["abc", /parsing "abc": invalid syntax/],
+    ["123456789012345678901234567890", /value out of range/],
+  ] as const) {
+    const annotations = { "deprecated.daemonset.template.generation": text };
+    assert.throws(() => tryCreate(daemonSet, { metadata: { name: "d", annotations }, spec }), fault);
+  }
 });

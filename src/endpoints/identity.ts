@@ -1,0 +1,20 @@
+// Whether an object that a request sends is the one that its path names.
+import { badRequest } from "#base";
+import type { ApiObject, Endpoint } from "#registry";
+import type { ApiCall } from "./api-call.ts";
+
+/** The namespace first: of two faults kube-apiserver tells that one. */
+export function checkIdentity(
+  { name, namespace }: Pick<ApiObject["metadata"], "name" | "namespace">,
+  { target }: ApiCall,
+  { resource }: Endpoint,
+): void {
+  if (resource.namespaced && namespace && namespace !== target.namespace)
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  if (!name)
+    throw badRequest(
+      `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
+    );
+  if (name !== target.name)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+}

@@ -1,0 +1,47 @@
+// What is wrong with a certificate and its private key in PEM form, in the words that clients of kube-apiserver know:
+// there the TLS library says it.
+import { X509Certificate, createPrivateKey } from "node:crypto";
+
+const block = /-----BEGIN ([^-\n]+)-----(?:[^-]|-(?!----))*-----END \1-----/g;
+
+/** The types of the blocks in a file, in their order. */
+const typesIn = (pem: string): string[] => Array.from(pem.matchAll(block), ([, type]) => type!);
+
+const isKey = (type: string): boolean => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY");
+
+function certificateFault(pem: string): string | undefined {
+  const types = typesIn(pem);
+  if (types.includes("CERTIFICATE")) return undefined;
+  if (types.length === 0) return "tls: failed to find any PEM data in certificate input";
+  if (types.length === 1 && isKey(types[0]!))
+    return "tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched";
+  return `tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [${types.join(" ")}]`;
+}
+
+function keyFault(pem: string): string | undefined {
+  const types = typesIn(pem);
+  if (types.some(isKey)) return undefined;
+  if (types.length === 0) return "tls: failed to find any PEM data in key input";
+  if (types.length === 1 && types[0] === "CERTIFICATE")
+    return "tls: found a certificate rather than a key in the PEM for the private key";
+  return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [${types.join(" ")}]`;
+}
+
+/** Undefined when they are a pair. */
+export function pairFault(certificate: Buffer, key: Buffer): string | undefined {
+  const missing = certificateFault(certificate.toString()) ?? keyFault(key.toString());
+  if (missing !== undefined) return missing;
+  let parsed: X509Certificate;
+  try {
+    parsed = new X509Certificate(certificate);
+  } catch {
+    return "x509: malformed certificate";
+  }
+  try {
+    return parsed.checkPrivateKey(createPrivateKey(key))
+      ? undefined
+      : "tls: private key does not match public key";
+  } catch {
+    return "tls: failed to parse private key";
+  }
+}
