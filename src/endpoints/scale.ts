@@ -11,9 +11,11 @@ import {
   type Strategy,
   type WriteRequest,
   ageColumn,
+  dnsSubdomain,
   nameColumn,
   ownersOfScale,
   update,
+  validateMeta,
 } from "#registry";
 import { type Message, encodeJson } from "#schema";
 import type { CachedObject } from "#watchcache";
@@ -50,7 +52,7 @@ function scaleEndpoint(endpoint: Endpoint): Endpoint {
   };
 }
 
-/** Stands for replicas that an object does not have while its scale is being written; nobody can send it. */
+/** Stands for replicas that an object of a defined kind does not have while its scale is being written. */
 const unset = -(2 ** 31);
 
 function scaleOf(endpoint: Endpoint, object: ApiObject, missing?: number): ApiObject {
@@ -189,6 +191,13 @@ const appliedScale = (configuration: Configuration, { force = false }: WriteOpti
 const replicasOf = (scale: Record<string, unknown>): number =>
   (scale["spec"] as { replicas?: number } | undefined)?.replicas ?? 0;
 
+function checkScale(name: string, metadata: ApiObject["metadata"], replicas: number): void {
+  const errors = validateMeta(metadata, true, dnsSubdomain);
+  if (replicas < 0)
+    errors.push(invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"));
+  if (errors.length > 0) throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, errors);
+}
+
 /** Stores the replicas a scale says, and who owns them. */
 async function written(
   request: WriteRequest,
@@ -210,11 +219,9 @@ async function written(
       const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old, unset), change);
       const next = deepCopy(old);
       const replicas = replicasOf(scale as unknown as Record<string, unknown>);
-      if (replicas === unset) throw badRequest(`the spec replicas field "${pathOf(view)}" cannot be empty`);
-      if (replicas < 0 && !view.ownRules)
-        throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, [
-          invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"),
-        ]);
+      if (!view.ownRules) checkScale(name, scale.metadata, replicas);
+      else if (replicas === unset)
+        throw badRequest(`the spec replicas field "${pathOf(view)}" cannot be empty`);
       view.setReplicas(next, replicas);
       next.metadata.managedFields = managedFields as NonNullable<ApiObject["metadata"]["managedFields"]>;
       if (scale.metadata.resourceVersion === undefined) {

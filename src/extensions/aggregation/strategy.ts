@@ -1,6 +1,6 @@
 // API services: which server has a version of a group. The server's own are kept by itself.
 import { APIService } from "#api";
-import { type FieldError, invalidValue, required } from "#base";
+import { type FieldError, invalidValue, notSupported, required } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type Strategy, ageColumn, nameColumn, pathSegment, strategy, timestamp } from "#registry";
 import { localAvailability } from "./availability.ts";
@@ -73,6 +73,13 @@ function serviceErrors({ service, caBundle, insecureSkipTLSVerify }: APIService[
   return errors;
 }
 
+const statusErrors = ({ status }: APIService): FieldError[] =>
+  (status.conditions ?? []).flatMap((condition, at) =>
+    ["True", "False", "Unknown"].includes(condition.status)
+      ? []
+      : [notSupported(`status.conditions[${at}].status`, condition.status, ["True", "False", "Unknown"])],
+  );
+
 const availability = ({ status }: APIService): string => {
   const found = status.conditions?.find(({ type }) => type === "Available");
   if (!found) return "Unknown";
@@ -116,6 +123,7 @@ export const apiServiceStrategy = (dialect: Dialect): Strategy =>
     subresources: {
       status: {
         merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: sent.status }),
+        validate: statusErrors,
         resets: ["spec"],
       },
     },

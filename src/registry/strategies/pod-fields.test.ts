@@ -294,7 +294,7 @@ test("ephemeral containers come and stay", () => {
     metadata: { ...metadata, annotations: { [dialects.orch.names.annotations.configMirror]: "file" } },
   });
   assert.deepEqual(tryPart(pod, "ephemeralcontainers", mirror(spec()), mirror(withOne)).causes, [
-    "Forbidden ",
+    "Forbidden []",
   ]);
   assert.deepEqual(
     tryPart(pod, "ephemeralcontainers", spec(), {

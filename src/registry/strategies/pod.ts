@@ -185,7 +185,7 @@ export const pod = strategy<Pod>({
       },
       validate: (obj, old, ctx) => {
         if (old.metadata.annotations?.[ctx.dialect.names.annotations.configMirror] !== undefined)
-          return [forbiddenField("", "static pods do not support ephemeral containers")];
+          return [forbiddenField("[]", "static pods do not support ephemeral containers")];
         return [
           ...metaErrors(obj, ctx),
           ...podErrors(obj, ctx, old),

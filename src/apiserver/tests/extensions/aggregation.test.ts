@@ -241,3 +241,21 @@ test("another server's own documents of OpenAPI 3 are listed, and asked for ther
   await until(async () => (await listed())?.["serverRelativeURL"] === url);
   assert.deepEqual((await must(200, "GET", url)).json, { hello: url });
 });
+
+test("a condition of an API service is true, false or unknown", async () => {
+  const spec = {
+    group: "nobody.example.com",
+    version: "v1",
+    groupPriorityMinimum: 100,
+    versionPriority: 10,
+    service: { namespace: "none", name: "none" },
+  };
+  const name = "v1.nobody.example.com";
+  await must(201, "POST", services, { body: { metadata: { name }, spec } });
+  const body = { status: { conditions: [{ type: "Available", status: "Maybe" }] } };
+  const { causes } = await must(422, "PATCH", `${services}/${name}/status`, {
+    type: "application/merge-patch+json",
+    body,
+  });
+  assert.deepEqual(causes, ["NotSupported status.conditions[0].status"]);
+});
