@@ -131,7 +131,7 @@ async function restarted(server: RunningApiserver): Promise<{ readonly wall: num
 /** Waits until the server does nothing more: what it still reads after it is ready is not part of what follows. */
 async function afterStart(server: RunningApiserver): Promise<number> {
   const began = cpuMicros(server.pid);
-  for (let before = began; ; ) {
+  for (let before = began; ;) {
     await sleep(2000);
     const now = cpuMicros(server.pid);
     if (now - before < 100_000) return (now - began) / 1000;

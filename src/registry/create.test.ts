@@ -319,7 +319,7 @@ for (const [name, media, sent, words] of sizes) {
 test("a job whose name is no label takes no labels before it is refused", async (t) => {
   const { create } = await shelf(t, job);
   const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
-  const refused = create({ metadata: { name: "not/a/label" }, spec: { template } } as never);
+  const refused = create({ metadata: { name: "not/a/label" }, spec: { template } });
   const causes = await causesOf(refused);
   assert.ok(causes.some((cause) => cause.endsWith(" spec.template.labels")));
   assert.ok(!causes.some((cause) => cause.endsWith(" metadata.labels")));

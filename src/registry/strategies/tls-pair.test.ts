@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { testAuthority } from "../../../test/kit/certificates.ts";
+import { testAuthority } from "#kit";
 import { pairFault } from "./tls-pair.ts";
 
 const authority = await testAuthority();
