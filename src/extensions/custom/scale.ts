@@ -2,6 +2,7 @@
 import type { CustomResourceDefinitionSpec, CustomResourceSubresourceScale } from "#api";
 import { type FieldError, invalidValue } from "#base";
 import type { ApiObject, ScaleView } from "#registry";
+import { stringifyJson } from "#schema";
 import { isObject } from "../structural/structural.ts";
 
 const stepsOf = (path: string): string[] => path.replace(/^\./, "").split(".");
@@ -71,7 +72,7 @@ function accessError(object: unknown, path: string, type: string): string | unde
 }
 
 const mismatch = (value: unknown, wanted: string): string =>
-  `${typeof value === "object" ? JSON.stringify(value) : String(value)} is of the type ${typeName(value)}, expected ${wanted}`;
+  `${typeof value === "object" ? stringifyJson(value) : String(value)} is of the type ${typeName(value)}, expected ${wanted}`;
 
 /** The type of a value, as the reference's decoder holds it. */
 function typeName(value: unknown): string {

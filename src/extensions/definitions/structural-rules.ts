@@ -21,7 +21,8 @@ export function* notStructural(schema: SchemaProps, x: string): Steps<string | u
     "additionalItems",
     "definitions",
   ])
-    if (schema[key] !== undefined && schema[key] !== "") return `OpenAPIV3Schema '${key}' is not supported`;
+    if (schema[key] !== undefined && schema[key] !== "")
+      return `OpenAPIV3Schema '${key === "$schema" ? "schema" : key}' is not supported`;
   if (Array.isArray(schema["items"])) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
   if (schema[`${x}preserve-unknown-fields`] === false)
     return `'${x}preserve-unknown-fields' must be true or undefined`;

@@ -1,5 +1,6 @@
 // Lists that are sets or maps hold every item, or every key, once.
 import { type FieldError, duplicate, invalidValue, mostFindings } from "#base";
+import { stringifyJson } from "#schema";
 import { type Structural, isObject } from "./structural.ts";
 
 /** Whether anything below is such a list; objects of kinds that have none are not walked. */
@@ -41,7 +42,7 @@ function repeated(keys: readonly unknown[]): number[] {
   const times = new Map<unknown, number>();
   const found: number[] = [];
   keys.forEach((key, i) => {
-    const id = typeof key === "object" && key !== null ? JSON.stringify(key) : key;
+    const id = typeof key === "object" && key !== null ? stringifyJson(key) : key;
     const before = times.get(id) ?? 0;
     times.set(id, before + 1);
     if (before === 1) found.push(i);

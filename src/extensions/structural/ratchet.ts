@@ -2,6 +2,7 @@
 // 1.28 came to have it, behind its gate.
 import { isDeepStrictEqual } from "node:util";
 import type { FieldError } from "#base";
+import { stringifyJson } from "#schema";
 import { type Structural, isObject } from "./structural.ts";
 
 /** Whether a value is the one that was there; each is compared once. */
@@ -20,7 +21,7 @@ export function comparison(): (value: unknown, old: unknown) => boolean {
 export function oldItems(schema: Structural | undefined, old: unknown): (item: unknown) => unknown {
   if (schema?.listType !== "map" || !Array.isArray(old)) return () => undefined;
   const keyOf = (item: unknown): string =>
-    JSON.stringify(schema.listKeys.map((key) => (isObject(item) ? (item[key] ?? null) : null)));
+    stringifyJson(schema.listKeys.map((key) => (isObject(item) ? (item[key] ?? null) : null)));
   const byKey = new Map(old.map((item) => [keyOf(item), item as unknown]));
   return (item) => byKey.get(keyOf(item));
 }

@@ -4,6 +4,7 @@ import { type FieldError, invalidValue, mostFindings, notSupported, required, to
 import { isDeepStrictEqual } from "node:util";
 import { type Pattern, compilePattern } from "#cel";
 import type { Dialect } from "#dialect";
+import { stringifyJson } from "#schema";
 import { formatCheck } from "./formats.ts";
 import { type SchemaProps, isObject } from "./structural.ts";
 
@@ -28,7 +29,10 @@ const typeInvalid = (field: string, value: unknown, detail: string): FieldError 
 export function valueErrors(check: ValueCheck, value: unknown, path: string): FieldError[] {
   const found: Findings = { errors: [], matches: 0 };
   check(value, path, found);
-  return found.errors;
+  // Below a map at the root the path of a message begins with a dot; the field does not.
+  return found.errors.map((error) =>
+    error.field.startsWith(".") ? { ...error, field: error.field.slice(1) } : error,
+  );
 }
 
 const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
@@ -79,7 +83,8 @@ function checkType(props: SchemaProps, dialect: Dialect): ValueCheck | undefined
   const type = props["type"] as string | undefined;
   const types = intOrString ? ["integer", "string"] : type ? [type] : [];
   const nullable = props["nullable"] === true;
-  const format = formatCheck((props["format"] as string | undefined) ?? "") !== undefined;
+  const named = (props["format"] as string | undefined) ?? "";
+  const format = formatCheck(named) !== undefined;
   if (types.length === 0) return undefined;
   const numeric = types.includes("number") || types.includes("integer");
   return (value, path, found) => {
@@ -91,9 +96,13 @@ function checkType(props: SchemaProps, dialect: Dialect): ValueCheck | undefined
     // A format says enough about a text or a list.
     if (format && !numeric && (given === "string" || given === "array")) return;
     if (types.includes(given) || (given === "integer" && types.includes("number"))) return;
-    found.errors.push(mustBe(path, types, given));
+    const told = format && given !== "string" && given !== "array";
+    found.errors.push(told ? mustBe(path, [named], formats[given] ?? "") : mustBe(path, types, given));
   };
 }
+
+/** The format of a value, by its type: where the schema has a format, an error speaks of formats. */
+const formats: Readonly<Record<string, string>> = { integer: "int64", number: "float64" };
 
 /** The value that such an error shows is its type. */
 const mustBe = (path: string, types: readonly string[], given: string): FieldError =>
@@ -178,7 +187,7 @@ function checkString(props: SchemaProps): ValueCheck | undefined {
     if (maxLength !== undefined && isLonger(value, maxLength))
       found.errors.push({
         ...tooLong(path, value, maxLength),
-        detail: `may not be longer than ${maxLength}`,
+        detail: maxLength < 0 ? "value is too long" : `may not be longer than ${maxLength}`,
       });
     else if (minLength !== undefined && !isLonger(value, minLength - 1))
       found.errors.push(
@@ -192,6 +201,7 @@ function checkString(props: SchemaProps): ValueCheck | undefined {
 /** Whether a text has more than so many characters, which may be fewer than its code units. */
 function isLonger(text: string, most: number): boolean {
   if (text.length <= most) return false;
+  if (most < 0) return true;
   let count = 0;
   for (const _ of text) if (++count > most) return true;
   return false;
@@ -228,12 +238,12 @@ function checkNumber(props: SchemaProps): ValueCheck | undefined {
         found.errors.push(
           invalidValue(path, factor, `factor MultipleOf declared for ${path} must be positive: ${factor}`),
         );
-      else if (!isMultiple(number, factor)) say(`a multiple of ${multipleOf}`);
+      else if (!isMultiple(number, factor)) say(`a multiple of ${factor}`);
     }
     if (maximum !== undefined && (under ? number >= bound(maximum) : number > bound(maximum)))
-      say(`less than ${under ? "" : "or equal to "}${maximum}`);
+      say(`less than ${under ? "" : "or equal to "}${bound(maximum)}`);
     if (minimum !== undefined && (above ? number <= bound(minimum) : number < bound(minimum)))
-      say(`greater than ${above ? "" : "or equal to "}${minimum}`);
+      say(`greater than ${above ? "" : "or equal to "}${bound(minimum)}`);
   };
 }
 
@@ -272,7 +282,7 @@ function checkEnum(props: SchemaProps): ValueCheck | undefined {
   if (!allowed || allowed.length === 0) return undefined;
   const scalars = new Set(allowed.filter((item) => typeof item !== "object" || item === null));
   const others = allowed.filter((item) => typeof item === "object" && item !== null);
-  const shown = allowed.map((item) => (typeof item === "string" ? item : JSON.stringify(item)));
+  const shown = allowed.map((item) => (typeof item === "string" ? item : stringifyJson(item)));
   return (value, path, found) => {
     if (scalars.has(value) && value !== null) return;
     if (others.some((item) => isDeepStrictEqual(item, value))) return;
@@ -319,10 +329,10 @@ function checkObject(props: SchemaProps, dialect: Dialect): ValueCheck | undefin
     for (const key in value) {
       if (Object.hasOwn(named, key)) checkOf(key)(value[key], below(path, key), found);
       else if (additional === false)
-        found.errors.push(invalidValue(path, "", `${path}.${key} in body is a forbidden property`));
+        found.errors.push(invalidValue(path, key, `${path}.${key} in body is a forbidden property`));
       else if (typeof additional === "object") {
         others ??= compileValues(additional, dialect);
-        others(value[key], below(path, key), found);
+        others(value[key], `${path}.${key}`, found);
       }
     }
     for (const key of wanted) if (!Object.hasOwn(value, key)) found.errors.push(required(below(path, key)));

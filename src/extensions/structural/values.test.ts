@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fieldErrorText } from "#base";
+import { dialects } from "#dialect";
+import { listTypeErrors } from "./list-types.ts";
+import { oldItems } from "./ratchet.ts";
+import { type SchemaProps, structuralOf } from "./structural.ts";
+import { compileValues, valueErrors } from "./values.ts";
+
+const large = 9007199254740993n;
+const check = (schema: SchemaProps, value: unknown): string[] =>
+  valueErrors(compileValues(schema, dialects.orch), value, "").map(fieldErrorText);
+
+const cases: [name: string, schema: SchemaProps, value: unknown, errors: string[]][] = [
+  ["a large integer that is listed", { type: "integer", enum: [1, large] }, large, []],
+  [
+    "one that is not, beside a large one that is",
+    { type: "integer", enum: [1, large] },
+    2,
+    [': Unsupported value: 2: supported values: "1", "9007199254740993"'],
+  ],
+  [
+    "an integer above a bound that is none",
+    { type: "integer", maximum: 10.5 },
+    11,
+    [": Invalid value: 11:  in body should be less than or equal to 10"],
+  ],
+  [
+    "a number above the same bound",
+    { type: "number", maximum: 10.5 },
+    10.75,
+    [": Invalid value: 10.75:  in body should be less than or equal to 10.5"],
+  ],
+  [
+    "an integer below a bound that is none",
+    { type: "integer", minimum: 1.5, exclusiveMinimum: true },
+    1,
+    [": Invalid value: 1:  in body should be greater than 1"],
+  ],
+  [
+    "something else where the schema has a format",
+    { type: "string", format: "hostname" },
+    { a: 1 },
+    [': Invalid value: "":  in body must be of type hostname: ""'],
+  ],
+  [
+    "an integer where the schema has a format",
+    { type: "string", format: "hostname" },
+    1,
+    [': Invalid value: "int64":  in body must be of type hostname: "int64"'],
+  ],
+  [
+    "an empty text that may not have any length",
+    { type: "string", maxLength: -1 },
+    "",
+    [": Too long: value is too long"],
+  ],
+  [
+    "a value below a map at the root",
+    { type: "object", additionalProperties: { type: "string" } },
+    { a: 1 },
+    ['a: Invalid value: "integer": .a in body must be of type string: "integer"'],
+  ],
+  [
+    "a property of an object that has none",
+    { type: "object", additionalProperties: false },
+    { a: 1 },
+    [': Invalid value: "a": .a in body is a forbidden property'],
+  ],
+];
+for (const [name, schema, value, errors] of cases)
+  test(`a value is checked: ${name}`, () => assert.deepEqual(check(schema, value), errors));
+
+test("lists with large integers in keys or items hold each once", () => {
+  const items = { type: "object", properties: { k: { type: "integer" } } };
+  const list = (more: SchemaProps): SchemaProps => ({ type: "array", items, ...more });
+  const twice = [{ k: large }, { k: large }];
+  for (const schema of [
+    list({ "x-orch-list-type": "set" }),
+    list({ "x-orch-list-type": "map", "x-orch-list-map-keys": ["k"] }),
+  ]) {
+    const structural = structuralOf(schema, dialects.orch);
+    assert.deepEqual(
+      listTypeErrors(twice, structural).map(({ type }) => type),
+      ["FieldValueDuplicate"],
+    );
+    assert.deepEqual(listTypeErrors([{ k: large }, { k: large + 1n }], structural), []);
+  }
+  const keyed = structuralOf(
+    list({ "x-orch-list-type": "map", "x-orch-list-map-keys": ["k"] }),
+    dialects.orch,
+  );
+  assert.equal(oldItems(keyed, twice.slice(0, 1))({ k: large }), twice[0]);
+});
