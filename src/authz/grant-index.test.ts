@@ -51,7 +51,7 @@ test("a user with many bindings gets the same decisions, asked for the first tim
     assert.match(ask("things39").reason, /RoleBinding "b39\/ns"/);
     assert.match(ask("things1").reason, /RoleBinding "b1\/ns"/);
     assert.equal(ask("things1", "").verdict, "no opinion");
-    assert.equal(ask("things30").reason, 'RBAC: clusterrole "r30" not found');
+    assert.equal(ask("things30").reason, 'RBAC: clusterrole.rbac.authorization.example.com "r30" not found');
     world.role("", "r1", rule(["get", "list"], ["things1"]));
   }
   world.role("", "r1", rule(["list"], ["things1"]));

@@ -69,10 +69,18 @@ for (const [name, asked, reason] of decisions) {
     }
   });
 }
-test("a dangling binding is told as the reason", () => {
+test("dangling bindings are told as the reason, each role once", () => {
+  const w = world();
+  const reason = (): string =>
+    rbacAuthorizer(w.source).decide(asks("get", on("pods", inNs), user("frank"))).reason;
+  const nowhere = 'role.rbac.authorization.example.com "nowhere" not found';
+  assert.equal(reason(), `RBAC: ${nowhere}`);
+  w.bind("ns", "again", "Role=nowhere", "User=frank");
+  assert.equal(reason(), `RBAC: ${nowhere}`);
+  w.bind("ns", "other", "ClusterRole=nothing", "User=frank");
   assert.equal(
-    rbacAuthorizer(world().source).decide(asks("get", on("pods", inNs), user("frank"))).reason,
-    'RBAC: role "nowhere" not found',
+    reason(),
+    `RBAC: [${nowhere}, clusterrole.rbac.authorization.example.com "nothing" not found]`,
   );
 });
 test("remembered decisions do not mix names, namespaces and questions that look alike", () => {
@@ -165,5 +173,8 @@ test("the rules of a user are listed, cluster-wide ones first", () => {
     nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["/healthz"] }],
     incomplete: false,
   });
-  assert.equal(rbacAuthorizer(w.source).rulesFor(user("frank"), "ns").error, 'role "nowhere" not found');
+  assert.equal(
+    rbacAuthorizer(w.source).rulesFor(user("frank"), "ns").error,
+    'role.rbac.authorization.example.com "nowhere" not found',
+  );
 });

@@ -205,7 +205,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     if (!missing.length) return noOpinion;
     return {
       verdict: "no opinion",
-      reason: `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(", ")}]`}`,
+      reason: `RBAC: ${together(missing)}`,
     };
   };
 
@@ -280,12 +280,18 @@ const newView = (): View => ({
   byName: new Map(),
 });
 
-const missingRole = ({ kind, name }: RoleRef): string =>
-  `${kind === "Role" ? "role" : "clusterrole"} ${JSON.stringify(name)} not found`;
+const missingRole = ({ apiGroup, kind, name }: RoleRef): string =>
+  `${kind === "Role" ? "role" : "clusterrole"}.${apiGroup} ${JSON.stringify(name)} not found`;
+
+/** Several findings as one text, each once. */
+function together(findings: readonly string[]): string {
+  const different = [...new Set(findings)];
+  return different.length === 1 ? different[0]! : `[${different.join(", ")}]`;
+}
 
 function errorOf(dangling: readonly Grant[]): { error?: string } {
   const names = dangling.map(({ binding }) => missingRole(binding.roleRef));
-  return names.length ? { error: names.join(", ") } : {};
+  return names.length ? { error: together(names) } : {};
 }
 
 function indexOf(bindings: Iterable<ClusterRoleBinding | RoleBinding>, namespace: string): SubjectIndex {
