@@ -125,4 +125,5 @@ export { newUuid } from "./uuid.ts";
 export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";
 export { addressProblem } from "./address-problem.ts";
+export { hostAndPort } from "./host-and-port.ts";
 export { type IpBytes, type IpScope, embeddedIpv4, formatIp, ipScope, parseIp } from "./ip-address.ts";

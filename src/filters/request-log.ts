@@ -1,5 +1,5 @@
 // One line per request for those who asked for it (-v=3 and more), with the fields of kube-apiserver's log.
-import { type Log, durationOfMillis } from "#base";
+import { type Log, durationOfMillis, hostAndPort } from "#base";
 import type { ApiCall } from "#endpoints";
 import { type Reply, header } from "#http";
 import { uriOf } from "./authorize.ts";
@@ -62,7 +62,7 @@ function verbOf({ method, target, call }: ApiCall): string {
 
 function addressOf({ call: { peer } }: ApiCall): string {
   if (peer.port === undefined) return peer.address;
-  return peer.address.includes(":") ? `[${peer.address}]:${peer.port}` : `${peer.address}:${peer.port}`;
+  return hostAndPort(peer.address, peer.port);
 }
 
 /** What a client was told of a failure of the server. */

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Audit } from "#audit";
 import { selfSigned, stillGood, writePair } from "#authn";
-import { type Clock, type Log, type Metrics, ipScope, parseIp } from "#base";
+import { type Clock, type Log, type Metrics, hostAndPort, ipScope, parseIp } from "#base";
 import { type Call, type Listener, type Reply, listen } from "#http";
 import { tlsSettings } from "#options";
 import type { Reloads } from "./reloads.ts";
@@ -135,7 +135,7 @@ function refusalOf({ code, message }: NodeJS.ErrnoException, host: string, port:
 
 function urlOf({ address: { address, port } }: Listener): string {
   const host = address === "0.0.0.0" || address === "::" ? "127.0.0.1" : address;
-  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return `https://${hostAndPort(host, port)}`;
 }
 
 /** A pair made by the server itself, kept so that it is the same after a restart; whoever likes puts another there. */

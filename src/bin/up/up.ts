@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "#base";
+import { hostAndPort, systemClock } from "#base";
 import type { Dialect } from "#dialect";
 import { ownMemory, returnMemory } from "../memory-return.ts";
 import type { Output } from "../output.ts";
@@ -242,8 +242,7 @@ async function startOwnRuntime(
   return cluster.start(ownRuntimePlan(paths.runtime, join(paths.logs, "runtime.log")));
 }
 
-const serverFor = (host: string, port: number): string =>
-  `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+const serverFor = (host: string, port: number): string => `https://${hostAndPort(host, port)}`;
 
 /** The address at which pods find what this machine serves to them; undefined where there are no pods. */
 function giveLocalAddress({ settings, paths, programs }: Wish, view: StatusView): string | undefined {

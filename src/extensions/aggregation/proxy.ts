@@ -1,6 +1,7 @@
 // Requests for versions that another server has: passed on with the name of whoever asks, answered with what comes
 // back. Nothing that a client says about its own identity goes along.
 import type { APIService } from "#api";
+import { hostAndPort } from "#base";
 import { type ApiCall, readAnyBody } from "#endpoints";
 import { endToEnd, forwarded, pour, requestUpstream, tunnel, unpackedBody } from "#virtual";
 import type { Reply } from "#http";
@@ -41,7 +42,7 @@ export async function passOn(
     "x-forwarded-host": typeof asked === "string" ? asked : "",
     "x-forwarded-proto": "https",
   };
-  const home = `${target.host.includes(":") ? `[${target.host}]` : target.host}:${target.port}`;
+  const home = hostAndPort(target.host, target.port);
   if (raw.upgradable) {
     const upgrade = { connection: "Upgrade", upgrade: String(raw.headers["upgrade"] ?? "") };
     const calling = { ...raw, headers: { ...headers, ...upgrade, host: home } };

@@ -1,5 +1,6 @@
 // Variables that tell a pod where the services of its namespace are.
 import type { Service } from "#api";
+import { hostAndPort } from "#base";
 
 /** The variables for these services, in order. Services without an address of their own have none. */
 export function servicesEnvironment(services: readonly Service[]): [name: string, value: string][] {
@@ -16,7 +17,7 @@ export function servicesEnvironment(services: readonly Service[]): [name: string
       if (port.name) found.push([`${name}_SERVICE_PORT_${variableName(port.name)}`, String(port.port)]);
     for (const [index, port] of ports.entries()) {
       const protocol = port.protocol || "TCP";
-      const url = `${protocol.toLowerCase()}://${ip.includes(":") ? `[${ip}]` : ip}:${port.port}`;
+      const url = `${protocol.toLowerCase()}://${hostAndPort(ip, port.port)}`;
       if (index === 0) found.push([`${name}_PORT`, url]);
       const start = `${name}_PORT_${port.port}_${protocol.toUpperCase()}`;
       found.push(

@@ -1,6 +1,7 @@
 // One HTTP request to a container, for probes and hooks: no shared connections, certificates are not checked,
 // bodies are cut.
 import { request as requestHttps } from "node:https";
+import { hostAndPort } from "#base";
 
 // Imported in the ordinary way, this module brings a whole web client along.
 const { request: requestHttp } = process.getBuiltinModule("node:http");
@@ -33,7 +34,7 @@ const isPlain = ({ code, message }: NodeJS.ErrnoException): boolean =>
 
 /** As the Host header and the URL write it. */
 export const authorityOf = ({ host, port }: Pick<HttpGet, "host" | "port">): string =>
-  `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  hostAndPort(host, port);
 
 export const urlOf = ({ scheme, path, ...at }: HttpGet): string =>
   `${scheme}://${authorityOf(at)}${path.startsWith("/") ? "" : "/"}${path}`;

@@ -1,6 +1,6 @@
 // Endpoints: the addresses behind a service, kept by hand or by a controller.
 import { type EndpointAddress, type EndpointPort, Endpoints } from "#api";
-import { type FieldError, required } from "#base";
+import { type FieldError, hostAndPort, required } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
@@ -64,9 +64,7 @@ function addressesText({ subsets }: Endpoints): string {
   if (!subsets?.length) return "<none>";
   const items = subsets.flatMap(({ addresses, ports }) => {
     const ips = (addresses ?? []).map(({ ip }) => ip);
-    return ports?.length
-      ? ports.flatMap(({ port }) => ips.map((ip) => (ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`)))
-      : ips;
+    return ports?.length ? ports.flatMap(({ port }) => ips.map((ip) => hostAndPort(ip, port))) : ips;
   });
   return firstFew(items, shown, (left) => ` + ${left} more...`);
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { type Socket, connect, isIP } from "node:net";
 import { type ConnectionOptions, connect as secure } from "node:tls";
 import type { Node } from "#api";
-import { notFound, serviceUnavailable } from "#base";
+import { notFound, plainError, serviceUnavailable } from "#base";
 import type { Dialect } from "#dialect";
 import { type Dial, checkServerIdentity, connectionErrorText } from "#http";
 import type { ResourceHandle } from "#registry";
@@ -69,8 +69,8 @@ export function agentsOf(options: AgentOptions): Agents {
         .map((wanted) => addresses.find(({ type }) => type === wanted)?.address)
         .find((address) => address);
       if (!host)
-        throw serviceUnavailable(
-          `no preferred addresses found for node "${nodeName}"; known addresses: [${addresses.map(({ type, address }) => `${type}: ${address}`).join(", ")}]`,
+        throw plainError(
+          `no preferred addresses found; known addresses: [${addresses.map(({ type, address }) => `{${type} ${address}}`).join(" ")}]`,
         );
       const endpoint = (node.status.daemonEndpoints as Record<string, { Port?: number } | undefined>)[
         endpointField

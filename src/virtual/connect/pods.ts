@@ -1,6 +1,6 @@
 // Connections to what runs in pods: logs, commands, terminals and ports, all by way of the pod's node agent.
 import type { Pod, PodAttachOptions } from "#api";
-import { ApiError, badRequest, internal, invalid, notFound } from "#base";
+import { ApiError, badRequest, hostAndPort, internal, invalid, notFound, plainError } from "#base";
 import { streamProtocols } from "#dialect";
 import { type Query, type Reply, type Sink, isUntrusted } from "#http";
 import { type ApiCall, type VirtualResource, isWebSocket, webSocketReply } from "#endpoints";
@@ -148,6 +148,8 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
       headers: {},
       tls: agents.tls(unchecked ?? false),
       timeoutMilliseconds: agents.timeoutMilliseconds,
+      unreached: (why) =>
+        plainError(`Get "https://${hostAndPort(address.host, address.port)}${path}${query}": ${why}`),
     },
     AbortSignal.any([call.call.signal, context.stopping]),
   ).catch((error: unknown) => {

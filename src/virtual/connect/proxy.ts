@@ -1,6 +1,6 @@
 // Requests passed on to a pod, a service or a node by name: `…/proxy/<path>`.
 import type { ConnectionOptions } from "node:tls";
-import { badRequest, methodNotAllowed, notFound, parseIp, serviceUnavailable } from "#base";
+import { badRequest, hostAndPort, methodNotAllowed, notFound, parseIp, serviceUnavailable } from "#base";
 import type { Reply } from "#http";
 import { type ApiCall, type VirtualResource, notServed, readAnyBody } from "#endpoints";
 import { type ConnectContext, admitConnect } from "./context.ts";
@@ -199,7 +199,7 @@ const tlsTo = ({ host, isAgent }: Place, { agents }: ConnectContext): Connection
 });
 
 const homeOf = ({ host, port }: Place): string =>
-  `${host.includes(":") ? `[${host}]` : host}${port ? `:${port}` : ""}`;
+  port ? hostAndPort(host, port) : host.includes(":") ? `[${host}]` : host;
 
 const isPage = ({ "content-type": type }: PlainHeaders): boolean =>
   typeof type === "string" && type.split(";")[0]!.trim().toLowerCase() === "text/html";

@@ -4,7 +4,7 @@ import { request as tlsRequest } from "node:https";
 import { pipeline } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { createGunzip, createInflate } from "node:zlib";
-import { serviceUnavailable } from "#base";
+import { type ApiError, serviceUnavailable } from "#base";
 import { type Dial, type Sink, checkServerIdentity, connectionErrorText, connectionsBy } from "#http";
 import type { PlainHeaders } from "./headers.ts";
 
@@ -22,7 +22,12 @@ export interface Upstream {
   /** Opens the connection, where it does not go straight. */
   readonly dial?: Dial | undefined;
   readonly timeoutMilliseconds: number;
+  /** How it is told that nobody was reached, and why; as proxies do unless it is given. */
+  readonly unreached?: (why: string) => ApiError;
 }
+
+const unreachedByProxy = (why: string): ApiError =>
+  serviceUnavailable(`error trying to reach service: ${why}`);
 
 /**
  * Sends the request; resolves with the answer's head. Connecting has its time, answering may take as long as
@@ -60,7 +65,7 @@ export async function ask(upstream: Upstream, signal: AbortSignal): Promise<Inco
       clearTimeout(timer);
       signal.removeEventListener("abort", gone);
       const text = connectionErrorText(error, { host, port });
-      const failed = serviceUnavailable(`error trying to reach service: ${text}`);
+      const failed = (upstream.unreached ?? unreachedByProxy)(text);
       failed.cause = error;
       reject(failed);
     });
