@@ -84,7 +84,7 @@ const trust: [name: string, flags: string[], status: number, text: RegExp][] = [
   [
     "another authority than --nodeagent-certificate-authority is not",
     [`--nodeagent-certificate-authority=${file("other.crt")}`],
-    503,
+    500,
     /certificate/,
   ],
   [
@@ -109,13 +109,13 @@ test("an agent is reached at the first address of --nodeagent-preferred-address-
   ];
   const flags = ["--nodeagent-preferred-address-types=ExternalIP,InternalIP"];
   assert.equal((await logOf(port, flags, addresses)).status, 200);
-  assert.equal((await logOf(port, [], addresses)).status, 503);
+  assert.equal((await logOf(port, [], addresses)).status, 500);
 });
 
 test("an agent that says nothing is given up after --nodeagent-timeout", async (t) => {
   const port = await listening(t, createPlain());
   const answer = await logOf(port, ["--nodeagent-timeout=20ms"]);
-  assert.equal(answer.status, 503);
+  assert.equal(answer.status, 500);
   assert.match(answer.text, /no connection within 20 ms/);
 });
 
@@ -148,7 +148,7 @@ test("nodes are reached through the proxy of --egress-selector-config-file", asy
   const { flag, asked } = await refusingProxy(t);
   const answer = await logOf(4321, [flag]);
   assert.equal(await asked, "CONNECT 127.0.0.1:4321 HTTP/1.1");
-  assert.equal(answer.status, 503);
+  assert.equal(answer.status, 500);
 });
 
 for (const [flags, host] of [
