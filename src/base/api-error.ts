@@ -208,9 +208,18 @@ function valueText(value: unknown): string {
   if (value instanceof Spelled) return value.text;
   if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"))
     return `[]string{${value.map((item) => JSON.stringify(item)).join(", ")}}`;
+  if (typeof value === "number") return numberText(value);
   return typeof value === "object" || typeof value === "string"
     ? JSON.stringify(value, largeNumbers)
     : String(value);
+}
+
+/** Integers in full; others from a million on, or below a ten-thousandth, with an exponent of at least two digits. */
+function numberText(value: number): string {
+  const [digits, power] = value.toExponential().split("e") as [string, string];
+  const exponent = Number(power);
+  if (Number.isSafeInteger(value) || (exponent >= -4 && exponent < 6)) return String(value);
+  return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
 
 /** Of too many entries only their number is shown. */

@@ -32,6 +32,12 @@ const cases: [name: string, schema: SchemaProps, value: unknown, errors: string[
     [": Invalid value: 10.75:  in body should be less than or equal to 10.5"],
   ],
   [
+    "a number that no integer of 64 bits holds",
+    { type: "number", maximum: 100, multipleOf: 0.5 },
+    1e20,
+    [": Invalid value: 1e+20:  in body should be less than or equal to 100"],
+  ],
+  [
     "an integer below a bound that is none",
     { type: "integer", minimum: 1.5, exclusiveMinimum: true },
     1,

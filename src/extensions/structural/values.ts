@@ -229,7 +229,8 @@ function checkNumber(props: SchemaProps): ValueCheck | undefined {
     if (typeof value !== "number" && typeof value !== "bigint") return;
     const number = Number(value);
     // Bounds of integers are integers: the reference cuts the rest off.
-    const bound = (given: number): number => (Number.isInteger(number) ? Math.trunc(given) : given);
+    const whole = typeOf(value) === "integer";
+    const bound = (given: number): number => (whole ? Math.trunc(given) : given);
     const say = (text: string): void =>
       void found.errors.push(invalidValue(path, value, `${path} in body should be ${text}`));
     if (multipleOf !== undefined) {
