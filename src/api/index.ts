@@ -543,9 +543,24 @@ export {
 } from "./config/authorization.ts";
 export { AuditPolicyFile, AuditPolicyRule } from "./config/audit-policy.ts";
 export {
+  type EgressConfig,
+  type EgressConnection,
+  type EgressSelectionConfig,
+  type EgressTcp,
+  egressConfigKind,
+} from "./config/egress.ts";
+export {
+  type EncryptionConfig,
+  type EncryptionProviderConfig,
+  type EncryptionRule,
+  type KmsConfig,
+  encryptionConfigs,
+} from "./config/encryption.ts";
+export {
   type ConfigKind,
   type ConfigObject,
   configObject,
+  decodeConfigObject,
   strictConfigObject,
 } from "./config/config-object.ts";
 export { type Amounts as QuotaAmounts, quotaMath } from "./quota/amounts.ts";

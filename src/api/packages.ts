@@ -176,3 +176,16 @@ export const auditPolicy = apiPackage({
 });
 export const accessConfig = (v: string) =>
   apiPackage({ package: `apiserver.config.${v}`, group: "apiserver.config", branded: true, version: v });
+/** The name that the documentation once gave the file of encryption by mistake. */
+export const formerEncryptionConfig = apiPackage({
+  package: "apiserver.config.v1",
+  group: "",
+  branded: false,
+  version: "v1",
+});
+export const egressConfig = apiPackage({
+  package: "apiserver.v1beta1",
+  group: "apiserver",
+  branded: true,
+  version: "v1beta1",
+});

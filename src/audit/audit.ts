@@ -1,5 +1,4 @@
 // The audit system of a server: a policy that may be replaced while it runs, and the backends.
-import { readFileSync } from "node:fs";
 import type { Clock, Log, Metrics } from "#base";
 import { webhook, webhookConnection } from "#client";
 import { type Dialect, componentName, groupName } from "#dialect";
@@ -15,7 +14,7 @@ import {
 import { batching } from "./batch.ts";
 import { logBackend, standardOutput } from "./log-backend.ts";
 import { type AuditMetrics, auditMetrics } from "./metrics.ts";
-import { type AuditPolicy, parsePolicy } from "./policy.ts";
+import { type AuditPolicy, parsePolicy, readPolicyFile } from "./policy.ts";
 import { rotatingFile } from "./rotating-file.ts";
 import { truncating } from "./truncate.ts";
 import { webhookBackend } from "./webhook-backend.ts";
@@ -175,7 +174,7 @@ function wrapped(
 /** The policy of a file; one that replaces it is taken up if it can be used. */
 function followedPolicy({ settings, dialect, log, followed }: AuditOptions): () => AuditPolicy {
   const file = settings.policyFile;
-  const text = readFileSync(file, "utf8");
+  const text = readPolicyFile(file);
   const policy = followed("--audit-policy-file", file, (now) => parsePolicy(now, file, dialect), text);
   for (const warning of policy().warnings)
     log.warn("the audit policy has a field without meaning", { warning });

@@ -10,5 +10,11 @@ export {
   type Stage,
 } from "./event.ts";
 export { type AuditMetrics, auditMetrics } from "./metrics.ts";
-export { type AuditConfig, type AuditPolicy, type PolicyRequest, parsePolicy } from "./policy.ts";
+export {
+  type AuditConfig,
+  type AuditPolicy,
+  type PolicyRequest,
+  parsePolicy,
+  readPolicyFile,
+} from "./policy.ts";
 export { AuditRecord, type RecordedRequest } from "./record.ts";

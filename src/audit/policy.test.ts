@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialectNamed } from "#dialect";
-import { type PolicyRequest, parsePolicy } from "./policy.ts";
+import { type PolicyRequest, parsePolicy, readPolicyFile } from "./policy.ts";
 
 const dialect = dialectNamed("orch")!;
 const header = { apiVersion: `audit.${dialect.wire.groupSuffix}/v1`, kind: "Policy" };
@@ -100,38 +100,71 @@ test("unknown fields do not refuse a policy", () => {
   assert.match(warnings.join(), /colour/);
 });
 
-const refused: [name: string, body: object, field: RegExp][] = [
-  ["no rules", {}, /rules/],
-  ["an unknown level", { rules: [{ level: "Everything" }] }, /rules\[0\]\.level/],
-  ["no level", { rules: [{ level: "None" }, {}] }, /rules\[1\]\.level/],
-  ["an unknown stage", { rules: [{ level: "None" }], omitStages: ["Later"] }, /omitStages\[0\]/],
-  ["a path without a slash", { rules: [{ level: "None", nonResourceURLs: ["x"] }] }, /nonResourceURLs\[0\]/],
+const refused: [name: string, body: object, why: string][] = [
+  ["no rules", {}, "loaded illegal policy with 0 rules"],
   [
-    "a star inside a path",
-    { rules: [{ level: "None", nonResourceURLs: ["/a/*/b"] }] },
-    /nonResourceURLs\[0\]/,
+    "an unknown level",
+    { rules: [{ level: "Everything" }] },
+    'rules[0].level: Unsupported value: "Everything": supported values: "None", "Metadata", "Request", "RequestResponse"',
+  ],
+  ["no level", { rules: [{ level: "None" }, {}] }, "rules[1].level: Required value"],
+  [
+    "an unknown stage",
+    { rules: [{ level: "None" }], omitStages: ["Later"] },
+    'omitStages[0]: Invalid value: "Later": allowed stages are RequestReceived,ResponseStarted,ResponseComplete,Panic',
+  ],
+  [
+    "paths without a slash and with a star inside",
+    { rules: [{ level: "None", nonResourceURLs: ["x", "/a/*/b"] }] },
+    `[rules[0].nonResourceURLs[0]: Invalid value: "x": non-resource URL rules must begin with a '/' character, rules[0].nonResourceURLs[1]: Invalid value: "/a/*/b": non-resource URL wildcards '*' must be the final character of the rule]`,
   ],
   [
     "paths beside resources",
     { rules: [{ level: "None", nonResourceURLs: ["/a"], namespaces: ["x"] }] },
-    /rules\[0\]\.nonResourceURLs/,
+    'rules[0].nonResourceURLs: Invalid value: []string{"/a"}: rules cannot apply to both regular resources and non-resource URLs',
   ],
   [
     "a group that is no name",
     { rules: [{ level: "None", resources: [{ group: "A!" }] }] },
-    /resources\.group/,
+    `rules[0].resources.group: Invalid value: "A!": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
   ],
   [
     "names without resources",
     { rules: [{ level: "None", resources: [{ resourceNames: ["x"] }] }] },
-    /resourceNames/,
+    'rules[0].resources.resourceNames: Invalid value: []string{"x"}: using resourceNames requires at least one resource',
   ],
-  ["a text in place of a list", { rules: [{ level: "None", users: "bob" }] }, /rules\.users/],
+  [
+    "a text in place of a list",
+    { rules: [{ level: "None", users: "bob" }] },
+    "failed decoding: json: cannot unmarshal string into Go struct field PolicyRule.rules.users of type []string",
+  ],
   [
     "an old version",
     { apiVersion: `audit.${dialect.wire.groupSuffix}/v1beta1`, rules: [{ level: "None" }] },
-    /apiVersion/,
+    `failed decoding: no kind "Policy" is registered for version "audit.${dialect.wire.groupSuffix}/v1beta1"`,
+  ],
+  [
+    "no version",
+    { apiVersion: "", kind: "", rules: [{ level: "None" }] },
+    `unknown group version field audit.${dialect.wire.groupSuffix}/__internal, Kind=Policy in policy`,
   ],
 ];
-for (const [name, body, field] of refused)
-  test(`a policy is refused for ${name}`, () => assert.throws(() => policyOf(body), field));
+for (const [name, body, why] of refused)
+  test(`a policy is refused for ${name}, in kube-apiserver's words`, () =>
+    assert.throws(
+      () => policyOf(body),
+      new Error(`loading audit policy file: ${why}: from file policy.yaml`),
+    ));
+
+test("a policy need not say its kind", () => {
+  const text = JSON.stringify({ apiVersion: header.apiVersion, rules: [{ level: "Metadata" }] });
+  assert.equal(parsePolicy(text, "policy.yaml", dialect).configFor(get()).level, "Metadata");
+});
+
+test("a policy that is not there is told in kube-apiserver's words", () =>
+  assert.throws(
+    () => readPolicyFile("/nowhere/at/all"),
+    new Error(
+      'loading audit policy file: failed to read file path "/nowhere/at/all": open /nowhere/at/all: no such file or directory',
+    ),
+  ));

@@ -1,6 +1,9 @@
 // The audit policy: what is recorded of which request. The first rule that matches decides.
-import { AuditPolicyFile, type AuditPolicyRule, configObject } from "#api";
-import type { Dialect } from "#dialect";
+import { readFileSync } from "node:fs";
+import { AuditPolicyFile, type AuditPolicyRule, type ConfigObject, decodeConfigObject } from "#api";
+import { type FieldError, fieldErrorsText, fileErrorText, invalidValue, notSupported, required } from "#base";
+import { type Dialect, groupName } from "#dialect";
+import { dns1123SubdomainProblems, parseYaml } from "#schema";
 import { type AuditLevel, type Stage, levels, stages } from "./event.ts";
 
 /** A request as policies see it. */
@@ -32,16 +35,38 @@ export interface AuditPolicy {
   readonly warnings: readonly string[];
 }
 
-/** Reads a policy file. Throws naming the file and every field that is wrong. */
+/** The text of the file; what is wrong is said in the words of kube-apiserver. */
+export function readPolicyFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Error(
+      `loading audit policy file: failed to read file path ${JSON.stringify(file)}: ${fileErrorText(error, file)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Reads a policy. Throws every field that is wrong, in the words of kube-apiserver. */
 export function parsePolicy(text: string, file: string, dialect: Dialect): AuditPolicy {
-  const { value, warnings } = configObject(text, file, [AuditPolicyFile], dialect);
+  const failed = (why: string, cause?: unknown): Error =>
+    new Error(`loading audit policy file: ${why}: from file ${file}`, { cause });
+  let decoded: ConfigObject<typeof AuditPolicyFile>;
+  try {
+    decoded = decodePolicy(text, dialect);
+  } catch (error) {
+    const why = (error as Error).message;
+    throw failed(error instanceof UnknownVersion ? why : `failed decoding: ${why}`, error);
+  }
+  const { value } = decoded;
   const rules = value.rules ?? [];
-  if (rules.length === 0) throw new Error(`${file}: rules: the policy has no rules`);
-  const problems = [
-    ...stageProblems(value.omitStages ?? [], "omitStages"),
-    ...rules.flatMap((rule, at) => ruleProblems(rule, `rules[${at}]`)),
+  const errors = [
+    ...stageErrors(value.omitStages ?? [], "omitStages"),
+    ...rules.flatMap((rule, at) => ruleErrors(rule, `rules[${at}]`)),
   ];
-  if (problems.length > 0) throw new Error(`${file}: ${problems.join("; ")}`);
+  if (errors.length > 0) throw failed(fieldErrorsText(errors));
+  if (rules.length === 0) throw failed("loaded illegal policy with 0 rules");
+  const warnings = decoded.warnings.map((warning) => `${file}: ${warning}`);
   const matchers = rules.map(
     (rule): { matches: (request: PolicyRequest) => boolean; config: AuditConfig } => ({
       matches: matcher(rule),
@@ -107,35 +132,64 @@ function matchesResource(
   );
 }
 
-const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+class UnknownVersion extends Error {}
 
-function ruleProblems(rule: AuditPolicyRule, path: string): string[] {
-  const problems: string[] = [];
-  if (!levels.includes(rule.level as AuditLevel))
-    problems.push(
-      `${path}.level: ${JSON.stringify(rule.level ?? "")} is not a level; known are ${levels.join(", ")}`,
-    );
-  const urls = rule.nonResourceURLs ?? [];
-  if (urls.length > 0 && ((rule.resources?.length ?? 0) > 0 || (rule.namespaces?.length ?? 0) > 0))
-    problems.push(`${path}.nonResourceURLs: a rule is about resources or about other paths, not both`);
-  urls.forEach((url, at) => {
-    if (url === "*") return;
-    if (!url.startsWith("/")) problems.push(`${path}.nonResourceURLs[${at}]: must begin with a slash`);
-    else if (url.slice(0, -1).includes("*"))
-      problems.push(`${path}.nonResourceURLs[${at}]: * may stand only at the end`);
-  });
-  for (const { group = "", resources, resourceNames } of rule.resources ?? []) {
-    if (group !== "" && !subdomain.test(group))
-      problems.push(`${path}.resources.group: ${JSON.stringify(group)} is not the name of an API group`);
-    if ((resourceNames?.length ?? 0) > 0 && (resources?.length ?? 0) === 0)
-      problems.push(`${path}.resources.resourceNames: names of objects need resources beside them`);
+/** A policy need not say its kind, but its version. */
+function decodePolicy(text: string, dialect: Dialect): ConfigObject<typeof AuditPolicyFile> {
+  const { value, duplicate } = parseYaml(text);
+  const { kind } = AuditPolicyFile.kind;
+  if (typeof (value ?? {}) !== "object" || Array.isArray(value))
+    return decodeConfigObject(text, [AuditPolicyFile], dialect);
+  const { apiVersion, kind: said } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (!apiVersion && (!said || said === kind)) {
+    const group = groupName(dialect, AuditPolicyFile.kind);
+    throw new UnknownVersion(`unknown group version field ${group}/__internal, Kind=${kind} in policy`);
   }
-  return [...problems, ...stageProblems(rule.omitStages ?? [], `${path}.omitStages`)];
+  const decoded = decodeConfigObject({ value: { kind, ...(value as object) } }, [AuditPolicyFile], dialect);
+  return { ...decoded, warnings: [...duplicate, ...decoded.warnings] };
 }
 
-const stageProblems = (given: readonly string[], path: string): string[] =>
+function ruleErrors(rule: AuditPolicyRule, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (!rule.level) errors.push(required(`${path}.level`));
+  else if (!levels.includes(rule.level as AuditLevel))
+    errors.push(notSupported(`${path}.level`, rule.level, levels));
+  const urls = rule.nonResourceURLs ?? [];
+  urls.forEach((url, at) => {
+    if (url === "*") return;
+    const wrong = (detail: string): unknown =>
+      errors.push(invalidValue(`${path}.nonResourceURLs[${at}]`, url, detail));
+    if (!url.startsWith("/")) wrong("non-resource URL rules must begin with a '/' character");
+    if (url.slice(0, -1).includes("*"))
+      wrong("non-resource URL wildcards '*' must be the final character of the rule");
+  });
+  for (const { group = "", resources, resourceNames = [] } of rule.resources ?? []) {
+    const problems = group === "" ? [] : dns1123SubdomainProblems(group);
+    if (problems.length > 0) errors.push(invalidValue(`${path}.resources.group`, group, problems.join(",")));
+    if (resourceNames.length > 0 && !resources?.length)
+      errors.push(
+        invalidValue(
+          `${path}.resources.resourceNames`,
+          resourceNames,
+          "using resourceNames requires at least one resource",
+        ),
+      );
+  }
+  errors.push(...stageErrors(rule.omitStages ?? [], `${path}.omitStages`));
+  if (urls.length > 0 && (rule.resources?.length || rule.namespaces?.length))
+    errors.push(
+      invalidValue(
+        `${path}.nonResourceURLs`,
+        urls,
+        "rules cannot apply to both regular resources and non-resource URLs",
+      ),
+    );
+  return errors;
+}
+
+const stageErrors = (given: readonly string[], path: string): FieldError[] =>
   given.flatMap((stage, at) =>
     stages.includes(stage as Stage)
       ? []
-      : [`${path}[${at}]: ${JSON.stringify(stage)} is not a stage; known are ${stages.join(", ")}`],
+      : [invalidValue(`${path}[${at}]`, stage, `allowed stages are ${stages.join(",")}`)],
   );

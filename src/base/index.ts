@@ -120,7 +120,9 @@ export {
 } from "./time.ts";
 export { refusalText } from "./refusal-text.ts";
 export { deepCopy } from "./deep-copy.ts";
+export { fileErrorText } from "./file-error.ts";
 export { flatText } from "./flat-text.ts";
+export { urlProblem, urlScheme } from "./go-url.ts";
 export { newUuid } from "./uuid.ts";
 export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";

@@ -250,7 +250,7 @@ const wrong: [name: string, argv: string[], file: string | undefined, errors: (s
     "a file that cannot be read",
     ["--ca-file=absent"],
     undefined,
-    ["--ca-file=absent: the file absent does not exist or cannot be read"],
+    ["--ca-file=absent: open absent: no such file or directory"],
   ],
   ["a need of starting", ["--names="], undefined, ["--names= (nested.names): must not be empty"]],
   [

@@ -1,7 +1,7 @@
 // One pass over defaults, configuration files and flags: every setting gets its value and remembers where it
 // came from. All that is wrong is told at once.
 
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import type { ConfigFile } from "./config-file.ts";
 import { type Gates, type GivenGates, resolveGates, stageGates } from "./gates.ts";
 import { type GrammarProblem, parseArguments } from "./grammar.ts";
@@ -189,7 +189,8 @@ export function settle<O extends AnyOption>(
       warnings.push(`${where(option.name)}: has no effect: ${option.idle}`);
     if (option.readable) {
       for (const path of [value].flat() as string[]) {
-        if (path !== "" && !readable(path)) hold(`the file ${path} does not exist or cannot be read`);
+        if (path !== "" && !readable(path))
+          hold(`open ${path}: ${existsSync(path) ? "permission denied" : "no such file or directory"}`);
       }
     }
   }

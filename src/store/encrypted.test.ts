@@ -165,6 +165,5 @@ for (const [name, spoil, providers, error] of spoiled) {
 
 test("a bad key or name is refused when it is configured", () => {
   assert.throws(() => aesGcm("k", new Uint8Array(31)), /"k" must have 16, 24 or 32 bytes, not 31/);
-  for (const name of ["", "a:b"])
-    assert.throws(() => aesGcm(name, secret(1)), /must not be empty or contain a colon/);
+  assert.throws(() => aesGcm("", secret(1)), /must have a name/);
 });

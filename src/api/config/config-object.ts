@@ -31,27 +31,35 @@ export function configObject<K extends ConfigKind>(
   dialect: Dialect,
 ): ConfigObject<K> {
   try {
-    const parsed = typeof content === "string" ? parseYaml(content) : { value: content.value, duplicate: [] };
-    const { value, duplicate } = parsed;
-    const { apiVersion, kind } = headerOf(value);
-    const schema = kinds.find(
-      (each) => each.kind.kind === kind && apiVersionOf(dialect, each.kind) === apiVersion,
-    );
-    if (!schema) {
-      const known = kinds.map((each) => `${each.kind.kind} of ${apiVersionOf(dialect, each.kind)}`);
-      throw new Error(
-        `no kind ${JSON.stringify(kind)} is known for apiVersion ${JSON.stringify(apiVersion)}; expected ${known.join(" or ")}`,
-      );
-    }
-    const decoded = fromJsonValue(inDialect(dialect, schema), value as never);
-    return {
-      schema,
-      value: decoded.value,
-      warnings: [...duplicate, ...decoded.strict.toSorted()].map((text) => `${source}: ${text}`),
-    };
+    const { warnings, ...rest } = decodeConfigObject(content, kinds, dialect);
+    return { ...rest, warnings: warnings.map((text) => `${source}: ${text}`) };
   } catch (error) {
     throw new Error(`${source}: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/**
+ * The same, for whoever names the source in words of their own. What is wrong is said as kube-apiserver's
+ * decoders say it.
+ */
+export function decodeConfigObject<K extends ConfigKind>(
+  content: string | { readonly value: unknown },
+  kinds: readonly K[],
+  dialect: Dialect,
+): ConfigObject<K> {
+  const text = typeof content === "string" ? content : JSON.stringify(content.value);
+  const { value, duplicate } =
+    typeof content === "string" ? parseYaml(content) : { value: content.value, duplicate: [] };
+  const { apiVersion, kind } = headerOf(value, text);
+  const schema = kinds.find(
+    (each) => each.kind.kind === kind && apiVersionOf(dialect, each.kind) === apiVersion,
+  );
+  if (!schema)
+    throw new Error(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,
+    );
+  const decoded = fromJsonValue(inDialect(dialect, schema), value as never);
+  return { schema, value: decoded.value, warnings: [...duplicate, ...decoded.strict.toSorted()] };
 }
 
 /** The same for files in which unknown and repeated fields are errors. */
@@ -67,11 +75,19 @@ export function strictConfigObject<K extends ConfigKind>(
   throw new Error(`${source}: strict decoding error: ${findings.join(", ")}`);
 }
 
-function headerOf(value: unknown): { readonly apiVersion: string; readonly kind: string } {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new Error("expected an object with apiVersion and kind");
-  const { apiVersion, kind } = value as Record<string, unknown>;
-  if (typeof kind !== "string" || kind === "") throw new Error("kind is missing");
-  if (typeof apiVersion !== "string" || apiVersion === "") throw new Error("apiVersion is missing");
+const headerType =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+function headerOf(value: unknown, text: string): { readonly apiVersion: string; readonly kind: string } {
+  const given = value ?? {};
+  const found = Array.isArray(given) ? "array" : typeof given === "boolean" ? "bool" : typeof given;
+  if (found !== "object")
+    throw new Error(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go value of type ${headerType}`,
+    );
+  const { apiVersion, kind } = given as Record<string, unknown>;
+  if (typeof kind !== "string" || kind === "") throw new Error(`Object 'Kind' is missing in '${text}'`);
+  if (typeof apiVersion !== "string" || apiVersion === "")
+    throw new Error(`Object 'apiVersion' is missing in '${text}'`);
   return { apiVersion, kind };
 }

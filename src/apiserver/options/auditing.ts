@@ -126,7 +126,6 @@ export const auditSection = (dialect: Dialect) =>
       flag: "audit-policy-file",
       type: file,
       default: "",
-      readable: true,
       doc: "Policy that says what is recorded of which request.",
     }),
     option({

@@ -123,7 +123,6 @@ export const clusterSection = (dialect: Dialect) =>
       flag: "egress-selector-config-file",
       type: file,
       default: "",
-      readable: true,
       doc: "File that says through which proxies connections to the control plane, the cluster and etcd go.",
     }),
     option({

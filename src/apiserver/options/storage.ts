@@ -188,7 +188,6 @@ export const storageSection = (dialect: Dialect) =>
       flag: "encryption-provider-config",
       type: file,
       default: "",
-      readable: true,
       doc: "File that says how secrets are encrypted in the store.",
     }),
     option({

@@ -5,10 +5,26 @@
 //     - name: cluster
 //       connection: { proxyProtocol: HTTPConnect, transport: { uds: { udsName: /run/proxy.sock } } }
 import { existsSync, readFileSync } from "node:fs";
+import {
+  type EgressConnection,
+  type EgressSelectionConfig,
+  type EgressTcp,
+  egressConfigKind,
+  inDialect,
+} from "#api";
+import {
+  type FieldError,
+  Spelled,
+  duplicate,
+  fieldErrorsText,
+  fileErrorText,
+  invalidValue,
+  notSupported,
+  required,
+} from "#base";
 import type { Dialect } from "#dialect";
 import { type Dial, type DialObserver, dialThrough } from "#http";
-import { parseYaml } from "#schema";
-import { type Fields, fieldsOf, itemsOf, textOf, wrong } from "../admission/config-reader.ts";
+import { fromJsonValue, parseYaml } from "#schema";
 
 /** How to get to each of the networks; absent where connections go straight. */
 export interface Egress {
@@ -25,111 +41,144 @@ const formerName = "master";
 /** Told of the connections through proxies that are reached in one way. */
 export type EgressObserver = (transport: "tcp" | "uds") => DialObserver;
 
-/** Throws naming the file and the field. */
+/** Throws what is wrong in the words of kube-apiserver. */
 export function readEgress(file: string, dialect: Dialect, observer?: EgressObserver): Egress {
   if (file === "") return {};
+  let text: string;
   try {
-    return parseEgress(readFileSync(file, "utf8"), dialect, observer);
+    text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+    throw new Error(
+      `failed to read egress selector config: unable to read egress selector configuration from ${JSON.stringify(file)} [${fileErrorText(error, file)}]`,
+      { cause: error },
+    );
   }
+  return parseEgress(text, dialect, observer);
 }
 
 export function parseEgress(text: string, dialect: Dialect, observer?: EgressObserver): Egress {
-  const root = fieldsOf(parseYaml(text).value, "");
-  only(root, ["apiVersion", "kind", "egressSelections"], "");
-  if (textOf(root["kind"], "kind") !== "EgressSelectorConfiguration")
-    throw wrong(
-      "kind",
-      `must be EgressSelectorConfiguration of apiserver.${dialect.wire.groupSuffix}/v1beta1`,
-    );
+  const selections = selectionsOf(text, dialect);
+  const errors = [
+    ...selections.flatMap(({ connection }) => connectionErrors(connection)),
+    ...nameErrors(selections),
+  ];
+  if (errors.length > 0)
+    throw new Error(`failed to validate egress selector configuration: ${fieldErrorsText(errors)}`);
   const egress: Partial<Record<Network, Dial>> = {};
-  const seen = new Set<string>();
-  itemsOf(root["egressSelections"], "egressSelections").forEach((item, at) => {
-    const path = `egressSelections[${at}]`;
-    const selection = fieldsOf(item, path);
-    only(selection, ["name", "connection"], path);
-    const given = textOf(selection["name"], `${path}.name`).toLowerCase();
-    const name = given === formerName ? "controlplane" : given;
-    const network = networks.find((each) => each === name);
-    if (!network) throw wrong(`${path}.name`, `must be one of ${networks.join(", ")}`);
-    if (seen.has(name)) throw wrong(`${path}.name`, `${name} is there twice`);
-    seen.add(name);
-    const connection = fieldsOf(selection["connection"], `${path}.connection`);
-    const dial = dialOf(connection, `${path}.connection`, observer);
-    if (dial) egress[network] = dial;
-  });
+  for (const { name, connection } of selections) {
+    if (connection.proxyProtocol === "GRPC")
+      throw new Error(
+        "GRPC tunnels are not supported: their protocol belongs to one proxy, which also speaks HTTPConnect",
+      );
+    const { tcp, uds } = connection.transport ?? {};
+    if (tcp) egress[name.toLowerCase() as Network] = dialThrough(tcpProxy(tcp), observer?.("tcp"));
+    if (uds) egress[name.toLowerCase() as Network] = dialThrough({ path: uds.udsName! }, observer?.("uds"));
+  }
   return egress;
 }
 
-function dialOf(connection: Fields, path: string, observer: EgressObserver | undefined): Dial | undefined {
-  only(connection, ["proxyProtocol", "transport"], path);
-  const { transport } = connection;
-  const protocol = textOf(connection["proxyProtocol"], `${path}.proxyProtocol`);
-  if (protocol === "Direct") {
-    if (transport !== undefined && transport !== null)
-      throw wrong(`${path}.transport`, "must be absent where connections go straight");
-    return undefined;
+/** The file says its kind, and of the version nothing that counts. */
+function selectionsOf(text: string, dialect: Dialect): (EgressSelectionConfig & { readonly name: string })[] {
+  const failed = (why: string, cause?: unknown): Error =>
+    new Error(`failed to read egress selector config: ${why}`, { cause });
+  let value: unknown;
+  try {
+    ({ value } = parseYaml(text));
+  } catch (error) {
+    throw failed(`error converting YAML to JSON: ${(error as Error).message}`, error);
   }
-  if (protocol === "GRPC")
-    throw wrong(
-      `${path}.proxyProtocol`,
-      "GRPC tunnels are not supported: their protocol belongs to one proxy, which also speaks HTTPConnect",
-    );
-  if (protocol !== "HTTPConnect")
-    throw wrong(`${path}.proxyProtocol`, "must be Direct or HTTPConnect (GRPC is not supported)");
-  if (transport === undefined || transport === null)
-    throw wrong(`${path}.transport`, "must be given for HTTPConnect");
-  return proxyOf(fieldsOf(transport, `${path}.transport`), `${path}.transport`, observer);
+  try {
+    const decoded = fromJsonValue(inDialect(dialect, egressConfigKind()), (value ?? {}) as never).value;
+    const { kind = "" } = (value ?? {}) as { readonly kind?: string };
+    if (kind !== egressConfigKind().kind.kind)
+      throw failed(`invalid service configuration object ${JSON.stringify(kind)}`);
+    return (decoded.egressSelections ?? []).map((each) => ({
+      ...each,
+      name: each.name === formerName ? "controlplane" : (each.name ?? ""),
+    }));
+  } catch (error) {
+    if ((error as Error).message.startsWith("failed")) throw error;
+    throw failed(`error unmarshaling JSON: while decoding JSON: ${(error as Error).message}`, error);
+  }
 }
 
-function proxyOf(transport: Fields, path: string, observer: EgressObserver | undefined): Dial {
-  only(transport, ["tcp", "uds"], path);
+const path = "service.connection";
+
+function nameErrors(selections: readonly { readonly name: string }[]): FieldError[] {
+  const seen = new Set<string>();
+  return selections.flatMap(({ name: given }, at) => {
+    const name = given.toLowerCase();
+    if (seen.has(name)) return [duplicate(`${path}[${at}]`, name)];
+    seen.add(name);
+    return networks.some((each) => each === name) ? [] : [notSupported(path, name, networks.toSorted())];
+  });
+}
+
+function connectionErrors({ proxyProtocol = "", transport }: EgressConnection): FieldError[] {
+  if (proxyProtocol === "Direct")
+    return transport
+      ? [invalidValue(`${path}.transport`, "direct", "Transport config should be absent for direct connect")]
+      : [];
+  if (proxyProtocol !== "HTTPConnect" && proxyProtocol !== "GRPC")
+    return [notSupported(`${path}.protocol`, proxyProtocol, ["Direct", "HTTPConnect", "GRPC"])];
+  if (!transport) return [required(`${path}.transport`, `transport must be set for ${proxyProtocol}`)];
   const { tcp, uds } = transport;
-  const given = [tcp, uds].filter((each) => each !== undefined && each !== null);
-  if (given.length !== 1) throw wrong(`${path}.tcp`, "exactly one of tcp and uds must be given");
-  if (tcp === undefined || tcp === null) {
-    const socket = fieldsOf(uds, `${path}.uds`);
-    only(socket, ["udsName"], `${path}.uds`);
-    const name = textOf(socket["udsName"], `${path}.uds.udsName`);
-    if (name === "") throw wrong(`${path}.uds.udsName`, "must be given");
-    return dialThrough({ path: name }, observer?.("uds"));
-  }
-  const { url, tlsConfig, ...more } = fieldsOf(tcp, `${path}.tcp`);
-  only(more, [], `${path}.tcp`);
-  const address = addressOf(textOf(url, `${path}.tcp.url`), `${path}.tcp.url`);
-  const tlsPath = `${path}.tcp.tlsConfig`;
-  const hasTls = tlsConfig !== undefined && tlsConfig !== null;
-  if (hasTls !== address.secure)
-    throw wrong(tlsPath, address.secure ? "must be given for https" : "must be absent for http");
-  return dialThrough(
-    address.secure ? { ...address, tls: tlsOf(fieldsOf(tlsConfig, tlsPath), tlsPath) } : address,
-    observer?.("tcp"),
-  );
+  if (proxyProtocol === "GRPC" && !uds) return [required(`${path}.uds`, "UDS must be set with GRPC")];
+  if (proxyProtocol === "HTTPConnect" && tcp && uds)
+    return [invalidValue(`${path}.tcp`, new Spelled(shownTcp(tcp)), "TCP and UDS cannot both be set")];
+  if (uds)
+    return uds.udsName
+      ? []
+      : [invalidValue(`${path}.udsName`, "nil", "UDSName should be present for UDS connections")];
+  return tcp ? tcpErrors(tcp) : [required(`${path}.tcp`, "One of TCP or UDS must be set")];
 }
 
-function addressOf(url: string, path: string): { host: string; port: number; secure: boolean } {
-  const parsed = /^https?:\/\//.test(url) ? URL.parse(url) : null;
-  if (!parsed) throw wrong(path, "must begin with http:// or https://");
+/** As Go prints it, without the address in memory. */
+const shownTcp = ({ url = "", tlsConfig }: EgressTcp): string =>
+  `apiserver.TCPTransport{URL:${JSON.stringify(url)}, TLSConfig:(*apiserver.TLSConfig)(${tlsConfig ? "set" : "nil"})}`;
+
+function tcpErrors({ url = "", tlsConfig: tls }: EgressTcp): FieldError[] {
+  const field = `${path}.tlsConfig`;
+  if (url.startsWith("http://"))
+    return tls ? [invalidValue(field, "nil", "TLSConfig config should not be present when using HTTP")] : [];
+  if (!url.startsWith("https://") || !URL.canParse(url))
+    return [invalidValue(`${path}.url`, url, "supported connection protocols are http:// and https://")];
+  if (!tls) return [required(field, "TLSConfig must be present when using HTTPS")];
+  const { caBundle = "", clientCert = "", clientKey = "" } = tls;
+  return [
+    ...fileErrors(`${field}.caBundle`, caBundle, "TLS config ca bundle does not exist"),
+    ...fileErrors(
+      `${field}.clientCert`,
+      clientCert,
+      "TLS client cert does not exist",
+      "Using TLS requires clientCert",
+    ),
+    // The word is there twice in the original, too.
+    ...fileErrors(
+      `${field}.clientKey`,
+      clientKey,
+      "TLS client key does not exist",
+      "Using TLS requires requires clientKey",
+    ),
+  ];
+}
+
+function fileErrors(field: string, file: string, missing: string, needed?: string): FieldError[] {
+  if (file === "") return needed === undefined ? [] : [invalidValue(field, "nil", needed)];
+  return existsSync(file) ? [] : [invalidValue(field, file, missing)];
+}
+
+function tcpProxy({ url = "", tlsConfig }: EgressTcp) {
+  const parsed = new URL(url);
   const secure = parsed.protocol === "https:";
   const host = parsed.hostname.replace(/^\[|\]$/g, "");
-  return { host, port: Number(parsed.port || (secure ? 443 : 80)), secure };
-}
-
-function tlsOf(tls: Fields, path: string): () => { ca?: string; cert: string; key: string } {
-  only(tls, ["caBundle", "clientKey", "clientCert"], path);
-  const fileOf = (field: string, needed: boolean): string => {
-    const file = textOf(tls[field], `${path}.${field}`);
-    if (needed && file === "") throw wrong(`${path}.${field}`, "must be given");
-    if (file !== "" && !existsSync(file)) throw wrong(`${path}.${field}`, `${file} does not exist`);
-    return file;
-  };
-  const [ca, cert, key] = [fileOf("caBundle", false), fileOf("clientCert", true), fileOf("clientKey", true)];
+  const address = { host, port: Number(parsed.port || (secure ? 443 : 80)), secure };
+  const { caBundle = "", clientCert = "", clientKey = "" } = tlsConfig ?? {};
   const read = (file: string): string => readFileSync(file, "utf8");
-  return () => ({ ...(ca && { ca: read(ca) }), cert: read(cert), key: read(key) });
-}
-
-function only(given: Fields, known: readonly string[], path: string): void {
-  const other = Object.keys(given).find((key) => !known.includes(key));
-  if (other !== undefined) throw wrong(path === "" ? other : `${path}.${other}`, "is not known");
+  const tls = () => ({
+    ...(caBundle && { ca: read(caBundle) }),
+    cert: read(clientCert),
+    key: read(clientKey),
+  });
+  return secure ? { ...address, tls } : address;
 }

@@ -1,13 +1,13 @@
 // Files that settings name, tried before anything is started: what is wrong with them is told like any other
 // wrong setting.
 import { readFileSync } from "node:fs";
-import { parsePolicy } from "#audit";
+import { parsePolicy, readPolicyFile } from "#audit";
 import { certificatesOf, parseAuthenticationConfig, signingKey, tokenFile, verificationKeys } from "#authn";
 import { abacAuthorizer } from "#authz";
 import type { Dialect } from "#dialect";
 import { modesOf } from "../authorization/modes.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
-import { parseEncryptionConfig } from "../storage/encryption-config.ts";
+import { parseEncryptionConfig, readEncryptionFile } from "../storage/encryption-config.ts";
 import { readPair } from "./certificates.ts";
 import { readEgress } from "./egress.ts";
 
@@ -56,7 +56,7 @@ export function fileProblems(settings: ApiserverSettings, dialect: Dialect): str
   const encryption = settings.encryptionProviderConfig;
   if (encryption)
     check("encryption-provider-config", () =>
-      parseEncryptionConfig(readFileSync(encryption, "utf8"), {
+      parseEncryptionConfig(readEncryptionFile(encryption), {
         file: encryption,
         dialect,
         reload: settings.encryptionProviderConfigAutomaticReload,
@@ -65,6 +65,6 @@ export function fileProblems(settings: ApiserverSettings, dialect: Dialect): str
   const egress = settings.egressSelectorConfigFile;
   if (egress) check("egress-selector-config-file", () => readEgress(egress, dialect));
   const policy = settings.auditPolicyFile;
-  if (policy) check("audit-policy-file", () => parsePolicy(readFileSync(policy, "utf8"), policy, dialect));
+  if (policy) check("audit-policy-file", () => parsePolicy(readPolicyFile(policy), policy, dialect));
   return problems;
 }

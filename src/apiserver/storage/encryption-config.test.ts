@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects, groupName } from "#dialect";
-import { parseEncryptionConfig } from "./encryption-config.ts";
+import { parseEncryptionConfig, readEncryptionFile } from "./encryption-config.ts";
 
 const dialect = dialects.orch;
 const version = `${groupName(dialect, { group: "apiserver.config", branded: true })}/v1`;
@@ -90,103 +90,229 @@ for (const [first, second, reload, accepted] of names) {
     else
       assert.throws(
         parsed,
-        /resources\[1\]\.providers\[0\]\.kms\.name: Invalid value: .*another key service/,
+        /resources\[1\]\.providers\[0\]\.kms\.name: Invalid value: "p": duplicate KMS provider name p, names must be unique/,
       );
   });
 }
 
-const wrong: [name: string, text: string, message: RegExp][] = [
+const ofProviders = (...providers: object[]): string => config([{ resources: ["secrets"], providers }]);
+const ofResources = (...resources: string[]): string => config([{ resources, providers: [gcm] }]);
+const events = groupName(dialect, { group: "events", branded: true });
+const overlap =
+  "using overlapping resources such as 'secrets' and '*.' in the same resource list is not allowed as they will be masked";
+const noProvider =
+  "config.ProviderConfiguration{AESGCM:(*config.AESConfiguration)(nil), AESCBC:(*config.AESConfiguration)(nil), Secretbox:(*config.SecretboxConfiguration)(nil), Identity:(*config.IdentityConfiguration)(nil), KMS:(*config.KMSConfiguration)(nil)}: provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity";
+const ofKeys = (name: string, ...keys: object[]): string => ofProviders({ [name]: { keys } });
+const decoding = 'error decoding encryption provider configuration file "enc.yaml": ';
+
+const wrong: [name: string, text: string, message: string][] = [
+  ["nothing", "", 'encryption provider configuration file "enc.yaml" is empty'],
   [
     "another kind",
     config([], { kind: "Config", apiVersion: version }),
-    /must be of kind EncryptionConfiguration/,
+    `${decoding}no kind "Config" is registered for version "${version}"`,
   ],
-  ["no resources", config([]), /resources: Required value: must be a list/],
-  ["no providers", config([{ resources: ["secrets"], providers: [] }]), /resources\[0\]\.providers/],
-  ["a bare star", config([{ resources: ["*"], providers: [gcm] }]), /\*\. means all/],
-  ["a resource in all groups", config([{ resources: ["secrets.*"], providers: [gcm] }]), /all groups/],
+  ["no kind", "a: 1\n", `${decoding}Object 'Kind' is missing in 'a: 1\n'`],
+  [
+    "no version",
+    "kind: EncryptionConfiguration\n",
+    `${decoding}Object 'apiVersion' is missing in 'kind: EncryptionConfiguration\n'`,
+  ],
+  [
+    "a text",
+    "text\n",
+    `${decoding}couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+  ],
+  [
+    "a field of another type",
+    config(5),
+    `${decoding}json: cannot unmarshal number into Go struct field EncryptionConfiguration.resources of type []v1.ResourceConfiguration`,
+  ],
+  ["no resources", config([]), "resources: Required value: at least one resources is required"],
+  [
+    "no providers",
+    ofProviders(),
+    "resources[0].providers: Required value: at least one resources[0].providers is required",
+  ],
+  [
+    "a bare star",
+    ofResources("*"),
+    `resources[0].resources[0]: Invalid value: "*": use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources`,
+  ],
+  [
+    "a resource in all groups",
+    ofResources("secrets.*"),
+    'resources[0].resources[0]: Invalid value: "secrets.*": encrypting the same resource across groups is not supported',
+  ],
+  [
+    "capital letters",
+    ofResources("Secrets"),
+    'resources[0].resources[0]: Invalid value: "Secrets": resource name should not contain capital letters',
+  ],
   [
     "two providers in one entry",
-    config([{ resources: ["secrets"], providers: [{ ...gcm, identity: {} }] }]),
-    /exactly one provider/,
+    ofProviders({ ...gcm, identity: {} }),
+    "resources[0].providers[0]: Invalid value: config.ProviderConfiguration{AESGCM:(*config.AESConfiguration)(set), AESCBC:(*config.AESConfiguration)(nil), Secretbox:(*config.SecretboxConfiguration)(nil), Identity:(*config.IdentityConfiguration)(set), KMS:(*config.KMSConfiguration)(nil)}: more than one provider specified in a single element, should split into different list elements",
   ],
   [
     "an unknown provider",
-    config([{ resources: ["secrets"], providers: [{ rot13: {} }] }]),
-    /rot13 is not known/,
+    ofProviders({ rot13: {} }),
+    `resources[0].providers[0]: Invalid value: ${noProvider}`,
   ],
-  ["a key service without a name", kms({ name: "" }), /kms\.name/],
-  ["a key service of version 2 with a colon", kms({ apiVersion: "v2", name: "a:b" }), /kms\.name/],
+  [
+    "a provider that is null",
+    ofProviders({ identity: null }),
+    `resources[0].providers[0]: Invalid value: ${noProvider}`,
+  ],
+  [
+    "a key service without a name",
+    kms({ name: "" }),
+    "resources[0].providers[0].kms.name: Required value: name is a mandatory field for a provider",
+  ],
+  [
+    "a key service of version 2 with a colon",
+    kms({ apiVersion: "v2", name: "a:b" }),
+    `resources[0].providers[0].kms.name: Invalid value: "a:b": invalid KMS provider name a:b, must not contain ':'`,
+  ],
   [
     "nodes' ports, which are no objects",
-    config([{ resources: ["secrets", "servicenodeportallocations"], providers: [gcm] }]),
-    /resources\[0\]\.resources\[1\]: .*no objects/,
+    ofResources("secrets", "servicenodeportallocations"),
+    'resources[0].resources[1]: Invalid value: "servicenodeportallocations": resources which do not have REST API/s cannot be encrypted',
   ],
   [
     "events in the group they are not stored in",
-    config([
-      {
-        resources: [`events.${groupName(dialect, { group: "events", branded: true })}`],
-        providers: [gcm],
-      },
-    ]),
-    /stored in the core group/,
-  ],
-  ["a group that is gone", config([{ resources: ["*.extensions"], providers: [gcm] }]), /extensions is gone/],
-  ["a key service over TCP", kms({ endpoint: "tcp://127.0.0.1:1" }), /kms\.endpoint/],
-  ["a cache of nothing", kms({ cachesize: 0 }), /kms\.cachesize/],
-  ["a cache where there is none", kms({ apiVersion: "v2", cachesize: 1 }), /kms\.cachesize/],
-  ["an unknown version of a key service", kms({ apiVersion: "v3" }), /kms\.apiVersion/],
-  ["a timeout of nothing", kms({ timeout: "0s" }), /kms\.timeout/],
-  [
-    "a resource that the list has already",
-    config([{ resources: ["*.apps", "deployments.apps"], providers: [gcm] }]),
-    /resources\[0\]\.resources/,
+    ofResources(`events.${events}`),
+    `resources[0].resources[0]: Invalid value: "events.${events}": '*.${events}' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file`,
   ],
   [
-    "a resource that a later pattern of the list covers",
-    config([{ resources: ["deployments.apps", "*.*"], providers: [gcm] }]),
-    /resources\[0\]\.resources/,
+    "a group that is gone",
+    ofResources("*.extensions"),
+    `resources[0].resources[0]: Invalid value: "*.extensions": 'extensions' group has been removed and cannot be used for encryption`,
   ],
   [
-    "a resource hidden by an earlier wildcard",
-    config([
-      { resources: ["*.*"], providers: [gcm] },
-      { resources: ["secrets"], providers: [gcm] },
-    ]),
-    /resources\[1\]\.resources/,
+    "a key service without a socket",
+    kms({ endpoint: "" }),
+    'resources[0].providers[0].kms.endpoint: Invalid value: "": endpoint is a mandatory field for a kms',
+  ],
+  [
+    "a key service over TCP",
+    kms({ endpoint: "tcp://127.0.0.1:1" }),
+    'resources[0].providers[0].kms.endpoint: Invalid value: "tcp://127.0.0.1:1": unsupported scheme "tcp" for KMS provider, only unix is supported',
+  ],
+  [
+    "a key service at no address",
+    kms({ endpoint: "unix://foo:%zz" }),
+    'resources[0].providers[0].kms.endpoint: Invalid value: "unix://foo:%zz": invalid endpoint for kms provider, error: parse "unix://foo:%zz": invalid port ":%zz" after host',
+  ],
+  [
+    "a cache of nothing",
+    kms({ cachesize: 0 }),
+    "resources[0].providers[0].kms.cachesize: Invalid value: 0: cachesize should be a positive value, or negative to disable",
+  ],
+  [
+    "a cache where there is none",
+    kms({ apiVersion: "v2", cachesize: 1 }),
+    "resources[0].providers[0].kms.cachesize: Invalid value: 1: cachesize is not supported in v2",
+  ],
+  [
+    "an unknown version of a key service",
+    kms({ apiVersion: "v3" }),
+    'resources[0].providers[0].kms.apiVersion: Invalid value: "v3": unsupported apiVersion apiVersion for KMS provider, only v1 and v2 are supported',
+  ],
+  [
+    "a timeout of less than nothing",
+    kms({ timeout: "-1s" }),
+    "resources[0].providers[0].kms.timeout: Invalid value: v1.Duration{Duration:-1000000000}: timeout should be a positive value",
+  ],
+  ["a timeout that is none", kms({ timeout: "xx" }), `${decoding}time: invalid duration "xx"`],
+  [
+    "a resource that a wildcard of the list covers",
+    ofResources("*.apps", "deployments.apps"),
+    `resources[0].resources: Invalid value: []string{"*.apps", "deployments.apps"}: ${overlap}`,
+  ],
+  [
+    "a resource that a later wildcard of the list covers",
+    ofResources("deployments.apps", "*.*"),
+    `resources[0].resources: Invalid value: []string{"deployments.apps", "*.*"}: ${overlap}`,
+  ],
+  [
+    "a resource twice",
+    ofResources("secrets", "secrets"),
+    'resources[0].resources: Invalid value: []string{"secrets", "secrets"}: the same resource cannot be specified multiple times',
   ],
   [
     "a key of secretbox that is too short",
-    config([
-      { resources: ["secrets"], providers: [{ secretbox: { keys: [{ name: "k", secret: "AAAA" }] } }] },
-    ]),
-    /32 bytes, not 3/,
+    ofKeys("secretbox", { name: "k", secret: "AAAA" }),
+    'resources[0].providers[0].secretbox.keys[0].secret: Invalid value: "REDACTED": secret is not of the expected length, got 3, expected one of [32]',
   ],
   [
-    "a key that is too short",
-    config([{ resources: ["secrets"], providers: [{ aesgcm: { keys: [{ name: "k", secret: "AAAA" }] } }] }]),
-    /16 or 24 or 32 bytes, not 3/,
+    "no keys",
+    ofKeys("aescbc"),
+    "resources[0].providers[0].aescbc.keys: Required value: at least one keys is required",
+  ],
+  [
+    "a key that is empty, and one that is too short",
+    ofKeys("aesgcm", {}, { name: "k", secret: "AAAA" }),
+    '[resources[0].providers[0].aesgcm.keys[0].name: Required value: name is a mandatory field for a key, resources[0].providers[0].aesgcm.keys[0].secret: Required value: secret is a mandatory field for a key, resources[0].providers[0].aesgcm.keys[1].secret: Invalid value: "REDACTED": secret is not of the expected length, got 3, expected one of [16 24 32]]',
   ],
   [
     "a key that is not base64",
-    config([{ resources: ["secrets"], providers: [{ aesgcm: { keys: [{ name: "k", secret: "?" }] } }] }]),
-    /must be base64/,
+    ofKeys("aesgcm", { name: "k", secret: "?" }),
+    'resources[0].providers[0].aesgcm.keys[0].secret: Invalid value: "REDACTED": secrets must be base64 encoded',
   ],
-  [
-    "a field nobody knows",
-    config([{ resources: ["secrets"], providers: [gcm], more: 1 }]),
-    /more: unknown field/,
-  ],
-  ["a file that is no YAML", "{", /enc\.yaml/],
 ];
 for (const [name, text, message] of wrong) {
-  test(`${name} is refused by name, without telling keys`, () =>
+  test(`${name} is refused in kube-apiserver's words`, () =>
+    assert.throws(() => parse(text), new Error(`error while parsing file: ${message}`)));
+}
+
+const masked: [first: string, second: string, by: string][] = [
+  ["*.*", "secrets", "*.*"],
+  ["*.apps", "deployments.apps", "*.apps"],
+  ["*.", "configmaps", "*."],
+];
+for (const [first, second, by] of masked) {
+  test(`${second} behind ${first} is refused: nobody would look at it`, () =>
     assert.throws(
-      () => parse(text),
-      (error: Error) =>
-        message.test(error.message) &&
-        error.message.startsWith("enc.yaml: ") &&
-        !error.message.includes(secret),
+      () => parse(config([first, second].map((name) => ({ resources: [name], providers: [gcm] })))),
+      new Error(`error while building transformers: resource "${second}" is masked by earlier rule "${by}"`),
     ));
 }
+
+test("a resource of two rules is written by the first and read with the keys of both", () => {
+  const table = parse(
+    config([
+      { resources: ["secrets"], providers: [gcm] },
+      { resources: ["configmaps", "secrets"], providers: [{ identity: {} }] },
+    ]),
+  );
+  assert.deepEqual(
+    table({ resource: "secrets", group: "" })!.map(({ id }) => id),
+    ["aesgcm:v1:k1:", ""],
+  );
+});
+
+const accepted: [name: string, text: string][] = [
+  ["a field nobody knows", config([{ resources: ["secrets"], providers: [gcm], more: 1 }])],
+  ["a key with a colon in its name", ofKeys("aesgcm", { name: "a:b", secret })],
+  [
+    "the kind by its former name",
+    config([{ resources: ["secrets"], providers: [gcm] }], { kind: "EncryptionConfig", apiVersion: "v1" }),
+  ],
+];
+for (const [name, text] of accepted)
+  test(`${name} is accepted, as kube-apiserver does`, () =>
+    assert.notEqual(parse(text)({ resource: "secrets", group: "" }), undefined));
+
+test("a file that cannot be read is told in kube-apiserver's words", () => {
+  assert.throws(
+    () => readEncryptionFile("/nowhere/at/all"),
+    new Error(
+      'error while parsing file: error opening encryption provider configuration file "/nowhere/at/all": open /nowhere/at/all: no such file or directory',
+    ),
+  );
+  assert.throws(
+    () => readEncryptionFile("/"),
+    new Error("error while parsing file: could not read contents: read /: is a directory"),
+  );
+});

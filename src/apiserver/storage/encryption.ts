@@ -1,6 +1,5 @@
 // Encryption at rest: which providers keep a key's value, read again when the file changes, and the health of
 // the key services among them.
-import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Clock, Log } from "#base";
 import type { Dialect } from "#dialect";
@@ -21,6 +20,7 @@ import {
   type KmsSettings,
   type ResourceId,
   parseEncryptionConfig,
+  readEncryptionFile,
 } from "./encryption-config.ts";
 
 export interface EncryptionOptions {
@@ -57,7 +57,7 @@ interface Loaded {
 export function openEncryption(options: EncryptionOptions): Encryption {
   const { file, clock, signal } = options;
   const report = options.reloads.of("--encryption-provider-config");
-  let loaded = load(readFileSync(file, "utf8"), options);
+  let loaded = load(readEncryptionFile(file), options);
   signal.addEventListener("abort", () => loaded.services.forEach((service) => service.close()), {
     once: true,
   });
