@@ -71,9 +71,13 @@ export function identityOf(claims: Claims, mapping: ClaimMapping): Identity {
     );
     if (values.length > 0) extra[key] = values;
   }
-  for (const [claim, value] of Object.entries(mapping.requiredClaims))
-    if (claims[claim] !== value)
-      throw new Error(`the claim ${claim} does not have the value that is required`);
+  for (const [claim, value] of Object.entries(mapping.requiredClaims)) {
+    const claimed = claims[claim];
+    if (claimed === undefined) throw new Error(`required claim ${claim} not present in ID token`);
+    const found = textOf(claimed, `parse claim ${claim}`);
+    if (found !== value)
+      throw new Error(`required claim ${claim} value does not match. Got = ${found}, want = ${value}`);
+  }
   const complete: User = Object.keys(extra).length > 0 ? { ...user, extra } : user;
   during("claim validation expression", () => hold(mapping.claimRules ?? [], evaluate));
   during("user info validation rule", () => {
@@ -120,14 +124,33 @@ function nameOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): string
     return name;
   }
   const { claim, prefix } = source;
-  const claimed = claims[claim];
-  // As elsewhere an empty claim is a user without a name, whose groups count; a missing one is none.
-  if (typeof claimed !== "string" && claimed !== null)
-    throw new Error(`the claim ${claim} is ${claimed === undefined ? "missing" : "not text"}`);
+  const name = claimText(claims, claim, `parse username claims ${JSON.stringify(claim)}`);
   const verified = claims["email_verified"];
-  if (claim === "email" && verified !== undefined && verified !== true)
-    throw new Error("the email address is not verified");
-  return `${prefix}${claimed ?? ""}`;
+  if (claim === "email" && verified !== undefined) {
+    if (verified !== null && typeof verified !== "boolean")
+      throw new Error(`parse 'email_verified' claim: ${wrongType(verified, "bool")}`);
+    if (verified !== true) throw new Error("email not verified");
+  }
+  return `${prefix}${name}`;
+}
+
+/** An empty claim is a user without a name, whose groups count; a missing one is none. */
+function claimText(claims: Claims, claim: string, what: string): string {
+  const claimed = claims[claim];
+  if (claimed === undefined) throw new Error(`${what}: claim not present`);
+  return textOf(claimed, what);
+}
+
+/** Null is the empty text, as in Go. */
+function textOf(claimed: unknown, what: string): string {
+  if (typeof claimed !== "string" && claimed !== null)
+    throw new Error(`${what}: ${wrongType(claimed, "string")}`);
+  return claimed ?? "";
+}
+
+function wrongType(value: unknown, wanted: string): string {
+  const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+  return `json: cannot unmarshal ${found} into Go value of type ${wanted}`;
 }
 
 function groupsOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): readonly string[] {
@@ -138,7 +161,7 @@ function groupsOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): read
   const groups: readonly unknown[] = Array.isArray(claimed) ? claimed : [claimed];
   return groups.map((group) => {
     if (group !== null && typeof group !== "string")
-      throw new Error(`the claim ${claim} is neither text nor a list of texts`);
+      throw new Error(`parse groups claim ${JSON.stringify(claim)}: ${wrongType(claimed, "string")}`);
     return `${prefix}${group ?? ""}`;
   });
 }
@@ -150,10 +173,7 @@ function uidOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): string 
       if (typeof value !== "string") throw new Error("uid claim expression must return a string");
       return value;
     });
-  const claimed = claims[source.claim];
-  if (typeof claimed !== "string")
-    throw new Error(`the claim ${source.claim} is ${claimed === undefined ? "missing" : "not text"}`);
-  return claimed;
+  return claimText(claims, source.claim, `parse uid claims ${JSON.stringify(source.claim)}`);
 }
 
 /** The texts of an expression's value; empty ones do not count. */

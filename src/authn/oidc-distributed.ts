@@ -23,19 +23,39 @@ export async function distributedClaim(
 ): Promise<Claims> {
   if (claims[claim] !== undefined) return claims;
   const { _claim_names: names, _claim_sources: sources } = claims as Sources;
-  const source = names && Object.hasOwn(names, claim) ? names[claim] : undefined;
+  if (names === undefined) return claims;
+  if (sources === undefined) throw new Error("oidc: no claim sources");
+  const source = Object.hasOwn(names, claim) ? names[claim] : undefined;
   if (source === undefined) return claims;
-  const from =
-    typeof source === "string" && sources && Object.hasOwn(sources, source) ? sources[source] : undefined;
-  if (!from || typeof from.endpoint !== "string") throw new Error(`the claim ${claim} has no source`);
-  if (!from.endpoint.startsWith("https://"))
+  const from = typeof source === "string" && Object.hasOwn(sources, source) ? sources[source] : undefined;
+  if (!from)
+    throw new Error(`id token _claim_names contained a source ${String(source)} missing in _claims_sources`);
+  const { endpoint, access_token: accessToken } = from;
+  // Without an address the claim may be in the token itself, which is not read.
+  if (typeof endpoint !== "string" || endpoint === "") return claims;
+  if (!endpoint.startsWith("https://"))
     throw new Error(`the source of the claim ${claim} is not an https URL`);
-  const token =
-    typeof from.access_token === "string" && from.access_token !== "" ? from.access_token : undefined;
-  const text = (await fetch(from.endpoint, token)).trim();
-  const issuer = issuerOf(text);
-  if (issuer === undefined) throw new Error(`the source of the claim ${claim} gave no token`);
-  const fetched = await verify(text, issuer);
-  if (fetched[claim] === undefined) throw new Error(`the source of the claim ${claim} does not know it`);
+  const token = typeof accessToken === "string" && accessToken !== "" ? accessToken : undefined;
+  const text = await saying(`while getting distributed claim ${JSON.stringify(claim)}`, () =>
+    fetch(endpoint, token),
+  );
+  const issuer = issuerOf(text.trim());
+  if (issuer === undefined)
+    throw new Error(
+      `getting untrusted issuer from endpoint ${endpoint} failed for claim ${JSON.stringify(claim)}: malformed token`,
+    );
+  const fetched = await saying("verify distributed claim token", () => verify(text.trim(), issuer));
+  if (fetched[claim] === undefined)
+    throw new Error(
+      `jwt returned by distributed claim endpoint ${JSON.stringify(endpoint)} did not contain claim: ${claim}`,
+    );
   return { ...claims, [claim]: fetched[claim] };
+}
+
+async function saying<T>(what: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
+  }
 }

@@ -31,6 +31,9 @@ export interface ProviderKeysOptions {
 
 const pauseMilliseconds = 1_000;
 
+/** The issuer has not said yet where its keys are. */
+export class NotInitialized extends Error {}
+
 export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKeysOptions): ProviderKeys {
   let keys: readonly JsonWebKeyEntry[] | undefined;
   let address: string | undefined;
@@ -40,9 +43,7 @@ export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKey
 
   const load = async (): Promise<void> => {
     address ??= await discovered(issuer, discoveryUrl, fetch);
-    const { keys: found } = (await fetch(address)) as { keys?: unknown };
-    if (!Array.isArray(found)) throw new Error(`${address} holds no keys`);
-    keys = found.filter(isKey);
+    keys = await fetchedKeys(address, fetch);
   };
   const refresh = (): Promise<void> => {
     if (clock.now() < restUntil) return Promise.resolve();
@@ -65,12 +66,12 @@ export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKey
         await refresh();
         found = matching(kid);
       }
-      if (found.length === 0)
-        throw (
-          failure ??
-          new Error(`the issuer has no key ${kid === undefined ? "" : JSON.stringify(kid)}`.trimEnd())
-        );
-      return found;
+      if (found.length > 0) return found;
+      if (address === undefined)
+        throw new NotInitialized("authenticator not initialized", { cause: failure });
+      throw new Error(
+        `failed to verify signature: ${failure ? `fetching keys ${failure.message}` : "failed to verify id token signature"}`,
+      );
     },
     newCandidates: async (kid) => {
       const before = new Set(matching(kid).map((key) => JSON.stringify(key)));
@@ -78,6 +79,20 @@ export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKey
       return matching(kid).filter((key) => !before.has(JSON.stringify(key)));
     },
   };
+}
+
+async function fetchedKeys(
+  address: string,
+  fetch: (url: string) => Promise<unknown>,
+): Promise<readonly JsonWebKeyEntry[]> {
+  let found: unknown;
+  try {
+    ({ keys: found } = (await fetch(address)) as { keys?: unknown });
+  } catch (error) {
+    throw new Error(`oidc: get keys failed ${(error as Error).message}`, { cause: error });
+  }
+  if (!Array.isArray(found)) throw new Error(`oidc: failed to decode keys: ${address} holds no keys`);
+  return found.filter(isKey);
 }
 
 const isKey = (key: unknown): key is JsonWebKeyEntry =>

@@ -4,7 +4,7 @@ import { BadCredential } from "./authenticator.ts";
 import type { TokenMethod } from "./bearer-token.ts";
 import { type ClaimMapping, type Claims, identityOf } from "./claims.ts";
 import { distributedClaim } from "./oidc-distributed.ts";
-import { type JsonWebKeyEntry, type ProviderKeys, providerKeys } from "./oidc-keys.ts";
+import { type JsonWebKeyEntry, NotInitialized, type ProviderKeys, providerKeys } from "./oidc-keys.ts";
 import type { Identity } from "./user.ts";
 
 /** One issuer of tokens, and what is made of their claims. */
@@ -21,7 +21,7 @@ export interface OidcOptions {
   readonly fetch: (url: string, token?: string) => Promise<string>;
 }
 
-const notBeforeLeewaySeconds = 300;
+const notBeforeLeewaySeconds = 60;
 const longestToken = 64 * 1024;
 
 /** Issuers are told apart by their names: a token is judged by the one that it names, if that is known. */
@@ -43,14 +43,26 @@ function issuerMethod(options: OidcOptions): (token: string) => Promise<Identity
   const groupsClaim = mapping.groups && "claim" in mapping.groups ? mapping.groups.claim : "";
   return async (token) => {
     try {
-      let claims = await verify(token, issuer);
+      let claims = await during("verify token", () => verify(token, issuer));
       if (groupsClaim !== "")
-        claims = await distributedClaim(claims, groupsClaim, { fetch, verify, issuerOf });
+        claims = await during("could not expand distributed claims", () =>
+          distributedClaim(claims, groupsClaim, { fetch, verify, issuerOf }),
+        );
       return identityOf(claims, mapping);
     } catch (error) {
       throw new BadCredential(`oidc: ${(error as Error).message}`);
     }
   };
+}
+
+/** Failures say what was being done, except those that come before it. */
+async function during<T>(what: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof NotInitialized) throw error;
+    throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** Sources of distributed claims have issuers of their own; a few are remembered. */
@@ -95,19 +107,21 @@ async function verified(
     import("jose/jws/compact/verify"),
     import("jose/key/import"),
   ]);
-  const header = JSON.parse(Buffer.from(token.split(".", 1)[0]!, "base64url").toString()) as {
-    alg?: unknown;
-    kid?: unknown;
-  };
+  const [head = "", body = ""] = token.split(".");
+  const header = partOf(head) as { readonly alg?: unknown; readonly kid?: unknown };
+  // Cheap checks come before the keys, which may have to be fetched.
+  checkClaims(partOf(body) as Claims, of.issuer, audiences, clock.now());
   const algorithm = header.alg;
   if (typeof algorithm !== "string" || !algorithms.includes(algorithm))
-    throw new Error(`the algorithm ${JSON.stringify(algorithm)} is not accepted`);
+    throw new Error(
+      `oidc: id token signed with unsupported algorithm, expected ${quoted(algorithms)} got ${JSON.stringify(algorithm ?? "")}`,
+    );
   const kid = typeof header.kid === "string" && header.kid !== "" ? header.kid : undefined;
   const payload =
     (await payloadBy(await of.keys.candidates(kid))) ?? (await payloadBy(await of.keys.newCandidates(kid)));
-  if (!payload) throw new Error("no key of the issuer has signed the token");
+  if (!payload) throw new Error("failed to verify signature: failed to verify id token signature");
   const claims = JSON.parse(Buffer.from(payload).toString()) as Claims;
-  checkClaims(claims, of.issuer, audiences, clock.now() / 1000);
+  checkClaims(claims, of.issuer, audiences, clock.now());
   return claims;
 
   /** What the token says, by the first of the keys that signed it. */
@@ -125,13 +139,40 @@ async function verified(
   }
 }
 
+function partOf(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, "base64url").toString()) as unknown;
+  } catch (error) {
+    throw new Error(`oidc: malformed jwt: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+const quoted = (texts: readonly unknown[]): string =>
+  `[${texts.map((text) => JSON.stringify(text)).join(" ")}]`;
+
+/** Go's zero time, which a token without a time of expiry has. */
+const noTime = "0001-01-01 00:00:00 +0000 UTC";
+const shownTime = (seconds: unknown): string =>
+  typeof seconds === "number" && Number.isFinite(seconds)
+    ? `${new Date(Math.trunc(seconds) * 1000).toISOString().slice(0, 19).replace("T", " ")} +0000 UTC`
+    : noTime;
+
 function checkClaims(claims: Claims, issuer: string, accepted: readonly string[], now: number): void {
   const { iss, aud, exp, nbf } = claims;
-  if (iss !== issuer) throw new Error(`the issuer is ${JSON.stringify(iss)}`);
+  if (iss !== issuer)
+    throw new Error(
+      `oidc: id token issued by a different provider, expected ${JSON.stringify(issuer)} got ${JSON.stringify(iss ?? "")}`,
+    );
   const audiences = typeof aud === "string" ? [aud] : Array.isArray(aud) ? aud : [];
-  if (!audiences.some((audience) => accepted.includes(audience as string)))
-    throw new Error("the token is meant for somebody else");
-  if (typeof exp !== "number" || exp <= now) throw new Error("the token has expired");
-  if (nbf !== undefined && (typeof nbf !== "number" || nbf > now + notBeforeLeewaySeconds))
-    throw new Error("the token is not good yet");
+  if (!audiences.some((audience) => accepted.includes(audience as string))) {
+    const expected = accepted.length === 1 ? JSON.stringify(accepted[0]) : `in ${quoted(accepted)}`;
+    throw new Error(`oidc: expected audience ${expected} got ${quoted(audiences)}`);
+  }
+  if (typeof exp !== "number" || Math.trunc(exp) * 1000 < now)
+    throw new Error(`oidc: token is expired (Token Expiry: ${shownTime(exp)})`);
+  if (nbf === undefined || nbf === null) return;
+  if (typeof nbf !== "number" || Math.trunc(nbf) > now / 1000 + notBeforeLeewaySeconds)
+    throw new Error(
+      `oidc: current time ${shownTime(now / 1000)} before the nbf (not before) time: ${shownTime(nbf)}`,
+    );
 }

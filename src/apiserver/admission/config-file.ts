@@ -2,61 +2,75 @@
 // file of its own.
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { fileErrorText } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { parseYaml } from "#schema";
-import { type Fields, checkKind, fieldsOf, itemsOf, textOf, wrong } from "./config-reader.ts";
+import { type Fields, InitializationError, checkKind, fieldsOf, itemsOf, textOf } from "./config-reader.ts";
 
 export interface PluginConfigs {
   /**
    * Reads the configuration of a plug-in, given as undefined where there is none. What is wrong is thrown with
-   * the plug-in and the file.
+   * the plug-in.
    */
   read<T>(plugin: string, parse: (config: Fields | undefined) => T): T;
 }
 
-export const noConfigs: PluginConfigs = { read: (_plugin, parse) => parse(undefined) };
+export const noConfigs: PluginConfigs = {
+  read: (plugin, parse) => initialized(plugin, () => parse(undefined)),
+};
 
 /** Reads the file; those it names are read with it. */
 export function readPluginConfigs(file: string, dialect: Dialect): PluginConfigs {
   const versionsOf = (group: string, ...versions: readonly string[]): string[] =>
     versions.map((each) => `${groupName(dialect, { group, branded: true })}/${each} AdmissionConfiguration`);
-  const known = new Map<string, { readonly source: string; readonly config: Fields | undefined }>();
+  const known = new Map<string, Fields | undefined>();
   try {
-    const root = documentOf(readFileSync(file, "utf8"));
-    checkKind(root, [
+    const text = readFileSync(file, "utf8");
+    const root = fieldsOf(parseYaml(text).value, "");
+    const kinds = [
       ...versionsOf("apiserver.config", "v1", "v1alpha1"),
       ...versionsOf("apiserver", "v1alpha1"),
-    ]);
+    ];
+    checkKind(root, kinds, text);
     itemsOf(root["plugins"], "plugins").forEach((item, at) => {
       const path = `plugins[${at}]`;
       const { name, path: named, configuration } = fieldsOf(item, path);
       const plugin = textOf(name, `${path}.name`);
-      if (plugin === "") throw wrong(`${path}.name`, "must be given");
       const beside = textOf(named, `${path}.path`);
       if (configuration !== undefined && configuration !== null)
-        known.set(plugin, { source: file, config: fieldsOf(configuration, `${path}.configuration`) });
-      else if (beside !== "") {
-        const source = resolve(dirname(resolve(file)), beside);
-        known.set(plugin, { source, config: documentOf(readFileSync(source, "utf8")) });
-      } else known.set(plugin, { source: file, config: undefined });
+        known.set(plugin, fieldsOf(configuration, `${path}.configuration`));
+      else known.set(plugin, beside === "" ? undefined : readBeside(resolve(dirname(resolve(file)), beside)));
     });
   } catch (error) {
-    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+    throw new Error(
+      `failed to initialize admission: failed to read plugin config: ${fileErrorText(error, file)}`,
+      { cause: error },
+    );
   }
-  return {
-    read: (plugin, parse) => {
-      const { source = file, config } = known.get(plugin) ?? {};
-      try {
-        return parse(config);
-      } catch (error) {
-        throw new Error(`${source}: ${plugin}: ${(error as Error).message}`, { cause: error });
-      }
-    },
-  };
+  return { read: (plugin, parse) => initialized(plugin, () => parse(known.get(plugin))) };
 }
 
-function documentOf(text: string): Fields {
-  const { value } = parseYaml(text);
-  if (value === null) throw wrong("", "it is empty");
-  return fieldsOf(value, "");
+/** Complaints name the plug-in, in the words of kube-apiserver. */
+function initialized<T>(plugin: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    const failed = error instanceof InitializationError ? "failed to initialize" : "couldn't init";
+    throw new Error(
+      `failed to initialize admission: ${failed} admission plugin ${JSON.stringify(plugin)}: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+}
+
+function readBeside(file: string): Fields {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Error(`Couldn't open admission plugin configuration ${fileErrorText(error, file)}`, {
+      cause: error,
+    });
+  }
+  return fieldsOf(parseYaml(text).value, "");
 }

@@ -49,9 +49,27 @@ export function boolOf(value: unknown, path: string, otherwise = false): boolean
   return value;
 }
 
+/** Found when a plug-in is put to work, later than what its file alone shows. */
+export class InitializationError extends Error {}
+
 /** Throws unless the object says one of the kinds, each as `group/version kind`. */
-export function checkKind(value: Fields, known: readonly string[]): void {
-  const said = `${textOf(value["apiVersion"], "apiVersion")} ${textOf(value["kind"], "kind")}`;
-  if (!known.includes(said))
-    throw wrong("", `it holds ${JSON.stringify(said.trim())}; expected ${known.join(" or ")}`);
+export function checkKind(value: Fields, known: readonly string[], text = JSON.stringify(value)): void {
+  const [apiVersion, kind] = [textOf(value["apiVersion"], "apiVersion"), textOf(value["kind"], "kind")];
+  if (kind === "") throw wrong("", `Object 'Kind' is missing in '${text}'`);
+  if (apiVersion === "") throw wrong("", `Object 'apiVersion' is missing in '${text}'`);
+  if (!known.includes(`${apiVersion} ${kind}`))
+    throw wrong(
+      "",
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,
+    );
+}
+
+/** Throws where fields are there that nobody knows, for the files in which that is an error. */
+export function checkKnown(value: Fields, known: readonly string[], path = ""): void {
+  const unknown = Object.keys(value).filter((field) => !known.includes(field));
+  if (unknown.length > 0)
+    throw wrong(
+      "",
+      `strict decoding error: ${unknown.map((field) => `unknown field "${path}${field}"`).join(", ")}`,
+    );
 }

@@ -1,13 +1,26 @@
 // What the configuration of each plug-in says.
 import type { EventLimit, LimitedResource, PodSecurityExemptions, SecurityPolicy } from "#admission";
 import type { Toleration } from "#api";
-import { type FieldError, duplicate, invalidValue, notSupported } from "#base";
+import {
+  type FieldError,
+  Spelled,
+  duplicate,
+  durationMillis,
+  durationOfMillis,
+  fieldErrorText,
+  fieldErrorsText,
+  invalidValue,
+  notSupported,
+} from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { tolerationErrors } from "#registry";
+import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import {
   type Fields,
+  InitializationError,
   boolOf,
   checkKind,
+  checkKnown,
   fieldsOf,
   itemsOf,
   numberOf,
@@ -26,10 +39,9 @@ const usualCacheSize = 4096;
 export const eventLimits =
   (dialect: Dialect) =>
   (config: Fields | undefined): readonly EventLimit[] => {
-    if (!config) throw wrong("", "the plug-in needs a configuration");
-    checkKind(config, kinds(dialect, "eventratelimit.admission", "Configuration", "v1alpha1"));
+    if (config) checkKind(config, kinds(dialect, "eventratelimit.admission", "Configuration", "v1alpha1"));
     const errors: FieldError[] = [];
-    const limits = itemsOf(config["limits"], "limits").map((item, at): EventLimit => {
+    const limits = itemsOf(config?.["limits"], "limits").map((item, at): EventLimit => {
       const path = `limits[${at}]`;
       const fields = fieldsOf(item, path);
       const type = textOf(fields["type"], `${path}.type`) as EventLimit["type"];
@@ -45,7 +57,8 @@ export const eventLimits =
         errors.push(invalidValue(`${path}.cacheSize`, size, "must not be negative"));
       return { type, perSecond, burst, mostKeys: size > 0 ? size : usualCacheSize };
     });
-    if (limits.length === 0) errors.push(invalidValue("limits", "null", "must not be empty"));
+    if (limits.length === 0)
+      errors.push(invalidValue("limits", new Spelled("[]eventratelimit.Limit(nil)"), "must not be empty"));
     throwErrors(errors);
     return limits;
   };
@@ -59,20 +72,27 @@ export interface ImagePolicySettings {
 }
 
 export function imagePolicy(config: Fields | undefined): ImagePolicySettings {
-  const fields = fieldsOf(config?.["imagePolicy"], "imagePolicy");
-  const clientConfigFile = textOf(fields["kubeConfigFile"], "imagePolicy.kubeConfigFile");
-  if (clientConfigFile === "") throw wrong("imagePolicy.kubeConfigFile", "must be given");
-  const time = (name: string, usual: number, most: number, unit: number): number => {
+  if (!config) throw wrong("", "no config specified");
+  const fields = fieldsOf(config["imagePolicy"], "imagePolicy");
+  const time = (name: string, usual: number, least: string, most: string): number => {
+    const unit = least === "1s" ? 1000 : 1;
     const value = numberOf(fields[name], `imagePolicy.${name}`);
     if (value === -1) return 0;
-    if (value < 0 || value > most) throw wrong(`imagePolicy.${name}`, `must be between 1 and ${most}`);
-    return (value || usual) * unit;
+    const milliseconds = (value || usual) * unit;
+    if (milliseconds < durationMillis(least) || milliseconds > durationMillis(most))
+      throw wrong("", `valid value is between ${least} and ${most}, got ${durationOfMillis(milliseconds)}`);
+    return milliseconds;
   };
+  const backoffMilliseconds = time("retryBackoff", 500, "1ns", "5m0s");
+  const allowMilliseconds = time("allowTTL", 300, "1s", "30m0s");
+  const denyMilliseconds = time("denyTTL", 30, "1s", "30m0s");
+  const clientConfigFile = textOf(fields["kubeConfigFile"], "imagePolicy.kubeConfigFile");
+  if (clientConfigFile === "") throw wrong("", "invalid configuration: no configuration has been provided");
   return {
     clientConfigFile,
-    allowMilliseconds: time("allowTTL", 300, 1800, 1000),
-    denyMilliseconds: time("denyTTL", 30, 1800, 1000),
-    backoffMilliseconds: time("retryBackoff", 500, 300_000, 1),
+    allowMilliseconds,
+    denyMilliseconds,
+    backoffMilliseconds,
     defaultAllow: boolOf(fields["defaultAllow"], "imagePolicy.defaultAllow"),
   };
 }
@@ -114,10 +134,11 @@ export const tolerations =
         return fields;
       });
     const [usual, allowed] = [list("default"), list("whitelist")];
-    throwErrors([
+    const errors = [
       ...tolerationErrors(usual, "podtolerationrestriction.default"),
       ...tolerationErrors(allowed, "podtolerationrestriction.whitelist"),
-    ]);
+    ];
+    if (errors.length > 0) throw wrong("", `invalid config: [${errors.map(fieldErrorText).join(" ")}]`);
     return { default: usual, allowed };
   };
 
@@ -126,9 +147,8 @@ export interface PodSecuritySettings {
   readonly exemptions: PodSecurityExemptions;
 }
 
-const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const securityLevels = ["privileged", "baseline", "restricted"] as const;
+const modes = ["enforce", "audit", "warn"] as const;
 
 export const securityDefaults =
   (dialect: Dialect) =>
@@ -136,44 +156,49 @@ export const securityDefaults =
     if (!config) return undefined;
     const group = "pod-security.admission.config";
     checkKind(config, kinds(dialect, group, "PodSecurityConfiguration", "v1", "v1beta1", "v1alpha1"));
-    const errors: FieldError[] = [];
+    checkKnown(config, ["apiVersion", "kind", "defaults", "exemptions"]);
     const given = fieldsOf(config["defaults"], "defaults");
+    checkKnown(
+      given,
+      modes.flatMap((mode) => [mode, `${mode}-version`]),
+      "defaults.",
+    );
+    const errors: string[] = [];
     const standard = (mode: string): SecurityPolicy["enforce"] => {
       const level = textOf(given[mode], `defaults.${mode}`) || "privileged";
       const found = securityLevels.find((each) => each === level);
-      if (!found)
-        errors.push(invalidValue(`defaults.${mode}`, level, `must be one of ${securityLevels.join(", ")}`));
+      if (!found) errors.push(`${mode}: must be one of ${securityLevels.join(", ")}`);
       const version = textOf(given[`${mode}-version`], `defaults.${mode}-version`) || "latest";
       const minor = /^v1\.(0|[1-9]\d*)$/.exec(version)?.[1];
       if (version !== "latest" && minor === undefined)
-        errors.push(invalidValue(`defaults.${mode}-version`, version, 'must be "latest" or "v1.x"'));
+        errors.push(`${mode}-version: must be "latest" or "v1.x"`);
       return { level: found ?? "privileged", version: minor === undefined ? "latest" : Number(minor) };
     };
-    const exempt = fieldsOf(config["exemptions"], "exemptions");
-    const names = (name: string, fits: (text: string) => boolean, what: string): readonly string[] => {
-      const texts = textsOf(exempt[name], name);
-      texts.forEach((text, at) => {
-        const path = `exemptions.${name}[${at}]`;
-        if (!fits(text)) errors.push(invalidValue(path, text, `must be ${what}`));
-        else if (texts.indexOf(text) < at) errors.push(duplicate(path, text));
-      });
-      return texts;
-    };
-    const settings = {
-      defaults: { enforce: standard("enforce"), audit: standard("audit"), warn: standard("warn") },
-      exemptions: {
-        usernames: names("usernames", (text) => text !== "", "a user name"),
-        namespaces: names("namespaces", (text) => label.test(text), "the name of a namespace"),
-        runtimeClasses: names(
-          "runtimeClasses",
-          (text) => subdomain.test(text),
-          "the name of a runtime class",
-        ),
-      },
-    };
-    throwErrors(errors);
-    return settings;
+    const defaults = { enforce: standard("enforce"), audit: standard("audit"), warn: standard("warn") };
+    const shown = errors.length > 1 ? `[${errors.join(", ")}]` : errors[0];
+    if (shown !== undefined) throw new InitializationError(`PodSecurity configuration error: ${shown}`);
+    return { defaults, exemptions: exemptionsOf(fieldsOf(config["exemptions"], "exemptions")) };
   };
+
+function exemptionsOf(exempt: Fields): PodSecurityExemptions {
+  checkKnown(exempt, ["namespaces", "runtimeClasses", "usernames"], "exemptions.");
+  const errors: FieldError[] = [];
+  const names = (name: string, problems: (text: string) => readonly string[]): readonly string[] => {
+    const texts = textsOf(exempt[name], name);
+    texts.forEach((text, at) => {
+      const path = `exemptions.${name}[${at}]`;
+      const found = problems(text);
+      if (found.length > 0) errors.push(invalidValue(path, text, found.join(", ")));
+      else if (texts.indexOf(text) < at) errors.push(duplicate(path, text));
+    });
+    return texts;
+  };
+  const namespaces = names("namespaces", dns1123LabelProblems);
+  const runtimeClasses = names("runtimeClasses", dns1123SubdomainProblems);
+  const usernames = names("usernames", (text) => (text === "" ? ["username must not be empty"] : []));
+  if (errors.length > 0) throw new InitializationError(`PodSecurity invalid: ${fieldErrorsText(errors)}`);
+  return { usernames, namespaces, runtimeClasses };
+}
 
 export const limitedResources =
   (dialect: Dialect) =>
@@ -187,7 +212,7 @@ export const limitedResources =
       const path = `limitedResources[${at}]`;
       const fields = fieldsOf(item, path);
       const resource = textOf(fields["resource"], `${path}.resource`);
-      if (resource === "") throw wrong(`${path}.resource`, "must be given");
+      if (resource === "") throw wrong(`${path}.resource`, "Required value");
       return {
         group: textOf(fields["apiGroup"], `${path}.apiGroup`),
         resource,
@@ -215,6 +240,7 @@ export const webhookCredentials =
       ...kinds(dialect, "apiserver.config", "WebhookAdmission", "v1alpha1"),
     ]);
     const file = textOf(config["kubeConfigFile"], "kubeConfigFile");
-    if (file !== "" && !file.startsWith("/")) throw wrong("kubeConfigFile", "must be an absolute path");
+    if (!file.startsWith("/"))
+      throwErrors([invalidValue("kubeConfigFile", file, "must be an absolute file path")]);
     return file;
   };
