@@ -55,6 +55,20 @@ export interface RegistrySettings {
   readonly userNamespaces?: boolean;
   /** Whether containers may see all of the process directory. */
   readonly procMount?: boolean;
+  /** Whether drivers may say that they mount volumes with SELinux labels. */
+  readonly seLinuxMounts?: boolean;
+  /** Whether claims may be filled from other namespaces. */
+  readonly foreignSources?: boolean;
+  /** False where claims say what they are filled from in one field only. */
+  readonly sourceReferences?: boolean;
+  /** False where volumes cannot be for a single pod. */
+  readonly oncePodVolumes?: boolean;
+  /** False where pods lose the annotations that name AppArmor profiles. */
+  readonly appArmor?: boolean;
+  /** False where pods have at most six search paths for names. */
+  readonly expandedDns?: boolean;
+  /** False where nobody looks at what the deletion of a pod is said to cost. */
+  readonly deletionCosts?: boolean;
   /** False where the completions of an indexed job stay as they are. */
   readonly elasticJobs?: boolean;
   /** False where pods that are evicted do not say why in a condition. */

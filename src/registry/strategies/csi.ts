@@ -53,12 +53,13 @@ export const csiDriver = strategy<CSIDriver>({
   hub: CSIDriver,
   conditionalUpdate: true,
   returnsDeleted: true,
-  // Mounting with SELinux labels is not offered yet.
-  prepareForCreate: ({ spec }) => {
-    delete spec.seLinuxMount;
+  prepareForCreate: ({ spec }, { settings }) => {
+    if (settings.seLinuxMounts) spec.seLinuxMount ??= false;
+    else delete spec.seLinuxMount;
   },
-  prepareForUpdate: ({ metadata, spec }, { metadata: oldMeta, spec: old }) => {
-    if (old.seLinuxMount === undefined) delete spec.seLinuxMount;
+  prepareForUpdate: ({ metadata, spec }, { metadata: oldMeta, spec: old }, { settings }) => {
+    if (settings.seLinuxMounts) spec.seLinuxMount ??= false;
+    else if (old.seLinuxMount === undefined) delete spec.seLinuxMount;
     const renewed =
       !same(spec.tokenRequests, old.tokenRequests) ||
       spec.requiresRepublish !== old.requiresRepublish ||

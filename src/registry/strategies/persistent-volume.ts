@@ -8,6 +8,7 @@ import { accessModesText, classText, phaseText } from "./cells/volume.ts";
 import { statusPart } from "./parts.ts";
 import { termWarnings } from "./pod-warnings.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
+import { allowedModes } from "./rules/access-modes.ts";
 import { sourceKeys, volumeSpecErrors } from "./volume-rules.ts";
 
 /** Volumes of these kinds may say by annotation how they are mounted. */
@@ -91,13 +92,19 @@ export const persistentVolume = strategy<PersistentVolume>({
   prepareForCreate: (obj) => {
     obj.status = { phase: "Pending" };
   },
-  validate: (obj, { dialect }) => [
-    ...volumeSpecErrors(obj.spec, "spec", dialect, { name: obj.metadata.name }),
+  validate: (obj, { dialect, settings }) => [
+    ...volumeSpecErrors(obj.spec, "spec", dialect, {
+      name: obj.metadata.name,
+      accessModes: allowedModes(settings),
+    }),
     ...mountErrors(obj, dialect),
   ],
   // Everything is said twice of a changed volume; clients know it no other way.
-  validateUpdate: (obj, { spec: old }, { dialect }) => {
-    const errors = volumeSpecErrors(obj.spec, "spec", dialect, { name: obj.metadata.name });
+  validateUpdate: (obj, { spec: old }, { dialect, settings }) => {
+    const errors = volumeSpecErrors(obj.spec, "spec", dialect, {
+      name: obj.metadata.name,
+      accessModes: allowedModes(settings, old.accessModes),
+    });
     return [...errors, ...mountErrors(obj, dialect), ...errors, ...changeErrors(obj.spec, old, dialect)];
   },
   warnings: ({ spec }, _old, { dialect }) =>

@@ -1,7 +1,7 @@
 // Fields whose features are switched off in this release: they are accepted and forgotten, unless the stored
 // object has them.
-import type { ContainerStatus, PodSpec, PodStatus } from "#api";
-import type { RegistrySettings } from "../strategy.ts";
+import type { ContainerStatus, ObjectMeta, PodSpec, PodStatus } from "#api";
+import type { RegistrySettings, RequestContext } from "../strategy.ts";
 import { everyContainer } from "./pod-validation/every-container.ts";
 
 export function dropDisabled(spec: PodSpec, settings: RegistrySettings, old?: PodSpec): void {
@@ -21,6 +21,19 @@ export function dropDisabled(spec: PodSpec, settings: RegistrySettings, old?: Po
   }
   for (const { ephemeral } of spec.volumes ?? [])
     delete ephemeral?.volumeClaimTemplate?.spec.resources.claims;
+}
+
+/** The annotations that name AppArmor profiles, where nobody looks at them. */
+export function dropAppArmor(
+  metadata: ObjectMeta,
+  { dialect, settings }: Pick<RequestContext, "dialect" | "settings">,
+  old?: ObjectMeta,
+): void {
+  if (settings.appArmor !== false || !metadata.annotations) return;
+  const prefix = dialect.names.annotations.appArmorContainerPrefix;
+  const isProfile = (key: string): boolean => key.startsWith(prefix);
+  if (Object.keys(old?.annotations ?? {}).some(isProfile)) return;
+  for (const key of Object.keys(metadata.annotations)) if (isProfile(key)) delete metadata.annotations[key];
 }
 
 const resizes = (spec?: PodSpec): boolean =>

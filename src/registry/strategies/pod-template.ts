@@ -5,7 +5,7 @@ import { validateAnnotations, validateLabels } from "../object-meta.ts";
 import { type ApiObject, type RequestContext, type Column, type Strategy, strategy } from "../strategy.ts";
 import { joined, selectorText } from "./cells/text.ts";
 import { podSpecDefaults } from "./pod-defaults.ts";
-import { dropDisabled } from "./pod-gates.ts";
+import { dropAppArmor, dropDisabled } from "./pod-gates.ts";
 import { annotationErrors, seccompMatchErrors } from "./pod-validation/annotations.ts";
 import { podSpecErrors } from "./pod-validation/pod-spec.ts";
 import { podRules } from "./pod-validation/rules.ts";
@@ -30,9 +30,12 @@ export function templated<T extends ApiObject>(
   templateOf: (obj: T) => PodTemplateSpec | undefined,
   given: Strategy<T>,
 ): Strategy {
-  const drop = (obj: T, { settings }: RequestContext, old?: T): void => {
+  const drop = (obj: T, ctx: RequestContext, old?: T): void => {
     const template = templateOf(obj);
-    if (template) dropDisabled(template.spec, settings, old && templateOf(old)?.spec);
+    const before = old && templateOf(old);
+    if (!template) return;
+    dropDisabled(template.spec, ctx.settings, before?.spec);
+    dropAppArmor(template.metadata, ctx, before?.metadata);
   };
   return strategy<T>({
     ...given,

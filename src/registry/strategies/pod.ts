@@ -7,7 +7,7 @@ import { validateFinalizersQualified, validateMeta } from "../object-meta.ts";
 import { type RequestContext, strategy } from "../strategy.ts";
 import { podRowConditions, podTableColumns } from "./pod-columns.ts";
 import { alignServiceAccount, podDefaults } from "./pod-defaults.ts";
-import { dropDisabled, withoutResize } from "./pod-gates.ts";
+import { dropAppArmor, dropDisabled, withoutResize } from "./pod-gates.ts";
 import { proposeResize, resizePolicyDefaults } from "./pod-resize.ts";
 import { qualityOf } from "./pod-qos.ts";
 import { ephemeralUpdateErrors, specUpdateErrors, statusUpdateErrors } from "./pod-update.ts";
@@ -99,9 +99,10 @@ export const pod = strategy<Pod>({
     if (settings.podResize) resizePolicyDefaults(obj.spec);
     alignAddresses(obj);
   },
-  prepareForCreate: (obj, { settings }) => {
+  prepareForCreate: (obj, ctx) => {
     alignServiceAccount(obj.spec);
-    dropDisabled(obj.spec, settings);
+    dropDisabled(obj.spec, ctx.settings);
+    dropAppArmor(obj.metadata, ctx);
     obj.status = { phase: "Pending", qosClass: qualityOf(obj.spec) };
     if (obj.spec.schedulingGates?.length)
       obj.status.conditions = [
@@ -115,10 +116,12 @@ export const pod = strategy<Pod>({
         },
       ];
   },
-  prepareForUpdate: (obj, old, { settings }) => {
+  prepareForUpdate: (obj, old, ctx) => {
+    const { settings } = ctx;
     alignServiceAccount(obj.spec);
     if (settings.podResize) proposeResize(obj, old);
     dropDisabled(obj.spec, settings, old.spec);
+    dropAppArmor(obj.metadata, ctx, old.metadata);
     obj.status = withoutResize(obj.status, settings, old.spec);
   },
   validate: (obj, ctx) => {

@@ -9,21 +9,23 @@ import {
   required,
 } from "#base";
 import type { Dialect } from "#dialect";
-import { strategy } from "../strategy.ts";
+import { type RequestContext, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { accessModesText, classText, phaseText } from "./cells/volume.ts";
 import { statusPart } from "./parts.ts";
 import { claimSpecErrors } from "./pod-validation/claim-template.ts";
 import { claimWarnings } from "./pod-warnings.ts";
+import { allowedModes } from "./rules/access-modes.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
-/** Data in other namespaces is not offered: who names one names nothing. */
-function dropForeign(
+/** What is switched off is forgotten: references at all, or those into other namespaces. */
+function dropSources(
   spec: PersistentVolumeClaimSpec,
-  { wire }: Dialect,
+  { dialect: { wire }, settings }: Pick<RequestContext, "dialect" | "settings">,
   old?: PersistentVolumeClaimSpec,
 ): void {
-  if (spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
+  const isForeign = Boolean(spec.dataSourceRef?.namespace) && !settings.foreignSources;
+  if ((settings.sourceReferences === false || isForeign) && !old?.dataSourceRef) delete spec.dataSourceRef;
   delete spec.resources.claims;
   if (old?.dataSource || old?.dataSourceRef || spec.dataSourceRef || !spec.dataSource) return;
   const { kind, apiGroup } = spec.dataSource;
@@ -105,19 +107,21 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
     status.phase ||= "Pending";
     alignSources(spec);
   },
-  prepareForCreate: (obj, { dialect }) => {
+  prepareForCreate: (obj, ctx) => {
     obj.status = { phase: "Pending" };
-    dropForeign(obj.spec, dialect);
-    alignSources(obj.spec);
+    dropSources(obj.spec, ctx);
+    if (ctx.settings.sourceReferences !== false) alignSources(obj.spec);
   },
-  prepareForUpdate: ({ spec }, old, { dialect }) => {
-    dropForeign(spec, dialect, old.spec);
-    alignSources(spec);
+  prepareForUpdate: ({ spec }, old, ctx) => {
+    dropSources(spec, ctx, old.spec);
+    if (ctx.settings.sourceReferences !== false) alignSources(spec);
   },
-  validate: ({ spec }, { dialect }) => claimSpecErrors(spec, dialect, "spec"),
+  validate: ({ spec }, { dialect, settings }) =>
+    claimSpecErrors(spec, dialect, "spec", allowedModes(settings)),
   // Everything is said twice of a changed claim; clients know it no other way.
-  validateUpdate: (obj, old, { dialect }) => {
-    const errors = claimSpecErrors(obj.spec, dialect, "spec");
+  validateUpdate: (obj, old, { dialect, settings }) => {
+    const modes = allowedModes(settings, old.spec.accessModes);
+    const errors = claimSpecErrors(obj.spec, dialect, "spec", modes);
     return [...errors, ...errors, ...changeErrors(obj, old, dialect)];
   },
   warnings: ({ spec }) => claimWarnings(spec, "spec"),

@@ -32,10 +32,10 @@ import {
   rbdErrors,
   scaleIoErrors,
 } from "./pod-validation/volume-vendors.ts";
+import { accessModes, oncePod } from "./rules/access-modes.ts";
 import { formatErrors } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
 
-export const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 export const volumeModes = ["Block", "Filesystem"];
 const hostPathTypes = [
   "",
@@ -52,7 +52,7 @@ const hostPathTypes = [
  * Volumes described inside an attachment have no name, are not bound to claims, and come from CSI drivers
  * only.
  */
-export type Place = "inline" | { readonly name: string | undefined };
+export type Place = "inline" | { readonly name: string | undefined; readonly accessModes: readonly string[] };
 
 export function volumeSpecErrors(
   spec: PersistentVolumeSpec,
@@ -63,18 +63,22 @@ export function volumeSpecErrors(
   const inline = place === "inline";
   return [
     ...(inline ? inlineErrors(spec, path) : []),
-    ...accessModeErrors(spec.accessModes ?? [], `${path}.accessModes`),
+    ...accessModeErrors(
+      spec.accessModes ?? [],
+      `${path}.accessModes`,
+      inline ? accessModes : place.accessModes,
+    ),
     ...(inline ? inlinePolicyErrors(spec, path) : standingErrors(spec, path)),
     ...sourceErrors(spec, path, dialect, inline ? "" : (place.name ?? "")),
     ...(inline ? inlineClassErrors(spec, path) : standingClassErrors(spec, path)),
   ];
 }
 
-export function accessModeErrors(modes: readonly string[], field: string): FieldError[] {
+function accessModeErrors(modes: readonly string[], field: string, allowed: readonly string[]): FieldError[] {
   const errors =
-    modes.length > 0 ? modes.flatMap((mode) => supported(mode, field, accessModes)) : [required(field)];
-  const others = modes.some((mode) => mode !== "ReadWriteOncePod" && accessModes.includes(mode));
-  if (modes.includes("ReadWriteOncePod") && others)
+    modes.length > 0 ? modes.flatMap((mode) => supported(mode, field, allowed)) : [required(field)];
+  const others = modes.some((mode) => mode !== oncePod && accessModes.includes(mode));
+  if (allowed.includes(oncePod) && modes.includes(oncePod) && others)
     errors.push(forbiddenField(field, "may not use ReadWriteOncePod with other access modes"));
   return errors;
 }

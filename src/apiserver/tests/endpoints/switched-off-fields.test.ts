@@ -105,6 +105,103 @@ for (const [path, spec, fields] of objects) {
   });
 }
 
+const claimSpec = (more: object): object => ({
+  accessModes: ["ReadWriteOnce"],
+  resources: { requests: { storage: "1Gi" } },
+  ...more,
+});
+const snapshot = { kind: "VolumeSnapshot", apiGroup: "snapshot.storage.orch.io", name: "s" };
+const claims = `${core}/persistentvolumeclaims`;
+
+test("claims say what they are filled from in one field only without AnyVolumeDataSource", async () => {
+  const switched = await serve({ flags: ["--feature-gates=AnyVolumeDataSource=false"] });
+  const made = async (server: typeof on, name: string, more: object) =>
+    await server.must(201, "POST", claims, { body: { metadata: { name }, spec: claimSpec(more) } });
+  assert.equal((await made(on, "a", { dataSource: snapshot })).at("spec.dataSourceRef.name"), "s");
+  assert.equal((await made(switched, "a", { dataSource: snapshot })).at("spec.dataSourceRef"), undefined);
+  const other = { ...snapshot, kind: "Other", apiGroup: "example.com" };
+  assert.equal((await made(on, "b", { dataSourceRef: other })).at("spec.dataSource.kind"), "Other");
+  const lost = await made(switched, "b", { dataSourceRef: other });
+  assert.deepEqual([lost.at("spec.dataSource"), lost.at("spec.dataSourceRef")], [undefined, undefined]);
+});
+
+test("claims may be filled from other namespaces with CrossNamespaceVolumeDataSource", async () => {
+  const switched = await serve({ flags: ["--feature-gates=CrossNamespaceVolumeDataSource=true"] });
+  const body = {
+    metadata: { name: "c" },
+    spec: claimSpec({ dataSourceRef: { ...snapshot, namespace: "other" } }),
+  };
+  assert.equal((await on.must(201, "POST", claims, { body })).at("spec.dataSourceRef"), undefined);
+  assert.equal(
+    (await switched.must(201, "POST", claims, { body })).at("spec.dataSourceRef.namespace"),
+    "other",
+  );
+});
+
+test("volumes, claims and claims of pods cannot be for one pod without ReadWriteOncePod", async () => {
+  const switched = await serve({ flags: [plain, "--feature-gates=ReadWriteOncePod=false"] });
+  const spec = claimSpec({ accessModes: ["ReadWriteOncePod"] });
+  const csi = { driver: "d", volumeHandle: "h" };
+  const volume = { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOncePod"], csi };
+  const pod = {
+    containers: [{ name: "c", image: "i" }],
+    volumes: [{ name: "v", ephemeral: { volumeClaimTemplate: { spec } } }],
+  };
+  const cases: [path: string, name: string, spec: object, field: string][] = [
+    [claims, "once", spec, "spec.accessModes"],
+    ["/api/v1/persistentvolumes", "once", volume, "spec.accessModes"],
+    [`${core}/pods`, "once", pod, "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.accessModes"],
+  ];
+  for (const [path, name, given, field] of cases) {
+    const body = { metadata: { name }, spec: given };
+    await on.must(201, "POST", path, { body });
+    const answer = await switched.must(422, "POST", path, { body });
+    assert.match(
+      String(answer.at("message")),
+      new RegExp(
+        `${field.replaceAll(/[.[\]]/g, "\\$&")}: Unsupported value: "ReadWriteOncePod": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce"$`,
+      ),
+    );
+  }
+});
+
+test("pods without AppArmor, ExpandedDNSConfig and PodDeletionCost", async () => {
+  const switched = await serve({
+    flags: [plain, "--feature-gates=AppArmor=false,ExpandedDNSConfig=false,PodDeletionCost=false"],
+  });
+  const profile = "container.apparmor.security.beta.orch.io/c";
+  const cost = "controller.orch.io/pod-deletion-cost";
+  const pod = (annotations: object, searches: readonly string[] = []) => ({
+    metadata: { generateName: "p", annotations },
+    spec: { containers: [{ name: "c", image: "i" }], dnsConfig: { searches } },
+  });
+  const made = async (server: typeof on, status: number, body: object) =>
+    await server.must(status, "POST", `${core}/pods`, { body });
+  const annotated = pod({ [profile]: "runtime/default", other: "x" });
+  const annotations = async (server: typeof on): Promise<string[]> =>
+    Object.keys((await made(server, 201, annotated)).at("metadata.annotations") as object);
+  assert.deepEqual(await annotations(on), [profile, "other"]);
+  assert.deepEqual(await annotations(switched), ["other"]);
+  const seven = pod({}, ["a", "b", "c", "d", "e", "f", "g"]);
+  await made(on, 201, seven);
+  assert.match(
+    String((await made(switched, 422, seven)).at("message")),
+    /must not have more than 6 search paths$/,
+  );
+  await made(on, 422, pod({ [cost]: "much" }));
+  await made(switched, 201, pod({ [cost]: "much" }));
+});
+
+test("drivers say that they mount with SELinux labels with SELinuxMountReadWriteOncePod", async () => {
+  const switched = await serve({ flags: ["--feature-gates=SELinuxMountReadWriteOncePod=true"] });
+  const drivers = "/apis/storage.orch.io/v1/csidrivers";
+  const made = async (server: typeof on, name: string, spec: object) =>
+    (await server.must(201, "POST", drivers, { body: { metadata: { name }, spec } })).at("spec.seLinuxMount");
+  assert.equal(await made(on, "a", { seLinuxMount: true }), undefined);
+  assert.equal(await made(switched, "a", { seLinuxMount: true }), true);
+  assert.equal(await made(switched, "b", {}), false);
+});
+
 test("hints of endpoints are forgotten, too, and a metric of containers is refused", async () => {
   const switched = await serve({
     flags: ["--feature-gates=TopologyAwareHints=false,HPAContainerMetrics=false"],

@@ -18,16 +18,17 @@ import {
 import type { Dialect } from "#dialect";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { validateAnnotations, validateLabels } from "../../object-meta.ts";
+import { accessModes, oncePod } from "../rules/access-modes.ts";
 import { formatErrors } from "../rules/format.ts";
 import { labelSelectorErrors } from "../rules/label-selector.ts";
 import { amountErrors } from "../rules/resource-name.ts";
+import type { PodRules } from "./rules.ts";
 
-const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const volumeModes = ["Block", "Filesystem"];
 
 export function claimTemplateErrors(
   { metadata, spec }: PersistentVolumeClaimTemplate,
-  dialect: Dialect,
+  { dialect, claimModes }: Pick<PodRules, "dialect" | "claimModes">,
   path: string,
 ): FieldError[] {
   const errors = [
@@ -41,13 +42,14 @@ export function claimTemplateErrors(
     if (set && key !== "annotations" && key !== "labels")
       errors.push(forbiddenField(`${path}.metadata.${key === "uid" ? "uID" : key}`, "cannot be set"));
   }
-  return [...errors, ...claimSpecErrors(spec, dialect, `${path}.spec`)];
+  return [...errors, ...claimSpecErrors(spec, dialect, `${path}.spec`, claimModes)];
 }
 
 export function claimSpecErrors(
   spec: PersistentVolumeClaimSpec,
   dialect: Dialect,
   path: string,
+  allowed: readonly string[],
 ): FieldError[] {
   const {
     accessModes: modes = [],
@@ -61,10 +63,11 @@ export function claimSpecErrors(
   const errors = modes.length ? [] : [required(`${path}.accessModes`, "at least 1 access mode is required")];
   errors.push(...labelSelectorErrors(selector, `${path}.selector`));
   for (const mode of modes)
-    if (!accessModes.includes(mode)) errors.push(notSupported(`${path}.accessModes`, mode, accessModes));
+    if (!allowed.includes(mode)) errors.push(notSupported(`${path}.accessModes`, mode, allowed));
   if (
-    modes.includes("ReadWriteOncePod") &&
-    modes.some((mode) => mode !== "ReadWriteOncePod" && accessModes.includes(mode))
+    allowed.includes(oncePod) &&
+    modes.includes(oncePod) &&
+    modes.some((mode) => mode !== oncePod && accessModes.includes(mode))
   )
     errors.push(
       forbiddenField(`${path}.accessModes`, "may not use ReadWriteOncePod with other access modes"),

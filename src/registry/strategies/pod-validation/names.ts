@@ -4,16 +4,27 @@ import { type FieldError, invalidValue, required } from "#base";
 import { dns1123SubdomainProblems, ipProblems } from "#schema";
 import { formatErrors } from "../rules/format.ts";
 import { oneOf } from "../rules/one-of.ts";
+import { same } from "../rules/unchanged.ts";
+import type { PodRules } from "./rules.ts";
 
 const policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
 const mostServers = 3;
-const mostSearches = 32;
-const longestSearches = 2048;
+/** How many paths names are searched in, and how long they may be in all. */
+const searchLimits = { most: 32, longest: 2048 };
+const formerLimits = { most: 6, longest: 256 };
+
+/** Whether these are more than was once allowed. */
+export const isExpanded = (searches: readonly string[]): boolean =>
+  searches.length > formerLimits.most || searches.join(" ").length > formerLimits.longest;
 
 export const dnsPolicyErrors = ({ dnsPolicy }: PodSpec, path: string): FieldError[] =>
   oneOf(dnsPolicy, `${path}.dnsPolicy`, policies);
 
-export function dnsConfigErrors({ dnsConfig, dnsPolicy }: PodSpec, path: string): FieldError[] {
+export function dnsConfigErrors(
+  { dnsConfig, dnsPolicy }: PodSpec,
+  { expandedDns, keptSearches }: Pick<PodRules, "expandedDns" | "keptSearches">,
+  path: string,
+): FieldError[] {
   const at = `${path}.dnsConfig`;
   if (dnsPolicy === "None" && !dnsConfig)
     return [required(at, "must provide `dnsConfig` when `dnsPolicy` is None")];
@@ -30,16 +41,17 @@ export function dnsConfigErrors({ dnsConfig, dnsPolicy }: PodSpec, path: string)
   nameservers.forEach((address, position) =>
     errors.push(...addressErrors(address, `${at}.nameservers[${position}]`)),
   );
-  if (searches.length > mostSearches)
+  const limits = expandedDns || same(searches, keptSearches) ? searchLimits : formerLimits;
+  if (searches.length > limits.most)
     errors.push(
-      invalidValue(`${at}.searches`, searches, `must not have more than ${mostSearches} search paths`),
+      invalidValue(`${at}.searches`, searches, `must not have more than ${limits.most} search paths`),
     );
-  if (searches.join(" ").length > longestSearches)
+  if (searches.join(" ").length > limits.longest)
     errors.push(
       invalidValue(
         `${at}.searches`,
         searches,
-        `must not have more than ${longestSearches} characters (including spaces) in the search list`,
+        `must not have more than ${limits.longest} characters (including spaces) in the search list`,
       ),
     );
   searches.forEach((search, position) =>

@@ -53,7 +53,7 @@ export function podSpecErrors(spec: PodSpec, rules: PodRules, path: string): Fie
     ...validateLabels(spec.nodeSelector, `${path}.nodeSelector`),
     ...podSecurityErrors(spec.securityContext, spec, path),
     ...affinityErrors(spec.affinity, rules.tolerated.affinityValues, `${path}.affinity`),
-    ...dnsConfigErrors(spec, path),
+    ...dnsConfigErrors(spec, rules, path),
     ...(spec.readinessGates ?? []).flatMap(({ conditionType }, position) =>
       qualifiedNameErrors(conditionType, `${path}.readinessGates[${position}].conditionType`),
     ),

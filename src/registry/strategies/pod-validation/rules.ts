@@ -3,13 +3,21 @@
 import type { ObjectMeta, PodSpec } from "#api";
 import type { Dialect } from "#dialect";
 import type { RequestContext } from "../../strategy.ts";
+import { allowedModes } from "../rules/access-modes.ts";
 import { labelSelectorErrors } from "../rules/label-selector.ts";
 import { deletionCostErrors } from "./deletion-cost.ts";
+import { isExpanded } from "./names.ts";
 import { hasIndivisibleHugePages } from "./resources.ts";
 
 export interface PodRules {
   readonly dialect: Dialect;
   readonly allowPrivileged: boolean;
+  /** Whether more than six search paths, and longer ones, are allowed. */
+  readonly expandedDns: boolean;
+  /** More than that, which a stored pod has and may keep. */
+  readonly keptSearches?: readonly string[] | undefined;
+  /** How the volumes of claims in a pod may be mounted. */
+  readonly claimModes: readonly string[];
   /** The pod's own name; templates have none yet. */
   readonly podName?: string | undefined;
   /** Faults that a stored object has may stay in it: rules came later than objects. */
@@ -33,8 +41,15 @@ export function podRules(
   podName: string | undefined,
   old?: PodLike,
 ): PodRules {
-  const ctx = { dialect, allowPrivileged: settings.allowPrivileged, podName };
-  if (!old) return { ...ctx, tolerated: nothing };
+  const freeCosts = settings.deletionCosts === false;
+  const ctx = {
+    dialect,
+    allowPrivileged: settings.allowPrivileged,
+    expandedDns: settings.expandedDns !== false,
+    claimModes: allowedModes(settings),
+    podName,
+  };
+  if (!old) return { ...ctx, tolerated: { ...nothing, deletionCost: freeCosts } };
   const { affinity, topologySpreadConstraints } = old.spec;
   const terms = [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((each) => [
     ...(each?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
@@ -42,8 +57,10 @@ export function podRules(
       ({ podAffinityTerm }) => podAffinityTerm,
     ),
   ]);
+  const { searches = [] } = old.spec.dnsConfig ?? {};
   return {
     ...ctx,
+    ...(isExpanded(searches) && { keptSearches: searches }),
     tolerated: {
       hugePages: hasIndivisibleHugePages(old.spec),
       affinityValues: terms.some(({ labelSelector, namespaceSelector }) =>
@@ -52,7 +69,7 @@ export function podRules(
       spreadSelectors: (topologySpreadConstraints ?? []).some(
         ({ labelSelector }) => labelSelectorErrors(labelSelector, "").length > 0,
       ),
-      deletionCost: deletionCostErrors(old.metadata.annotations, dialect, "").length > 0,
+      deletionCost: freeCosts || deletionCostErrors(old.metadata.annotations, dialect, "").length > 0,
     },
   };
 }

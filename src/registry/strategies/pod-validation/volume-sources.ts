@@ -200,9 +200,9 @@ function projectionErrors(
 function ephemeralErrors(
   { volumeClaimTemplate: template }: EphemeralVolumeSource,
   path: string,
-  { dialect }: PodRules,
+  rules: PodRules,
 ): FieldError[] {
   return template
-    ? claimTemplateErrors(template, dialect, `${path}.volumeClaimTemplate`)
+    ? claimTemplateErrors(template, rules, `${path}.volumeClaimTemplate`)
     : [required(`${path}.volumeClaimTemplate`)];
 }
