@@ -31,6 +31,7 @@ const podFields: Readonly<Record<string, readonly string[]>> = {
 };
 
 const otherFields: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  AnyVolumeDataSource: { persistentvolumeclaims: ["spec.dataSourceRef"] },
   CSINodeExpandSecret: { persistentvolumes: ["spec.csi.nodeExpandSecretRef"] },
   HPAContainerMetrics: { horizontalpodautoscalers: ["spec.metrics.containerResource"] },
   JobPodFailurePolicy: {
@@ -62,8 +63,17 @@ export function withoutSwitchedOff(strategy: Strategy, isOn: (gate: string) => b
   const drop = (object: unknown, old: unknown): void => {
     for (const path of fields) if (!old || !holders(old, path).some(hasLast(path))) forget(object, path);
   };
+  const { restore } = strategy;
   return {
     ...strategy,
+    // What is filled in on the way out stays out, too.
+    ...(restore && {
+      restore: (object: never) => {
+        const absent = fields.filter((path) => !holders(object, path).some(hasLast(path)));
+        restore(object);
+        for (const path of absent) forget(object, path);
+      },
+    }),
     prepareForCreate: (object, ctx) => {
       drop(object, undefined);
       strategy.prepareForCreate?.(object, ctx);

@@ -22,7 +22,11 @@ const cases: [name: string, text: string, expected: object | RegExp][] = [
     `${head.replace("v1beta1", "v1alpha1")}endpoint: otel:4317\nsamplingRatePerMillion: 100\n`,
     { endpoint: "http://otel:4317", samplingRatePerMillion: 100 },
   ],
-  ["another kind is refused", head.replace("Tracing", "Other"), /expected .*TracingConfiguration/],
+  [
+    "another kind is refused",
+    head.replace("Tracing", "Other"),
+    /no kind "OtherConfiguration" is registered for version /,
+  ],
   ["another version is refused", head.replace("v1beta1", "v9"), /v9/],
   ["text that is no YAML is refused", "a: [b", /tracing\.yaml/],
   ["a rate of text is refused", `${head}samplingRatePerMillion: many`, /samplingRatePerMillion: must be/],
