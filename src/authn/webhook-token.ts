@@ -1,4 +1,5 @@
 // Asks a remote service whose token it is, by a TokenReview.
+import { webhookAnswer } from "#api";
 import type { Webhook } from "#client";
 import { type Dialect, apiVersionOf } from "#dialect";
 import { BadCredential } from "./authenticator.ts";
@@ -15,8 +16,6 @@ export interface WebhookTokenOptions {
 }
 
 interface Review {
-  readonly apiVersion?: unknown;
-  readonly kind?: unknown;
   readonly status?: {
     readonly authenticated?: unknown;
     readonly error?: unknown;
@@ -45,9 +44,7 @@ export function webhookTokens(options: WebhookTokenOptions): TokenMethod {
       };
       let status: NonNullable<Review["status"]>;
       try {
-        const answer = JSON.parse(await webhook.post(JSON.stringify(review))) as Review;
-        if (answer.kind !== "TokenReview" || answer.apiVersion !== apiVersion)
-          throw new Error(`the answer is not a TokenReview of ${apiVersion}`);
+        const answer = webhookAnswer(await webhook.post(JSON.stringify(review)), review) as Review;
         status = answer.status ?? {};
       } catch (error) {
         onError(error as Error);

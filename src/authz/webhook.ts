@@ -1,7 +1,8 @@
 // Asks a remote service for decisions, by a SubjectAccessReview. Its answers are kept for a while; its failures
 // are no opinion, and an internal error when nobody else has one.
-import type { Webhook } from "#client";
+import { webhookAnswer } from "#api";
 import type { Clock } from "#base";
+import type { Webhook } from "#client";
 import { type Dialect, apiVersionOf } from "#dialect";
 import type { FailurePolicy } from "./authorization-config.ts";
 import { type Attributes, type Authorizer, type Decision, type KnownRules, noOpinion } from "./authorizer.ts";
@@ -60,13 +61,12 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
   const ask = async (spec: string): Promise<Decision> => {
     const review = `{"kind":"SubjectAccessReview","apiVersion":"${apiVersion}","metadata":{"creationTimestamp":null},"spec":${spec},"status":{"allowed":false}}`;
     try {
-      const answer = JSON.parse(await webhook.post(review)) as {
-        kind?: unknown;
-        apiVersion?: unknown;
-        status?: ReviewStatus;
+      const answer = webhookAnswer(await webhook.post(review), {
+        kind: "SubjectAccessReview",
+        apiVersion,
+      }) as {
+        readonly status?: ReviewStatus;
       };
-      if (answer.kind !== "SubjectAccessReview" || answer.apiVersion !== apiVersion)
-        throw new Error(`the answer is not a SubjectAccessReview of ${apiVersion}`);
       const decision = decisionOf(answer.status ?? {});
       // Whatever was answered, even what makes no sense: only failures are asked about again.
       keep(spec, decision, answer.status?.allowed === true);

@@ -169,6 +169,8 @@ export interface FieldExtras {
    * is never written.
    */
   readonly emptyCounts?: boolean;
+  /** Published without its description, as kube-apiserver does: a reference then stands alone. */
+  readonly undescribed?: boolean;
   /** A published format that does not follow from the scalar. */
   readonly format?: string;
   /**

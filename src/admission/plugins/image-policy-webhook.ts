@@ -1,5 +1,5 @@
 // Asks a remote service whether the images of a pod may run, by an ImageReview.
-import type { Pod } from "#api";
+import { type Pod, webhookAnswer } from "#api";
 import { type Clock, forbidden } from "#base";
 import type { Webhook } from "#client";
 import { type Dialect, apiVersionOf } from "#dialect";
@@ -40,13 +40,9 @@ export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin
     if (known && known.until > clock.now()) return known.status;
     kept.delete(spec);
     const review = `{"kind":"ImageReview","apiVersion":"${apiVersion}","metadata":{"creationTimestamp":null},"spec":${spec},"status":{"allowed":false}}`;
-    const answer = JSON.parse(await webhook.post(review)) as {
-      kind?: unknown;
-      apiVersion?: unknown;
-      status?: ReviewStatus;
+    const answer = webhookAnswer(await webhook.post(review), { kind: "ImageReview", apiVersion }) as {
+      readonly status?: ReviewStatus;
     };
-    if (answer.kind !== "ImageReview" || answer.apiVersion !== apiVersion)
-      throw new Error(`the answer is not an ImageReview of ${apiVersion}`);
     const status = answer.status ?? {};
     keep(spec, status);
     return status;

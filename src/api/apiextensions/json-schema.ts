@@ -20,6 +20,9 @@ import {
 import { emptyCounts, keyed, known, merged, since, worded } from "../extras.ts";
 import { apiextensions } from "../packages.ts";
 
+/** The original says nothing of these. */
+const undescribed = { undescribed: true } as const;
+
 const { message } = apiextensions;
 
 export const ValidationRule = message("ValidationRule", "A rule in CEL.", {
@@ -73,16 +76,17 @@ export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
   maxProperties: pointer(21, int64, "Most keys of an object."),
   minProperties: pointer(22, int64, "Fewest keys of an object."),
   required: optional(23, list(string), "Keys that an object must have."),
-  items: pointer(24, orArray<JSONSchemaProps>(self), "Schema of the items of an array."),
+  items: pointer(24, orArray<JSONSchemaProps>(self), "Schema of the items of an array.", undescribed),
   allOf: optional(25, list(recursive<JSONSchemaProps>(self)), "Schemas that must all match."),
   oneOf: optional(26, list(recursive<JSONSchemaProps>(self)), "Schemas of which exactly one must match."),
   anyOf: optional(27, list(recursive<JSONSchemaProps>(self)), "Schemas of which one must match."),
-  not: optional(28, recursive<JSONSchemaProps>(self), "Schema that must not match."),
+  not: optional(28, recursive<JSONSchemaProps>(self), "Schema that must not match.", undescribed),
   properties: optional(29, map(recursive<JSONSchemaProps>(self)), "Schemas of the keys of an object."),
   additionalProperties: pointer(
     30,
     orBool<JSONSchemaProps>(self),
     "Schema of all other keys, or whether there may be any.",
+    undescribed,
   ),
   patternProperties: optional(
     31,
@@ -99,10 +103,11 @@ export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
     33,
     orBool<JSONSchemaProps>(self),
     "Schema of further items, or whether there may be any; not allowed here.",
+    undescribed,
   ),
   definitions: optional(34, map(recursive<JSONSchemaProps>(self)), "Schemas to refer to; not allowed here."),
-  externalDocs: optional(35, ExternalDocumentation, "Documentation elsewhere."),
-  example: pointer(36, json, "An example."),
+  externalDocs: optional(35, ExternalDocumentation, "Documentation elsewhere.", undescribed),
+  example: pointer(36, json, "An example.", undescribed),
   nullable: optional(37, bool, "Whether null will do."),
   ...worded({
     "x-orch-preserve-unknown-fields": pointer(38, bool, "Keeps keys that the schema does not name."),

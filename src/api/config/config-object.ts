@@ -78,7 +78,11 @@ export function strictConfigObject<K extends ConfigKind>(
 const headerType =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-function headerOf(value: unknown, text: string): { readonly apiVersion: string; readonly kind: string } {
+/** What a document says of its kind; `text` is shown where it says nothing. */
+export function headerOf(
+  value: unknown,
+  text: string,
+): { readonly apiVersion: string; readonly kind: string } {
   const given = value ?? {};
   const found = Array.isArray(given) ? "array" : typeof given === "boolean" ? "bool" : typeof given;
   if (found !== "object")

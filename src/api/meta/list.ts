@@ -1,6 +1,7 @@
 // Lists: of one kind, or of anything.
 import {
   type Field,
+  type FieldExtras,
   type Fields,
   type KindName,
   type ListOf,
@@ -39,13 +40,21 @@ export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): List
     doc: `A list of ${of.name} objects.`,
     fields: {
       metadata: embedded(1, ListMeta, "Position and version of the list."),
-      items: required(2, list(of), `List of ${pluralOf(of.name)}.`),
+      items: required(2, list(of), `List of ${pluralOf(of.name)}.`, itemExtras(of)),
     },
     more: publishedName ? { publishedName: publishedName.replace(/[^.]*$/, name) } : {},
     kind: { ...of.kind, kind: name },
   };
   lists.set(of, made);
   return made as ListKind<K, F>;
+}
+
+/** What the published lists of some kinds say besides. */
+function itemExtras({ kind, more: { open } }: Kind): FieldExtras {
+  if (open) return {};
+  if (kind.kind === "CSIStorageCapacity") return { list: { type: "map", keys: ["name"] } };
+  const isPolicy = kind.kind.startsWith("ValidatingAdmissionPolicy") && kind.version === "v1alpha1";
+  return isPolicy ? { published: "optional" } : {};
 }
 
 export const List = meta.kind("List", "Objects of any kinds, as tools pass them around.", {

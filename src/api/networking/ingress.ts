@@ -41,7 +41,7 @@ export const HTTPIngressRuleValue = message("HTTPIngressRuleValue", "Requests by
 export type HTTPIngressRuleValue = TypeOf<typeof HTTPIngressRuleValue>;
 
 export const IngressRuleValue = message("IngressRuleValue", "What a rule does.", {
-  http: optional(1, HTTPIngressRuleValue, "Sends HTTP requests on by path."),
+  http: optional(1, HTTPIngressRuleValue, "Sends HTTP requests on by path.", { undescribed: true }),
 });
 export type IngressRuleValue = TypeOf<typeof IngressRuleValue>;
 

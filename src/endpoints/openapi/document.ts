@@ -1,6 +1,6 @@
 // The published description of the API, in OpenAPI 2 and 3.
 import { DeleteOptions, Status, WatchEvent, listOf } from "#api";
-import type { Dialect } from "#dialect";
+import type { Dialect, GroupVersionName } from "#dialect";
 import { type Message, collectDefinitions, extensions, schemaName, schemaReference } from "#schema";
 import type { Catalog } from "../catalog.ts";
 import { type Operation, type Parameter, type PathItem, rootOf } from "./operations.ts";
@@ -61,6 +61,11 @@ export function openApiV3(name: string, catalog: Catalog, dialect: Dialect): Jso
 const kindsOf = ({ endpoints }: Catalog["versions"][number]): Message[] =>
   [...endpoints.values()].flatMap(({ schema }) => [schema, listOf(schema)]);
 
+/** The release registers the kind with this group, too. */
+const statusVersions: readonly GroupVersionName[] = [
+  { group: "resource", branded: true, version: "v1alpha2" },
+];
+
 function definitions(
   items: readonly PathItem[],
   kinds: readonly Message[],
@@ -86,6 +91,7 @@ function definitions(
         ),
       dialect,
     ),
+    elsewhere: new Map([[Status, statusVersions]]),
     patch: items.some(({ operations }) => operations.some(({ body }) => body === "patch")),
   };
   return collectDefinitions(

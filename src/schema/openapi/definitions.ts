@@ -15,6 +15,8 @@ export interface Everywhere {
   /** Messages that stand for themselves in every group and version, such as the options of a deletion. */
   readonly messages: readonly Message[];
   readonly versions: readonly GroupVersionName[];
+  /** Kinds that are published under further versions beside their own. */
+  readonly elsewhere?: ReadonlyMap<Message, readonly GroupVersionName[]>;
   /** Whether the body of a patch is among the definitions. */
   readonly patch: boolean;
 }
@@ -159,7 +161,12 @@ class Collector {
         a.group === b.group ? (a.version < b.version ? -1 : 1) : a.group < b.group ? -1 : 1,
       );
     }
-    return message.kind ? [publishedKind(message.kind, this.#dialect)] : [];
+    if (!message.kind) return [];
+    const { kind } = message.kind;
+    const further = this.#everywhere.elsewhere?.get(message) ?? [];
+    return [message.kind, ...further.map((version) => ({ ...version, kind }))].map((each) =>
+      publishedKind(each, this.#dialect),
+    );
   }
 
   #property(field: Field, owner: Message): SchemaObject {
@@ -168,7 +175,7 @@ class Collector {
     const value = this.#version === "v3" && !listsDefined(owner) ? defaultOf(field) : undefined;
     const { list, patch, atomicMap } = more;
     return this.#dressed(schema, {
-      description: doc,
+      ...(!more.undescribed && { description: doc }),
       ...(value !== undefined && { default: value }),
       ...this.#extensions({
         "list-type": list?.type,

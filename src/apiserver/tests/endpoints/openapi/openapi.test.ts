@@ -101,6 +101,46 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     }
   });
 
+  test(`${name}: a Status is published in the two groups that it is registered with`, () => {
+    const { groupSuffix, schemaPrefix } = dialects[name].wire;
+    const status = `${schemaPrefix}.apimachinery.pkg.apis.meta.v1.Status`;
+    const published = [
+      (v2["definitions"] as Json)[status] as Json,
+      ...documents.flatMap((document): Json[] => {
+        const schemas = at(document, "components.schemas") as Record<string, Json> | undefined;
+        return schemas?.[status] ? [schemas[status]] : [];
+      }),
+    ];
+    assert.ok(published.length > 10);
+    for (const schema of published)
+      assert.deepEqual(schema[`${prefix}group-version-kind`], [
+        { group: "", kind: "Status", version: "v1" },
+        { group: `resource.${groupSuffix}`, kind: "Status", version: "v1alpha2" },
+      ]);
+  });
+
+  test(`${name}: what is published without a description in the original is a plain reference`, () => {
+    const { schemaPrefix } = dialects[name].wire;
+    const found = new Map<string, Json>();
+    for (const document of documents)
+      for (const [key, schema] of Object.entries((at(document, "components.schemas") ?? {}) as Json))
+        found.set(key.slice(schemaPrefix.length + 1), schema as Json);
+    const props = [...found].find(([key]) => key.endsWith(".apiextensions.v1.JSONSchemaProps"))![1];
+    for (const field of [
+      "additionalItems",
+      "additionalProperties",
+      "example",
+      "externalDocs",
+      "items",
+      "not",
+    ])
+      assert.deepEqual(Object.keys(at(props, `properties.${field}`) as Json), ["$ref"], field);
+    const rule = found.get("api.networking.v1.IngressRule")!;
+    assert.deepEqual(Object.keys(at(rule, "properties.http") as Json), ["$ref"]);
+    const capacities = found.get("api.storage.v1.CSIStorageCapacityList")!;
+    assert.deepEqual((at(capacities, "properties.items") as Json)[`${prefix}list-map-keys`], ["name"]);
+  });
+
   test(`${name}: operations have ids of their own, and answers`, () => {
     for (const document of [v2, ...documents]) {
       const operations = operationsOf(document);
