@@ -2,6 +2,7 @@
 // bodies are cut.
 import { request as requestHttps } from "node:https";
 import { hostAndPort } from "#base";
+import { requestTarget } from "./request-target.ts";
 
 // Imported in the ordinary way, this module brings a whole web client along.
 const { request: requestHttp } = process.getBuiltinModule("node:http");
@@ -10,7 +11,7 @@ export interface HttpGet {
   readonly scheme: "http" | "https";
   readonly host: string;
   readonly port: number;
-  /** With its query. */
+  /** With its query, as the definition has it. */
   readonly path: string;
   readonly headers: HeaderList;
 }
@@ -37,7 +38,7 @@ export const authorityOf = ({ host, port }: Pick<HttpGet, "host" | "port">): str
   hostAndPort(host, port);
 
 export const urlOf = ({ scheme, path, ...at }: HttpGet): string =>
-  `${scheme}://${authorityOf(at)}${path.startsWith("/") ? "" : "/"}${path}`;
+  `${scheme}://${authorityOf(at)}${requestTarget(path).shown}`;
 
 /** The host comes first, and is where the request goes unless the definition says otherwise. */
 const withHost = (get: HttpGet): HeaderList =>
@@ -55,7 +56,7 @@ export function httpGet(
       {
         host: get.host,
         port: get.port,
-        path: get.path.startsWith("/") ? get.path : `/${get.path}`,
+        path: requestTarget(get.path).sent,
         method: "GET",
         headers: withHost(get).flat(),
         agent: false,

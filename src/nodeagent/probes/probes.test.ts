@@ -64,6 +64,12 @@ for (const [path, result, output] of answers) {
     }));
 }
 
+test("an HTTP probe asks for a path that is no part of a URL as it is written there", () =>
+  onServer(async (port, asked) => {
+    const answer = await question({ httpGet: { path: "a b/ä#c", port } });
+    assert.deepEqual([answer.result, asked[0]?.url], ["success", "/a%20b/%C3%A4"]);
+  }));
+
 test("a closed port is a failure, whatever the kind of probe", async () => {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
