@@ -60,9 +60,13 @@ export interface RunningVolumes extends PodVolumes {
 
 const firstRetryMilliseconds = 500;
 const longestRetryMilliseconds = 122_000;
+/** How long the kubelet waits for all volumes of a pod before it says so, and begins to wait again. */
+const patienceMilliseconds = 123_000;
 
 interface Failure {
   readonly message: string;
+  /** The claim is in the way, not the volume: that is told at once, and nothing is waited for. */
+  readonly isOfClaim: boolean;
   readonly firstAt: number;
   readonly at: number;
   readonly wait: number;
@@ -90,6 +94,8 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   /** The plug-in of each volume that was set up, by pod and name. */
   const pluginOf = new Map<string, Map<string, VolumePlugin>>();
   const failures = new Map<string, Failure>();
+  /** Since when volumes of a pod are waited for. */
+  const waitingSince = new Map<string, number>();
   /** The kinds of each pod's volumes that are in place, for those who count. */
   const plugins = new Map<string, readonly { readonly plugin: string; readonly asDevice: boolean }[]>();
   const busy = new Map<string, Promise<unknown>>();
@@ -176,6 +182,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         pluginOf.delete(uid);
         ready.delete(uid);
         tokens.forget(uid);
+        waitingSince.delete(uid);
         for (const key of failures.keys()) if (key.startsWith(`${uid}/`)) failures.delete(key);
       }),
   };
@@ -234,6 +241,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         const message = tell(pod, volume.name, error as Error);
         failures.set(key, {
           message,
+          isOfClaim: error instanceof ClaimError,
           firstAt,
           at: clock.now(),
           wait: Math.min(longestRetryMilliseconds, failed ? failed.wait * 2 : firstRetryMilliseconds),
@@ -241,7 +249,14 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         trouble ??= message;
       }
     }
-    if (trouble !== undefined) throw new VolumeError(trouble);
+    if (trouble !== undefined) {
+      tellLateness(
+        pod,
+        wanted.filter(({ name }) => !mounted.has(name)),
+      );
+      throw new VolumeError(trouble);
+    }
+    waitingSince.delete(uidOf(pod));
     ready.set(uidOf(pod), mounted);
     plugins.set(
       uidOf(pod),
@@ -251,6 +266,25 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       })),
     );
     return mounted;
+  }
+
+  function tellLateness(pod: Pod, unmounted: readonly Volume[]): void {
+    const uid = uidOf(pod);
+    if (unmounted.some(({ name }) => failures.get(`${uid}/${name}`)?.isOfClaim)) {
+      waitingSince.delete(uid);
+      return;
+    }
+    const since = waitingSince.get(uid) ?? clock.now();
+    const isLate = clock.now() - since >= patienceMilliseconds;
+    waitingSince.set(uid, isLate ? clock.now() : since);
+    if (!isLate) return;
+    const names = unmounted.map(({ name }) => name).toSorted();
+    events.event(
+      referenceTo(pod),
+      "Warning",
+      "FailedMount",
+      `Unable to attach or mount volumes: unmounted volumes=[${names.join(" ")}], unattached volumes=[], failed to process volumes=[]: timed out waiting for the condition`,
+    );
   }
 
   function tell(pod: Pod, name: string, error: Error): string {
