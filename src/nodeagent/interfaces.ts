@@ -223,7 +223,7 @@ export interface PodRegistry {
   byUid(uid: string): Pod | undefined;
   /** Whether a uid is the pod's own, or that of the object that stands for it in the API server. */
   isUidOf(pod: Pod, uid: string): boolean;
-  /** The newest sandbox; undefined when there is none. */
+  /** The newest sandbox that runs; undefined when there is none. */
   sandboxId(uid: string): string | undefined;
   /** The pod's containers, the newest of each name first. */
   containers(uid: string): readonly ContainerHandle[];

@@ -32,7 +32,7 @@ export function registryOf({
       return entry && shown(entry);
     },
     isUidOf: (pod, uid) => uidOf(pod) === uid || mirrorOf(pod)?.metadata.uid === uid,
-    sandboxId: (uid) => cache.cached(uid)?.sandboxes[0]?.id,
+    sandboxId: (uid) => cache.cached(uid)?.sandboxes.find(({ ready }) => ready)?.id,
     containers: (uid) =>
       (cache.cached(uid)?.containers ?? []).map(({ name, id, state, runtimeLabels, logPath }) => ({
         name,

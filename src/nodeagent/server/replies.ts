@@ -1,5 +1,7 @@
 // The plain answers of the agent's server.
-import type { Reply } from "#http";
+import { promisify } from "node:util";
+import { type ZlibOptions, gzip } from "node:zlib";
+import { type Call, type Reply, header } from "#http";
 
 /** What a handler says itself. */
 export const text = (
@@ -18,11 +20,20 @@ export const json = (body: string): Reply => ({
   body: Buffer.from(body),
 });
 
-export const exposition = (body: string): Reply => ({
-  status: 200,
-  headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-  body: Buffer.from(body),
-});
+/** Metrics, compressed for those who say that they read it. */
+export async function exposition(body: string, { headers }: Pick<Call, "headers">): Promise<Reply> {
+  const plain = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+  const accepted = (header(headers, "accept-encoding") ?? "").split(",").map((one) => one.trim());
+  if (!accepted.some((one) => one === "gzip" || one.startsWith("gzip;")))
+    return { status: 200, headers: plain, body: Buffer.from(body) };
+  return {
+    status: 200,
+    headers: { ...plain, "content-encoding": "gzip" },
+    body: await compressed(body, { level: 1 }),
+  };
+}
+
+const compressed = promisify<string, ZlibOptions, Buffer>(gzip);
 
 export const moved = (location: string): Reply => ({
   status: 301,

@@ -89,6 +89,8 @@ async function inService(
 function matched(pattern: string, path: string): Record<string, string> | undefined {
   const wanted = pattern.split("/").slice(1);
   const given = path.split("/").slice(1);
+  // A slash at the end makes no other path, but for those that name folders.
+  if (given.length > wanted.length && given.at(-1) === "" && !pattern.endsWith("*}")) given.pop();
   const parts: Record<string, string> = {};
   for (const [i, part] of wanted.entries()) {
     if (part.endsWith("*}")) {

@@ -185,6 +185,7 @@ const answers: [
   ["secure", "GET", "/runningpods/", 200, /^\{"kind":"PodList"/],
   ["secure", "GET", "/stats", 301, /stats\//],
   ["secure", "GET", "/stats/", 404, noPage],
+  ["secure", "POST", "/stats/summary/", 200, /^\{/],
   ["secure", "PATCH", "/stats/summary", 405, "405: Method Not Allowed", "GET, POST"],
   ["secure", "GET", "/metrics/", 404, notFound],
   ["secure", "GET", "/configz", 200, '{"nodeagentconfig":{"port":10250}}'],

@@ -14,9 +14,10 @@ import { containerLogs } from "./container-logs.ts";
 import { profiles, verbosityFlag } from "./debug.ts";
 import { cadvisorText } from "./cadvisor-text.ts";
 import { resourceText } from "./figures-text.ts";
+import { type HealthCheck, healthRoutes } from "./health.ts";
 import { hostLogs } from "./host-logs.ts";
 import { podAccess } from "./pod-access.ts";
-import { exposition, json, text } from "./replies.ts";
+import { exposition, json } from "./replies.ts";
 import { type RouteHandler, type Route, router } from "./routes.ts";
 import { longestStreamMilliseconds } from "./streaming.ts";
 import { summary } from "./summary.ts";
@@ -60,18 +61,8 @@ const previewMilliseconds = 10_000;
 
 const sure = { "x-content-type-options": "nosniff" };
 
-const healthRoutes = (checks: readonly string[], isStalled: () => boolean): Route[] => {
-  const answer =
-    (name: string): RouteHandler =>
-    () =>
-      (name === "syncloop" || name === "") && isStalled()
-        ? plainReply(500, "sync loop took longer than expected")
-        : text(200, "ok", name === "" ? sure : {});
-  return [
-    { path: "/healthz", answer: answer("") },
-    ...checks.map((name) => ({ path: `/healthz/${name}`, answer: answer(name) })),
-  ];
-};
+const ping: HealthCheck = { name: "ping", problem: () => undefined };
+const logging: HealthCheck = { name: "log", problem: () => undefined };
 
 /** All paths of the secure port, or of the read-only one. */
 export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Route[] {
@@ -89,7 +80,14 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       `${JSON.stringify(summary(parts.nodeName, machine, await stats.look(), query.get("only_cpu_and_memory") === "true"), null, 1)}\n`,
     );
   const reads: Route[] = [
-    ...healthRoutes(["ping", "log", "syncloop"], isStalled),
+    ...healthRoutes([
+      ping,
+      logging,
+      {
+        name: "syncloop",
+        problem: () => (isStalled() ? "sync Loop took longer than expected" : undefined),
+      },
+    ]),
     {
       prefix: "/pods",
       bare: true,
@@ -105,14 +103,19 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     },
     {
       path: "/metrics",
-      answer: async () => exposition(metrics.expose() + logSizeText(dialect, await stats.look())),
+      answer: async ({ call }) =>
+        exposition(metrics.expose() + logSizeText(dialect, await stats.look()), call),
     },
     {
       path: "/metrics/cadvisor",
-      answer: async () => exposition(cadvisorText(await stats.look(), await stats.groups(), machine)),
+      answer: async ({ call }) =>
+        exposition(cadvisorText(await stats.look(), await stats.groups(), machine), call),
     },
-    { path: "/metrics/resource", answer: async () => exposition(resourceText(await stats.look())) },
-    { path: "/metrics/probes", answer: () => exposition(parts.probeMetrics.expose()) },
+    {
+      path: "/metrics/resource",
+      answer: async ({ call }) => exposition(resourceText(await stats.look()), call),
+    },
+    { path: "/metrics/probes", answer: ({ call }) => exposition(parts.probeMetrics.expose(), call) },
   ];
   const { previews } = parts;
   if (previews && port === "secure")
@@ -124,7 +127,10 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       { path: "/shutdown/plan", answer: () => json(previews.shutdown()) },
     );
   if (port === "readonly")
-    reads.push({ path: "/metrics/slis", answer: () => exposition(healthText(dialect, isStalled())) });
+    reads.push({
+      path: "/metrics/slis",
+      answer: ({ call }) => exposition(healthText(dialect, isStalled()), call),
+    });
   if (!isDebugging) {
     const disabled: RouteHandler = () => plainReply(405, "Debug endpoints are disabled.");
     return [
@@ -277,14 +283,6 @@ export function handler(
 }
 
 /** The health port's few paths. */
-export function healthHandler({
-  clock,
-  registry,
-  log,
-}: Pick<ServerParts, "clock" | "registry" | "log">): (call: Call) => Promise<Reply> {
-  return handler(
-    healthRoutes(["ping"], () => clock.now() - registry.lastRelistAt() > stalledMilliseconds),
-    undefined,
-    log,
-  );
+export function healthHandler({ log }: Pick<ServerParts, "log">): (call: Call) => Promise<Reply> {
+  return handler(healthRoutes([ping]), undefined, log);
 }
