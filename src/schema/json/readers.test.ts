@@ -117,6 +117,19 @@ function outcome(read: () => Decoded<never>): Result {
   }
 }
 
+test("the quick and the careful reader agree that a duration is not null", () => {
+  for (const text of ['{"wait":null}', '{"wait":"1h","wait":null}'])
+    assert.deepEqual(
+      outcome(() => decodeJson(Outer, text) as never),
+      outcome(() => decodeCarefully(Outer, text) as never),
+      text,
+    );
+  assert.deepEqual(
+    outcome(() => decodeJson(Outer, '{"wait":null}') as never),
+    { error: 'DecodeError: time: invalid duration ""' },
+  );
+});
+
 test("the quick and the careful reader agree on documents that are almost right", () => {
   let quick = 0;
   fc.assert(

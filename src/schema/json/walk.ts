@@ -245,6 +245,17 @@ function rebuild({ names, index, required, zeros, present, open }: Plan, given: 
 }
 
 function fieldCheck(field: Field): Check {
+  const check = presentCheck(field);
+  const { shape } = field;
+  if (shape.shape !== "scalar" || shape.scalar !== "duration") return check;
+  // A duration is not null; the careful reader says so.
+  return (value, state) => {
+    if (value === null && state.reading) throw irregular;
+    return check(value, state);
+  };
+}
+
+function presentCheck(field: Field): Check {
   const check = shapeCheck(field.shape);
   if (alwaysShown(field))
     return (value, state) =>
