@@ -51,6 +51,7 @@ export function volumesFrom(
     readonly tally: VolumeMetrics;
     readonly tokens: PodTokens;
     readonly plugins: readonly VolumePlugin[];
+    readonly limitsMemory: boolean;
     /** Told which pods refer to an object that changed. */
     readonly onChange: (uids: Iterable<string>) => void;
   },
@@ -78,6 +79,7 @@ export function volumesFrom(
     plugins: parts.plugins,
     podsFolder: parts.podsFolder,
     keepTerminated: settings.keepTerminatedPodVolumes,
+    unlimitedMemory: !parts.limitsMemory,
   });
   return { objects, volumes };
 }

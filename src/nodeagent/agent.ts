@@ -193,6 +193,7 @@ async function assemble(
       tally: volumeTally,
       tokens,
       plugins: [storage.plugin, flexVolumesFrom(environment, mounter)],
+      limitsMemory: gates.enabled("SizeMemoryBackedVolumes"),
       onChange: (uids) => {
         for (const uid of uids) all.refresh(uid);
       },

@@ -21,6 +21,14 @@ test("an emptyDir is open to all; in memory it is as large as the least limit", 
   assert.deepEqual(mounter.done, [`tmpfs 1777 ${8 * 1024 ** 2}`, `tmpfs 1777 ${64 * 1024 ** 2}`]);
 });
 
+test("without a limit a volume in memory has the size that the kernel gives it", async (t) => {
+  const { anAgent, mounter } = await setUp(t);
+  const volumes = anAgent({ unlimitedMemory: true });
+  const pod = podWith({ emptyDir: { medium: "Memory", sizeLimit: "8Mi" } });
+  await volumes.mount(pod, new AbortController().signal);
+  assert.deepEqual(mounter.done, ["tmpfs 1777 any"]);
+});
+
 const hugePages: [name: string, medium: string, asked: readonly string[], expected: string | RegExp][] = [
   ["an emptyDir of huge pages has the size that the pod asks for", "HugePages", ["2Mi"], "hugetlbfs 2M"],
   ["an emptyDir of huge pages may name one of several", "HugePages-1Gi", ["2Mi", "1Gi"], "hugetlbfs 1G"],

@@ -42,7 +42,9 @@ export async function setUp(t: TestContext) {
   });
   t.after(() => objects.close());
   /** An agent's volumes; another call is another agent that knows nothing yet. */
-  const anAgent = (more: Partial<Pick<VolumesOptions, "keepTerminated" | "plugins">> = {}) =>
+  const anAgent = (
+    more: Partial<Pick<VolumesOptions, "keepTerminated" | "plugins" | "unlimitedMemory">> = {},
+  ) =>
     podVolumes({
       ...more,
       dialect: dialects.orch,

@@ -49,6 +49,7 @@ export interface VolumesOptions {
   readonly podsFolder: string;
   /** Leaves volumes of ended pods mounted. */
   readonly keepTerminated?: boolean;
+  readonly unlimitedMemory?: boolean;
 }
 
 export interface RunningVolumes extends PodVolumes {
@@ -88,6 +89,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       git: options.git ?? systemGit,
       events,
       allocatable: () => node.allocatable(),
+      ...(options.unlimitedMemory && { unlimitedMemory: true }),
     }),
   ];
   const ready = new Map<string, Map<string, MountedVolume>>();

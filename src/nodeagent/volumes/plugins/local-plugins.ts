@@ -18,6 +18,8 @@ export interface LocalPluginOptions {
   readonly git: Git;
   readonly events: EventRecorder;
   readonly allocatable: () => Readonly<Record<string, string>>;
+  /** Volumes in memory are as large as the kernel lets them be. */
+  readonly unlimitedMemory?: boolean;
 }
 
 /** What the kernel gives a file system in memory: all may write, and remove only what is theirs. */
@@ -32,7 +34,8 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-export function localPlugins({ mounter, git, events, allocatable }: LocalPluginOptions): VolumePlugin[] {
+export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
+  const { mounter, git, events, allocatable, unlimitedMemory } = options;
   const isMounted = async (directory: string): Promise<boolean> =>
     (await mounter.below(directory)).includes(directory);
 
@@ -131,7 +134,10 @@ export function localPlugins({ mounter, git, events, allocatable }: LocalPluginO
     }
     await mkdir(directory, { recursive: true });
     if (medium === "Memory")
-      await mounter.tmpfs(directory, { ...memorySize(pod, allocatable(), sizeLimit), mode: sharedMode });
+      await mounter.tmpfs(directory, {
+        ...(!unlimitedMemory && memorySize(pod, allocatable(), sizeLimit)),
+        mode: sharedMode,
+      });
     else if (medium.startsWith("HugePages")) await mounter.hugetlbfs(directory, pageSizeOf(pod, medium));
     else throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
     await share(directory, pod);
