@@ -26,6 +26,8 @@ export interface Dialect {
     readonly priorityLevelHeader: string;
     /** What the health endpoints call the check of the backing store. */
     readonly storeHealthCheck: string;
+    /** What probes call it that were written for the original. */
+    readonly clientStoreHealthCheck: string;
     /** What the names of spans call the backing store. */
     readonly storeSpan: string;
     /** The span of a request to the API server. */

@@ -42,6 +42,7 @@ export function dialectFrom(words: Words): Dialect {
       clientExtensionPrefix: "x-kubernetes-",
       clientProtobufMediaType: "application/vnd.kubernetes.protobuf",
       clientMetaGroup: "meta.k8s.io",
+      clientStoreHealthCheck: "etcd",
     },
     data: {
       labelDomain,

@@ -38,6 +38,7 @@ export interface HealthOptions extends HealthTimes {
 export function healthChecks(options: HealthOptions): HealthPaths {
   const { dialect, clock, log, lifecycle } = options;
   const store = dialect.wire.storeHealthCheck;
+  const alias = dialect.wire.clientStoreHealthCheck;
   const ask = shared(options.probe);
   const caughtUp = (): void => failUnless(options.caughtUp(), "caches are not filled yet");
   const startUp: readonly HealthCheck[] = [
@@ -48,7 +49,11 @@ export function healthChecks(options: HealthOptions): HealthPaths {
   const always: HealthCheck[] = [
     { name: "ping", check: () => undefined },
     { name: "log", check: () => log.flush() },
-    { name: store, check: () => within(ask(), options.healthTimeoutMilliseconds, clock) },
+    {
+      name: store,
+      alias,
+      check: () => within(ask(), options.healthTimeoutMilliseconds, clock),
+    },
     ...(options.encryption ?? []),
   ];
   const patient = startUp.map(({ name, check }) => ({
@@ -65,7 +70,11 @@ export function healthChecks(options: HealthOptions): HealthPaths {
     livez: [...always, ...patient],
     readyz: [
       ...always,
-      { name: `${store}-readiness`, check: () => within(ask(), options.readyTimeoutMilliseconds, clock) },
+      {
+        name: `${store}-readiness`,
+        alias: `${alias}-readiness`,
+        check: () => within(ask(), options.readyTimeoutMilliseconds, clock),
+      },
       { name: "informer-sync", check: caughtUp },
       ...startUp,
       { name: "shutdown", check: () => failUnless(!lifecycle.leaving, "the server is shutting down") },

@@ -21,7 +21,7 @@ const well = {
   readyz: [fine("ping"), fine("shutdown")],
 };
 const unwell = {
-  healthz: [fine("ping"), ill("store"), fine("log")],
+  healthz: [fine("ping"), { ...ill("store"), alias: "disk" }, fine("log")],
   livez: [fine("ping")],
   readyz: [ill("a/b"), ill("c")],
 };
@@ -57,6 +57,14 @@ const cases: [
     200,
     "[+]ping ok\n[+]store excluded: ok\n[+]log ok\nhealthz check passed\n",
   ],
+  [
+    "a check is left out by its other name, and by both",
+    unwell,
+    "/healthz?exclude=disk&exclude=store&verbose",
+    200,
+    "[+]ping ok\n[+]store excluded: ok\n[+]log ok\nhealthz check passed\n",
+  ],
+  ["a check is asked for by its other name", unwell, "/healthz/disk", 500, /the disk is full/],
   ["several can be left out", unwell, "/readyz?exclude=a/b&exclude=c", 200, "ok"],
   ["several at once", unwell, "/readyz?exclude=a/b,c", 200, "ok"],
   [

@@ -4,6 +4,8 @@ import type { ApiCall } from "#endpoints";
 
 export interface HealthCheck {
   readonly name: string;
+  /** Another name by which it can be asked for and left out. */
+  readonly alias?: string;
   /** Throws or rejects when something is wrong. */
   check(): void | Promise<void>;
 }
@@ -36,12 +38,15 @@ export async function healthReply(
   const [, endpoint, one] = match as unknown as [string, "healthz" | "livez" | "readyz", string | undefined];
   const checks = paths[endpoint];
   if (one !== undefined) {
-    const check = checks.find(({ name }) => name === one);
+    const check = checks.find((each) => namesOf(each).includes(one));
     return check ? await single(check) : undefined;
   }
   const notes = endpoint === "readyz" ? (paths.notes?.() ?? []) : [];
   return await all(endpoint, checks, call, notes, observer);
 }
+
+const namesOf = ({ name, alias }: HealthCheck): readonly string[] =>
+  alias === undefined ? [name] : [name, alias];
 
 async function single(check: HealthCheck): Promise<Reply> {
   const wrong = await trouble(check);
@@ -66,7 +71,7 @@ async function all(
   const failed: string[] = [];
   const reasons: string[] = [];
   for (const check of checks) {
-    if (excluded.delete(check.name)) {
+    if (namesOf(check).filter((name) => excluded.delete(name)).length > 0) {
       lines.push(`[+]${check.name} excluded: ok`);
       continue;
     }
