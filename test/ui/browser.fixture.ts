@@ -53,6 +53,10 @@ export async function visit(
 }
 
 const networkChanged = "ERR_NETWORK_CHANGED";
+/** The page that tells of it may come while the next attempt is under way, and breaks that off. */
+const toldOfIt = 'another navigation to "chrome-error:';
+const isBrokenOff = ({ message }: Error): boolean =>
+  message.includes(networkChanged) || message.includes(toldOfIt);
 
 /**
  * Chromium breaks off what it loads when interfaces of the machine come or go, as those of other tests do: the page
@@ -74,7 +78,7 @@ export async function goTo(page: Page, url: string): Promise<void> {
       await going.catch((error: Error) => failures.push(error));
       const [failure] = failures;
       if (!failure) return;
-      if (left === 0 || !failure.message.includes(networkChanged)) throw failure;
+      if (left === 0 || !isBrokenOff(failure)) throw failure;
     }
   } finally {
     page.off("requestfailed", noteFailure);
