@@ -27,3 +27,16 @@ const refused: [name: string, text: string, why: string][] = [
 for (const [name, text, why] of refused)
   test(`${name} is refused in kube-apiserver's words`, () =>
     assert.throws(() => webhookAnswer(text, wanted), new Error(why)));
+
+test("an answer that may repeat a token is not shown, and others not at any length", () => {
+  const wanted = { kind: "TokenReview", apiVersion: "v1" };
+  const answer = JSON.stringify({ spec: { token: "t0ken" } });
+  assert.throws(() => webhookAnswer(answer, wanted, true), {
+    message: "Object 'Kind' is missing in 'REDACTED'",
+  });
+  const long = JSON.stringify({ a: "x".repeat(5000) });
+  assert.throws(
+    () => webhookAnswer(long, wanted),
+    (error: Error) => error.message.length < 1200,
+  );
+});

@@ -1,15 +1,18 @@
 // The answers of webhooks that review tokens, requests and images. What is wrong with one is said as
 // kube-apiserver's decoders say it: reviews and refusals show it.
 import { parseYaml } from "#schema";
-import { headerOf } from "./config/config-object.ts";
+import { headerOf, redacted } from "./config/config-object.ts";
 
-/** The answer, if it is of that kind. */
+const mostShown = 1024;
+
+/** The answer, if it is of that kind. One that may repeat a token is not shown. */
 export function webhookAnswer(
   text: string,
   wanted: { readonly kind: string; readonly apiVersion: string },
+  confidential = false,
 ): { readonly status?: unknown } {
   const value = parsed(text);
-  const { kind, apiVersion } = headerOf(value, text);
+  const { kind, apiVersion } = headerOf(value, confidential ? redacted : text.slice(0, mostShown));
   if (kind !== wanted.kind || apiVersion !== wanted.apiVersion)
     throw new Error(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,

@@ -44,7 +44,7 @@ export function webhookTokens(options: WebhookTokenOptions): TokenMethod {
       };
       let status: NonNullable<Review["status"]>;
       try {
-        const answer = webhookAnswer(await webhook.post(JSON.stringify(review)), review) as Review;
+        const answer = webhookAnswer(await webhook.post(JSON.stringify(review)), review, true) as Review;
         status = answer.status ?? {};
       } catch (error) {
         onError(error as Error);

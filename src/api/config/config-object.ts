@@ -46,11 +46,12 @@ export function decodeConfigObject<K extends ConfigKind>(
   content: string | { readonly value: unknown },
   kinds: readonly K[],
   dialect: Dialect,
+  confidential = false,
 ): ConfigObject<K> {
   const text = typeof content === "string" ? content : JSON.stringify(content.value);
   const { value, duplicate } =
     typeof content === "string" ? parseYaml(content) : { value: content.value, duplicate: [] };
-  const { apiVersion, kind } = headerOf(value, text);
+  const { apiVersion, kind } = headerOf(value, confidential ? redacted : text);
   const schema = kinds.find(
     (each) => each.kind.kind === kind && apiVersionOf(dialect, each.kind) === apiVersion,
   );
@@ -77,6 +78,9 @@ export function strictConfigObject<K extends ConfigKind>(
 
 const headerType =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** Stands for the text of a document that holds secrets: what is wrong with it reaches logs. */
+export const redacted = "REDACTED";
 
 /** What a document says of its kind; `text` is shown where it says nothing. */
 export function headerOf(

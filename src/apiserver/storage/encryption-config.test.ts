@@ -112,11 +112,15 @@ const wrong: [name: string, text: string, message: string][] = [
     config([], { kind: "Config", apiVersion: version }),
     `${decoding}no kind "Config" is registered for version "${version}"`,
   ],
-  ["no kind", "a: 1\n", `${decoding}Object 'Kind' is missing in 'a: 1\n'`],
+  [
+    "no kind, and no key in what is told of it",
+    "a: 1\n",
+    `${decoding}Object 'Kind' is missing in 'REDACTED'`,
+  ],
   [
     "no version",
     "kind: EncryptionConfiguration\n",
-    `${decoding}Object 'apiVersion' is missing in 'kind: EncryptionConfiguration\n'`,
+    `${decoding}Object 'apiVersion' is missing in 'REDACTED'`,
   ],
   [
     "a text",
@@ -315,4 +319,21 @@ test("a file that cannot be read is told in kube-apiserver's words", () => {
     () => readEncryptionFile("/"),
     new Error("error while parsing file: could not read contents: read /: is a directory"),
   );
+});
+
+test("no key is in what is told of a file that cannot be read", () => {
+  const key = "bXktc2VjcmV0LWtleS1teS1zZWNyZXQta2V5LW15LXM=";
+  const rules = `resources: [{ resources: [secrets], providers: [{ aesgcm: { keys: [{ name: k, secret: ${key} }] } }] }]`;
+  for (const text of [
+    rules,
+    `kind: EncryptionConfiguration\n${rules}`,
+    `kind: Other\napiVersion: v1\n${rules}`,
+    `${rules}\n  - [`,
+    `resources:\n  secret: ${key}: ${key}`,
+    `resources: "${key}`,
+  ])
+    assert.throws(
+      () => parseEncryptionConfig(text, { file: "enc.yaml", dialect: dialects.orch, reload: false }),
+      (error: Error) => !error.message.includes(key) && !error.message.includes(key.slice(4, 16)),
+    );
 });

@@ -98,7 +98,7 @@ function rulesOf(text: string, file: string, dialect: Dialect) {
   if (text === "")
     throw new Error(`error while parsing file: encryption provider configuration file ${shown} is empty`);
   try {
-    return decodeConfigObject(text, encryptionConfigs(), dialect).value.resources ?? [];
+    return decodeConfigObject(text, encryptionConfigs(), dialect, true).value.resources ?? [];
   } catch (error) {
     throw new Error(
       `error while parsing file: error decoding encryption provider configuration file ${shown}: ${(error as Error).message}`,

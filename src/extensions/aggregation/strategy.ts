@@ -73,11 +73,13 @@ function serviceErrors({ service, caBundle, insecureSkipTLSVerify }: APIService[
   return errors;
 }
 
-const statusErrors = ({ status }: APIService): FieldError[] =>
-  (status.conditions ?? []).flatMap((condition, at) =>
-    ["True", "False", "Unknown"].includes(condition.status)
+const conditionStatuses = ["True", "False", "Unknown"];
+
+const statusErrors = ({ status: { conditions = [] } }: APIService): FieldError[] =>
+  conditions.flatMap(({ status }, at) =>
+    conditionStatuses.includes(status)
       ? []
-      : [notSupported(`status.conditions[${at}].status`, condition.status, ["True", "False", "Unknown"])],
+      : [notSupported(`status.conditions[${at}].status`, status, conditionStatuses)],
   );
 
 const availability = ({ status }: APIService): string => {

@@ -1,11 +1,10 @@
 // What is wrong with a certificate and its private key in PEM form, in the words that clients of kube-apiserver know:
 // there the TLS library says it.
 import { X509Certificate, createPrivateKey } from "node:crypto";
-
-const block = /-----BEGIN ([^-\n]+)-----(?:[^-]|-(?!----))*-----END \1-----/g;
+import { pemBlocks } from "#base";
 
 /** The types of the blocks in a file, in their order. */
-const typesIn = (pem: string): string[] => Array.from(pem.matchAll(block), ([, type]) => type!);
+const typesIn = (pem: string): string[] => pemBlocks(pem).map(({ type }) => type);
 
 const isKey = (type: string): boolean => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY");
 
