@@ -52,6 +52,9 @@ export interface Agents {
 
 const usualPort = 10250;
 
+const shown = (addresses: readonly { readonly type: string; readonly address: string }[]): string =>
+  addresses.map(({ type, address }) => `{${type} ${address}}`).join(" ");
+
 export function agentsOf(options: AgentOptions): Agents {
   const authorities = fileText(options.authorities);
   const certificate = fileText(options.certificate);
@@ -68,10 +71,7 @@ export function agentsOf(options: AgentOptions): Agents {
       const host = options.addressTypes
         .map((wanted) => addresses.find(({ type }) => type === wanted)?.address)
         .find((address) => address);
-      if (!host)
-        throw plainError(
-          `no preferred addresses found; known addresses: [${addresses.map(({ type, address }) => `{${type} ${address}}`).join(" ")}]`,
-        );
+      if (!host) throw plainError(`no preferred addresses found; known addresses: [${shown(addresses)}]`);
       const endpoint = (node.status.daemonEndpoints as Record<string, { Port?: number } | undefined>)[
         endpointField
       ];
