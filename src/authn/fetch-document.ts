@@ -1,11 +1,27 @@
 // Gets small documents over HTTPS, trusting given authorities.
 import { type RequestOptions, request } from "node:https";
-import { type Dial, checkServerIdentity, connectionsBy } from "#http";
+import { STATUS_CODES } from "node:http";
+import { type Dial, checkServerIdentity, connectionErrorText, connectionsBy } from "#http";
 
 const timeoutMilliseconds = 10_000;
 const largestBytes = 1024 * 1024;
 
-/** Redirects are not followed; anything but 200 is an error. */
+/** The server answered, with something else. */
+export class DocumentRefused extends Error {
+  override readonly name = "DocumentRefused";
+  /** The code and its meaning. */
+  readonly status: string;
+  constructor(code: number, body: string) {
+    const status = `${code} ${STATUS_CODES[code] ?? ""}`.trim();
+    super(`${status}: ${body}`);
+    this.status = status;
+  }
+}
+
+/** How much of a refusal is told. */
+const toldCharacters = 1000;
+
+/** Redirects are not followed; anything but success is an error. */
 export function documentFetcher(
   ca: string | undefined,
   dial?: Dial,
@@ -32,11 +48,17 @@ export function documentFetcher(
         });
         answer.on("error", reject);
         answer.on("end", () => {
-          if (answer.statusCode === 200) resolve(Buffer.concat(chunks).toString());
-          else reject(new Error(`${url} answered ${answer.statusCode}`));
+          const { statusCode: code = 0 } = answer;
+          const body = Buffer.concat(chunks).toString();
+          if (code >= 200 && code <= 226) resolve(body);
+          else reject(new DocumentRefused(code, body.slice(0, toldCharacters)));
         });
       });
-      asking.on("error", reject);
+      const { hostname: host, port } = new URL(url);
+      asking.on("error", (error) => {
+        const cause = connectionErrorText(error, { host, port: Number(port || 443) });
+        reject(new Error(`Get ${JSON.stringify(url)}: ${cause}`, { cause: error }));
+      });
       asking.end();
     });
 }

@@ -1,6 +1,8 @@
 // Distributed claims (OpenID Connect Core §5.6.2): a token may say where a claim is to be fetched, as another
 // signed token.
 import type { Claims } from "./claims.ts";
+import { DocumentRefused } from "./fetch-document.ts";
+import { NotInitialized } from "./oidc-keys.ts";
 
 export interface DistributedOptions {
   readonly fetch: (url: string, token?: string) => Promise<string>;
@@ -8,11 +10,12 @@ export interface DistributedOptions {
   readonly issuerOf: (token: string) => string | undefined;
 }
 
+/** Of the types that a parsed token has, with a source for every name. */
 interface Sources {
-  readonly _claim_names?: Readonly<Record<string, unknown>>;
+  readonly _claim_names?: Readonly<Record<string, string>> | null;
   readonly _claim_sources?: Readonly<
-    Record<string, { readonly endpoint?: unknown; readonly access_token?: unknown }>
-  >;
+    Record<string, { readonly endpoint?: unknown; readonly access_token?: unknown } | null>
+  > | null;
 }
 
 /** The claims, with the one that is wanted fetched if the token only says where it is. */
@@ -25,26 +28,28 @@ export async function distributedClaim(
   const { _claim_names: names, _claim_sources: sources } = claims as Sources;
   if (names === undefined) return claims;
   if (sources === undefined) throw new Error("oidc: no claim sources");
-  const source = Object.hasOwn(names, claim) ? names[claim] : undefined;
+  const source = names && Object.hasOwn(names, claim) ? names[claim] : undefined;
   if (source === undefined) return claims;
-  const from = typeof source === "string" && Object.hasOwn(sources, source) ? sources[source] : undefined;
-  if (!from)
-    throw new Error(`id token _claim_names contained a source ${String(source)} missing in _claims_sources`);
-  const { endpoint, access_token: accessToken } = from;
+  const { endpoint, access_token: accessToken } = sources?.[source] ?? {};
   // Without an address the claim may be in the token itself, which is not read.
   if (typeof endpoint !== "string" || endpoint === "") return claims;
   if (!endpoint.startsWith("https://"))
     throw new Error(`the source of the claim ${claim} is not an https URL`);
   const token = typeof accessToken === "string" && accessToken !== "" ? accessToken : undefined;
   const text = await saying(`while getting distributed claim ${JSON.stringify(claim)}`, () =>
-    fetch(endpoint, token),
+    fetch(endpoint, token).catch((error: unknown) => {
+      if (!(error instanceof DocumentRefused)) throw error;
+      throw new Error(`error while getting distributed claim JWT: ${error.status}`, { cause: error });
+    }),
   );
   const issuer = issuerOf(text.trim());
   if (issuer === undefined)
     throw new Error(
       `getting untrusted issuer from endpoint ${endpoint} failed for claim ${JSON.stringify(claim)}: malformed token`,
     );
-  const fetched = await saying("verify distributed claim token", () => verify(text.trim(), issuer));
+  const fetched = await saying("verify distributed claim token", () => verify(text.trim(), issuer), {
+    unless: `verifying untrusted issuer ${issuer} failed: verifier not initialized for issuer: ${JSON.stringify(issuer)}`,
+  });
   if (fetched[claim] === undefined)
     throw new Error(
       `jwt returned by distributed claim endpoint ${JSON.stringify(endpoint)} did not contain claim: ${claim}`,
@@ -52,10 +57,16 @@ export async function distributedClaim(
   return { ...claims, [claim]: fetched[claim] };
 }
 
-async function saying<T>(what: string, run: () => Promise<T>): Promise<T> {
+/** `unless` is said instead of the failure of an issuer that has not told of its keys. */
+async function saying<T>(
+  what: string,
+  run: () => Promise<T>,
+  { unless }: { readonly unless?: string } = {},
+): Promise<T> {
   try {
     return await run();
   } catch (error) {
+    if (unless !== undefined && error instanceof NotInitialized) throw new Error(unless, { cause: error });
     throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
   }
 }

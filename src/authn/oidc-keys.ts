@@ -1,6 +1,8 @@
 // The keys of an identity provider: found by its discovery document, fetched again when a token names one
 // that is not known, at most every second.
 import type { Clock } from "#base";
+import { parseJson } from "#schema";
+import { DocumentRefused } from "./fetch-document.ts";
 
 export interface JsonWebKeyEntry {
   readonly kid?: string;
@@ -26,7 +28,7 @@ export interface ProviderKeysOptions {
   readonly discoveryUrl?: string | undefined;
   readonly clock: Clock;
   /** Gets a document. */
-  readonly fetch: (url: string) => Promise<unknown>;
+  readonly fetch: (url: string) => Promise<string>;
 }
 
 const pauseMilliseconds = 1_000;
@@ -83,16 +85,38 @@ export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKey
 
 async function fetchedKeys(
   address: string,
-  fetch: (url: string) => Promise<unknown>,
+  fetch: (url: string) => Promise<string>,
 ): Promise<readonly JsonWebKeyEntry[]> {
-  let found: unknown;
+  let text: string;
   try {
-    ({ keys: found } = (await fetch(address)) as { keys?: unknown });
+    text = await fetch(address);
   } catch (error) {
-    throw new Error(`oidc: get keys failed ${(error as Error).message}`, { cause: error });
+    const { message } = error as Error;
+    const told = error instanceof DocumentRefused ? `: ${message.replace(":", "")}` : ` ${message}`;
+    throw new Error(`oidc: get keys failed${told}`, { cause: error });
   }
-  if (!Array.isArray(found)) throw new Error(`oidc: failed to decode keys: ${address} holds no keys`);
-  return found.filter(isKey);
+  const { keys = [] } = documentOf(
+    text,
+    "oidc: failed to decode keys",
+    ` ${text.slice(0, toldCharacters)}`,
+  ) as { keys?: unknown };
+  if (!Array.isArray(keys)) throw new Error(`oidc: failed to decode keys: ${address} holds no keys`);
+  return keys.filter(isKey);
+}
+
+/** How much of a document that cannot be read is told. */
+const toldCharacters = 1000;
+
+function documentOf(text: string, failing: string, told = ""): object {
+  try {
+    return parseJson(text).value ?? {};
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(
+      `${failing}: got Content-Type = application/json, but could not unmarshal as JSON: ${message}${told}`,
+      { cause: error },
+    );
+  }
 }
 
 const isKey = (key: unknown): key is JsonWebKeyEntry =>
@@ -104,11 +128,15 @@ const isKey = (key: unknown): key is JsonWebKeyEntry =>
 async function discovered(
   issuer: string,
   discoveryUrl: string | undefined,
-  fetch: (url: string) => Promise<unknown>,
+  fetch: (url: string) => Promise<string>,
 ): Promise<string> {
   const url = discoveryUrl ?? `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const { issuer: said, jwks_uri: address } = (await fetch(url)) as { issuer?: unknown; jwks_uri?: unknown };
-  if (said !== issuer) throw new Error(`${url} is about the issuer ${JSON.stringify(said)}`);
+  const found = documentOf(await fetch(url), "oidc: failed to decode provider discovery object");
+  const { issuer: said = "", jwks_uri: address } = found as { issuer?: unknown; jwks_uri?: unknown };
+  if (said !== issuer)
+    throw new Error(
+      `oidc: issuer did not match the issuer returned by provider, expected ${JSON.stringify(issuer)} got ${JSON.stringify(said)}`,
+    );
   if (typeof address !== "string" || !/^https?:\/\//.test(address))
     throw new Error(`${url} names no jwks_uri`);
   return address;

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { virtualClock } from "#base";
 import { BadCredential } from "./authenticator.ts";
 import { type PlainMapping, plainMapping } from "./claims.ts";
+import { DocumentRefused } from "./fetch-document.ts";
 import { oidcTokens } from "./oidc.ts";
 
 const issuer = "https://issuer.example";
@@ -32,10 +33,13 @@ function harness({ discoveryUrl, ...given }: Given = {}) {
   const published = new Set<string>(["k1"]);
   const asked: string[] = [];
   const documents = new Map<string, string>();
+  const refusals = new Map<string, Error>();
   let down = false;
   const fetch = async (url: string, token?: string): Promise<string> => {
     asked.push(token === undefined ? url : `${url} ${token}`);
     if (down) throw new Error("connection refused");
+    const refusal = refusals.get(url);
+    if (refusal) throw refusal;
     const document = documents.get(url);
     if (document !== undefined) return document;
     if (url === `${issuer}/.well-known/openid-configuration`)
@@ -72,6 +76,7 @@ function harness({ discoveryUrl, ...given }: Given = {}) {
     published,
     asked,
     documents,
+    refusals,
     setDown: (value: boolean) => void (down = value),
     identify: async (token: string) => (await method.identify(token, []))?.user,
   };
@@ -159,9 +164,9 @@ const refused: [name: string, options: Given, token: string, why: string][] = [
   ],
   [
     "whose name is a list",
-    {},
-    tokenOf({ sub: ["pat"] }),
-    `parse username claims "sub": ${cannot} array into Go value of type string`,
+    { usernameClaim: "nick" },
+    tokenOf({ nick: ["pat"] }),
+    `parse username claims "nick": ${cannot} array into Go value of type string`,
   ],
   [
     "whose groups are an object",
@@ -209,7 +214,7 @@ const refused: [name: string, options: Given, token: string, why: string][] = [
     "whose claims come from nowhere",
     {},
     tokenOf({ _claim_names: { groups: "s" } }),
-    "could not expand distributed claims: oidc: no claim sources",
+    "verify token: oidc: source does not exist",
   ],
   [
     "signed with the public key as a secret",
@@ -278,3 +283,57 @@ test("a claim that is elsewhere is fetched with its token and verified", async (
   await assert.rejects(identify(elsewhere("https://claims.example/g")), BadCredential);
   await assert.rejects(identify(elsewhere("http://claims.example/g")), /https/);
 });
+
+test("claims that cannot be fetched are told with the status of their source", async () => {
+  const { identify, refusals } = harness();
+  const token = tokenOf({
+    _claim_names: { groups: "s" },
+    _claim_sources: { s: { endpoint: "https://claims.example/g" } },
+  });
+  refusals.set("https://claims.example/g", new DocumentRefused(401, "no token"));
+  const could = "oidc: could not expand distributed claims: ";
+  await assert.rejects(identify(token), {
+    message: `${could}while getting distributed claim "groups": error while getting distributed claim JWT: 401 Unauthorized`,
+  });
+  refusals.clear();
+});
+
+test("a source whose issuer does not tell of its keys is named", async () => {
+  const { identify, documents, refusals } = harness();
+  const far = "https://far.example";
+  refusals.set(`${far}/.well-known/openid-configuration`, new DocumentRefused(500, "oh no"));
+  documents.set("https://claims.example/g", tokenOf({ iss: far, groups: ["far"] }));
+  const token = tokenOf({
+    _claim_names: { groups: "s" },
+    _claim_sources: { s: { endpoint: "https://claims.example/g" } },
+  });
+  await assert.rejects(identify(token), {
+    message: `oidc: could not expand distributed claims: verifying untrusted issuer ${far} failed: verifier not initialized for issuer: "${far}"`,
+  });
+});
+
+test("keys that cannot be fetched or read are told as they came", async () => {
+  for (const [answer, why] of [
+    [new DocumentRefused(500, "down"), "get keys failed: 500 Internal Server Error down"],
+    [
+      "junk",
+      "failed to decode keys: got Content-Type = application/json, but could not unmarshal as JSON: " +
+        "invalid character 'j' looking for beginning of value junk",
+    ],
+  ] as const) {
+    const { identify, documents, refusals } = harness();
+    if (typeof answer === "string") documents.set(`${issuer}/keys`, answer);
+    else refusals.set(`${issuer}/keys`, answer);
+    await assert.rejects(identify(tokenOf({})), {
+      message: `oidc: verify token: failed to verify signature: fetching keys oidc: ${why}`,
+    });
+  }
+});
+
+test("a token whose payload is signed without base64 is not verified", async () => {
+  const token = tokenOf({}, { header: { crit: ["b64"], b64: false } });
+  await assert.rejects(harness().identify(token), /failed to verify id token signature/);
+});
+
+test("a time of expiry beyond 64 bits is over", async () =>
+  await assert.rejects(harness().identify(tokenOf({ exp: 1e30 })), /Token Expiry: 292277026596-12-04/));

@@ -5,6 +5,7 @@ import type { TokenMethod } from "./bearer-token.ts";
 import { type ClaimMapping, type Claims, identityOf } from "./claims.ts";
 import { distributedClaim } from "./oidc-distributed.ts";
 import { type JsonWebKeyEntry, NotInitialized, type ProviderKeys, providerKeys } from "./oidc-keys.ts";
+import { type ParsedToken, issuerOf, parseToken } from "./oidc-token.ts";
 import type { Identity } from "./user.ts";
 
 /** One issuer of tokens, and what is made of their claims. */
@@ -22,7 +23,6 @@ export interface OidcOptions {
 }
 
 const notBeforeLeewaySeconds = 60;
-const longestToken = 64 * 1024;
 
 /** Issuers are told apart by their names: a token is judged by the one that it names, if that is known. */
 export function oidcTokens(issuers: readonly OidcOptions[]): TokenMethod {
@@ -78,24 +78,12 @@ function memoizedKeys({ clock, fetch, ...own }: OidcOptions): (issuer: string) =
         issuer,
         discoveryUrl: issuer === own.issuer ? own.discoveryUrl : undefined,
         clock,
-        fetch: async (url) => JSON.parse(await fetch(url)) as unknown,
+        fetch,
       });
       known.set(issuer, keys);
     }
     return keys;
   };
-}
-
-/** The issuer a token names, before anything is verified; undefined when it is no token of this kind. */
-export function issuerOf(token: string): string | undefined {
-  const parts = token.split(".");
-  if (parts.length !== 3 || token.length > longestToken) return undefined;
-  try {
-    const { iss } = JSON.parse(Buffer.from(parts[1]!, "base64url").toString()) as { iss?: unknown };
-    return typeof iss === "string" ? iss : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 async function verified(
@@ -107,43 +95,35 @@ async function verified(
     import("jose/jws/compact/verify"),
     import("jose/key/import"),
   ]);
-  const [head = "", body = ""] = token.split(".");
-  const header = partOf(head) as { readonly alg?: unknown; readonly kid?: unknown };
+  const parsed = parseToken(token);
   // Cheap checks come before the keys, which may have to be fetched.
-  checkClaims(partOf(body) as Claims, of.issuer, audiences, clock.now());
-  const algorithm = header.alg;
-  if (typeof algorithm !== "string" || !algorithms.includes(algorithm))
+  checkClaims(parsed, of.issuer, audiences, clock.now());
+  const { alg: algorithm, plainPayload } = parsed.header;
+  if (!algorithms.includes(algorithm))
     throw new Error(
-      `oidc: id token signed with unsupported algorithm, expected ${quoted(algorithms)} got ${JSON.stringify(algorithm ?? "")}`,
+      `oidc: id token signed with unsupported algorithm, expected ${quoted(algorithms)} got ${JSON.stringify(algorithm)}`,
     );
-  const kid = typeof header.kid === "string" && header.kid !== "" ? header.kid : undefined;
-  const payload =
-    (await payloadBy(await of.keys.candidates(kid))) ?? (await payloadBy(await of.keys.newCandidates(kid)));
-  if (!payload) throw new Error("failed to verify signature: failed to verify id token signature");
-  const claims = JSON.parse(Buffer.from(payload).toString()) as Claims;
-  checkClaims(claims, of.issuer, audiences, clock.now());
-  return claims;
+  const kid = parsed.header.kid === "" ? undefined : parsed.header.kid;
+  // A payload that is not in base64 when it is signed would be another one than that which was checked.
+  const signed =
+    !plainPayload &&
+    ((await signedBy(await of.keys.candidates(kid))) || (await signedBy(await of.keys.newCandidates(kid))));
+  if (!signed) throw new Error("failed to verify signature: failed to verify id token signature");
+  return parsed.claims;
 
-  /** What the token says, by the first of the keys that signed it. */
-  async function payloadBy(keys: readonly JsonWebKeyEntry[]): Promise<Uint8Array | undefined> {
+  /** Whether one of the keys signed the token. */
+  async function signedBy(keys: readonly JsonWebKeyEntry[]): Promise<boolean> {
     for (const jwk of keys) {
       if (jwk.alg !== undefined && jwk.alg !== algorithm) continue;
       try {
-        const key = await importJWK(jwk as never, algorithm as string);
-        return (await compactVerify(token, key, { algorithms: [algorithm as string] })).payload;
+        const key = await importJWK(jwk as never, algorithm);
+        await compactVerify(token, key, { algorithms: [algorithm] });
+        return true;
       } catch {
         // Another key may fit.
       }
     }
-    return undefined;
-  }
-}
-
-function partOf(text: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(text, "base64url").toString()) as unknown;
-  } catch (error) {
-    throw new Error(`oidc: malformed jwt: ${(error as Error).message}`, { cause: error });
+    return false;
   }
 }
 
@@ -152,27 +132,30 @@ const quoted = (texts: readonly unknown[]): string =>
 
 /** Go's zero time, which a token without a time of expiry has. */
 const noTime = "0001-01-01 00:00:00 +0000 UTC";
-const shownTime = (seconds: unknown): string =>
-  typeof seconds === "number" && Number.isFinite(seconds)
-    ? `${new Date(Math.trunc(seconds) * 1000).toISOString().slice(0, 19).replace("T", " ")} +0000 UTC`
-    : noTime;
+/** The last second of 64 bits, at which Go's times begin again. */
+const lastSecond = 2 ** 63;
+const shownTime = (seconds: number | undefined): string => {
+  if (seconds === undefined) return noTime;
+  if (seconds >= lastSecond) return "292277026596-12-04 15:30:07 +0000 UTC";
+  const time = new Date(seconds * 1000);
+  if (Number.isNaN(time.getTime())) return noTime;
+  return `${time.toISOString().slice(0, 19).replace("T", " ")} +0000 UTC`;
+};
 
-function checkClaims(claims: Claims, issuer: string, accepted: readonly string[], now: number): void {
-  const { iss, aud, exp, nbf } = claims;
-  if (iss !== issuer)
+function checkClaims(token: ParsedToken, issuer: string, accepted: readonly string[], now: number): void {
+  const { audiences, expiry, notBefore } = token;
+  if (token.issuer !== issuer)
     throw new Error(
-      `oidc: id token issued by a different provider, expected ${JSON.stringify(issuer)} got ${JSON.stringify(iss ?? "")}`,
+      `oidc: id token issued by a different provider, expected ${JSON.stringify(issuer)} got ${JSON.stringify(token.issuer)}`,
     );
-  const audiences = typeof aud === "string" ? [aud] : Array.isArray(aud) ? aud : [];
-  if (!audiences.some((audience) => accepted.includes(audience as string))) {
+  if (!audiences.some((audience) => accepted.includes(audience))) {
     const expected = accepted.length === 1 ? JSON.stringify(accepted[0]) : `in ${quoted(accepted)}`;
     throw new Error(`oidc: expected audience ${expected} got ${quoted(audiences)}`);
   }
-  if (typeof exp !== "number" || Math.trunc(exp) * 1000 < now)
-    throw new Error(`oidc: token is expired (Token Expiry: ${shownTime(exp)})`);
-  if (nbf === undefined || nbf === null) return;
-  if (typeof nbf !== "number" || Math.trunc(nbf) > now / 1000 + notBeforeLeewaySeconds)
+  if (expiry === undefined || expiry * 1000 < now || expiry >= lastSecond)
+    throw new Error(`oidc: token is expired (Token Expiry: ${shownTime(expiry)})`);
+  if (notBefore !== undefined && notBefore > now / 1000 + notBeforeLeewaySeconds)
     throw new Error(
-      `oidc: current time ${shownTime(now / 1000)} before the nbf (not before) time: ${shownTime(nbf)}`,
+      `oidc: current time ${shownTime(Math.trunc(now / 1000))} before the nbf (not before) time: ${shownTime(notBefore)}`,
     );
 }

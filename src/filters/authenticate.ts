@@ -1,16 +1,17 @@
 // Who is asking: the user behind the request, or 401.
 import { type Authenticator, BadCredential, type MaybeIdentity, isBehindSpaces } from "#authn";
-import { unauthorized } from "#base";
+import { type Log, unauthorized } from "#base";
 import type { ApiCall } from "#endpoints";
 import { type Reply, header } from "#http";
 import { CallCredentials } from "./credentials.ts";
 import type { Filter } from "./filter.ts";
 import type { RecoverOptions } from "./recover.ts";
 
-/** `unexpected` is told of methods that failed. */
+/** `unexpected` is told of methods that failed, the log of every credential that was refused. */
 export function authenticate(
   authenticator: Authenticator,
   unexpected: RecoverOptions["unexpected"],
+  log: Log,
   observer?: { authenticated(username: string): void },
 ): Filter {
   const accept = (call: ApiCall, identity: MaybeIdentity, next: () => Promise<Reply>): Promise<Reply> => {
@@ -24,6 +25,8 @@ export function authenticate(
   const refuse = (call: ApiCall, error: unknown): never => {
     if (!(error instanceof BadCredential)) throw error;
     for (const failure of error.failures) unexpected(failure, call);
+    // The client is told nothing, so this is the only place that says why.
+    log.error("Unable to authenticate the request", { err: error.message });
     throw unauthorized();
   };
   return {

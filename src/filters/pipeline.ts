@@ -88,7 +88,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
     tracing !== undefined && authenticationSpan,
-    authenticate(authenticator, options.unexpected, metrics),
+    authenticate(authenticator, options.unexpected, options.log, metrics),
     audit && audit.requests,
     impersonate(authorizer, dialect, options.log),
     ...limits,
