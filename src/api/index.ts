@@ -563,6 +563,6 @@ export {
   decodeConfigObject,
   strictConfigObject,
 } from "./config/config-object.ts";
-export { webhookAnswer } from "./webhook-answer.ts";
+export { webhookAnswer, webhookReview } from "./webhook-answer.ts";
 export { type Amounts as QuotaAmounts, quotaMath } from "./quota/amounts.ts";
 export { type QuotaEvaluator, quotaEvaluator } from "./quota/usage.ts";

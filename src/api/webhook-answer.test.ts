@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { webhookAnswer } from "./webhook-answer.ts";
+import { TokenReview } from "./authentication/token.ts";
+import { webhookAnswer, webhookReview } from "./webhook-answer.ts";
 
 const wanted = { kind: "TokenReview", apiVersion: "authentication/v1" };
 
@@ -16,11 +17,11 @@ const refused: [name: string, text: string, why: string][] = [
     "junk",
     `couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
   ],
-  ["an answer without a kind", '{"a":1}', `Object 'Kind' is missing in '{"a":1}'`],
+  ["nothing", "", "0-length response"],
   [
-    "an answer without a version",
-    '{"kind":"TokenReview"}',
-    `Object 'apiVersion' is missing in '{"kind":"TokenReview"}'`,
+    "an object with something behind it",
+    '{"kind":"TokenReview"}x',
+    "couldn't get version/kind; json parse error: invalid character 'x' after top-level value",
   ],
   ["another kind", '{"kind":"Foo","apiVersion":"v1"}', 'no kind "Foo" is registered for version "v1"'],
 ];
@@ -28,13 +29,38 @@ for (const [name, text, why] of refused)
   test(`${name} is refused in kube-apiserver's words`, () =>
     assert.throws(() => webhookAnswer(text, wanted), new Error(why)));
 
-test("an answer that may repeat a token is not shown, and others not at any length", () => {
-  const wanted = { kind: "TokenReview", apiVersion: "v1" };
-  const answer = JSON.stringify({ spec: { token: "t0ken" } });
+test("an answer that says nothing of its kind is of the one that was asked for", () => {
+  for (const text of ['{"status":{}}', '{"kind":"TokenReview","status":{}}', '{"kind":"","status":{}}'])
+    assert.deepEqual(webhookAnswer(text, wanted).status, {});
+  assert.deepEqual(webhookAnswer("null", wanted), {});
+});
+
+const field = "into Go struct field";
+const typed: [status: string, why: string][] = [
+  ['"x"', `json: cannot unmarshal string ${field} TokenReview.status of type v1.TokenReviewStatus`],
+  [
+    '{"authenticated":"yes"}',
+    `json: cannot unmarshal string ${field} TokenReviewStatus.status.authenticated of type bool`,
+  ],
+  [
+    '{"user":"x"}',
+    `json: cannot unmarshal string ${field} TokenReviewStatus.status.user of type v1.UserInfo`,
+  ],
+  [
+    '{"user":{"groups":[5]}}',
+    `json: cannot unmarshal number ${field} UserInfo.status.user.groups of type string`,
+  ],
+];
+for (const [status, message] of typed)
+  test(`a review whose status is ${status} is refused`, () =>
+    assert.throws(() => webhookReview(`{"status":${status}}`, TokenReview, wanted), { message }));
+
+test("an answer of another version may repeat a token and is not shown, others not at any length", () => {
+  const answer = JSON.stringify({ apiVersion: "authentication/v1", kind: 5, spec: { token: "t0ken" } });
   assert.throws(() => webhookAnswer(answer, wanted, true), {
     message: "Object 'Kind' is missing in 'REDACTED'",
   });
-  const long = JSON.stringify({ a: "x".repeat(5000) });
+  const long = JSON.stringify({ kind: 5, a: "x".repeat(5000) });
   assert.throws(
     () => webhookAnswer(long, wanted),
     (error: Error) => error.message.length < 1200,

@@ -1,23 +1,48 @@
 // The answers of webhooks that review tokens, requests and images. What is wrong with one is said as
 // kube-apiserver's decoders say it: reviews and refusals show it.
-import { parseYaml } from "#schema";
+import { type Message, type TypeOf, fromJsonValue, parseJson, parseYaml } from "#schema";
 import { headerOf, redacted } from "./config/config-object.ts";
 
 const mostShown = 1024;
 
-/** The answer, if it is of that kind. One that may repeat a token is not shown. */
+/** The answer, if it is of that kind; one that says nothing of it is. One that may repeat a token is not shown. */
 export function webhookAnswer(
   text: string,
   wanted: { readonly kind: string; readonly apiVersion: string },
   confidential = false,
 ): { readonly status?: unknown } {
+  if (text === "") throw new Error("0-length response");
   const value = parsed(text);
-  const { kind, apiVersion } = headerOf(value, confidential ? redacted : text.slice(0, mostShown));
+  const { kind, apiVersion } = headerOf(
+    withDefaults(value, wanted),
+    confidential ? redacted : text.slice(0, mostShown),
+  );
   if (kind !== wanted.kind || apiVersion !== wanted.apiVersion)
     throw new Error(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,
     );
-  return value as { readonly status?: unknown };
+  return value ?? {};
+}
+
+/** The same with the types of its fields checked. */
+export function webhookReview<M extends Message>(
+  text: string,
+  schema: M,
+  wanted: { readonly kind: string; readonly apiVersion: string },
+  confidential = false,
+): TypeOf<M> {
+  return fromJsonValue(schema, webhookAnswer(text, wanted, confidential)).value;
+}
+
+/** Whoever answers a question may leave out that it is an answer to it. */
+function withDefaults(
+  value: unknown,
+  wanted: { readonly kind: string; readonly apiVersion: string },
+): unknown {
+  if (value === null) return wanted;
+  if (typeof value !== "object" || Array.isArray(value)) return value;
+  const { kind, apiVersion } = value as { readonly kind?: unknown; readonly apiVersion?: unknown };
+  return { kind: kind || wanted.kind, apiVersion: apiVersion || wanted.apiVersion };
 }
 
 /** JSON, and what else is YAML. */
@@ -25,6 +50,13 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return parseYaml(text).value;
+    if (!/^\s*\{/.test(text)) return parseYaml(text).value;
+  }
+  try {
+    return parseJson(text).value;
+  } catch (error) {
+    throw new Error(`couldn't get version/kind; json parse error: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }

@@ -1,5 +1,5 @@
 // Asks a remote service whose token it is, by a TokenReview.
-import { webhookAnswer } from "#api";
+import { TokenReview, type UserInfo, webhookReview } from "#api";
 import type { Webhook } from "#client";
 import { type Dialect, apiVersionOf } from "#dialect";
 import { BadCredential } from "./authenticator.ts";
@@ -15,20 +15,6 @@ export interface WebhookTokenOptions {
   readonly onError: (error: Error) => void;
 }
 
-interface Review {
-  readonly status?: {
-    readonly authenticated?: unknown;
-    readonly error?: unknown;
-    readonly audiences?: readonly string[];
-    readonly user?: {
-      readonly username?: unknown;
-      readonly uid?: unknown;
-      readonly groups?: unknown;
-      readonly extra?: unknown;
-    };
-  };
-}
-
 /** The service's failures are failures of this method alone: others may still know the token. */
 export function webhookTokens(options: WebhookTokenOptions): TokenMethod {
   const { webhook, version, dialect, onError } = options;
@@ -42,20 +28,18 @@ export function webhookTokens(options: WebhookTokenOptions): TokenMethod {
         spec: { token, ...(audiences.length > 0 && { audiences }) },
         status: { user: {} },
       };
-      let status: NonNullable<Review["status"]>;
+      let status: TokenReview["status"];
       try {
-        const answer = webhookAnswer(await webhook.post(JSON.stringify(review)), review, true) as Review;
-        status = answer.status ?? {};
+        ({ status } = webhookReview(await webhook.post(JSON.stringify(review)), TokenReview, review, true));
       } catch (error) {
         onError(error as Error);
         throw new BadCredential((error as Error).message);
       }
       const granted =
-        audiences.length > 0 ? shared(audiences, status.audiences, options.audiences) : undefined;
+        audiences.length > 0 ? shared(audiences, status?.audiences, options.audiences) : undefined;
       if (granted?.length === 0) return undefined;
-      const { authenticated, error } = status;
-      if (authenticated !== true) {
-        if (typeof error === "string" && error !== "") throw new BadCredential(error);
+      if (status?.authenticated !== true) {
+        if (status?.error) throw new BadCredential(status.error);
         return undefined;
       }
       const user = userOf(status.user);
@@ -73,21 +57,9 @@ const shared = (
   return wanted.filter((audience) => known.includes(audience));
 };
 
-type ReviewedUser = NonNullable<NonNullable<Review["status"]>["user"]>;
-
-function userOf({ username, uid, groups, extra }: ReviewedUser = {}) {
-  const texts = (value: unknown): string[] => {
-    if (value === undefined || value === null) return [];
-    if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
-    throw new BadCredential("the token's review names groups or extra values that are no lists of text");
-  };
-  const more = Object.entries((extra ?? {}) as Record<string, unknown>).map(
-    ([key, values]) => [key, texts(values)] as const,
-  );
-  return {
-    name: typeof username === "string" ? username : "",
-    ...(typeof uid === "string" && uid !== "" && { uid }),
-    groups: texts(groups),
-    ...(more.length > 0 && { extra: Object.fromEntries(more) }),
-  };
-}
+const userOf = ({ username = "", uid, groups = [], extra }: UserInfo = {}) => ({
+  name: username,
+  ...(uid && { uid }),
+  groups,
+  ...(extra && Object.keys(extra).length > 0 && { extra }),
+});

@@ -1,6 +1,6 @@
 // Asks a remote service for decisions, by a SubjectAccessReview. Its answers are kept for a while; its failures
 // are no opinion, and an internal error when nobody else has one.
-import { webhookAnswer } from "#api";
+import { SubjectAccessReview, type SubjectAccessReviewStatus, webhookReview } from "#api";
 import type { Clock } from "#base";
 import type { Webhook } from "#client";
 import { type Dialect, apiVersionOf } from "#dialect";
@@ -34,12 +34,6 @@ const unknownRules: KnownRules = {
   error: "webhook authorizer does not support user rule resolution",
 };
 
-interface ReviewStatus {
-  readonly allowed?: unknown;
-  readonly denied?: unknown;
-  readonly reason?: unknown;
-}
-
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
   const { webhook, version, dialect, clock, onError, matches } = options;
   const apiVersion = apiVersionOf(dialect, { group: "authorization", branded: true, version });
@@ -61,12 +55,8 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
   const ask = async (spec: string): Promise<Decision> => {
     const review = `{"kind":"SubjectAccessReview","apiVersion":"${apiVersion}","metadata":{"creationTimestamp":null},"spec":${spec},"status":{"allowed":false}}`;
     try {
-      const answer = webhookAnswer(await webhook.post(review), {
-        kind: "SubjectAccessReview",
-        apiVersion,
-      }) as {
-        readonly status?: ReviewStatus;
-      };
+      const wanted = { kind: "SubjectAccessReview", apiVersion };
+      const answer = webhookReview(await webhook.post(review), SubjectAccessReview, wanted);
       const decision = decisionOf(answer.status ?? {});
       // Whatever was answered, even what makes no sense: only failures are asked about again.
       keep(spec, decision, answer.status?.allowed === true);
@@ -96,13 +86,12 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
 }
 
 /** What went wrong at the service beside is not passed on. */
-function decisionOf({ allowed, denied, reason }: ReviewStatus): Decision {
-  const why = typeof reason === "string" ? reason : "";
+function decisionOf({ allowed, denied, reason = "" }: Partial<SubjectAccessReviewStatus>): Decision {
   if (allowed === true && denied === true) {
     const text = "webhook subject access review returned both allow and deny response";
-    return { verdict: "deny", reason: why, error: text, internalError: text };
+    return { verdict: "deny", reason, error: text, internalError: text };
   }
-  return { verdict: allowed === true ? "allow" : denied === true ? "deny" : "no opinion", reason: why };
+  return { verdict: allowed === true ? "allow" : denied === true ? "deny" : "no opinion", reason };
 }
 
 /** What is not set is left out. */

@@ -50,6 +50,7 @@ const failures: [name: string, status: number, attempts: number, headers?: Recor
   ["unless it says when to come back", 503, 5, { "retry-after": "1" }],
   ["a client error is not tried again", 404, 1, { "retry-after": "1" }],
   ["a redirect is not followed", 302, 1],
+  ["a status of success that nobody defined is a failure", 299, 1],
 ];
 for (const [name, status, attempts, headers] of failures) {
   test(`${name}`, async () => {
@@ -132,5 +133,12 @@ test("a server that refuses connections is not asked again", async () => {
   await closed[Symbol.asyncDispose]();
   await assert.rejects(hook.post("{}"), WebhookError);
   assert.deepEqual(closed.pauses, []);
+  hook.close();
+});
+
+test("a server that closes the connection instead of answering is told as the end of it", async () => {
+  await using at = await harness((request) => request.socket.end());
+  const hook = at.hook({ attempts: 1 });
+  await assert.rejects(hook.post("{}"), /: EOF$/);
   hook.close();
 });

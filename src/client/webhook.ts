@@ -155,7 +155,7 @@ function senderOf({
         collect(answer).then(
           (text) => {
             const status = answer.statusCode ?? 0;
-            if (status >= 200 && status < 300) resolve(text);
+            if (status >= 200 && status <= 206) resolve(text);
             else
               reject(
                 new WebhookError(refusalText(status, text, answer.headers["content-type"]), {
