@@ -200,6 +200,7 @@ async function assemble(
     },
     lifecycle,
   );
+  await volumes.reconstruct();
   const services = followServices(environment, signal);
 
   // The pods.
@@ -233,6 +234,8 @@ async function assemble(
     onChange: (observed) => all.seen(observed, mayEnd()),
     onRelist: tally.relisted,
     onFollow: tally.following,
+    onEvent: tally.told,
+    onDiscard: tally.discarded,
   });
   lists = cache;
   const dead: DeadLimits = {

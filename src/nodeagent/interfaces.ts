@@ -82,6 +82,8 @@ export interface VolumePlugin {
   /** Makes the volume available as a block device; absent where there are no such volumes. */
   map?(pod: Pod, spec: VolumeSpec, link: string, signal: AbortSignal): Promise<MountedVolume>;
   unmap?(podUid: string, name: string, link: string): Promise<void>;
+  /** Whether a volume of an earlier agent can be undone by what lies in its directory; absent where all can. */
+  isRecorded?(directory: string): Promise<boolean>;
   /** Absent where the file system of the directory tells. */
   stats?(directory: string): Promise<VolumeStats>;
 }
@@ -249,6 +251,8 @@ export interface PodMetrics {
   running(pod: Pod): void;
   /** The runtime had a pod that nobody asked for. */
   orphan(): void;
+  /** A pod begins anew under a uid whose last life here is over. */
+  restarted(pod: Pod): void;
   /** A pod was ended to make room for one of the system. */
   preempted(lacking: string): void;
   forgotten(podUid: string): void;
@@ -259,6 +263,10 @@ export interface VolumeMetrics {
   tried(operation: VolumeOperation, plugin: string, milliseconds: number, isGood: boolean): void;
   /** From the first attempt until it was there. */
   inPlace(operation: VolumeOperation, plugin: string, milliseconds: number): void;
+  /** A volume of an earlier agent was found, and is known by what lies there, or is not. */
+  reconstructed(isGood: boolean): void;
+  /** A volume that was not known, and that no pod has any more, was taken away, or was not. */
+  forceCleaned(isGood: boolean): void;
 }
 
 export type VolumeOperation = "volume_mount" | "map_volume" | "volume_unmount" | "unmap_volume";

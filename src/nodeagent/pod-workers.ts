@@ -93,7 +93,9 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
     tally?.forgotten(uidOf(state.pod));
     void entry.worker.close();
     options.onGone?.(state.pod);
-    if (state.at !== "syncing" && state.restartWith) set(state.restartWith);
+    if (state.at === "syncing" || !state.restartWith) return;
+    tally?.restarted(state.restartWith);
+    set(state.restartWith);
   }
 
   function set(pod: Pod): void {

@@ -12,6 +12,7 @@ import {
 } from "#cri";
 import type { Dialect } from "#dialect";
 import type { Owns } from "./owner.ts";
+import { followRuntimeEvents } from "./runtime-events.ts";
 import { readRuntimeLabels, runtimeLabelNames } from "./runtime-labels.ts";
 import {
   type ObservedContainer,
@@ -80,6 +81,10 @@ export interface PodCacheOptions {
   readonly onRelist?: (milliseconds: number, intervalMilliseconds: number) => void;
   /** Told when the runtime's own account of events begins to be followed, or cannot be. */
   readonly onFollow?: (isOpen: boolean) => void;
+  /** Told how long after it happened an event of the runtime came. */
+  readonly onEvent?: (latencyMilliseconds: number) => void;
+  /** Told when a change was seen of a pod that could not be looked at: a later list finds it again. */
+  readonly onDiscard?: () => void;
   /** How a container's last words are read. */
   readonly readTerminationMessage?: typeof terminationMessage;
 }
@@ -119,6 +124,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     onChange,
     onRelist,
     onFollow,
+    onDiscard,
     periodMilliseconds = 1000,
     readTerminationMessage = terminationMessage,
   } = options;
@@ -338,6 +344,7 @@ export function podCache(options: PodCacheOptions): PodCache {
           onChange(found);
       } catch (error) {
         // One that cannot be looked at keeps nobody else from being seen; the next round tries it again.
+        onDiscard?.();
         if (!wasUninspected)
           log.warn("failed to inspect pod", {
             pod: `${group.pod.namespace}/${group.pod.name}`,
@@ -360,7 +367,20 @@ export function podCache(options: PodCacheOptions): PodCache {
   }
 
   async function follow(signal: AbortSignal): Promise<void> {
-    const events = followEvents(signal);
+    const events = followRuntimeEvents(
+      {
+        runtime,
+        clock,
+        dialect,
+        owns,
+        retryMilliseconds: 5 * periodMilliseconds,
+        look: async (pod, until) => onChange(await refresh(pod, until)),
+        onFollow,
+        onEvent: options.onEvent,
+        onDiscard,
+      },
+      signal,
+    );
     while (!signal.aborted) {
       try {
         await relist();
@@ -374,34 +394,6 @@ export function podCache(options: PodCacheOptions): PodCache {
       await clock.sleep(periodMilliseconds, signal).catch(() => undefined);
     }
     await events;
-  }
-
-  /**
-   * Where the runtime tells what happens, that pod is looked at at once; the lists remain, for what was
-   * missed.
-   */
-  async function followEvents(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      let isOpen = false;
-      try {
-        for await (const event of runtime.containerEvents(signal)) {
-          if (!isOpen) onFollow?.((isOpen = true));
-          const labels = event.podSandboxStatus?.labels ?? {};
-          const uid = labels[names.podUid];
-          if (uid === undefined || !owns(labels)) continue;
-          onChange(
-            await refresh(
-              { uid, name: labels[names.podName] ?? "", namespace: labels[names.podNamespace] ?? "" },
-              signal,
-            ),
-          );
-        }
-      } catch (error) {
-        if ((error as { code?: unknown }).code === "UNIMPLEMENTED") return;
-        if (!signal.aborted) onFollow?.(false);
-      }
-      await clock.sleep(5 * periodMilliseconds, signal).catch(() => undefined);
-    }
   }
 
   return {

@@ -104,6 +104,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
         await publish(pod, prepared, { target, stagingPath, asDevice: false }, signal);
       await expand(spec, prepared, { path: target, stagingPath }, signal);
     },
+    isRecorded: async (directory) => (await readVolumeData(directory)) !== undefined,
     unmount: async (_, __, directory) => {
       const data = await readVolumeData(directory);
       if (!data) return await removeVolumeDataDraft(directory);

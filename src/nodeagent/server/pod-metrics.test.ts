@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { createMetrics, virtualClock } from "#base";
 import { dialects } from "#dialect";
 import { on } from "../harness.fixture.ts";
+import { uidOf } from "../pod.ts";
 import { samplePod } from "../pod.fixture.ts";
 import type { PodCgroups } from "../interfaces.ts";
 import { podMetrics } from "./pod-metrics.ts";
@@ -80,7 +81,10 @@ test("looks, statuses and housekeeping are told", () => {
   tally.preempted("cpu");
   tally.evicted("emptydirfs.limit");
   tally.following(true);
+  tally.told(250);
+  tally.discarded();
   tally.fellBack();
+  has("evented_pleg_connection_latency_seconds_sum 0.25", "pleg_discard_events 1");
   has("lifecycle_handler_http_fallbacks_total 1");
   has(
     'evictions{eviction_signal="emptydirfs.limit"} 1',
@@ -128,5 +132,25 @@ test("pods that run, fail and come from nowhere are counted as they do", async (
       { lifecycle: "sync", config: "desired", static: "false" },
       { lifecycle: "sync", config: "desired", static: "false" },
     ]);
+  });
+});
+
+test("a pod that begins anew under its uid is counted, static ones apart", async () => {
+  const { tally, has } = setUp();
+  has('restarted_pods_total{static=""} 0', 'restarted_pods_total{static="true"} 0');
+  const annotations = { [dialects.orch.names.annotations.configSource]: "file" };
+  await on({ tally }, async (h) => {
+    const containers = [{ name: "main", image: "busybox:1", command: ["sleep", "1000"] }];
+    const spec = { containers, terminationGracePeriodSeconds: 5 };
+    const pods = [
+      h.run({ metadata: { name: "static", annotations }, spec }),
+      h.run({ metadata: { name: "other" }, spec }),
+    ];
+    await h.pass(2);
+    for (const pod of pods) h.pods.drop(uidOf(pod));
+    await h.pass(1);
+    for (const pod of pods) h.pods.set(pod);
+    await h.pass(20);
+    has('restarted_pods_total{static=""} 1', 'restarted_pods_total{static="true"} 1');
   });
 });

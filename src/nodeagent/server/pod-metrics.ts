@@ -3,7 +3,7 @@
 import type { Pod } from "#api";
 import { type Clock, type Metrics, millisOfTime } from "#base";
 import type { Dialect } from "#dialect";
-import { uidOf } from "../pod.ts";
+import { isStatic, uidOf } from "../pod.ts";
 import type { PodCgroups, PodMetrics } from "../interfaces.ts";
 
 export interface PodWorkMetrics extends PodMetrics {
@@ -15,6 +15,10 @@ export interface PodWorkMetrics extends PodMetrics {
   evicted(signal: string): void;
   /** A stream of the runtime's events was opened, or was not. */
   following(isOpen: boolean): void;
+  /** The runtime told of something that happened this long before. */
+  told(latencyMilliseconds: number): void;
+  /** A change was seen of a pod that could not be looked at. */
+  discarded(): void;
   /** A round of housekeeping. */
   cleared(cleared: number, failed: number): void;
   /** A hook was asked without TLS. */
@@ -116,6 +120,24 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
     "evented_pleg_connection_error_count",
     "Streams of the runtime's events that could not be opened, or broke.",
   ).with();
+  const latency = metrics
+    .histogram({
+      name: `${prefix}evented_pleg_connection_latency_seconds`,
+      help: "From an event in the runtime until it came here, in seconds.",
+      stability: "ALPHA",
+    })
+    .with();
+  const discarded = counter(
+    "pleg_discard_events",
+    "Changes in the runtime of pods that could not be looked at then; a later look finds them.",
+  ).with();
+  const again = counter(
+    "restarted_pods_total",
+    "Pods that began anew under the same uid once their end was over, as edited static pods do.",
+    ["static"],
+  );
+  again.with("");
+  again.with("true");
   const fallbacks = counter(
     "lifecycle_handler_http_fallbacks_total",
     "Hooks that were to be asked over TLS and were asked without.",
@@ -176,6 +198,7 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
       startAlone.observe(Math.max(0, clock.now() - madeAt - known.pullMilliseconds) / 1000);
     },
     orphan: () => orphans.add(),
+    restarted: (pod) => again.with(isStatic(pod, dialect) ? "true" : "").add(),
     preempted: (lacking) => preemptions.with(lacking).add(),
     forgotten: (uid) => void pods.delete(uid),
     relisted: (milliseconds, since) => {
@@ -185,6 +208,8 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
     written: (milliseconds) => written.observe(milliseconds / 1000),
     evicted: (signal) => evictions.with(signal).add(),
     following: (isOpen) => (isOpen ? opened : notOpened).add(),
+    told: (milliseconds) => latency.observe(milliseconds / 1000),
+    discarded: () => discarded.add(),
     fellBack: () => fallbacks.add(),
     cleared: (well, badly) => {
       cleared.set(well);

@@ -30,7 +30,32 @@ export function volumeMetrics(
     labels: ["metric_source"],
     stability: "ALPHA",
   });
+  const counter = (name: string, help: string) => metrics.counter({ name, help, stability: "ALPHA" }).with();
+  const reconstructions = counter(
+    "reconstruct_volume_operations_total",
+    "Volumes of an earlier agent that were found when this one started.",
+  );
+  const unknown = counter(
+    "reconstruct_volume_operations_errors_total",
+    "Those of them that are not known by what lies there.",
+  );
+  const forced = counter(
+    "force_cleaned_failed_volume_operations_total",
+    "Attempts to take away volumes that are not known and that no pod has any more.",
+  );
+  const notForced = counter(
+    "force_cleaned_failed_volume_operation_errors_total",
+    "Those of these attempts that failed.",
+  );
   return {
+    reconstructed: (isGood) => {
+      reconstructions.add();
+      if (!isGood) unknown.add();
+    },
+    forceCleaned: (isGood) => {
+      forced.add();
+      if (!isGood) notForced.add();
+    },
     measured: (how, milliseconds) => looks.with(how).observe(milliseconds / 1000),
     tried: (operation, plugin, milliseconds, isGood) =>
       operations

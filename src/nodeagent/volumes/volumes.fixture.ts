@@ -60,6 +60,8 @@ export async function setUp(t: TestContext) {
           void counted.push(`${operation} ${plugin} ${milliseconds} ${isGood ? "good" : "bad"}`),
         inPlace: (operation, plugin, milliseconds) =>
           void counted.push(`${operation} ${plugin} in place after ${milliseconds}`),
+        reconstructed: (isGood) => void counted.push(`found, ${isGood ? "known" : "not known"}`),
+        forceCleaned: (isGood) => void counted.push(`taken away unknown, ${isGood ? "good" : "bad"}`),
       },
       podsFolder: join(folder, "pods"),
     });

@@ -27,6 +27,7 @@ import type { PayloadSources } from "./payload.ts";
 import { pluginNameOf } from "./plugin-name.ts";
 import { localPlugins } from "./plugins/local-plugins.ts";
 import { payloadPlugins } from "./plugins/payload-plugins.ts";
+import { reconstruction } from "./reconstruction.ts";
 import { bindInside } from "./sub-path.ts";
 import { teardownVolumes } from "./teardown.ts";
 import { type PodTokens, podTokens } from "./tokens.ts";
@@ -55,6 +56,8 @@ export interface VolumesOptions {
 export interface RunningVolumes extends PodVolumes {
   /** Where a pod's emptyDirs on disk are that have a limit, and the limit. */
   limited(pod: Pod): readonly { readonly volume: string; readonly path: string; readonly limit: string }[];
+  /** Finds what an earlier agent left; called once, before any pod. */
+  reconstruct(): Promise<void>;
   /** Where a pod's volumes are, by name; empty until they are set up. */
   places(podUid: string): ReadonlyMap<string, MountedVolume>;
 }
@@ -105,8 +108,10 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     `${dialect.names.volumes.pluginPrefix.replaceAll("/", "~")}${kind}`;
   const folderOf = (uid: string, kind: string, name: string): string =>
     join(podsFolder, uid, "volumes", kindFolder(kind), name);
+  const earlier = reconstruction({ podsFolder, plugins: volumePlugins, kindFolder, tally });
 
   return {
+    reconstruct: () => earlier.run(),
     places: (uid) => ready.get(uid) ?? new Map(),
     limited: (pod) =>
       (pod.spec.volumes ?? []).flatMap(({ name, emptyDir }) => {
@@ -170,6 +175,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         if (options.keepTerminated) return;
         const at = clock.now();
         const told = (isGood: boolean): void => {
+          earlier.released(uid, isGood);
           for (const { plugin, asDevice } of plugins.get(uid) ?? [])
             tally?.tried(asDevice ? "unmap_volume" : "volume_unmount", plugin, clock.now() - at, isGood);
         };
@@ -259,6 +265,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       throw new VolumeError(trouble);
     }
     waitingSince.delete(uidOf(pod));
+    earlier.mounted(uidOf(pod));
     ready.set(uidOf(pod), mounted);
     plugins.set(
       uidOf(pod),

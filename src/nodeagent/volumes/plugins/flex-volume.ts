@@ -73,6 +73,7 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
       const isReadOnly = spec.readOnly || source.readOnly === true;
       return { hostPath: target, ...(isReadOnly && { readOnly: true }), selinuxRelabel: true };
     },
+    isRecorded: async (directory) => (await readRecord(join(directory, recordFile))) !== undefined,
     unmount: async (_, __, directory) => {
       const record = (await readRecord(join(directory, recordFile))) as FlexRecord | undefined;
       const target = join(directory, "mount");
