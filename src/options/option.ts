@@ -52,6 +52,8 @@ export interface Option<N extends string = string, T = unknown> extends OptionPa
   readonly aliases?: readonly string[];
   /** Path in the configuration file. */
   readonly config?: string;
+  /** In a file zero and the empty text are as good as nothing, as with the original; a flag means what it says. */
+  readonly zeroIsUnset?: boolean;
   /** What a flag's value means when that differs from the same value in a file. */
   fromFlag?(value: T): T;
 }
@@ -77,7 +79,11 @@ export function option<const F extends string, T>(
 
 /** A setting that has a place in the configuration file and no flag. */
 export function fileOption<const C extends string, T>(
-  said: OptionParts<NoInfer<T>> & { readonly type: OptionType<T>; readonly config: C },
+  said: OptionParts<NoInfer<T>> & {
+    readonly type: OptionType<T>;
+    readonly config: C;
+    readonly zeroIsUnset?: boolean;
+  },
 ): Option<C, T> {
   return { name: said.config, ...said };
 }

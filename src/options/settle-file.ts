@@ -52,8 +52,12 @@ export function readValues(set: OptionSet, file: ConfigFile): FileReading {
   };
   const read = (option: AnyOption, path: string, line: number, node: ConfigNode): void => {
     if (node.is === "scalar" && node.value === null) return;
+    const given = plainOf(node);
+    if (option.zeroIsUnset && given === "") return;
     try {
-      values.push({ option, value: option.type.read(plainOf(node)), file: file.path, line, path });
+      const value = option.type.read(given);
+      if (option.zeroIsUnset && value === 0) return;
+      values.push({ option, value, file: file.path, line, path });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const part = nodeWithin(node, error.at);

@@ -231,7 +231,7 @@ export function settle<O extends AnyOption>(
       return `${source.file}:${source.line}: ${source.path}: ${clip(JSON.stringify(option.type.write(values[name])))}`;
     if (source.from === "flag") return `${source.spelled}=${clip(source.text)}${fieldText(set, option)}`;
     return option.flag
-      ? `--${option.flag}${fieldText(set, option)}`
+      ? `--${set.dialect.spelling.flag(option.flag)}${fieldText(set, option)}`
       : set.dialect.spelling.field(option.config!);
   }
 }

@@ -21,7 +21,7 @@ import {
   text,
 } from "#options";
 import { inFile } from "./later.ts";
-import { priorityGraces, zeroMeans } from "./types.ts";
+import { priorityGraces } from "./types.ts";
 
 const uncertainSysctls = ["kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.", "net."];
 function sysctlProblem(name: string): string | undefined {
@@ -63,6 +63,7 @@ export const networkSection = (dialect: Dialect) => {
       flag: "hairpin-mode",
       idle: "the network plug-in decides it, as it does in the original since release 1.24",
       ...moved("hairpinMode"),
+      zeroIsUnset: true,
       type: oneOf("promiscuous-bridge", "hairpin-veth", "none"),
       default: "promiscuous-bridge",
       doc: "How a pod reaches itself through a service: promiscuous-bridge, hairpin-veth or none.",
@@ -105,6 +106,7 @@ export const networkSection = (dialect: Dialect) => {
     option({
       flag: "orch-api-burst",
       ...moved("orchAPIBurst"),
+      zeroIsUnset: true,
       type: int32,
       default: 100,
       check: atLeast(0),
@@ -114,6 +116,7 @@ export const networkSection = (dialect: Dialect) => {
     option({
       flag: "orch-api-content-type",
       ...moved("contentType"),
+      zeroIsUnset: true,
       type: oneOf(dialect.wire.protobufMediaType, "application/json"),
       default: dialect.wire.protobufMediaType,
       doc: `Media type of the objects sent to the API server: ${dialect.wire.protobufMediaType} or application/json. Answers come in JSON.`,
@@ -130,6 +133,7 @@ export const networkSection = (dialect: Dialect) => {
     option({
       flag: "event-burst",
       ...moved("eventBurst"),
+      zeroIsUnset: true,
       type: int32,
       default: 100,
       check: atLeast(0),
@@ -147,6 +151,7 @@ export const networkSection = (dialect: Dialect) => {
     option({
       flag: "registry-burst",
       ...moved("registryBurst"),
+      zeroIsUnset: true,
       type: int32,
       default: 10,
       check: atLeast(0),
@@ -169,6 +174,7 @@ export const networkSection = (dialect: Dialect) => {
     option({
       flag: "max-open-files",
       ...moved("maxOpenFiles"),
+      zeroIsUnset: true,
       type: int,
       default: 1_000_000,
       check: atLeast(0),
@@ -177,6 +183,7 @@ export const networkSection = (dialect: Dialect) => {
     option({
       flag: "node-status-update-frequency",
       ...moved("nodeStatusUpdateFrequency"),
+      zeroIsUnset: true,
       type: duration,
       default: 10_000,
       check: above(0),
@@ -184,7 +191,8 @@ export const networkSection = (dialect: Dialect) => {
     }),
     fileOption({
       config: "nodeStatusReportFrequency",
-      type: zeroMeans(duration, 300_000),
+      zeroIsUnset: true,
+      type: duration,
       default: 300_000,
       check: above(0),
       derive: (look) =>
@@ -195,7 +203,8 @@ export const networkSection = (dialect: Dialect) => {
     }),
     fileOption({
       config: "nodeLeaseDurationSeconds",
-      type: zeroMeans(int32, 40),
+      zeroIsUnset: true,
+      type: int32,
       default: 40,
       check: above(0),
       doc: "Seconds that the node's lease is good for; it is renewed every 10 s.",

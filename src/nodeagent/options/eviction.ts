@@ -53,6 +53,7 @@ export const evictionSection = (dialect: Dialect) => {
     option({
       flag: "eviction-pressure-transition-period",
       ...moved("evictionPressureTransitionPeriod"),
+      zeroIsUnset: true,
       type: duration,
       default: 300_000,
       check: notNegative,
@@ -113,6 +114,7 @@ export const evictionSection = (dialect: Dialect) => {
     option({
       flag: "minimum-image-ttl-duration",
       ...moved("imageMinimumGCAge"),
+      zeroIsUnset: true,
       type: duration,
       default: 120_000,
       doc: "Age that an unused image reaches before it is collected.",

@@ -29,6 +29,7 @@ export const loggingSection = (dialect: Dialect) => {
     option({
       flag: "logging-format",
       ...moved("logging.format"),
+      zeroIsUnset: true,
       type: oneOf("text", "json"),
       default: "text",
       gate: "LoggingBetaOptions",
@@ -37,6 +38,7 @@ export const loggingSection = (dialect: Dialect) => {
     option({
       flag: "log-flush-frequency",
       config: "logging.flushFrequency",
+      zeroIsUnset: true,
       type: nanoseconds,
       default: 5000,
       check: above(0),

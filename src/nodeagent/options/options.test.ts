@@ -388,6 +388,14 @@ test("original spellings work in their own dialect, in flags, fields and values"
       .enforceNodeAllocatable,
     ["pods", dialect.spelling.word("orch-reserved")],
   );
+  const wrong = await run({
+    dialect,
+    argv: ["--enforce-node-allocatable=x"],
+    file: { authorization: { mode: "Webhook" } },
+  });
+  const told = wrong.errors.join("\n");
+  for (const name of [dialect.spelling.word("orch-reserved"), `--${dialect.spelling.flag("orchconfig")}:`])
+    assert.ok(told.includes(name), `${name} in ${told}`);
 });
 
 test("the report frequency follows an update frequency that was given", async () => {

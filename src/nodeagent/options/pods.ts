@@ -48,6 +48,7 @@ export const podsSection = (dialect: Dialect) => {
     option({
       flag: "file-check-frequency",
       ...moved("fileCheckFrequency"),
+      zeroIsUnset: true,
       type: duration,
       default: 20_000,
       check: above(0),
@@ -56,6 +57,7 @@ export const podsSection = (dialect: Dialect) => {
     option({
       flag: "http-check-frequency",
       ...moved("httpCheckFrequency"),
+      zeroIsUnset: true,
       type: duration,
       default: 20_000,
       check: above(0),
@@ -64,6 +66,7 @@ export const podsSection = (dialect: Dialect) => {
     option({
       flag: "sync-frequency",
       ...moved("syncFrequency"),
+      zeroIsUnset: true,
       type: duration,
       default: 60_000,
       check: above(0),
@@ -72,6 +75,7 @@ export const podsSection = (dialect: Dialect) => {
     option({
       flag: "max-pods",
       ...moved("maxPods"),
+      zeroIsUnset: true,
       type: int32,
       default: 110,
       check: atLeast(0),
@@ -131,6 +135,7 @@ export const podsSection = (dialect: Dialect) => {
     option({
       flag: "runtime-request-timeout",
       ...moved("runtimeRequestTimeout"),
+      zeroIsUnset: true,
       type: duration,
       default: 120_000,
       check: above(0),
@@ -146,6 +151,7 @@ export const podsSection = (dialect: Dialect) => {
     }),
     fileOption({
       config: "configMapAndSecretChangeDetectionStrategy",
+      zeroIsUnset: true,
       type: oneOf("Get", "Cache", "Watch"),
       default: "Watch",
       doc: "How the agent learns of changed config maps and secrets: Get asks each time, Cache keeps answers for a while, Watch watches.",

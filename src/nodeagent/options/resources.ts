@@ -24,7 +24,6 @@ import {
   absoluteCgroup,
   anyCase,
   cpuSet,
-  emptyMeans,
   memoryReservations,
   memorySwap,
   qosShares,
@@ -38,6 +37,7 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "cgroup-driver",
       ...moved("cgroupDriver"),
+      zeroIsUnset: true,
       type: oneOf("cgroupfs", "systemd"),
       default: "cgroupfs",
       doc: "Who manages cgroups: cgroupfs or systemd.",
@@ -91,7 +91,8 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "cpu-manager-policy",
       ...moved("cpuManagerPolicy"),
-      type: emptyMeans(oneOf("none", "static"), "none"),
+      zeroIsUnset: true,
+      type: oneOf("none", "static"),
       default: "none",
       gate: "CPUManager",
       doc: "Policy of the CPU manager: none or static.",
@@ -107,6 +108,7 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "cpu-manager-reconcile-period",
       ...moved("cpuManagerReconcilePeriod"),
+      zeroIsUnset: true,
       type: duration,
       default: 10_000,
       check: notNegative,
@@ -119,8 +121,9 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "memory-manager-policy",
       ...moved("memoryManagerPolicy"),
+      zeroIsUnset: true,
       // Only the file takes either case.
-      type: emptyMeans({ ...anyCase("None", "Static"), parse: oneOf("None", "Static").parse }, "None"),
+      type: { ...anyCase("None", "Static"), parse: oneOf("None", "Static").parse },
       default: "None",
       gate: "MemoryManager",
       doc: "Policy of the memory manager: None or Static.",
@@ -128,7 +131,8 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "topology-manager-policy",
       ...moved("topologyManagerPolicy"),
-      type: emptyMeans(oneOf("none", "best-effort", "restricted", "single-numa-node"), "none"),
+      zeroIsUnset: true,
+      type: oneOf("none", "best-effort", "restricted", "single-numa-node"),
       default: "none",
       doc: "Policy of the topology manager: none, best-effort, restricted or single-numa-node.",
     }),
@@ -143,7 +147,8 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "topology-manager-scope",
       ...moved("topologyManagerScope"),
-      type: emptyMeans(oneOf("container", "pod"), "container"),
+      zeroIsUnset: true,
+      type: oneOf("container", "pod"),
       default: "container",
       doc: "What the topology manager places together: each container, or the pod.",
     }),
@@ -257,6 +262,7 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "volume-plugin-dir",
       ...moved("volumePluginDir"),
+      zeroIsUnset: true,
       type: directory,
       default: dialect.paths.agentVolumePlugins,
       doc: "Directory of third-party volume plug-ins.",
@@ -264,6 +270,7 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "volume-stats-agg-period",
       ...moved("volumeStatsAggPeriod"),
+      zeroIsUnset: true,
       type: duration,
       default: 60_000,
       doc: "How often the disk use of volumes is worked out; 0 is never.",
@@ -301,6 +308,7 @@ export const resourcesSection = (dialect: Dialect) => {
     option({
       flag: "container-log-max-size",
       ...moved("containerLogMaxSize"),
+      zeroIsUnset: true,
       type: quantity,
       default: "10Mi",
       doc: "Size of a log file before it is rotated.",

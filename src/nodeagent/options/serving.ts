@@ -25,6 +25,7 @@ export const servingSection = (dialect: Dialect) => {
     option({
       flag: "address",
       ...moved("address"),
+      zeroIsUnset: true,
       type: ip,
       default: "0.0.0.0",
       doc: "Address to serve on; 0.0.0.0 or :: is all interfaces and families.",
@@ -56,6 +57,7 @@ export const servingSection = (dialect: Dialect) => {
     option({
       flag: "healthz-bind-address",
       ...moved("healthzBindAddress"),
+      zeroIsUnset: true,
       type: ip,
       default: "127.0.0.1",
       doc: "Address of the health endpoint.",
@@ -157,6 +159,7 @@ export const servingSection = (dialect: Dialect) => {
     option({
       flag: "streaming-connection-idle-timeout",
       ...moved("streamingConnectionIdleTimeout"),
+      zeroIsUnset: true,
       type: duration,
       default: 14_400_000,
       check: notNegative,
@@ -195,6 +198,7 @@ export const authenticationSection = (dialect: Dialect) => {
     option({
       flag: "authentication-token-webhook-cache-ttl",
       ...moved("authentication.webhook.cacheTTL"),
+      zeroIsUnset: true,
       type: duration,
       default: 120_000,
       check: notNegative,
@@ -203,6 +207,7 @@ export const authenticationSection = (dialect: Dialect) => {
     option({
       flag: "authorization-mode",
       ...moved("authorization.mode"),
+      zeroIsUnset: true,
       type: oneOf("AlwaysAllow", "Webhook"),
       default: "Webhook",
       legacyDefault: "AlwaysAllow",
@@ -211,6 +216,7 @@ export const authenticationSection = (dialect: Dialect) => {
     option({
       flag: "authorization-webhook-cache-authorized-ttl",
       ...moved("authorization.webhook.cacheAuthorizedTTL"),
+      zeroIsUnset: true,
       type: duration,
       default: 300_000,
       check: notNegative,
@@ -219,6 +225,7 @@ export const authenticationSection = (dialect: Dialect) => {
     option({
       flag: "authorization-webhook-cache-unauthorized-ttl",
       ...moved("authorization.webhook.cacheUnauthorizedTTL"),
+      zeroIsUnset: true,
       type: duration,
       default: 30_000,
       check: notNegative,

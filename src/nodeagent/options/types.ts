@@ -9,6 +9,7 @@ import {
   int32,
   kindOf,
   listOf,
+  listed,
   mapOf,
   oneOf,
   quantity,
@@ -219,16 +220,13 @@ export const absoluteCgroup = (value: string): string | undefined =>
 
 /** Words that the dialect spells its own way; the value has the documents' spelling. */
 export function wordIn<const V extends string>(dialect: Dialect, ...allowed: readonly V[]): OptionType<V> {
-  const plain = oneOf(...allowed);
-  const neutral = (given: unknown): unknown =>
-    allowed.find((word) => dialect.spelling.word(word) === given) ?? given;
-  return {
-    ...plain,
-    parse: (given) => plain.parse(neutral(given) as string),
-    read: (value) => plain.read(neutral(value)),
-    write: (value) => dialect.spelling.word(value),
-    format: (value) => dialect.spelling.word(value),
+  const { word } = dialect.spelling;
+  const pick = (given: unknown): V => {
+    const found = allowed.find((one) => one === given || word(one) === given);
+    if (found === undefined) throw new Refusal(`must be ${listed(allowed.map((one) => word(one)))}`);
+    return found;
   };
+  return { ...oneOf(...allowed), parse: pick, read: pick, write: word, format: word };
 }
 
 /** Values that differ only in their case. */
@@ -244,18 +242,6 @@ export function anyCase<const V extends string>(...allowed: readonly V[]): Optio
     read: (value) => plain.read(fold(value)),
   };
 }
-
-/** An empty text in the file stands for the default, as elsewhere. */
-export const emptyMeans = <T>(type: OptionType<T>, value: T): OptionType<T> => ({
-  ...type,
-  read: (given) => (given === "" ? value : type.read(given)),
-});
-
-/** Of files: zero is as good as not given. */
-export const zeroMeans = (type: OptionType<number>, value: number): OptionType<number> => ({
-  ...type,
-  read: (given) => type.read(given) || value,
-});
 
 /** Grace of pods from this priority up to the next. */
 export interface PriorityGrace {
