@@ -16,7 +16,7 @@ const cases: [
   code: number | undefined,
   again: number | undefined,
 ][] = [
-  ["a key service that is away", new KeyServiceFailed("box", "no answer"), true, 500, undefined],
+  ["a key service that is away", new KeyServiceFailed("no answer"), true, 500, undefined],
   ["a full disk", new StoreFull("/somewhere", "disk is full"), true, 500, undefined],
   ["a crowd of writes", new StoreBusy(9), true, 429, 1],
   ["a closed store", new StoreClosed(), false, 503, undefined],

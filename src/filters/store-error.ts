@@ -18,7 +18,9 @@ export function storeErrorToStatus(error: unknown, isWrite: boolean): ApiError |
       "Internal error occurred: the store has no space left; nothing was written",
     );
   if (error instanceof KeyServiceFailed)
-    return new ApiError(500, "InternalError", `Internal error occurred: ${error.message}`);
+    return new ApiError(500, "InternalError", `Internal error occurred: ${error.message}`, {
+      causes: [{ message: error.message }],
+    });
   if (error instanceof StoreBusy)
     return tooManyRequests("too many writes are waiting for the store, please try again later", againSeconds);
   if (error instanceof StoreClosed) return serviceUnavailable("the server is shutting down");

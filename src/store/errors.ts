@@ -58,10 +58,10 @@ export class StoreBusy extends Error {
   }
 }
 
-/** The service that keeps the keys did not answer, or refused: nothing was encrypted, so nothing was written. */
+/**
+ * The service that keeps the keys did not answer, refused, or made no sense: nothing was encrypted, so nothing was
+ * written. Told in kube-apiserver's words.
+ */
 export class KeyServiceFailed extends Error {
   override readonly name = "KeyServiceFailed";
-  constructor(service: string, detail: string) {
-    super(`the key service ${JSON.stringify(service)} cannot be used: ${detail}`);
-  }
 }

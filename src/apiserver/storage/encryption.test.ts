@@ -44,7 +44,7 @@ function open(t: TestContext, resources: object[], reload = false) {
     reloads: configReloads({ clock, log: silentLog, metrics: createMetrics(), signal: stop.signal }),
     signal: stop.signal,
   });
-  return { encryption };
+  return { encryption, clock };
 }
 
 const service = (name: string, apiVersion: string): object => ({
@@ -64,6 +64,21 @@ for (const [name, versions, reload, expected] of checks)
       expected,
     );
   });
+
+test("health: a shared check names the services that fail", async (t) => {
+  const providers = ["a", "b"].map((name) => service(name, "v2"));
+  const { encryption, clock } = open(t, [{ resources: ["configmaps"], providers }]);
+  const asked = Promise.resolve(encryption.checks[0]!.check());
+  const failed = assert.rejects(asked, (error: Error) => {
+    assert.match(
+      error.message,
+      /^\[kms-provider-0: .* for KMS Provider a, .*, kms-provider-1: .* Provider b, /,
+    );
+    return true;
+  });
+  await clock.advance(3000);
+  await failed;
+});
 
 const secret = Buffer.alloc(32, 7).toString("base64");
 const aesgcm = (name: string): object => ({ aesgcm: { keys: [{ name, secret }] } });

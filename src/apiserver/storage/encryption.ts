@@ -98,7 +98,16 @@ export function openEncryption(options: EncryptionOptions): Encryption {
   function checksOf(): readonly HealthCheck[] {
     const { services } = loaded;
     const all = async (): Promise<void> => {
-      await Promise.all(loaded.services.map((service) => service.health()));
+      const failures = await Promise.all(
+        loaded.services.map((service, at) =>
+          service.health().then(
+            () => [],
+            (error: Error) => [`kms-provider-${at}: ${error.message}`],
+          ),
+        ),
+      );
+      const texts = failures.flat();
+      if (texts.length > 0) throw new Error(texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`);
     };
     if (options.reload || (services.length > 0 && services.every(({ version }) => version === "v2")))
       return [{ name: "kms-providers", check: all }];

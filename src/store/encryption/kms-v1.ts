@@ -2,11 +2,13 @@
 // encrypted data key, the value.
 import { randomBytes } from "node:crypto";
 import { noPrefix } from "../encrypted.ts";
+import { KeyServiceFailed } from "../errors.ts";
 import { DataKeyCache, dataKey, dataKeyBytes, openCbc } from "./data-key.ts";
 import {
   type DataKeyObserver,
   type KmsOptions,
   type KmsProvider,
+  failing,
   kmsChannel,
   rememberedHealth,
 } from "./kms.ts";
@@ -34,19 +36,21 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       ({ version }) => {
         if (version === protocol) return;
         checked = undefined;
-        throw new Error(
-          `the key service "${name}" speaks version ${JSON.stringify(version ?? "")}, not ${protocol}`,
+        throw new KeyServiceFailed(
+          `KMS provider api version ${version ?? ""} is not supported, only ${protocol} is supported now`,
         );
       },
       (error: Error) => {
         checked = undefined;
-        throw error;
+        throw new KeyServiceFailed(`failed get version from remote KMS provider: ${error.message}`, {
+          cause: error,
+        });
       },
     ));
   const encrypt = async (plain: Uint8Array): Promise<Uint8Array> => {
     await checkVersion();
     const { cipher } = await call(v1Calls.encrypt, { version: protocol, plain });
-    if (!cipher || cipher.length === 0) throw new Error(`the key service "${name}" gave no ciphertext`);
+    if (!cipher || cipher.length === 0) throw new KeyServiceFailed(`KMS provider ${name} gave no ciphertext`);
     return cipher;
   };
   const decrypt = async (cipher: Uint8Array): Promise<Uint8Array> => {
@@ -61,7 +65,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       const secret = newDataKey(observer);
       const cipher = await encrypt(secret);
       if (cipher.length > 0xffff)
-        throw new Error(`the key service "${name}" gave ${cipher.length} bytes for a key`);
+        throw new KeyServiceFailed(`KMS provider ${name} gave ${cipher.length} bytes for a key`);
       keep(Buffer.from(cipher).toString("base64"), secret);
       const length = Buffer.alloc(2);
       length.writeUInt16BE(cipher.length);
@@ -84,9 +88,12 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
     },
     health: rememberedHealth(async () => {
       const plain = Buffer.from("ping");
-      const back = await decrypt(await encrypt(plain));
+      const section = (of: string): string =>
+        `failed to perform ${of} section of the healthz check for KMS Provider ${name}, error`;
+      const cipher = await failing(section("encrypt"), () => encrypt(plain));
+      const back = await failing(section("decrypt"), () => decrypt(cipher));
       if (!plain.equals(back))
-        throw new Error(`the key service "${name}" did not give back what it encrypted`);
+        throw new KeyServiceFailed(`${section("decrypt")}: it did not give back what it encrypted`);
     }, clock),
     close: () => channel.close(),
   };

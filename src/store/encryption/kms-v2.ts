@@ -3,16 +3,26 @@
 // stale from then on.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { noPrefix } from "../encrypted.ts";
+import { KeyServiceFailed } from "../errors.ts";
 import { type DataKey, DataKeyCache, dataKey, dataKeyBytes } from "./data-key.ts";
-import { type KmsOptions, type KmsProvider, kmsChannel, rememberedHealth } from "./kms.ts";
-import { type EncryptedObject, type KmsAnnotation, encryptedObject, v2Calls } from "./kms-messages.ts";
+import { type KmsOptions, type KmsProvider, failing, kmsChannel, rememberedHealth } from "./kms.ts";
+import {
+  type EncryptedObject,
+  type KmsAnnotation,
+  type KmsEncryptResponse,
+  encryptedObject,
+  v2Calls,
+} from "./kms-messages.ts";
 
-const protocols = ["v2", "v2beta1"];
+/** The first is that of release 1.27. */
+const protocols = ["v2beta1", "v2"];
 const askEveryMilliseconds = 60_000;
 const askAgainMilliseconds = 10_000;
 /** A data key whose key id was not confirmed for this long does not write any more. */
 const confirmedMilliseconds = 3 * 60_000;
 const longestId = 1024;
+/** How much of what a service says of itself is told. */
+const longestHealth = 1024;
 const longestDataKey = 1024;
 const longestAnnotations = 32 * 1024;
 const keptKeys = 2048;
@@ -38,36 +48,62 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
   let closed = false;
   let cancel = (): void => undefined;
 
-  const status = async (): Promise<string> => {
-    const { version = "", healthz = "", keyId = "" } = await call(v2Calls.status, {});
-    if (!protocols.includes(version))
-      throw new Error(`the key service "${name}" speaks version ${JSON.stringify(version)}, not v2`);
-    if (healthz !== "ok")
-      throw new Error(`the key service "${name}" is not well: ${JSON.stringify(healthz.slice(0, 200))}`);
-    checkKeyId(keyId);
-    return keyId;
-  };
-  const checkKeyId = (keyId: string): void => {
-    if (keyId === "" || Buffer.byteLength(keyId) > longestId)
-      throw new Error(`the key service "${name}" gave a key id of ${Buffer.byteLength(keyId)} bytes`);
-  };
+  /** A service that is not well still gets its keys used: what is wrong with it is for those who ask how it is. */
   const renew = async (): Promise<void> => {
-    const keyId = await status();
+    const {
+      version = "",
+      healthz = "",
+      keyId = "",
+    } = await failing(
+      `failed to perform status section of the healthz check for KMS Provider ${name}, error`,
+      () => call(v2Calls.status, {}),
+    );
+    const problems: string[] = [];
+    if (healthz !== "ok") problems.push(`got unexpected healthz status: ${healthz.slice(0, longestHealth)}`);
+    if (!protocols.includes(version))
+      problems.push(`expected KMSv2 API version ${protocols[0]}, got ${version.slice(0, longestHealth)}`);
+    const wrong = keyIdProblem(keyId);
+    if (wrong === undefined) problems.push(...(await rotate(keyId)));
+    else problems.push(`got invalid KMSv2 KeyID ${JSON.stringify(keyId.slice(0, longestId))}: ${wrong}`);
+    if (problems.length === 0) return;
+    const told = problems.length === 1 ? problems[0]! : `[${problems.join(", ")}]`;
+    throw new KeyServiceFailed(`kmsv2 Provider ${name} is not healthy, error: ${told}`);
+  };
+  /** A new data key where the service uses another key than for the current one; what kept it from that. */
+  const rotate = async (keyId: string): Promise<readonly string[]> => {
     const confirmedUntil = clock.now() + confirmedMilliseconds;
     if (current?.keyId === keyId) {
       current.confirmedUntil = confirmedUntil;
-      return;
+      return [];
     }
+    const uid = randomUUID();
     const secret = randomBytes(dataKeyBytes);
-    const answer = await call(v2Calls.encrypt, { plaintext: secret, uid: randomUUID() });
-    const { ciphertext: encrypted = Buffer.alloc(0), keyId: used = "", annotations = [] } = answer;
-    checkKeyId(used);
-    if (encrypted.length === 0 || encrypted.length > longestDataKey)
-      throw new Error(`the key service "${name}" gave a data key of ${encrypted.length} bytes`);
-    checkAnnotations(annotations, name);
-    const key = dataKey(secret);
-    keys.set(idOf({ keyId: used, encryptedDataKey: encrypted, annotations }), key);
-    current = { keyId: used, encrypted, annotations, key, confirmedUntil };
+    let used = "";
+    let failure = "<nil>";
+    try {
+      const answer = await failing("failed to encrypt DEK, error", () =>
+        call(v2Calls.encrypt, { plaintext: secret, uid }),
+      );
+      const { ciphertext: encrypted = Buffer.alloc(0), annotations = [] } = answer;
+      checkEncrypted(answer);
+      used = answer.keyId ?? "";
+      if (used === keyId) {
+        const key = dataKey(secret);
+        keys.set(idOf({ keyId: used, encryptedDataKey: encrypted, annotations }), key);
+        current = { keyId: used, encrypted, annotations, key, confirmedUntil };
+        return [];
+      }
+    } catch (error) {
+      failure = (error as Error).message;
+    }
+    const state = current ? "<nil>" : "got unexpected nil transformer";
+    const until = current
+      ? new Date(current.confirmedUntil).toISOString().replace(/\.\d+/, "")
+      : "0001-01-01T00:00:00Z";
+    return [
+      `failed to rotate DEK uid="${uid}", errState=${state}, errGen=${failure}, statusKeyID=${JSON.stringify(keyId)}, ` +
+        `encryptKeyID=${JSON.stringify(used)}, stateKeyID=${JSON.stringify(current?.keyId ?? "")}, expirationTimestamp=${until}`,
+    ];
   };
   let renewing: Promise<void> | undefined;
   const renewOnce = (): Promise<void> => (renewing ??= renew().finally(() => (renewing = undefined)));
@@ -84,7 +120,11 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
   void follow();
 
   const writing = async (): Promise<CurrentKey> => {
-    if (!current || clock.now() >= current.confirmedUntil) await renewOnce();
+    const isConfirmed = (): boolean => current !== undefined && clock.now() < current.confirmedUntil;
+    if (!isConfirmed())
+      await renewOnce().catch((error: unknown) => {
+        if (!isConfirmed()) throw error;
+      });
     return current!;
   };
   return {
@@ -128,17 +168,45 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
   };
 }
 
-function checkAnnotations(annotations: readonly KmsAnnotation[], name: string): void {
+function keyIdProblem(keyId: string): string | undefined {
+  const bytes = Buffer.byteLength(keyId);
+  if (bytes === 0) return "keyID is empty";
+  return bytes > longestId
+    ? `keyID is ${bytes} bytes, which exceeds the max size of ${longestId}`
+    : undefined;
+}
+
+/** Throws what is wrong with a data key that the service encrypted. */
+function checkEncrypted({ ciphertext, keyId = "", annotations = [] }: KmsEncryptResponse): void {
+  const bytes = ciphertext?.length ?? 0;
+  if (bytes === 0) throw new Error("failed to validate encrypted DEK: encrypted DEK is empty");
+  if (bytes > longestDataKey)
+    throw new Error(
+      `failed to validate encrypted DEK: encrypted DEK is ${bytes} bytes, which exceeds the max size of ${longestDataKey}`,
+    );
+  const wrong = keyIdProblem(keyId);
+  if (wrong !== undefined) throw new Error(`failed to validate key id: ${wrong}`);
+  const problems = annotationProblems(annotations);
+  if (problems.length === 0) return;
+  const told = problems.length === 1 ? problems[0]! : `[${problems.join(", ")}]`;
+  throw new Error(`failed to validate annotations: ${told}`);
+}
+
+function annotationProblems(annotations: readonly KmsAnnotation[]): string[] {
+  const problems: string[] = [];
   let bytes = 0;
   for (const { key = "", value } of annotations) {
     if (!domainName.test(key))
-      throw new Error(
-        `the key service "${name}" gave an annotation ${JSON.stringify(key.slice(0, 100))}; names are domains`,
+      problems.push(
+        `annotations: Invalid value: ${JSON.stringify(key.slice(0, longestHealth))}: should be a domain with at least two segments separated by dots`,
       );
     bytes += key.length + (value?.length ?? 0);
   }
   if (bytes > longestAnnotations)
-    throw new Error(`the key service "${name}" gave ${bytes} bytes of annotations`);
+    problems.push(
+      `total size of annotations is ${bytes}, which exceeds the max size of ${longestAnnotations}`,
+    );
+  return problems;
 }
 
 /** Whatever goes into decryption names the key. */

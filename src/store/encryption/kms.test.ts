@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Clock, systemClock } from "#base";
 import { type GrpcMethod, GrpcError, grpcServer, unaryProcedure } from "#http";
+import { KeyServiceFailed } from "../errors.ts";
 import type { DataKeyObserver } from "./kms.ts";
 import { kmsV1 } from "./kms-v1.ts";
 import { kmsV2 } from "./kms-v2.ts";
@@ -29,7 +30,14 @@ function fieldOf(message: Uint8Array, wanted: number): Buffer {
 async function service(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "kms-"));
   const socketPath = join(folder, "s");
-  const state = { keyId: "key-1", healthz: "ok", version: "", fail: [] as string[], annotate: false };
+  const state = {
+    keyId: "key-1",
+    healthz: "ok",
+    version: "",
+    fail: [] as string[],
+    annotate: false,
+    usedKeyId: undefined as string | undefined,
+  };
   const calls: string[] = [];
   const procedure = (path: string, answer: (request: Uint8Array) => Uint8Array) => {
     const method: GrpcMethod<Uint8Array, Uint8Array> = {
@@ -59,7 +67,7 @@ async function service(t: TestContext) {
       procedure(`${v2}/Encrypt`, (request) =>
         Buffer.concat([
           field(1, flipped(fieldOf(request, 1))),
-          field(2, state.keyId),
+          field(2, state.usedKeyId ?? state.keyId),
           ...(state.annotate ? [note()] : []),
         ]),
       ),
@@ -141,13 +149,25 @@ test("version 1 is unhealthy while the service fails or speaks another version, 
   state.fail = ["Encrypt"];
   await provider.health();
   pass(21_000);
-  await assert.rejects(provider.health(), /refused/);
-  await assert.rejects(async () => await provider.seal(value, "/a"), /refused/);
+  const refused = "rpc error: code = Internal desc = refused";
+  const section = (of: string): string =>
+    `failed to perform ${of} section of the healthz check for KMS Provider box, error: ${refused}`;
+  await assert.rejects(provider.health(), { message: section("encrypt") });
+  await assert.rejects(async () => await provider.seal(value, "/a"), new KeyServiceFailed(refused));
+  state.fail = ["Decrypt"];
+  pass(4000);
+  await assert.rejects(provider.health(), { message: section("decrypt") });
   state.fail = [];
   pass(4000);
   await provider.health();
   state.version = "v9";
-  await assert.rejects(async () => await v1().seal(value, "/a"), /speaks version "v9"/);
+  await assert.rejects(async () => await v1().seal(value, "/a"), {
+    message: "KMS provider api version v9 is not supported, only v1beta1 is supported now",
+  });
+  state.fail = ["Version"];
+  await assert.rejects(async () => await v1().seal(value, "/a"), {
+    message: `failed get version from remote KMS provider: ${refused}`,
+  });
 });
 
 test("version 2 uses one data key until the key id changes; then old values are stale", async (t) => {
@@ -181,15 +201,42 @@ test("version 2 writes on for three minutes without the service, then no more; w
   await assert.rejects(provider.health());
 });
 
-for (const [name, change] of [
-  ["a service that is not well", { healthz: "ill" }],
-  ["another version", { version: "v1" }],
-  ["no key id", { keyId: "" }],
+const unwell = "kmsv2 Provider box is not healthy, error: ";
+for (const [name, change, why, writes] of [
+  ["that is not well", { healthz: "ill" }, "got unexpected healthz status: ill", true],
+  ["of another version", { version: "v1" }, "expected KMSv2 API version v2beta1, got v1", true],
+  ["without a key id", { keyId: "" }, 'got invalid KMSv2 KeyID "": keyID is empty', false],
+  [
+    "with all of it",
+    { healthz: "ill", version: "v1", keyId: "" },
+    '[got unexpected healthz status: ill, expected KMSv2 API version v2beta1, got v1, got invalid KMSv2 KeyID "": keyID is empty]',
+    false,
+  ],
 ] as const)
-  test(`version 2 refuses ${name}`, async (t) => {
+  test(`version 2: a service ${name} is unhealthy in kube-apiserver's words`, async (t) => {
     const { v2, state } = await service(t);
     Object.assign(state, change);
     const provider = v2();
-    await assert.rejects(provider.health(), /key service/);
-    await assert.rejects(async () => await provider.seal(value, "/a"), /key service/);
+    await assert.rejects(provider.health(), new KeyServiceFailed(`${unwell}${why}`));
+    const sealed = (async () => await provider.seal(value, "/a"))();
+    if (writes) assert.equal(fieldOf(Buffer.from(await sealed), 2).toString(), "key-1");
+    else await assert.rejects(sealed, new KeyServiceFailed(`${unwell}${why}`));
   });
+
+test("version 2 makes no data key under another key than that of the status, and says all that it knows", async (t) => {
+  const { v2, state } = await service(t);
+  state.usedKeyId = "key-9";
+  await assert.rejects(v2().health(), (error: Error) => {
+    assert.match(
+      error.message,
+      /failed to rotate DEK uid="[-0-9a-f]{36}", errState=got unexpected nil transformer, errGen=<nil>, statusKeyID="key-1", encryptKeyID="key-9", stateKeyID="", expirationTimestamp=0001-01-01T00:00:00Z$/,
+    );
+    return true;
+  });
+  state.usedKeyId = undefined;
+  state.fail = ["Encrypt"];
+  await assert.rejects(
+    v2().health(),
+    /errGen=failed to encrypt DEK, error: rpc error: code = Internal desc = refused, statusKeyID/,
+  );
+});

@@ -1,6 +1,6 @@
 // What both versions of the key service share: how it is reached, and how its health is asked for.
 import type { Clock } from "#base";
-import { type GrpcChannel, type GrpcMethod, grpcChannel } from "#http";
+import { type GrpcChannel, GrpcError, type GrpcMethod, grpcChannel } from "#http";
 import type { EncryptionProvider } from "../encrypted.ts";
 import { KeyServiceFailed } from "../errors.ts";
 
@@ -33,7 +33,7 @@ export interface KmsProvider extends EncryptionProvider {
 export type KmsCall = <Q, R>(method: GrpcMethod<Q, R>, request: Q) => Promise<R>;
 
 /** Failures of calls are told as the key service's: they are not the store's. */
-export function kmsChannel({ name, endpoint, timeoutMilliseconds, clock }: KmsOptions): {
+export function kmsChannel({ endpoint, timeoutMilliseconds, clock }: KmsOptions): {
   readonly call: KmsCall;
   readonly channel: GrpcChannel;
 } {
@@ -45,10 +45,28 @@ export function kmsChannel({ name, endpoint, timeoutMilliseconds, clock }: KmsOp
         const options = { deadlineMilliseconds: timeoutMilliseconds, repeatable: true };
         return await channel.unary(method, request, options);
       } catch (error) {
-        throw new KeyServiceFailed(name, (error as Error).message);
+        throw new KeyServiceFailed(rpcErrorText(error as Error), { cause: error });
       }
     },
   };
+}
+
+/** As Go's library for these calls says it. */
+function rpcErrorText(error: Error): string {
+  if (!(error instanceof GrpcError)) return error.message;
+  const words = error.code.toLowerCase().split("_");
+  const code = words.map((word) => `${word[0]!.toUpperCase()}${word.slice(1)}`).join("");
+  const detail = code === "DeadlineExceeded" ? "context deadline exceeded" : error.detail;
+  return `rpc error: code = ${code === "Cancelled" ? "Canceled" : code} desc = ${detail}`;
+}
+
+/** A failure, with what was being done. */
+export async function failing<T>(what: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw new KeyServiceFailed(`${what}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 const goodMilliseconds = 20_000;
