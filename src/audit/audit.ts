@@ -117,7 +117,14 @@ function logSink(
           onError: (error) => log.error("old audit logs cannot be cleaned up", { error: error.message }),
         });
   const { format, mode } = settings;
-  const backend = logBackend({ format, apiVersion, file, mode, lost: (...told) => lost("log", ...told) });
+  const backend = logBackend({
+    format,
+    apiVersion,
+    file,
+    mode,
+    clock,
+    lost: (...told) => lost("log", ...told),
+  });
   return wrapped(backend, settings, options, { name: "log", concurrent: false, lost });
 }
 

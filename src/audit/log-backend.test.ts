@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { virtualClock } from "#base";
 import { eventOf } from "./audit.fixture.ts";
 import { type AuditMode, sinkOf } from "./backend.ts";
 import { logBackend } from "./log-backend.ts";
@@ -7,10 +8,12 @@ import { logBackend } from "./log-backend.ts";
 function harness({ failing = false, mode }: { failing?: boolean; mode?: AuditMode } = {}) {
   const written: string[] = [];
   const lost: number[] = [];
+  const clock = virtualClock();
   const backend = logBackend({
     format: "json",
     apiVersion: "g/v1",
     mode: mode ?? "blocking",
+    clock,
     lost: (count) => lost.push(count),
     file: {
       write: (text) => {
@@ -20,7 +23,7 @@ function harness({ failing = false, mode }: { failing?: boolean; mode?: AuditMod
       close: async () => undefined,
     },
   });
-  return { written, lost, backend };
+  return { written, lost, backend, clock };
 }
 
 const idsIn = (texts: readonly string[]): string[] =>
@@ -44,14 +47,28 @@ test("events are written together before the first of their answers leaves", () 
   assert.equal(written.length, 1);
 });
 
-test("events are written in the same turn of the event loop though no answer leaves", async () => {
+test("the first event of a request is written in the same turn of the event loop though no answer leaves", async () => {
   const { written, backend } = harness();
-  for (const auditId of ids) void backend.process([eventOf({ auditId })]);
+  for (const auditId of ids) void backend.process([eventOf({ auditId, stage: "RequestReceived" })]);
   await turn();
   assert.equal(written.length, 1);
-  void backend.process([eventOf({ auditId: "e" })]);
+  void backend.process([eventOf({ auditId: "e", stage: "RequestReceived" })]);
   await turn();
   assert.deepEqual(idsIn(written), [...ids, "e"]);
+});
+
+test("other events are written soon though no answer leaves", async () => {
+  const { written, backend, clock } = harness();
+  for (const auditId of ids) void backend.process([eventOf({ auditId })]);
+  await turn();
+  assert.deepEqual(written, []);
+  await clock.advance(50);
+  assert.equal(written.length, 1);
+  void backend.process([eventOf({ auditId: "e" })]);
+  await clock.advance(50);
+  assert.deepEqual(idsIn(written), [...ids, "e"]);
+  await clock.advance(1000);
+  assert.equal(written.length, 2);
 });
 
 const sizes: [mode: AuditMode, padding: number][] = [
@@ -66,7 +83,7 @@ for (const [mode, padding] of sizes)
     const many = Array.from({ length: padding > 0 ? 5 : 400 }, (_, at) => `id-${at}`);
     const requestObject = JSON.stringify("x".repeat(padding));
     await backend.process(many.map((auditId) => eventOf({ auditId, requestObject })));
-    await turn();
+    backend.flush!();
     assert.ok(written.length > 1 && written.length < 10, `${written.length}`);
     assert.deepEqual(idsIn(written), many);
   });

@@ -40,10 +40,11 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
   const write = (
     record: AuditRecord,
     stage: Parameters<AuditRecord["event"]>[0],
+    at = clock.now(),
   ): Promise<boolean> | undefined => {
     if (record.omits(stage)) return undefined;
     audit.metrics.events.add();
-    return audit.sink.write(record.event(stage, preciseNow(clock)));
+    return audit.sink.write(record.event(stage, at));
   };
   const recordOf = (call: ApiCall): AuditRecord | undefined => {
     const config = configFor(audit, call);
@@ -57,14 +58,15 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
     record: AuditRecord,
     stage: "ResponseComplete" | "Panic",
   ): Promise<boolean> | undefined => {
-    const took = clock.now() - call.call.receivedAt;
+    const now = clock.now();
+    const took = now - call.call.receivedAt;
     if (took > slowMilliseconds && !isLongRunning(call.target))
       for (const [part, milliseconds] of [
         ...Object.entries(latencyParts(call.operation, options.dialect)),
         ["total", took] as const,
       ])
         record.annotate(`${options.latencyPrefix}${part}`, durationOfMillis(milliseconds));
-    return write(record, stage);
+    return write(record, stage, now);
   };
 
   async function recorded(call: ApiCall, record: AuditRecord, next: () => Promise<Reply>): Promise<Reply> {
@@ -240,4 +242,3 @@ function distinct(milliseconds: number): number {
   lastReceived = Math.max(milliseconds * 1000, Math.min(lastReceived + 1, milliseconds * 1000 + 999));
   return lastReceived / 1000;
 }
-const preciseNow = (clock: Clock): number => clock.now();
