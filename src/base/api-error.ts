@@ -202,6 +202,9 @@ export class Spelled {
   }
 }
 
+/** In place of a value that is not shown. */
+export const omitted = new Spelled("");
+
 /** Values as clients know them: nothing is the word null, lists of texts carry their type. */
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return '"null"';
@@ -229,7 +232,8 @@ const shownValue = ({ type, value }: FieldError): unknown =>
     : value;
 
 function fieldErrorBody(error: FieldError): string {
-  const shown = valueless.has(error.type) ? "" : `: ${valueText(shownValue(error))}`;
+  const isShown = !valueless.has(error.type) && error.value !== omitted;
+  const shown = isShown ? `: ${valueText(shownValue(error))}` : "";
   return `${words[error.type]}${shown}${error.detail && `: ${error.detail}`}`;
 }
 

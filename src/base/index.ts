@@ -7,6 +7,7 @@ export {
   type FieldErrorType,
   type ResourceName,
   Spelled,
+  omitted,
   type StatusCause,
   type StatusDetails,
   alreadyExists,

@@ -1,7 +1,7 @@
 // scale: the replicas of a workload, seen and written as a small object of their own.
 import { PartialObjectMetadata, Scale, Table } from "#api";
 import { badRequest, deepCopy, internal, invalid, invalidValue, notFound } from "#base";
-import { apiVersionOf } from "#dialect";
+import { type Dialect, apiVersionOf } from "#dialect";
 import {
   type ApiObject,
   type Column,
@@ -15,6 +15,7 @@ import {
   nameColumn,
   ownersOfScale,
   update,
+  validateFinalizersQualified,
   validateMeta,
 } from "#registry";
 import { type Message, encodeJson } from "#schema";
@@ -191,8 +192,14 @@ const appliedScale = (configuration: Configuration, { force = false }: WriteOpti
 const replicasOf = (scale: Record<string, unknown>): number =>
   (scale["spec"] as { replicas?: number } | undefined)?.replicas ?? 0;
 
-function checkScale(name: string, metadata: ApiObject["metadata"], replicas: number): void {
-  const errors = validateMeta(metadata, true, dnsSubdomain);
+/** A scale need not name the namespace, which the path does. */
+function checkScale(old: ApiObject, scale: ApiObject, replicas: number, dialect: Dialect): void {
+  const { name = "", namespace } = old.metadata;
+  const { metadata } = scale;
+  const errors = [
+    ...validateMeta({ ...metadata, namespace: metadata.namespace ?? namespace }, true, dnsSubdomain),
+    ...validateFinalizersQualified(metadata.finalizers, dialect),
+  ];
   if (replicas < 0)
     errors.push(invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"));
   if (errors.length > 0) throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, errors);
@@ -219,7 +226,7 @@ async function written(
       const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old, unset), change);
       const next = deepCopy(old);
       const replicas = replicasOf(scale as unknown as Record<string, unknown>);
-      if (!view.ownRules) checkScale(name, scale.metadata, replicas);
+      if (!view.ownRules) checkScale(old, scale, replicas, endpoint.resource.dialect);
       else if (replicas === unset)
         throw badRequest(`the spec replicas field "${pathOf(view)}" cannot be empty`);
       view.setReplicas(next, replicas);

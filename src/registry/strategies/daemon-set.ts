@@ -16,6 +16,7 @@ import {
 } from "./pod-template.ts";
 import { isEmptySelector, labelSelectorErrors, selects } from "./rules/label-selector.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
+import { goSelector } from "./rules/go-syntax.ts";
 import { same, unchangedSelector } from "./rules/unchanged.ts";
 import {
   counterErrors,
@@ -77,11 +78,13 @@ function specErrors(spec: DaemonSetSpec, ctx: RequestContext): FieldError[] {
   const errors = labelSelectorErrors(selector, "spec.selector");
   if (selects(selector, template.metadata.labels) === false) errors.push(mismatch(template, "spec"));
   if (selector && isEmptySelector(selector))
-    errors.push(invalidValue("spec.selector", selector, "an empty selector is invalid for a daemon set"));
+    errors.push(
+      invalidValue("spec.selector", goSelector(selector), "empty selector is invalid for daemonset"),
+    );
   errors.push(
     ...validatePodTemplate(template, "spec.template", ctx),
     ...sharedDiskErrors(template, "spec.template"),
-    ...endlessErrors(template, "spec.template"),
+    ...endlessErrors(template, "spec.template", "DaemonSet"),
   );
   errors.push(
     ...notNegative(spec.minReadySeconds, "spec.minReadySeconds"),

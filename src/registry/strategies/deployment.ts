@@ -41,10 +41,10 @@ function replicatedErrors(
 ): FieldError[] {
   return [
     ...notNegative(spec.replicas, "spec.replicas"),
-    ...keeperErrors(spec, "spec", () => [
+    ...keeperErrors(spec, "spec", "deployment", () => [
       ...validatePodTemplate(spec.template, template, ctx),
       ...((spec.replicas ?? 0) > 1 ? sharedDiskErrors(spec.template, template) : []),
-      ...endlessErrors(spec.template, template),
+      ...endlessErrors(spec.template, template, "ReplicaSet"),
     ]),
   ];
 }

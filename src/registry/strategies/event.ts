@@ -168,10 +168,9 @@ function seen(event: Event, now: Date): { first: string; last: string; count: nu
 
 function source(event: Event): string {
   const { component, host } = event.deprecatedSource;
-  const [name, instance] = component
-    ? [component, host]
-    : [event.reportingController ?? "", event.reportingInstance];
-  return instance ? `${name}, ${instance}` : (name ?? "");
+  const name = component || (event.reportingController ?? "");
+  const instance = host || event.reportingInstance;
+  return instance ? `${name}, ${instance}` : name;
 }
 
 const selectable = [

@@ -100,6 +100,8 @@ function ruleErrors({ subjects, resourceRules, nonResourceRules }: Rule, at: str
 }
 
 const subjectFields = { ServiceAccount: "serviceAccount", User: "user", Group: "group" } as const;
+const kindWith = (field: string): string =>
+  Object.entries(subjectFields).find(([, name]) => name === field)![0];
 
 function subjectErrors(subject: Subject, at: string): FieldError[] {
   const { kind } = subject;
@@ -110,7 +112,9 @@ function subjectErrors(subject: Subject, at: string): FieldError[] {
   const field = `${at}.${own}`;
   const errors = Object.values(subjectFields)
     .filter((key) => key !== own && subject[key])
-    .map((key) => forbiddenField(`${at}.${key}`, `${key} is forbidden when subject kind is '${kind}'`));
+    .map((key) =>
+      forbiddenField(`${at}.${key}`, `${key} is forbidden when subject kind is not '${kindWith(key)}'`),
+    );
   if (!given) return [required(field, `${own} is required when subject kind is '${kind}'`), ...errors];
   if (own !== "serviceAccount") return [...(given.name ? [] : [required(`${field}.name`)]), ...errors];
   return [...accountErrors(subject.serviceAccount!, field), ...errors];
@@ -131,14 +135,14 @@ function accountErrors(
 }
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
-const alone = (values: readonly string[], field: string): FieldError[] =>
+const alone = (values: readonly string[], field: string, others: string): FieldError[] =>
   values.length > 1 && values.includes("*")
-    ? [invalidValue(field, values, "if '*' is present, must not specify others")]
+    ? [invalidValue(field, values, `if '*' is present, must not specify other ${others}`)]
     : [];
 
 function verbErrors(given: readonly string[] | null, field: string): FieldError[] {
   if (!given?.length) return [required(field, "verbs must contain at least one value")];
-  if (given.includes("*")) return alone(given, field);
+  if (given.includes("*")) return alone(given, field, "verbs");
   return given.every((verb) => verbs.includes(verb)) ? [] : [notSupported(field, given, verbs)];
 }
 
@@ -154,12 +158,12 @@ function resourceRuleErrors(
   const errors = verbErrors(given, `${at}.verbs`);
   errors.push(
     ...(apiGroups?.length
-      ? alone(apiGroups, `${at}.apiGroups`)
+      ? alone(apiGroups, `${at}.apiGroups`, "api groups")
       : [required(`${at}.apiGroups`, "resource rules must supply at least one api group")]),
   );
   errors.push(
     ...(resources?.length
-      ? alone(resources, `${at}.resources`)
+      ? alone(resources, `${at}.resources`, "resources")
       : [required(`${at}.resources`, "resource rules must supply at least one resource")]),
   );
   if (!namespaces?.length)
@@ -172,7 +176,7 @@ function resourceRuleErrors(
             "resource rules that are not cluster scoped must supply at least one namespace",
           ),
         ];
-  if (namespaces.includes("*")) return [...errors, ...alone(namespaces, `${at}.namespaces`)];
+  if (namespaces.includes("*")) return [...errors, ...alone(namespaces, `${at}.namespaces`, "namespaces")];
   return [
     ...errors,
     ...namespaces.flatMap((name, position) =>
@@ -185,7 +189,7 @@ function pathRuleErrors({ verbs: given, nonResourceURLs: paths }: PathRule, at: 
   const errors = verbErrors(given, `${at}.verbs`);
   const field = `${at}.nonResourceURLs`;
   if (!paths?.length) return [...errors, required(field, "nonResourceURLs must contain at least one value")];
-  if (paths.includes("*")) return [...errors, ...alone(paths, field)];
+  if (paths.includes("*")) return [...errors, ...alone(paths, field, "non-resource URLs")];
   return [
     ...errors,
     ...paths.flatMap((path, position) => {
@@ -252,8 +256,10 @@ export const flowSchema = strategy<FlowSchema>({
       name: "MissingPL",
       type: "string",
       doc: "Whether the level is missing.",
-      cell: ({ status }: FlowSchema) =>
-        status.conditions?.find(({ type }) => type === "Dangling")?.status ?? "?",
+      cell: ({ status }: FlowSchema) => {
+        const dangling = status.conditions?.find(({ type }) => type === "Dangling");
+        return dangling ? (dangling.status ?? "") : "?";
+      },
     },
   ],
 });

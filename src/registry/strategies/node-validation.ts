@@ -75,11 +75,12 @@ function rangeErrors(blocks: readonly string[]): FieldError[] {
     block ? [] : [invalidValue(`${ranges}[${position}]`, blocks, "must be valid CIDR")],
   );
   if (blocks.length < 2) return errors;
-  if (errors.length > 0)
+  const at = parsed.indexOf(undefined);
+  if (at >= 0)
     errors.push({
       type: "InternalError",
       field: ranges,
-      detail: "invalid PodCIDRs: failed to check for dual stack",
+      detail: `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${at}]: <nil> (invalid CIDR address: ${blocks[at]})`,
     });
   const families = new Set(parsed.map((block) => block?.family));
   if (families.size < 2 || blocks.length > 2 || errors.length > 0)

@@ -62,7 +62,12 @@ function changeErrors(spec: PersistentVolumeSpec, old: PersistentVolumeSpec, dia
     );
   const errors = same(now, before)
     ? []
-    : [forbiddenField("spec.persistentvolumesource", "the volume's source is immutable after creation")];
+    : [
+        forbiddenField(
+          "spec.persistentvolumesource",
+          "spec.persistentvolumesource is immutable after creation",
+        ),
+      ];
   errors.push(...unchanged(spec.volumeMode, old.volumeMode, "volumeMode"));
   if (old.nodeAffinity && !sameAffinity(spec.nodeAffinity, old.nodeAffinity, dialect))
     errors.push(

@@ -260,8 +260,13 @@ function podIpErrors({ status: { podIPs = [] } }: Pod): FieldError[] {
     formatErrors(ip, `${path}[${position}]`, ipProblems),
   );
   if (podIPs.length < 2) return errors;
-  if (errors.length > 0)
-    errors.push({ type: "InternalError", field: path, detail: "failed to check for dual stack" });
+  const bad = podIPs.findIndex(({ ip = "" }) => ipProblems(ip).length > 0);
+  if (bad >= 0)
+    errors.push({
+      type: "InternalError",
+      field: path,
+      detail: `failed to check for dual stack with error:invalid IP[${bad}]: ${podIPs[bad]!.ip ?? ""}`,
+    });
   const families = new Set(podIPs.map(({ ip = "" }) => isIPv6(ip)));
   if (families.size < 2 || podIPs.length > 2 || errors.length > 0)
     errors.push(invalidValue(path, podIPs, "may specify no more than one IP for each IP family"));

@@ -74,7 +74,7 @@ function limitedErrors(limited: Limited, older: boolean): FieldError[] {
   if (response.type === "Reject")
     errors.push(
       ...(response.queuing
-        ? [forbiddenField(`${path}.queuing`, "must be nil if the type is not Queue")]
+        ? [forbiddenField(`${path}.queuing`, "must be nil if limited.limitResponse.type is not Limited")]
         : []),
     );
   else if (response.type === "Queue")

@@ -96,7 +96,7 @@ function selectorErrors({ scopeSelector, hard }: ResourceQuotaSpec, path: string
           invalidValue(
             `${path}.values`,
             values,
-            "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector",
+            "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
           ),
         );
     } else found.push(invalidValue(`${path}.operator`, operator, "not a valid selector operator"));

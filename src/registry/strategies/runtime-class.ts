@@ -8,20 +8,15 @@ import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { oldNodeLabel } from "./pod-warnings.ts";
 import { formatErrors } from "./rules/format.ts";
-import { amountErrors, containerResourceErrors } from "./rules/resource-name.ts";
+import { resourceErrors } from "./pod-validation/resources.ts";
 import { toleratedTaint, tolerationErrors } from "./pod-validation/tolerations.ts";
 import { repeats } from "./rules/repeats.ts";
 import { unchanged } from "./rules/unchanged.ts";
 
 function errorsOf({ handler, overhead, scheduling }: RuntimeClass, dialect: Dialect): FieldError[] {
   const errors = formatErrors(handler, "handler", dns1123LabelProblems);
-  for (const [name, amount] of Object.entries(overhead?.podFixed ?? {})) {
-    const field = `overhead.limits[${name}]`;
-    errors.push(
-      ...containerResourceErrors(name, field, dialect),
-      ...amountErrors(name, amount, field, dialect),
-    );
-  }
+  const rules = { dialect, tolerated: { hugePages: false } };
+  errors.push(...resourceErrors({ limits: overhead?.podFixed ?? {} }, new Set(), rules, "overhead"));
   if (!scheduling) return errors;
   const tolerations = scheduling.tolerations ?? [];
   errors.push(

@@ -180,7 +180,11 @@ function balancerErrors({ metadata, spec }: Service, { data }: Dialect): FieldEr
     if (spec.type !== "LoadBalancer") errors.push(forbiddenField(field, balancerOnly));
     if (ranges.some((range) => !parseCidr(range.trim())))
       errors.push(
-        invalidValue(field, ranges, "must be a list of IP ranges, such as 10.240.0.0/24,10.250.0.0/24"),
+        invalidValue(
+          field,
+          spec.loadBalancerSourceRanges?.length ? `[${ranges.join(" ")}]` : annotated,
+          "must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ",
+        ),
       );
   }
   if (spec.allocateLoadBalancerNodePorts !== undefined && spec.type !== "LoadBalancer")

@@ -91,12 +91,12 @@ function specErrors(spec: StatefulSetSpec): FieldError[] {
   );
   // The claims bring volumes that the template does not have, so its pod cannot be checked on its own.
   errors.push(
-    ...keeperErrors(spec, "spec", () => [
+    ...keeperErrors(spec, "spec", "statefulset", () => [
       ...validateLabels(template.metadata.labels, "spec.template.labels"),
       ...validateAnnotations(template.metadata.annotations, "spec.template.annotations"),
     ]),
   );
-  return [...errors, ...endlessErrors(template, "spec.template")];
+  return [...errors, ...endlessErrors(template, "spec.template", "StatefulSet")];
 }
 
 const changeable = [

@@ -5,14 +5,23 @@ import { test } from "node:test";
 import { fieldErrorText } from "#base";
 import type { Strategy } from "../strategy.ts";
 import { horizontalPodAutoscaler } from "./autoscaler.ts";
+import { cronJob } from "./cron-job.ts";
 import { csiDriver } from "./csi.ts";
+import { daemonSet } from "./daemon-set.ts";
+import { deployment } from "./deployment.ts";
 import { endpoints } from "./endpoints.ts";
 import { flowSchema } from "./flow-schema.ts";
 import { ingressClass } from "./ingress.ts";
+import { job } from "./job.ts";
 import { limitRange } from "./limit-range.ts";
+import { node } from "./node.ts";
 import { priorityLevelConfiguration } from "./priority-level.ts";
+import { replicationController } from "./replication-controller.ts";
+import { resourceQuota } from "./resource-quota.ts";
+import { service } from "./service.ts";
 import { certificateSigningRequest } from "./signing-request.ts";
 import { runtimeClass } from "./runtime-class.ts";
+import { statefulSet } from "./stateful-set.ts";
 import { contextOf, defaulted } from "./try-out.fixture.ts";
 
 const metadata = { name: "x" };
@@ -24,6 +33,8 @@ const flow = (rule: object): object => ({
 });
 const anyone = [{ kind: "User", user: { name: "u" } }];
 const limits = (item: object): object => ({ spec: { limits: [{ type: "Container", ...item }] } });
+
+const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
 
 const said: [strategy: Strategy, sent: object, text: string][] = [
   [
@@ -111,6 +122,85 @@ const said: [strategy: Strategy, sent: object, text: string][] = [
     runtimeClass,
     { handler: "h", scheduling: { tolerations: [{ key: "a", operator: "Exists", effect: "Odd" }] } },
     'scheduling.tolerations.tolerations[0].effect: Unsupported value: "Odd": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
+  ],
+  [
+    flowSchema,
+    flow({ subjects: [{ kind: "User", user: { name: "u" }, group: { name: "g" } }] }),
+    "spec.rules[0].subjects[0].group: Forbidden: group is forbidden when subject kind is not 'Group'",
+  ],
+  [
+    flowSchema,
+    flow({ subjects: anyone, nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["*", "/x"] }] }),
+    `spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid value: []string{"*", "/x"}: if '*' is present, must not specify other non-resource URLs`,
+  ],
+  [
+    priorityLevelConfiguration,
+    { spec: { type: "Limited", limited: { limitResponse: { type: "Reject", queuing: {} } } } },
+    "spec.limited.limitResponse.queuing: Forbidden: must be nil if limited.limitResponse.type is not Limited",
+  ],
+  [
+    runtimeClass,
+    { handler: "h", overhead: { podFixed: { "hugepages-2Mi": "1" } } },
+    "overhead: Forbidden: HugePages require cpu or memory",
+  ],
+  [
+    runtimeClass,
+    { handler: "h", overhead: { podFixed: { "hugepages-2Mi": "1", cpu: "1" } } },
+    'overhead.limits[hugepages-2Mi]: Invalid value: "1": 1 is not positive integer multiple of hugepages-2Mi',
+  ],
+  [
+    resourceQuota,
+    {
+      spec: {
+        scopeSelector: { matchExpressions: [{ scopeName: "BestEffort", operator: "Exists", values: ["a"] }] },
+      },
+    },
+    `spec.scopeSelector.matchExpressions.values: Invalid value: []string{"a"}: must be no value when \`operator\` is 'Exist' or 'DoesNotExist' for scope selector`,
+  ],
+  [
+    deployment,
+    { spec: { selector: {}, template } },
+    "spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: empty selector is invalid for deployment",
+  ],
+  [
+    statefulSet,
+    { spec: { selector: {}, template, serviceName: "s" } },
+    "spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: empty selector is invalid for statefulset",
+  ],
+  [
+    daemonSet,
+    { spec: { selector: {}, template } },
+    "spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: empty selector is invalid for daemonset",
+  ],
+  [
+    replicationController,
+    { spec: { selector: { a: "b" }, template: { ...template, spec: { activeDeadlineSeconds: 1 } } } },
+    "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported",
+  ],
+  [
+    job,
+    { spec: { template, podFailurePolicy: { rules: [{}] } } },
+    'spec.podFailurePolicy.rules[0].action: Required value: valid values: ["Count" "FailJob" "Ignore"]',
+  ],
+  [
+    job,
+    { spec: { template, podFailurePolicy: { rules: [{ action: "Count" }] } } },
+    "spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required",
+  ],
+  [
+    cronJob,
+    { spec: { schedule: "0 1", jobTemplate: { spec: { template } } } },
+    'spec.schedule: Invalid value: "0 1": expected exactly 5 fields, found 2: [0 1]',
+  ],
+  [
+    service,
+    { spec: { type: "LoadBalancer", ports: [{ port: 1 }], loadBalancerSourceRanges: ["", "10.0.0.0/8"] } },
+    'spec.LoadBalancerSourceRanges: Invalid value: "[ 10.0.0.0/8]": must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ',
+  ],
+  [
+    node,
+    { spec: { podCIDRs: ["10.0.0.0/8", "x"] } },
+    "spec.podCIDRs: Internal error: invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[1]: <nil> (invalid CIDR address: x)",
   ],
 ];
 for (const [strategy, sent, text] of said) {

@@ -52,10 +52,15 @@ export function hasIndivisibleHugePages({
   );
 }
 
+/** What amounts are judged by, outside of pods as well. */
+type AmountRules = Pick<PodRules, "dialect"> & {
+  readonly tolerated: Pick<PodRules["tolerated"], "hugePages">;
+};
+
 function containerAmountErrors(
   name: string,
   text: string,
-  { dialect, tolerated }: PodRules,
+  { dialect, tolerated }: AmountRules,
   field: string,
 ): FieldError[] {
   const errors = [
@@ -70,7 +75,7 @@ function containerAmountErrors(
 export function resourceErrors(
   { limits = {}, requests = {}, claims }: Partial<ResourceRequirements>,
   claimNames: ReadonlySet<string>,
-  rules: PodRules,
+  rules: AmountRules,
   path: string,
 ): FieldError[] {
   const errors: FieldError[] = [];

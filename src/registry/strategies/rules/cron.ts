@@ -34,7 +34,7 @@ export function scheduleProblem(text: string): string | undefined {
   if (rest.startsWith("@")) return descriptorProblem(rest);
   const parts = rest.split(/\s+/).filter((part) => part !== "");
   if (parts.length !== fields.length)
-    return `expected exactly ${fields.length} fields, found ${parts.length}`;
+    return `expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(" ")}]`;
   return fields
     .map((bounds, position) => fieldProblem(parts[position]!, bounds))
     .find((problem) => problem !== undefined);

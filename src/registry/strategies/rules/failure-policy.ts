@@ -5,7 +5,7 @@ import type {
   PodFailurePolicyRule,
   PodSpec,
 } from "#api";
-import { type FieldError, duplicate, invalidValue, tooMany } from "#base";
+import { type FieldError, duplicate, invalidValue, omitted, required, tooMany } from "#base";
 import { conditionStatuses } from "./conditions.ts";
 import { oneOf } from "./one-of.ts";
 import { qualifiedNameErrors } from "./format.ts";
@@ -25,12 +25,18 @@ export function failurePolicyErrors({ rules }: PodFailurePolicy, pod: PodSpec, p
   ];
 }
 
+/** One of these; which they are is told where it is missing. */
+const named = (value: string | undefined, field: string, allowed: readonly string[]): FieldError[] =>
+  value
+    ? oneOf(value, field, allowed)
+    : [required(field, `valid values: [${allowed.map((text) => JSON.stringify(text)).join(" ")}]`)];
+
 function ruleErrors(
   { action, onExitCodes, onPodConditions }: PodFailurePolicyRule,
   names: ReadonlySet<string>,
   at: string,
 ): FieldError[] {
-  const errors = oneOf(action, `${at}.action`, ["Count", "FailJob", "Ignore"]);
+  const errors = named(action, `${at}.action`, ["Count", "FailJob", "Ignore"]);
   if (onExitCodes) errors.push(...exitCodeErrors(onExitCodes, names, `${at}.onExitCodes`));
   const patterns = onPodConditions ?? [];
   const path = `${at}.onPodConditions`;
@@ -38,13 +44,15 @@ function ruleErrors(
   patterns.forEach(({ type, status }, position) =>
     errors.push(
       ...qualifiedNameErrors(type, `${path}[${position}].type`),
-      ...oneOf(status, `${path}[${position}].status`, conditionStatuses),
+      ...named(status, `${path}[${position}].status`, conditionStatuses),
     ),
   );
   if (onExitCodes && patterns.length > 0)
-    errors.push(invalidValue(at, "", "specifying both onExitCodes and onPodConditions is not supported"));
+    errors.push(
+      invalidValue(at, omitted, "specifying both OnExitCodes and OnPodConditions is not supported"),
+    );
   if (!onExitCodes && patterns.length === 0)
-    errors.push(invalidValue(at, "", "specifying one of onExitCodes and onPodConditions is required"));
+    errors.push(invalidValue(at, omitted, "specifying one of OnExitCodes and OnPodConditions is required"));
   return errors;
 }
 
@@ -53,7 +61,7 @@ function exitCodeErrors(
   names: ReadonlySet<string>,
   at: string,
 ): FieldError[] {
-  const errors = oneOf(operator, `${at}.operator`, ["In", "NotIn"]);
+  const errors = named(operator, `${at}.operator`, ["In", "NotIn"]);
   if (typeof containerName === "string" && !names.has(containerName))
     errors.push(
       invalidValue(

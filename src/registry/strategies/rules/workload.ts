@@ -20,12 +20,13 @@ export interface PodKeeper {
 export function keeperErrors(
   { selector, template }: PodKeeper,
   path: string,
+  keeper: string,
   templateErrors: () => FieldError[],
 ): FieldError[] {
   const at = `${path}.selector`;
   const errors = selector ? labelSelectorErrors(selector, at) : [required(at)];
   if (selector && isEmptySelector(selector))
-    errors.push(invalidValue(at, goSelector(selector), "an empty selector is invalid here"));
+    errors.push(invalidValue(at, goSelector(selector), `empty selector is invalid for ${keeper}`));
   if (selector && !isUsable(selector))
     return [...errors, invalidValue(at, goSelector(selector), "invalid label selector")];
   if (!selects(selector, template.metadata.labels)) errors.push(mismatch(template, path));
@@ -40,10 +41,15 @@ export const mismatch = ({ metadata }: PodTemplateSpec, path: string): FieldErro
   );
 
 /** Pods that are to run on have no deadline and are always restarted. */
-export function endlessErrors({ spec }: PodTemplateSpec, path: string): FieldError[] {
+export function endlessErrors({ spec }: PodTemplateSpec, path: string, keeper: string): FieldError[] {
   const errors = supported(spec.restartPolicy, `${path}.spec.restartPolicy`, ["Always"]);
   if (spec.activeDeadlineSeconds !== undefined)
-    errors.push(forbiddenField(`${path}.spec.activeDeadlineSeconds`, "a deadline is not supported here"));
+    errors.push(
+      forbiddenField(
+        `${path}.spec.activeDeadlineSeconds`,
+        `activeDeadlineSeconds in ${keeper} is not Supported`,
+      ),
+    );
   return errors;
 }
 
