@@ -1,9 +1,22 @@
 // What Go's net/url says of an address: settings are checked, and refused, as kube-apiserver does.
 
+/** A URL in the parts that Go sees. None of them is decoded. */
+export interface UrlParts {
+  /** Empty where there is none. */
+  readonly scheme: string;
+  /** User, host and port; undefined where the URL has no place for them. */
+  readonly authority: string | undefined;
+  readonly path: string;
+  /** With its question mark, or empty. */
+  readonly query: string;
+  /** With its hash, or empty. */
+  readonly fragment: string;
+}
+
 /** Why the text is not a URL, as `parse "<text>": <reason>`; undefined when it is one. */
 export function urlProblem(text: string): string | undefined {
-  const problem = problemOf(text);
-  return problem === undefined ? undefined : `parse ${JSON.stringify(text)}: ${problem}`;
+  const parts = urlParts(text);
+  return typeof parts === "string" ? `parse ${JSON.stringify(text)}: ${parts}` : undefined;
 }
 
 const schemePattern = /^([A-Za-z][A-Za-z0-9+.-]*):/;
@@ -11,28 +24,34 @@ const schemePattern = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 /** Empty where there is none. */
 export const urlScheme = (text: string): string => schemePattern.exec(text)?.[1]?.toLowerCase() ?? "";
 
-function problemOf(text: string): string | undefined {
+/** The parts of a URL, or why it is none. */
+export function urlParts(text: string): UrlParts | string {
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(text)) return "net/url: invalid control character in URL";
   if (text.startsWith(":")) return "missing protocol scheme";
-  const scheme = schemePattern.exec(text)?.[0] ?? "";
-  const [before = "", fragment = ""] = splitOnce(text, "#");
-  const [rest = ""] = splitOnce(before.slice(scheme.length), "?");
-  if (scheme !== "" && !rest.startsWith("/")) return undefined;
+  const start = schemePattern.exec(text)?.[0].length ?? 0;
+  const scheme = urlScheme(text);
+  const [before, fragment] = splitBefore(text.slice(start), "#");
+  const [rest, query] = splitBefore(before, "?");
+  if (scheme !== "" && !rest.startsWith("/"))
+    return escapeProblem(fragment) ?? { scheme, authority: undefined, path: rest, query, fragment };
   if (!rest.startsWith("/") && rest.split("/", 1)[0]!.includes(":"))
     return "first path segment in URL cannot contain colon";
-  const hasAuthority = rest.startsWith("//");
+  // Three slashes are a path, unless a scheme says that a host was left out.
+  const hasAuthority = rest.startsWith("//") && (scheme !== "" || !rest.startsWith("///"));
   const end = hasAuthority ? endOfAuthority(rest) : 0;
+  const authority = hasAuthority ? rest.slice(2, end) : undefined;
+  const path = rest.slice(end);
   return (
-    (hasAuthority ? authorityProblem(rest.slice(2, end)) : undefined) ??
-    escapeProblem(rest.slice(end)) ??
-    escapeProblem(fragment)
+    (authority === undefined ? undefined : authorityProblem(authority)) ??
+    escapeProblem(path) ??
+    escapeProblem(fragment) ?? { scheme, authority, path, query, fragment }
   );
 }
 
-function splitOnce(text: string, by: string): readonly string[] {
-  const at = text.indexOf(by);
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+function splitBefore(text: string, mark: string): readonly [before: string, from: string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at)];
 }
 
 function endOfAuthority(rest: string): number {

@@ -123,7 +123,7 @@ export { refusalText } from "./refusal-text.ts";
 export { deepCopy } from "./deep-copy.ts";
 export { fileErrorText } from "./file-error.ts";
 export { flatText } from "./flat-text.ts";
-export { urlProblem, urlScheme } from "./go-url.ts";
+export { urlParts, urlProblem, urlScheme } from "./go-url.ts";
 export { newUuid } from "./uuid.ts";
 export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";

@@ -5,8 +5,13 @@ import { healthRoutes } from "./health.ts";
 
 let problem: string | undefined;
 const routes = healthRoutes([
-  { name: "ping", problem: () => undefined },
-  { name: "syncloop", problem: () => problem },
+  { name: "ping", check: () => undefined },
+  {
+    name: "syncloop",
+    check: () => {
+      if (problem !== undefined) throw new Error(problem);
+    },
+  },
 ]);
 const ask = async (path: string): Promise<string> => {
   const [before = "", search = ""] = path.split("?");

@@ -4,7 +4,7 @@ import { type Pod as PodType, Pod, inDialect } from "#api";
 import { type Clock, type Log, type Metrics, createMetrics } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
-import { type Call, type Reply, plainReply } from "#http";
+import { type Call, type HealthCheck, type Reply, plainReply } from "#http";
 import { encodeJson } from "#schema";
 import type { Machine } from "../resources/machine.ts";
 import type { Stats } from "../resources/stats.ts";
@@ -14,7 +14,7 @@ import { containerLogs } from "./container-logs.ts";
 import { profiles, verbosityFlag } from "./debug.ts";
 import { cadvisorText } from "./cadvisor-text.ts";
 import { resourceText } from "./figures-text.ts";
-import { type HealthCheck, healthRoutes } from "./health.ts";
+import { healthRoutes } from "./health.ts";
 import { hostLogs } from "./host-logs.ts";
 import { podAccess } from "./pod-access.ts";
 import { exposition, json } from "./replies.ts";
@@ -61,8 +61,8 @@ const previewMilliseconds = 10_000;
 
 const sure = { "x-content-type-options": "nosniff" };
 
-const ping: HealthCheck = { name: "ping", problem: () => undefined };
-const logging: HealthCheck = { name: "log", problem: () => undefined };
+const ping: HealthCheck = { name: "ping", check: () => undefined };
+const logging: HealthCheck = { name: "log", check: () => undefined };
 
 /** All paths of the secure port, or of the read-only one. */
 export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Route[] {
@@ -85,7 +85,9 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       logging,
       {
         name: "syncloop",
-        problem: () => (isStalled() ? "sync Loop took longer than expected" : undefined),
+        check: () => {
+          if (isStalled()) throw new Error("sync Loop took longer than expected");
+        },
       },
     ]),
     {
