@@ -81,25 +81,26 @@ export function parseEgress(text: string, dialect: Dialect, observer?: EgressObs
 function selectionsOf(text: string, dialect: Dialect): (EgressSelectionConfig & { readonly name: string })[] {
   const failed = (why: string, cause?: unknown): Error =>
     new Error(`failed to read egress selector config: ${why}`, { cause });
-  let value: unknown;
-  try {
-    ({ value } = parseYaml(text));
-  } catch (error) {
-    throw failed(`error converting YAML to JSON: ${(error as Error).message}`, error);
-  }
-  try {
-    const decoded = fromJsonValue(inDialect(dialect, egressConfigKind()), (value ?? {}) as never).value;
-    const { kind = "" } = (value ?? {}) as { readonly kind?: string };
-    if (kind !== egressConfigKind().kind.kind)
-      throw failed(`invalid service configuration object ${JSON.stringify(kind)}`);
-    return (decoded.egressSelections ?? []).map((each) => ({
-      ...each,
-      name: each.name === formerName ? "controlplane" : (each.name ?? ""),
-    }));
-  } catch (error) {
-    if ((error as Error).message.startsWith("failed")) throw error;
-    throw failed(`error unmarshaling JSON: while decoding JSON: ${(error as Error).message}`, error);
-  }
+  /** What a step throws is told with the name of the step. */
+  const step = <T>(name: string, run: () => T): T => {
+    try {
+      return run();
+    } catch (error) {
+      throw failed(`${name}: ${(error as Error).message}`, error);
+    }
+  };
+  const value = step("error converting YAML to JSON", () => parseYaml(text).value) ?? {};
+  const schema = inDialect(dialect, egressConfigKind());
+  const decoded = step("error unmarshaling JSON: while decoding JSON", () =>
+    fromJsonValue(schema, value as never),
+  ).value;
+  const { kind = "" } = value as { readonly kind?: string };
+  if (kind !== egressConfigKind().kind.kind)
+    throw failed(`invalid service configuration object ${JSON.stringify(kind)}`);
+  return (decoded.egressSelections ?? []).map((each) => ({
+    ...each,
+    name: each.name === formerName ? "controlplane" : (each.name ?? ""),
+  }));
 }
 
 const path = "service.connection";
