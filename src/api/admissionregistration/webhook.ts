@@ -57,7 +57,8 @@ export const MatchCondition = message("MatchCondition", "A condition on the requ
 });
 export type MatchCondition = TypeOf<typeof MatchCondition>;
 
-export const ValidatingWebhook = message("ValidatingWebhook", "A webhook that may refuse.", {
+/** What every webhook has; selectors of objects came later, under different numbers. */
+const webhookFields = (objectSelector: number) => ({
   name: required(1, string, "Full name of the webhook."),
   clientConfig: embedded(2, WebhookClientConfig, "How it is reached.", { published: "required" }),
   rules: optional(3, list(RuleWithOperations), "Requests it is asked about."),
@@ -72,7 +73,7 @@ export const ValidatingWebhook = message("ValidatingWebhook", "A webhook that ma
     { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
   ),
   namespaceSelector: optional(5, LabelSelector, "Only objects in these namespaces.", assumed({})),
-  objectSelector: optional(10, LabelSelector, "Only objects with these labels.", assumed({})),
+  objectSelector: optional(objectSelector, LabelSelector, "Only objects with these labels.", assumed({})),
   sideEffects: required(6, string, "What it does beside answering: None or NoneOnDryRun.", {
     ...known("None", "NoneOnDryRun", "Some", "Unknown"),
     nullable: true,
@@ -83,6 +84,10 @@ export const ValidatingWebhook = message("ValidatingWebhook", "A webhook that ma
     list(string),
     "Versions of the review that it understands, best first.",
   ),
+});
+
+export const ValidatingWebhook = message("ValidatingWebhook", "A webhook that may refuse.", {
+  ...webhookFields(10),
   matchConditions: optional(11, list(MatchCondition), "Only requests for which all of these hold.", {
     ...merged("name"),
     ...keyed("name"),
@@ -91,31 +96,7 @@ export const ValidatingWebhook = message("ValidatingWebhook", "A webhook that ma
 export type ValidatingWebhook = TypeOf<typeof ValidatingWebhook>;
 
 export const MutatingWebhook = message("MutatingWebhook", "A webhook that may change the object.", {
-  name: required(1, string, "Full name of the webhook."),
-  clientConfig: embedded(2, WebhookClientConfig, "How it is reached.", { published: "required" }),
-  rules: optional(3, list(RuleWithOperations), "Requests it is asked about."),
-  failurePolicy: pointer(4, string, "What if it fails: Ignore or Fail.", {
-    ...known("Fail", "Ignore"),
-    ...assumed("Fail"),
-  }),
-  matchPolicy: pointer(
-    9,
-    string,
-    "Whether rules also match other versions of a resource: Exact or Equivalent.",
-    { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
-  ),
-  namespaceSelector: optional(5, LabelSelector, "Only objects in these namespaces.", assumed({})),
-  objectSelector: optional(11, LabelSelector, "Only objects with these labels.", assumed({})),
-  sideEffects: required(6, string, "What it does beside answering: None or NoneOnDryRun.", {
-    ...known("None", "NoneOnDryRun", "Some", "Unknown"),
-    nullable: true,
-  }),
-  timeoutSeconds: pointer(7, int32, "Seconds to wait for the answer.", assumed(10)),
-  admissionReviewVersions: required(
-    8,
-    list(string),
-    "Versions of the review that it understands, best first.",
-  ),
+  ...webhookFields(11),
   reinvocationPolicy: pointer(
     10,
     string,
