@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
-import { restartBackOff } from "./agent-context.ts";
+import { restartBackOff, sandboxLimiter } from "./agent-context.ts";
 
 const cases: [given: number | undefined, first: number, longest: number][] = [
   [undefined, 10_000, 300_000],
@@ -13,3 +13,26 @@ for (const [given, first, longest] of cases)
     const { firstMilliseconds, longestMilliseconds } = restartBackOff(virtualClock(), given);
     assert.deepEqual([firstMilliseconds, longestMilliseconds], [first, longest]);
   });
+
+test("sandboxes that take seconds each are begun by the dozen, quick ones three at a time on two processors", async () => {
+  const clock = virtualClock();
+  const limit = sandboxLimiter(clock, 2);
+  const made = async (milliseconds: number): Promise<{ most: number; begunAfter: number }> => {
+    const from = clock.now();
+    let [inside, most, begunAt] = [0, 0, from];
+    const all = Array.from({ length: 60 }, () =>
+      limit.run(async () => {
+        begunAt = clock.now();
+        most = Math.max(most, ++inside);
+        await clock.sleep(milliseconds);
+        inside--;
+      }),
+    );
+    while (clock.now() < from + 30_000) await clock.advance(50);
+    await Promise.all(all);
+    return { most, begunAfter: begunAt - from };
+  };
+  assert.equal((await made(200)).most, 3);
+  const { begunAfter } = await made(7000);
+  assert.ok(begunAfter < 8000, `all were begun after ${begunAfter} ms`);
+});

@@ -15,7 +15,7 @@ import { keyOf } from "./pod.ts";
 import { type ProbesOptions, probes } from "./probes/probes.ts";
 import type { podMetrics } from "./server/pod-metrics.ts";
 import type { SyncContext } from "./sync/context.ts";
-import { limiter } from "./sync/limiter.ts";
+import { type Limiter, limiter } from "./sync/limiter.ts";
 import { hostDns } from "./sync/node-files.ts";
 
 export interface ContextParts
@@ -89,7 +89,7 @@ export function contextFrom(
       },
     }),
     restarts: backOff(restartBackOff(clock, settings["crashLoopBackOff.maxContainerRestartPeriod"])),
-    createLimit: limiter({ clock, atOnce: availableParallelism() + 1 }),
+    createLimit: sandboxLimiter(clock, availableParallelism()),
     teardownLimit: limiter({ clock, atOnce: 2 * availableParallelism() }),
     settings: {
       clusterServers: settings.clusterDns,
@@ -133,3 +133,11 @@ export const restartBackOff = (clock: Clock, longestMilliseconds = 300_000) => (
   firstMilliseconds: Math.min(10_000, longestMilliseconds),
   longestMilliseconds,
 });
+
+/**
+ * How many sandboxes are made at once. One that takes long mostly waits, for locks of the kernel or behind the
+ * other work of the machine: then others are begun beside it, so that this limit never decides how long many
+ * pods take.
+ */
+export const sandboxLimiter = (clock: Clock, processors: number): Limiter =>
+  limiter({ clock, atOnce: processors + 1, patienceMilliseconds: 300 });
