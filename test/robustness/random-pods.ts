@@ -73,6 +73,9 @@ const everyMount = [
   { name: "map", mountPath: "/one/word", subPath: "word" },
 ];
 
+// The disk may be full just then, which is no fault of the agent's: what cannot be written waits.
+const readsAll = "cat /map/word /secret/word /facts/name /all/token /one/word";
+
 export const podKinds: Readonly<Record<string, PodKind>> = {
   plain: { fate: "ready", spec: pod([container("c", stays)]) },
   two: { fate: "ready", spec: pod([container("a", stays), container("b", stays)]) },
@@ -128,7 +131,7 @@ export const podKinds: Readonly<Record<string, PodKind>> = {
       [
         container(
           "c",
-          `cat /map/word /secret/word /facts/name /all/token /one/word > /disk/read || exit 9; ${stays}`,
+          `${readsAll} > /dev/null || exit 9; until ${readsAll} > /disk/read; do sleep 0.2; done; ${stays}`,
           { volumeMounts: everyMount },
         ),
       ],
