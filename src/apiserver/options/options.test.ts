@@ -231,6 +231,16 @@ test("objects are stored in one of three forms, the binary one unless told other
   assert.match(run(["--storage-media-type=application/xml"]).errors.join(), /must be/);
 });
 
+test("the size of watch caches is taken as kube-apiserver takes it: deprecated, and without effect", () => {
+  const { errors, warnings } = run(["--default-watch-cache-size=50"]);
+  assert.deepEqual(errors, []);
+  assert.match(
+    warnings.join(),
+    /--default-watch-cache-size has been deprecated, watch caches are sized auto/,
+  );
+  assert.match(run(["--default-watch-cache-size=x"]).errors.join(), /must be a whole number/);
+});
+
 test("the embedded store holds JSON unless told otherwise", () => {
   const { values, provenance } = run(["--data-dir=/data"], { without: ["--store-servers"] });
   assert.equal(values.storageMediaType, "application/json");

@@ -9,6 +9,7 @@ import {
   directory,
   duration,
   file,
+  int,
   listOf,
   notNegative,
   oneOf,
@@ -197,6 +198,14 @@ export const storageSection = (dialect: Dialect) =>
       doc: "Read that file again when it changes. Health checks then do not tell one external key service from another.",
     }),
     option({ flag: "watch-cache", type: bool, default: true, doc: "Answer reads and watches from memory." }),
+    option({
+      flag: "default-watch-cache-size",
+      type: int,
+      default: 100,
+      deprecated: "watch caches are sized automatically and this flag will be removed in a future version",
+      idle: "caches are sized automatically",
+      doc: "How many changes a watch cache keeps, as it once was.",
+    }),
     option({
       flag: "watch-cache-sizes",
       type: listOf(watchCacheSize),

@@ -121,11 +121,10 @@ function otherPaths(parts: HandlerParts): PathHandler[] {
     }).handle,
     (call) => healthReply(health, call, healthObserver),
     rootPaths(() => served, health, serving.shownPaths),
-    openApi(
-      () => served,
-      dialect,
-      (seconds) => parts.aggregated.described(seconds),
-    ),
+    openApi(() => served, dialect, {
+      described: (seconds) => parts.aggregated.described(seconds),
+      hasLogs: settings.enableLogsHandler,
+    }),
     openIdHandler({
       issuer,
       verifying,

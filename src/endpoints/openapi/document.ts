@@ -25,8 +25,10 @@ const security = {
   },
 };
 
-export function openApiV2(catalog: Catalog, dialect: Dialect): Json {
-  const items = [...pathItems(catalog, dialect).values()].flat().sort((a, b) => (a.path < b.path ? -1 : 1));
+export function openApiV2(catalog: Catalog, dialect: Dialect, hasLogs = false): Json {
+  const items = [...pathItems(catalog, dialect, hasLogs).values()]
+    .flat()
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
     swagger: "2.0",
     info: info(dialect),
@@ -38,12 +40,12 @@ export function openApiV2(catalog: Catalog, dialect: Dialect): Json {
 }
 
 /** What the documents of OpenAPI 3 are called. */
-export const documentNames = (catalog: Catalog, dialect: Dialect): string[] =>
-  [...pathItems(catalog, dialect).keys()].sort();
+export const documentNames = (catalog: Catalog, dialect: Dialect, hasLogs = false): string[] =>
+  [...pathItems(catalog, dialect, hasLogs).keys()].sort();
 
 /** One document per group and version, and for each root. */
-export function openApiV3(name: string, catalog: Catalog, dialect: Dialect): Json {
-  const items = pathItems(catalog, dialect).get(name) ?? [];
+export function openApiV3(name: string, catalog: Catalog, dialect: Dialect, hasLogs = false): Json {
+  const items = pathItems(catalog, dialect, hasLogs).get(name) ?? [];
   const version = catalog.versions.find((item) => rootOf(item) === `/${name}`);
   const schemas = definitions(items, version ? kindsOf(version) : [], dialect, "v3", catalog);
   const custom = version !== undefined && !catalog.isBuiltIn(version.group);
@@ -149,9 +151,9 @@ function pathV2({ parameters, operations }: PathItem, dialect: Dialect): Json {
       ]),
     );
     item[operation.method] = {
-      description: operation.doc,
+      ...(operation.doc !== undefined && { description: operation.doc }),
       ...(operation.consumes && { consumes: operation.consumes }),
-      produces: operation.produces,
+      ...(operation.produces && { produces: operation.produces }),
       schemes: ["https"],
       tags: [operation.tag],
       operationId: operation.id,
@@ -189,14 +191,14 @@ function pathV3({ parameters, operations }: PathItem, dialect: Dialect): Json {
         {
           description: described[status],
           content: Object.fromEntries(
-            operation.produces.map((type) => [type, { schema: answerSchema(answer, dialect, "v3") }]),
+            (operation.produces ?? []).map((type) => [type, { schema: answerSchema(answer, dialect, "v3") }]),
           ),
         },
       ]),
     );
     item[operation.method] = {
       tags: [operation.tag],
-      description: operation.doc,
+      ...(operation.doc !== undefined && { description: operation.doc }),
       operationId: operation.id,
       ...(operation.parameters.length > 0 && { parameters: operation.parameters.map(parameter) }),
       ...body,

@@ -28,11 +28,17 @@ const binaryTypes = [
   "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
 ];
 
-/** `described` is told when the document of version 2 is made for the first time. */
+export interface OpenApiOptions {
+  /** Told when the document of version 2 is made for the first time. */
+  readonly described?: (seconds: number) => void;
+  /** Whether the files of the machine's log are served. */
+  readonly hasLogs?: boolean;
+}
+
 export function openApi(
   catalog: () => Catalog,
   dialect: Dialect,
-  described: (seconds: number) => void = () => undefined,
+  { described = () => undefined, hasLogs = false }: OpenApiOptions = {},
 ): PathHandler {
   const forClients: Dialect = {
     ...dialect,
@@ -60,7 +66,7 @@ export function openApi(
   /** The document of version 2, before it is encoded. */
   const second = (named: Dialect): ReturnType<typeof mergedV2> => {
     const began = performance.now();
-    const document = mergedV2(openApiV2(catalog(), named), remoteParts());
+    const document = mergedV2(openApiV2(catalog(), named, hasLogs), remoteParts());
     if (!hasDescribed) described((performance.now() - began) / 1000);
     hasDescribed = true;
     return document;
@@ -90,7 +96,8 @@ export function openApi(
     if (!path.startsWith("/openapi/v3/")) return undefined;
     const name = path.slice("/openapi/v3/".length);
     const foreign = converted().find((part) => part.root === `/${name}`);
-    if (!foreign && !documentNames(catalog(), dialect).includes(name)) return { status: 404, headers: {} };
+    if (!foreign && !documentNames(catalog(), dialect, hasLogs).includes(name))
+      return { status: 404, headers: {} };
     if (!chosen(call, ["application/json"])) return notAcceptable;
     const found = foreign ? convertedDocument(foreign) : document(name);
     const asked = call.query.get("hash");
@@ -136,7 +143,7 @@ export function openApi(
    */
   async function index(call: ApiCall): Promise<Reply> {
     const paths: Record<string, { readonly serverRelativeURL: string }> = {};
-    for (const name of documentNames(catalog(), dialect)) {
+    for (const name of documentNames(catalog(), dialect, hasLogs)) {
       if (!made.has(`v3 ${name}`)) await setImmediate();
       paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${document(name).hash}` };
     }
@@ -154,12 +161,12 @@ export function openApi(
   }
 
   function document(name: string): Made {
-    const of = pathItems(catalog(), dialect).get(name);
+    const of = pathItems(catalog(), dialect, hasLogs).get(name);
     const known = made.get(`v3 ${name}`);
     // Documents of groups that are gone go as well.
-    const most = documentNames(catalog(), dialect).length + converted().length + 2;
+    const most = documentNames(catalog(), dialect, hasLogs).length + converted().length + 2;
     if (!known && made.size > most) made.clear();
-    return once(`v3 ${name}`, of, () => json(openApiV3(name, catalog(), dialect)));
+    return once(`v3 ${name}`, of, () => json(openApiV3(name, catalog(), dialect, hasLogs)));
   }
 }
 

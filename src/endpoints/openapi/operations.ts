@@ -17,11 +17,11 @@ export interface Operation {
   readonly method: "get" | "post" | "put" | "patch" | "delete" | "options" | "head";
   readonly id: string;
   readonly tag: string;
-  readonly doc: string;
+  readonly doc?: string;
   readonly action?: string;
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
   readonly consumes?: readonly string[];
-  readonly produces: readonly string[];
+  readonly produces?: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly body?: Message | "patch" | "deleteOptions";
   /** What a status answers with. */

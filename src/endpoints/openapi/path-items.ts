@@ -25,16 +25,20 @@ const known = new WeakMap<Catalog, Made>();
 /** By version: those that a change of definitions does not concern are not made anew. */
 const byVersion = new WeakMap<GroupVersion, readonly PathItem[]>();
 
-/** The documents by name: `apis/apps/v1`, `version`. */
-export function pathItems(catalog: Catalog, dialect: Dialect): ReadonlyMap<string, readonly PathItem[]> {
+/** The documents by name: `apis/apps/v1`, `version`; `logs` where the files of the machine's log are served. */
+export function pathItems(
+  catalog: Catalog,
+  dialect: Dialect,
+  hasLogs = false,
+): ReadonlyMap<string, readonly PathItem[]> {
   const { generation } = catalog;
   let made = known.get(catalog);
   if (made?.generation !== generation)
-    known.set(catalog, (made = { generation, items: madeItems(catalog, dialect) }));
+    known.set(catalog, (made = { generation, items: madeItems(catalog, dialect, hasLogs) }));
   return made.items;
 }
 
-function madeItems(catalog: Catalog, dialect: Dialect): Map<string, readonly PathItem[]> {
+function madeItems(catalog: Catalog, dialect: Dialect, hasLogs: boolean): Map<string, readonly PathItem[]> {
   const documents = new Map<string, readonly PathItem[]>();
   for (const version of catalog.versions) {
     if (version.remote) continue;
@@ -107,8 +111,21 @@ function madeItems(catalog: Catalog, dialect: Dialect): Map<string, readonly Pat
       "The keys that tokens of service accounts are signed with.",
     ),
   ]);
+  if (hasLogs) documents.set("logs", logItems);
   return documents;
 }
+
+const logItem = (path: string, id: string, parameters: PathItem["parameters"]): PathItem => ({
+  path,
+  parameters,
+  operations: [{ method: "get", id, tag: "logs", parameters: [], answers: {} }],
+});
+const logItems: readonly PathItem[] = [
+  logItem("/logs/", "logFileListHandler", []),
+  logItem("/logs/{logpath}", "logFileHandler", [
+    { name: "logpath", in: "path", type: "string", required: true, doc: "path to the log" },
+  ]),
+];
 
 function versionItems(version: GroupVersion, dialect: Dialect, builtIn: boolean): PathItem[] {
   const types = media(dialect);

@@ -147,10 +147,12 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
       const ids = operations.map(([, , operation]) => operation["operationId"]);
       assert.equal(new Set(ids).size, ids.length);
       for (const [path, method, operation] of operations) {
+        // The files of the log are described by what refuses them alone.
+        const isLog = path.startsWith("/logs/");
         assert.ok(
-          operation["description"] &&
+          (operation["description"] || isLog) &&
             operation["operationId"] &&
-            Object.keys(operation["responses"] as object).length > 1,
+            Object.keys(operation["responses"] as object).length > (isLog ? 0 : 1),
           `${method} ${path}`,
         );
       }
@@ -190,6 +192,8 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     ["/apis/apps/", "get", "getAppsAPIGroup", ""],
     ["/apis/apps/v1/", "get", "getAppsV1APIResources", ""],
     ["/version/", "get", "getCodeVersion", ""],
+    ["/logs/", "get", "logFileListHandler", ""],
+    ["/logs/{logpath}", "get", "logFileHandler", "logpath"],
     ["/api/v1/componentstatuses/{name}", "get", "readCoreV1ComponentStatus", "name pretty"],
     [
       "/api/v1/namespaces/{namespace}/bindings",
@@ -410,3 +414,13 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     assert.equal((await ask("GET", "/openapi")).status, 404);
   });
 }
+
+test("files of the log that are not served are not described", async () => {
+  const { must } = await serve({ dialect: "kubernetes", flags: ["--enable-logs-handler=false"] });
+  const paths = Object.keys((await must(200, "GET", "/openapi/v2")).at("paths") as Json);
+  assert.deepEqual(
+    paths.filter((path) => path.startsWith("/logs")),
+    [],
+  );
+  assert.equal("logs" in ((await must(200, "GET", "/openapi/v3")).at("paths") as Json), false);
+});
