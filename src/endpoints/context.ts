@@ -6,6 +6,7 @@ import { YieldBudget, type Endpoint, type RegistrySettings, type WriteRequest } 
 import type { Span } from "#tracing";
 import type { CachedObject } from "#watchcache";
 import type { ApiCall } from "./api-call.ts";
+import type { ListGates } from "./options.ts";
 import { type Choice, type Offer, contentType, negotiate } from "./represent/negotiate.ts";
 import { type ListBody, type Representation, representation } from "./represent/representation.ts";
 import type { IncludeObject } from "./represent/table.ts";
@@ -14,7 +15,7 @@ export interface EndpointContext {
   readonly admission: AdmissionChain;
   readonly clock: Clock;
   readonly settings: RegistrySettings;
-  readonly gates: { readonly watchList: boolean };
+  readonly gates: ListGates;
   /** Throws unless whoever calls may also create what they change. */
   mayCreate(call: ApiCall): Promise<void>;
   /** Watches last at least this long unless they ask for less. */

@@ -30,11 +30,15 @@ export interface ListOptions {
   readonly sendInitialEvents: boolean | undefined;
 }
 
-export function listOptions(
-  call: ApiCall,
-  endpoint: Endpoint,
-  gates: { readonly watchList: boolean },
-): ListOptions {
+/** The feature gates that lists and watches ask about. */
+export interface ListGates {
+  readonly watchList: boolean;
+  /** Without it every list is whole, whatever it is asked for. */
+  readonly chunking: boolean;
+  readonly remainingItemCount: boolean;
+}
+
+export function listOptions(call: ApiCall, endpoint: Endpoint, gates: ListGates): ListOptions {
   const { query } = call;
   // The old paths of watches are checked as lists are, unless the query says otherwise.
   const watch = query.has("watch") && isTrue(query.get("watch"));
@@ -94,8 +98,8 @@ export function listOptions(
   if (errors.length > 0) throw invalidOptions(endpoint.resource.dialect, "ListOptions", errors);
   return {
     selector: selectorOf(call, endpoint, sought),
-    limit: limit > 0 ? limit : 0,
-    continue: token,
+    limit: gates.chunking && limit > 0 ? limit : 0,
+    continue: gates.chunking ? token : "",
     resourceVersion,
     resourceVersionMatch: match,
     timeoutSeconds,

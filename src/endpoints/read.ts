@@ -71,7 +71,8 @@ export const list: EndpointHandler = async (context, call, endpoint) => {
   const listing = await listPage(call, endpoint, options);
   call.operation?.event("Listing from storage done", { count: listing.items.length });
   call.operation?.event(responding);
-  return await replyWithPage(as, call, endpoint, listing);
+  const { remaining: _, ...uncounted } = listing;
+  return await replyWithPage(as, call, endpoint, context.gates.remainingItemCount ? listing : uncounted);
 };
 
 /** The body is a copy of what was read for it. */

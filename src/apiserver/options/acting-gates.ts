@@ -7,11 +7,13 @@ import { builtInStrategies, gatesOfFields } from "#registry";
 
 /** Gates that the code asks about by name. */
 export const gatesRead = [
+  "APIListChunking",
   "APIPriorityAndFairness",
   "APIResponseCompression",
   "APIServerIdentity",
   "APIServerTracing",
   "AdmissionWebhookMatchConditions",
+  "AggregatedDiscoveryEndpoint",
   "AnyVolumeDataSource",
   "AppArmor",
   "CRDValidationRatcheting",
@@ -26,8 +28,10 @@ export const gatesRead = [
   "PodDisruptionConditions",
   "ProcMountType",
   "ReadWriteOncePod",
+  "RemainingItemCount",
   "SELinuxMountReadWriteOncePod",
   "SecurityContextDeny",
+  "StorageVersionHash",
   "UserNamespacesStatelessPodsSupport",
   "ValidatingAdmissionPolicy",
   "WatchList",

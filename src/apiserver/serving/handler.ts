@@ -89,7 +89,11 @@ export function serverHandler(parts: HandlerParts): (call: Call) => Promise<Repl
         admission: parts.admission,
         clock,
         settings: parts.registrySettings,
-        gates: { watchList: gates.enabled("WatchList") },
+        gates: {
+          watchList: gates.enabled("WatchList"),
+          chunking: gates.enabled("APIListChunking"),
+          remainingItemCount: gates.enabled("RemainingItemCount"),
+        },
         mayCreate: (call) => authorizeOrThrow(authorizer, { ...attributesOf(call), verb: "create" }),
         minRequestTimeoutSeconds: settings.minRequestTimeout,
         deleteCollectionWorkers: settings.deleteCollectionWorkers,
@@ -118,6 +122,10 @@ function otherPaths(parts: HandlerParts): PathHandler[] {
     discovery(served, dialect, {
       serverAddress: () => external,
       aggregated: () => parts.aggregated.discovered(),
+      gates: {
+        aggregated: parts.gates.enabled("AggregatedDiscoveryEndpoint"),
+        storageHashes: parts.gates.enabled("StorageVersionHash"),
+      },
     }).handle,
     (call) => healthReply(health, call, healthObserver),
     rootPaths(() => served, health, serving.shownPaths),

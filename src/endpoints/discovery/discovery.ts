@@ -18,7 +18,7 @@ import type { ApiCall } from "../api-call.ts";
 import type { Catalog, GroupVersion } from "../catalog.ts";
 import { type Media, type Offer, contentType, justObjects, negotiate } from "../represent/negotiate.ts";
 import { aggregatedGroups } from "./aggregated.ts";
-import { apiResources } from "./resources.ts";
+import { type ApiResource, apiResources } from "./resources.ts";
 
 const schemas: Readonly<Record<string, Message>> = { APIVersions, APIGroupList, APIGroup, APIResourceList };
 
@@ -31,12 +31,17 @@ export interface DiscoveryOptions {
   readonly serverAddress: () => string;
   /** Told whenever an aggregated document was made anew. */
   readonly aggregated?: () => void;
+  readonly gates: {
+    /** Whether all groups are given in one document to those who ask for it. */
+    readonly aggregated: boolean;
+    readonly storageHashes: boolean;
+  };
 }
 
 export function discovery(
   catalog: Catalog,
   dialect: Dialect,
-  { serverAddress, aggregated: observe }: DiscoveryOptions,
+  { serverAddress, aggregated: observe, gates }: DiscoveryOptions,
 ): Discovery {
   const documents = new Map<string, AggregatedDocument>();
   /** Made anew when what is served has changed; what other servers have may change at any time. */
@@ -69,7 +74,7 @@ export function discovery(
     kind: "APIResourceList",
     ...(version.group && { apiVersion: "v1" }),
     groupVersion: version.groupVersion,
-    resources: apiResources(version),
+    resources: gates.storageHashes ? apiResources(version) : apiResources(version).map(withoutHash),
   });
   /**
    * Groups answer whatever the method and whatever sort of application reads it; what is in a version is only
@@ -85,7 +90,7 @@ export function discovery(
       const [, root, first, second] = parts;
       if ((root !== "api" && root !== "apis") || parts.length > 4) return undefined;
       if (parts.length === 2) {
-        const aggregated = asksForAggregated(call, dialect);
+        const aggregated = gates.aggregated && asksForAggregated(call, dialect);
         if (aggregated) return aggregatedReply(call, aggregated, documentOf(root, aggregated), dialect);
         return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect, true);
       }
@@ -110,6 +115,11 @@ export function discovery(
       return catalog.isBuiltIn(first!) ? nothing() : undefined;
     },
   };
+}
+
+function withoutHash(resource: ApiResource): ApiResource {
+  const { storageVersionHash: _, ...rest } = resource;
+  return rest;
 }
 
 function nothing(): never {

@@ -21,6 +21,21 @@ async function filled(count: number): Promise<string> {
 }
 const names = (json: Json): unknown[] => each(json["items"], "metadata.name");
 
+test("without the gate of chunks every list is whole, and without that of the count no page tells it", async () => {
+  for (const [gate, count, remaining] of [
+    ["APIListChunking", 3, undefined],
+    ["RemainingItemCount", 2, undefined],
+  ] as const) {
+    const { must: demand, place: placed } = await serve({ flags: [`--feature-gates=${gate}=false`] });
+    const path = maps(await placed());
+    for (const name of ["a", "b", "c"]) await demand(201, "POST", path, { body: { metadata: { name } } });
+    const page = await demand(200, "GET", `${path}?limit=2&continue=${count === 3 ? "junk" : ""}`);
+    assert.equal(names(page.json).length, count);
+    assert.equal(page.at("metadata.remainingItemCount"), remaining);
+    assert.equal(page.at("metadata.continue") === undefined, count === 3);
+  }
+});
+
 test("pages together are the list, and each tells how many follow", async () => {
   const path = maps(await filled(5));
   const whole = await must(200, "GET", path);

@@ -231,3 +231,14 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     await must(405, "POST", "/version");
   });
 }
+
+test("hashes of stored versions and the document of all groups have gates", async () => {
+  const { must } = await serve({
+    dialect: "kubernetes",
+    flags: ["--feature-gates=StorageVersionHash=false,AggregatedDiscoveryEndpoint=false"],
+  });
+  const core = await must(200, "GET", "/api/v1");
+  assert.equal(core.text.includes("storageVersionHash"), false);
+  const accept = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+  assert.equal((await must(200, "GET", "/apis", { headers: { accept } })).at("kind"), "APIGroupList");
+});
