@@ -108,6 +108,7 @@ const counters = [
 const keepingCount = (part: PartSubresource<DaemonSet>): PartSubresource<DaemonSet> => ({
   ...part,
   merge: (sent, old, ctx) => {
+    refuseTemplateGeneration(sent);
     const merged = part.merge(sent, old, ctx);
     const kept = { ...merged, metadata: { ...merged.metadata } };
     setTemplateGeneration(kept, templateGeneration(old));

@@ -173,6 +173,8 @@ test("a count of template changes that is no number is refused", () => {
     ["123456789012345678901234567890", /value out of range/],
   ] as const) {
     const annotations = { "deprecated.daemonset.template.generation": text };
-    assert.throws(() => tryCreate(daemonSet, { metadata: { name: "d", annotations }, spec }), fault);
+    const sent = { metadata: { name: "d", annotations } };
+    assert.throws(() => tryCreate(daemonSet, { ...sent, spec }), fault);
+    assert.throws(() => tryPart(daemonSet, "status", { metadata, spec }, sent), fault);
   }
 });
