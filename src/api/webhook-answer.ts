@@ -5,7 +5,7 @@ import { headerOf, redacted } from "./config/config-object.ts";
 
 const mostShown = 1024;
 
-/** The answer, if it is of that kind; one that says nothing of it is. One that may repeat a token is not shown. */
+/** The answer, if it is of that kind. One that may repeat a token is not shown. */
 export function webhookAnswer(
   text: string,
   wanted: { readonly kind: string; readonly apiVersion: string },
@@ -13,10 +13,7 @@ export function webhookAnswer(
 ): { readonly status?: unknown } {
   if (text === "") throw new Error("0-length response");
   const value = parsed(text);
-  const { kind, apiVersion } = headerOf(
-    withDefaults(value, wanted),
-    confidential ? redacted : text.slice(0, mostShown),
-  );
+  const { kind, apiVersion } = headerOf(value, confidential ? redacted : text.slice(0, mostShown));
   if (kind !== wanted.kind || apiVersion !== wanted.apiVersion)
     throw new Error(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,
@@ -32,17 +29,6 @@ export function webhookReview<M extends Message>(
   confidential = false,
 ): TypeOf<M> {
   return fromJsonValue(schema, webhookAnswer(text, wanted, confidential)).value;
-}
-
-/** Whoever answers a question may leave out that it is an answer to it. */
-function withDefaults(
-  value: unknown,
-  wanted: { readonly kind: string; readonly apiVersion: string },
-): unknown {
-  if (value === null) return wanted;
-  if (typeof value !== "object" || Array.isArray(value)) return value;
-  const { kind, apiVersion } = value as { readonly kind?: unknown; readonly apiVersion?: unknown };
-  return { kind: kind || wanted.kind, apiVersion: apiVersion || wanted.apiVersion };
 }
 
 /** JSON, and what else is YAML. */
