@@ -16,22 +16,29 @@ const commonFields = () => ({
 export function objectMergeType(schema: Structural | undefined): MergeType {
   const common = commonFields();
   if (!schema) return structType(common, { others: anyType });
-  return structType({ ...fieldsOf(schema), ...common }, schema.preserveUnknown ? { others: anyType } : {});
+  return structType(
+    { ...fieldsOf(schema, schema.preserveUnknown), ...common },
+    schema.preserveUnknown ? { others: anyType } : {},
+  );
 }
 
-function fieldsOf(schema: Structural): Record<string, { type: MergeType; keyDefault?: never }> {
+/** `keep`: unknown fields are kept here, and so in all that lies below. */
+function fieldsOf(
+  schema: Structural,
+  keep: boolean,
+): Record<string, { type: MergeType; keyDefault?: never }> {
   const fields: Record<string, { type: MergeType; keyDefault?: never }> = {};
   for (const [name, inner] of schema.properties) {
     const { default: value } = inner;
     fields[name] = {
-      type: typeOf(inner),
+      type: typeOf(inner, keep),
       ...(value !== undefined && typeof value !== "object" && { keyDefault: value as never }),
     };
   }
   return fields;
 }
 
-function typeOf(schema: Structural): MergeType {
+function typeOf(schema: Structural, keep: boolean): MergeType {
   if (schema.intOrString) return { is: "scalar", of: "anything" };
   switch (schema.type) {
     case "string":
@@ -42,30 +49,29 @@ function typeOf(schema: Structural): MergeType {
     case "boolean":
       return { is: "scalar", of: "boolean" };
     case "array":
-      return listOf(schema);
+      return listOf(schema, keep);
     case "object":
-      return objectOf(schema);
+      return objectOf(schema, keep);
     default:
       return anyType;
   }
 }
 
-function listOf(schema: Structural): MergeType {
-  const of = schema.items ? typeOf(schema.items) : anyType;
+function listOf(schema: Structural, keep: boolean): MergeType {
+  const of = schema.items ? typeOf(schema.items, keep || schema.preserveUnknown) : anyType;
   if (schema.listType === "map")
     return { is: "list", relation: "keyed", keys: [...schema.listKeys].sort(), of };
   return { is: "list", relation: schema.listType === "set" ? "set" : "atomic", keys: [], of };
 }
 
-function objectOf(schema: Structural): MergeType {
+function objectOf(schema: Structural, inherited: boolean): MergeType {
   const atomic = schema.mapType === "atomic";
+  const keep = inherited || schema.preserveUnknown;
   if (schema.additional && schema.properties.size === 0)
-    return { is: "map", atomic, of: schema.additional.of ? typeOf(schema.additional.of) : anyType };
-  const open = schema.preserveUnknown || schema.embedded;
-  if (schema.properties.size === 0)
-    return open && !atomic ? anyType : open ? { is: "map", atomic, of: anyType } : structType({}, { atomic });
+    return { is: "map", atomic, of: schema.additional.of ? typeOf(schema.additional.of, keep) : anyType };
+  if (schema.properties.size === 0 && !schema.embedded) return { is: "map", atomic, of: anyType };
   return structType(
-    { ...fieldsOf(schema), ...(schema.embedded && commonFields()) },
-    { atomic, ...(open && { others: anyType }) },
+    { ...fieldsOf(schema, keep), ...(schema.embedded && commonFields()) },
+    { atomic, ...((keep || schema.embedded) && { others: anyType }) },
   );
 }

@@ -335,6 +335,55 @@ test("an applied field that the schema does not know is refused by its path", as
   );
 });
 
+const open = { "x-orch-preserve-unknown-fields": true };
+const embedded = { "x-orch-embedded-resource": true };
+const inner = { type: "object", properties: { b: { type: "string" } } };
+const applied: [name: string, schema: object, value: unknown, status: number, message?: RegExp][] = [
+  [
+    "a field below one that keeps them",
+    { type: "object", ...open, properties: { a: inner } },
+    { a: { z: 1 } },
+    201,
+  ],
+  [
+    "in items below",
+    { type: "object", ...open, properties: { a: { type: "array", items: inner } } },
+    { a: [{ z: 1 }] },
+    201,
+  ],
+  [
+    "not elsewhere",
+    { type: "object", properties: { a: inner } },
+    { a: { z: 1 } },
+    400,
+    /\.spec\.a\.z: field not/,
+  ],
+  [
+    "a text for an object that keeps all",
+    { type: "object", properties: { a: { type: "object", ...open } } },
+    { a: "x" },
+    400,
+    /\.spec\.a: expected map, got "x"$/,
+  ],
+  [
+    "the metadata of an embedded object",
+    { type: "object", properties: { a: { type: "object", ...open, ...embedded } } },
+    { a: { metadata: { z: 1 } } },
+    400,
+    /\.spec\.a\.metadata\.z: field not declared in schema$/,
+  ],
+];
+for (const [name, schema, value, status, message] of applied)
+  test(`applied unknown fields are judged by what the schema keeps: ${name}`, async () => {
+    const defined = await define([version({ spec: schema })]);
+    const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets/a?fieldManager=test`;
+    const answer = await must(status, "PATCH", path, {
+      body: widget(defined, "a", { spec: value }),
+      type: "application/apply-patch+yaml",
+    });
+    if (message) assert.match(String(answer.at("message")), message);
+  });
+
 test("quotas count objects of defined kinds", async () => {
   const defined = await define([version(spec({ a: { type: "string" } }))]);
   const namespace = await place();
