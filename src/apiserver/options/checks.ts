@@ -102,7 +102,7 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
     if (servers.length === 0 && !isSet("dataDir"))
       blame(
         ["storeServers", "dataDir"],
-        "say where objects are kept: the addresses of etcd servers, or a directory for the embedded store",
+        "say where objects are kept: the addresses of etcd servers (--store-servers in either dialect), or a directory for the embedded store",
       );
   }),
   check("issuers are told apart", ({ serviceAccountIssuer: issuers }, blame) => {
