@@ -163,6 +163,12 @@ for (const [name, spoil, providers, error] of spoiled) {
   });
 }
 
+test("a key that is missing is named without what it encrypted, though that begins like a name", async () => {
+  const memory = await openMemory();
+  await memory.write({ key: "k", value: Buffer.from("enc:aesgcm:v1:old:luZ:\u0001"), expect: "any" });
+  await assert.rejects(encrypted(memory, [current]).read({ key: "k" }), /for "aesgcm:v1:old:"$/);
+});
+
 test("a bad key or name is refused when it is configured", () => {
   assert.throws(() => aesGcm("k", new Uint8Array(31)), /"k" must have 16, 24 or 32 bytes, not 31/);
   assert.throws(() => aesGcm("", secret(1)), /must have a name/);

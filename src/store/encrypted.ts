@@ -214,7 +214,8 @@ function valueOpener(
       }
     }
     if (failure) throw failure;
-    const named = /^[\x21-\x7e]{0,80}:/.exec(rest.subarray(0, 80).toString("latin1"))?.[0];
+    // Method, version and key; what follows is encrypted, and may happen to hold a colon.
+    const named = /^(?:[\x21-\x39\x3b-\x7e]*:){3}/.exec(rest.subarray(0, 80).toString("latin1"))?.[0];
     throw new DecryptionFailed(
       key,
       marked
