@@ -1,6 +1,5 @@
 // Events as lines of a file or of standard output. In blocking mode the lines of one turn of the event loop are
-// written together, before any of their answers leaves: a write costs more than what is in it. No timer or
-// callback is made for each of them, either: on a get that would be a tenth of what audit costs.
+// written together, before any of their answers leaves: a write costs more than what is in it.
 import type { Clock } from "#base";
 import type { AuditBackend, AuditMode } from "./backend.ts";
 import type { AuditEvent } from "./event.ts";
@@ -26,6 +25,7 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
   const line = format === "json" ? (event: AuditEvent) => eventText(event, apiVersion) : legacyText;
   let lines = "";
   let gathered = 0;
+  let isSoon = false;
   let cancelFlush: (() => void) | undefined;
   const flush = (): void => {
     if (gathered === 0) return;
@@ -38,13 +38,20 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
       lost(count, error as Error);
     }
   };
+  const flushSoon = (): true => {
+    setImmediate(() => {
+      isSoon = false;
+      flush();
+    });
+    return true;
+  };
   const gather = (event: AuditEvent): void => {
     const text = line(event);
     if (lines.length + text.length >= mostGathered) flush();
     lines += `${text}\n`;
     gathered++;
     // What a request is about to do is known though it ends the server.
-    if (event.stage === "RequestReceived") setImmediate(flush);
+    if (event.stage === "RequestReceived") isSoon ||= flushSoon();
     else
       cancelFlush ??= clock.after(unsentMilliseconds, () => {
         cancelFlush = undefined;

@@ -14,7 +14,7 @@ for (const [given, first, longest] of cases)
     assert.deepEqual([firstMilliseconds, longestMilliseconds], [first, longest]);
   });
 
-test("sandboxes that take seconds each are begun by the dozen, quick ones three at a time on two processors", async () => {
+test("slow sandboxes are begun by the dozen, quick ones three at a time on two processors", async () => {
   const clock = virtualClock();
   const limit = sandboxLimiter(clock, 2);
   const made = async (milliseconds: number): Promise<{ most: number; begunAfter: number }> => {

@@ -12,7 +12,7 @@ const recorded: VolumePlugin = {
   isRecorded: async (directory) => directory.endsWith("whole"),
 };
 
-test("volumes of an earlier agent are found and told; those that are not known go with their pod, and count", async (t) => {
+test("volumes of an earlier agent are found and told; unknown ones go with their pod, and count", async (t) => {
   const { volumes, mount, anAgent, counted, place } = await setUp(t);
   await mount(podWith({ emptyDir: {} }));
   await mkdir(place("of-a-later-release"), { recursive: true });
