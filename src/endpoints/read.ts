@@ -71,9 +71,14 @@ export const list: EndpointHandler = async (context, call, endpoint) => {
   const listing = await listPage(call, endpoint, options);
   call.operation?.event("Listing from storage done", { count: listing.items.length });
   call.operation?.event(responding);
-  const { remaining: _, ...uncounted } = listing;
-  return await replyWithPage(as, call, endpoint, context.gates.remainingItemCount ? listing : uncounted);
+  const page = context.gates.remainingItemCount ? listing : uncounted(listing);
+  return await replyWithPage(as, call, endpoint, page);
 };
+
+function uncounted(listing: ListResult): ListResult {
+  const { remaining: _, ...page } = listing;
+  return page;
+}
 
 /** The body is a copy of what was read for it. */
 export async function replyWithPage(
