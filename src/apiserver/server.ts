@@ -104,11 +104,18 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     served: ({ target }) => isServed(served, target),
   });
   const { serviceClusterIpRange: ranges, serviceNodePortRange: ports } = settings;
-  const allocator = measuredAllocator(serviceAllocator({ ranges, ports }), {
-    metrics: serving.metrics,
-    ranges,
-    ports,
-  });
+  const allocator = measuredAllocator(
+    serviceAllocator({
+      ranges,
+      ports,
+      keepsStaticPorts: gates.enabled("ServiceNodePortStaticSubrange"),
+    }),
+    {
+      metrics: serving.metrics,
+      ranges,
+      ports,
+    },
+  );
   const services = serviceWith(allocator);
   const expressionRelease = minorOf(settings.expressionRelease);
   const strategies = [
@@ -132,6 +139,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     clock,
     log,
     metrics: serving.metrics,
+    kmsV2: gates.enabled("KMSv2"),
     followCall: activeSpan && storeCallSpans(activeSpan),
     reloads,
     dial: egress.etcd,
@@ -159,6 +167,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     expandedDns: gates.enabled("ExpandedDNSConfig"),
     deletionCosts: gates.enabled("PodDeletionCost"),
     elasticJobs: gates.enabled("ElasticIndexedJob"),
+    scaleToZero: gates.enabled("HPAScaleToZero"),
+    statefulUnavailable: gates.enabled("MaxUnavailableStatefulSet"),
+    retroactiveClass: gates.enabled("RetroactiveDefaultStorageClass"),
+    expansionRecovery: gates.enabled("RecoverVolumeExpansionFailure"),
     disruptionConditions: gates.enabled("PodDisruptionConditions"),
     garbageCollection: settings.enableGarbageCollector,
     certificateIssued: issuedMetrics(serving.metrics, dialect),
@@ -218,7 +230,11 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const enabled = (gate: string): boolean => gates.enabled(gate);
   const access = authorizersFor(server, settings, { enabled, reloads, log }, outside);
   const { lifecycle } = serving;
-  const observers = { metrics: serving.metrics, reloads };
+  const observers = {
+    metrics: serving.metrics,
+    reloads,
+    tracksTokens: gates.enabled("LegacyServiceAccountTokenTracking"),
+  };
   const identities = authenticationFor(server, settings, options.own, observers, outside);
   const { issuer, signing, objects, audiences, tokens } = identities;
   const configs = settings.admissionControlConfigFile
@@ -268,6 +284,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     authorizer: access.authorizer,
     explainer: access.explainer,
     tokens,
+    selfReviews: gates.enabled("APISelfSubjectReview"),
     issuing: {
       issuer,
       signing,

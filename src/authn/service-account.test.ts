@@ -233,6 +233,15 @@ test("a token kept in a secret is good while the secret holds it and its account
     [1, { "authentication.orch.io/legacy-token": "system:serviceaccount:ns:robot" }],
   );
   assert.deepEqual(used, ["ns/old 2027-01-01"]);
+  const untracked = legacyServiceAccountTokens({
+    keys,
+    audiences: [issuerName],
+    objects,
+    clock,
+    dialect,
+    lookup: true,
+  });
+  assert.equal((await untracked.identify(token, []))?.warnings, undefined);
   await assert.rejects(identify(await sign({ sub: "system:serviceaccount:ns:admin" })), /subject/);
   await assert.rejects(identify(await sign({ [names.secret]: "" })), /lacks the claim/);
   await assert.rejects(identify(await sign({ jti: "2" })), /does not match the server's copy/);

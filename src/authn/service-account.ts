@@ -125,7 +125,10 @@ export function serviceAccountTokens(
 export interface LegacyTokenOptions extends ServiceAccountTokenOptions {
   /** Whether the secret and the account must still exist. */
   readonly lookup: boolean;
-  /** Called when a token of a secret was used; at most once a day and secret. */
+  /**
+   * Called when a token of a secret was used; at most once a day and secret. Where it is absent, nobody is
+   * warned of such tokens either.
+   */
   readonly onUse?: ((namespace: string, secret: string, day: string) => void) | undefined;
 }
 
@@ -167,16 +170,17 @@ export function legacyServiceAccountTokens(options: LegacyTokenOptions): TokenMe
         throw new BadCredential(
           `service account ${namespace}/${name} is not the one the token was issued for`,
         );
-      if (live.secrets?.some((each) => each.name === secretName)) {
-        warnings.push(
-          "Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.",
-        );
+      if (options.onUse) {
+        if (live.secrets?.some((each) => each.name === secretName))
+          warnings.push(
+            "Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.",
+          );
+        const [today, tomorrow] = [0, 1].map((days) =>
+          new Date(clock.now() + days * 86_400_000).toISOString().slice(0, 10),
+        ) as [string, string];
+        const lastUsed = secret.metadata.labels?.[dialect.names.labels.legacyTokenLastUsed];
+        if (lastUsed !== today && lastUsed !== tomorrow) options.onUse(namespace, secretName, today);
       }
-      const [today, tomorrow] = [0, 1].map((days) =>
-        new Date(clock.now() + days * 86_400_000).toISOString().slice(0, 10),
-      ) as [string, string];
-      const lastUsed = secret.metadata.labels?.[dialect.names.labels.legacyTokenLastUsed];
-      if (lastUsed !== today && lastUsed !== tomorrow) options.onUse?.(namespace, secretName, today);
     }
     options.observer?.used("legacy");
     const identity = remembered(verified, audiences, () => userOf(namespace, name, account), {

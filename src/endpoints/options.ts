@@ -36,6 +36,8 @@ export interface ListGates {
   /** Without it every list is whole, whatever it is asked for. */
   readonly chunking: boolean;
   readonly remainingItemCount: boolean;
+  /** Whether a watch that names no revision begins with what the store has, not with what is remembered. */
+  readonly watchFromStore?: boolean;
 }
 
 export function listOptions(call: ApiCall, endpoint: Endpoint, gates: ListGates): ListOptions {

@@ -71,6 +71,11 @@ async function follow(
   sink: Sink,
 ): Promise<void> {
   const { resource } = endpoint;
+  const isUncached =
+    resource.strategy.uncachedSemantics ||
+    (context.gates.watchFromStore &&
+      options.sendInitialEvents === undefined &&
+      options.resourceVersion === "");
   const lifeMilliseconds = secondsOf(options, context) * 1000;
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const stop = new AbortController();
@@ -85,7 +90,7 @@ async function follow(
     shown = shown.afterFirst ?? shown;
   };
   const marks =
-    options.bookmarks && !resource.strategy.uncachedSemantics
+    options.bookmarks && !isUncached
       ? bookmarks({
           clock: context.clock,
           lifeMilliseconds,
@@ -132,6 +137,7 @@ async function follow(
     // A kind that is read through is followed from what the store keeps, not from what is remembered.
     if (resource.strategy.uncachedSemantics && typeof from === "number" && from < resource.source.revision())
       await resource.store.read({ key: resource.prefix }, from);
+    if (isUncached && from === "state") await resource.source.get("", { at: "latest" });
     // A state to begin with is as new as it was asked for, or there is none.
     if (options.sendInitialEvents === true && version)
       await resource.source.get("", { at: "notOlderThan", revision: version });

@@ -25,3 +25,25 @@ test("the log says why a credential was refused, the answer does not", async () 
     /^E.*"Unable to authenticate the request" err="\[invalid bearer token, oidc: email not verified\]"/,
   );
 });
+
+const users: [name: string, groups: readonly string[] | undefined, isUnknown: boolean][] = [
+  ["system:anonymous", ["system:unauthenticated"], true],
+  ["zed", ["system:unauthenticated"], true],
+  ["zed", ["system:authenticated"], false],
+  ["nobody", undefined, true],
+];
+for (const [name, groups, isUnknown] of users)
+  test(`${name} of ${groups?.join() ?? "no credentials"} is ${isUnknown ? "un" : ""}known`, async () => {
+    let told = 0;
+    const filter = authenticate(
+      { authenticate: () => (groups ? { user: { name, groups } } : undefined) },
+      () => assert.fail("no method failed"),
+      createLog(),
+      { unknown: () => told++ },
+    );
+    const run = async () =>
+      await filter.run(apiCall({ path: "/api" }), async () => ({ status: 200, headers: {} }));
+    if (groups) await run();
+    else await assert.rejects(run, { message: "Unauthorized" });
+    assert.equal(told, isUnknown ? 1 : 0);
+  });

@@ -1,5 +1,13 @@
 // Who is asking: the user behind the request, or 401.
-import { type Authenticator, BadCredential, type MaybeIdentity, isBehindSpaces } from "#authn";
+import {
+  type Authenticator,
+  BadCredential,
+  type MaybeIdentity,
+  anonymousName,
+  type User,
+  isBehindSpaces,
+  unauthenticatedGroup,
+} from "#authn";
 import { type Log, unauthorized } from "#base";
 import type { ApiCall } from "#endpoints";
 import { type Reply, header } from "#http";
@@ -7,17 +15,28 @@ import { CallCredentials } from "./credentials.ts";
 import type { Filter } from "./filter.ts";
 import type { RecoverOptions } from "./recover.ts";
 
+export interface AuthenticationObserver {
+  authenticated?(username: string): void;
+  /** Told of calls by who is anonymous, and of those that are turned away. */
+  unknown?(call: ApiCall): void;
+}
+
 /** `unexpected` is told of methods that failed, the log of every credential that was refused. */
 export function authenticate(
   authenticator: Authenticator,
   unexpected: RecoverOptions["unexpected"],
   log: Log,
-  observer?: { authenticated(username: string): void },
+  observer: AuthenticationObserver = {},
 ): Filter {
+  const turnedAway = (call: ApiCall): Error => {
+    observer.unknown?.(call);
+    return unauthorized();
+  };
   const accept = (call: ApiCall, identity: MaybeIdentity, next: () => Promise<Reply>): Promise<Reply> => {
-    if (!identity) throw unauthorized();
+    if (!identity) throw turnedAway(call);
     call.user = identity.user;
-    observer?.authenticated(identity.user.name);
+    observer.authenticated?.(identity.user.name);
+    if (isAnonymous(identity.user)) observer.unknown?.(call);
     call.authenticationNotes = identity.annotations;
     for (const text of identity.warnings ?? []) call.warn(text);
     return next();
@@ -27,7 +46,7 @@ export function authenticate(
     for (const failure of error.failures) unexpected(failure, call);
     // The client is told nothing, so this is the only place that says why.
     log.error("Unable to authenticate the request", { err: error.message });
-    throw unauthorized();
+    throw turnedAway(call);
   };
   return {
     name: "authentication",
@@ -52,6 +71,9 @@ export function authenticate(
     },
   };
 }
+
+const isAnonymous = ({ name, groups }: User): boolean =>
+  name === anonymousName || groups.includes(unauthenticatedGroup);
 
 function warnOfSpaces(call: ApiCall): void {
   if (isBehindSpaces(header(call.call.headers, "authorization") ?? ""))

@@ -15,7 +15,7 @@ import { commonHeaders } from "./common-headers.ts";
 import { deadline } from "./deadline.ts";
 import { fairness } from "./fairness.ts";
 import type { Filter } from "./filter.ts";
-import { goAway } from "./go-away.ts";
+import { endConnection, goAway } from "./go-away.ts";
 import { impersonate } from "./impersonate.ts";
 import { type InFlightOptions, inFlightLimit } from "./in-flight.ts";
 import { largeAnswers } from "./large-answers.ts";
@@ -41,6 +41,8 @@ export interface PipelineOptions {
   readonly streamBytesPerSecond: number;
   readonly strictTransportDirectives: readonly string[];
   readonly goawayChance: number;
+  /** Whether clients of HTTP/2 that are not authenticated must connect anew for each request. */
+  readonly endsUnauthenticated?: boolean;
   readonly requestTimeoutMilliseconds: number;
   readonly corsAllowedOrigins: Parameters<typeof crossOrigin>[0];
   readonly inFlight: Pick<InFlightOptions, "reading" | "writing">;
@@ -88,7 +90,10 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
     tracing !== undefined && authenticationSpan,
-    authenticate(authenticator, options.unexpected, options.log, metrics),
+    authenticate(authenticator, options.unexpected, options.log, {
+      authenticated: (username) => metrics.authenticated(username),
+      ...(options.endsUnauthenticated && { unknown: endConnection }),
+    }),
     audit && audit.requests,
     impersonate(authorizer, dialect, options.log),
     ...limits,

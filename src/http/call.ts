@@ -51,8 +51,11 @@ export interface Call {
   bodyBuffered(): Promise<void>;
   /** Whether the client asked to take over the connection (an Upgrade request). */
   readonly upgradable: boolean;
-  /** Asks an HTTP/2 client to open its next connection elsewhere; otherwise does nothing. */
-  goAway(): void;
+  /**
+   * Asks an HTTP/2 client to open its next connection elsewhere; otherwise does nothing. Requests that it sends
+   * until it hears of this are served, unless it is to happen `atOnce`.
+   */
+  goAway(atOnce?: boolean): void;
 }
 
 /** Where a streamed body is written. A writer that ignores `backlogBytes` fills memory: look at it. */

@@ -146,8 +146,8 @@ class Http2Call implements Call {
     return this.stream.buffered();
   }
 
-  goAway(): void {
-    this.stream.goAway();
+  goAway(atOnce?: boolean): void {
+    this.stream.goAway(atOnce);
   }
 }
 

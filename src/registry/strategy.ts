@@ -69,6 +69,14 @@ export interface RegistrySettings {
   readonly expandedDns?: boolean;
   /** False where nobody looks at what the deletion of a pod is said to cost. */
   readonly deletionCosts?: boolean;
+  /** Whether autoscalers may go down to no pods at all. */
+  readonly scaleToZero?: boolean;
+  /** Whether stateful sets may say how many of their pods an update makes unavailable at a time. */
+  readonly statefulUnavailable?: boolean;
+  /** False where a claim that named no storage class cannot be given one later. */
+  readonly retroactiveClass?: boolean;
+  /** Whether a claim may ask for less again while it has not grown. */
+  readonly expansionRecovery?: boolean;
   /** False where the completions of an indexed job stay as they are. */
   readonly elasticJobs?: boolean;
   /** False where pods that are evicted do not say why in a condition. */

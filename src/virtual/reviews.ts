@@ -32,6 +32,8 @@ export interface ReviewOptions {
   readonly tokens: readonly TokenMethod[];
   /** Names of this API: tokens must be meant for one of them. */
   readonly audiences: readonly string[];
+  /** False where nobody can ask who they are. */
+  readonly selfReviews?: boolean;
 }
 
 interface ReviewedKind {
@@ -44,7 +46,7 @@ const selfReviews = [SelfSubjectReview, SelfSubjectReviewV1alpha1];
 
 export function reviewGroups(
   context: VirtualContext,
-  { authorizer, explainer, tokens, audiences }: ReviewOptions,
+  { authorizer, explainer, tokens, audiences, selfReviews: asksOfSelf = true }: ReviewOptions,
 ): readonly VirtualGroup[] {
   const { dialect } = context;
   const review = <T extends object>(
@@ -74,7 +76,7 @@ export function reviewGroups(
       version: "v1",
       endpoints: [review<TokenReview>(TokenReview, (asking) => reviewToken(asking, tokens, audiences))],
     },
-    ...selfReviews.map((schema) => ({
+    ...(asksOfSelf ? selfReviews : []).map((schema) => ({
       group: "authentication",
       branded: true,
       version: schema.kind.version,

@@ -17,6 +17,7 @@ export interface VirtualOptions {
   readonly authorizer: Authorizer;
   readonly explainer: AccessExplainer;
   readonly tokens: ReviewOptions["tokens"];
+  readonly selfReviews: boolean;
   readonly issuing: TokenEndpointOptions;
   /** How the server connects to node agents. */
   readonly agents: Omit<AgentOptions, "dialect" | "nodes">;
@@ -28,7 +29,17 @@ export interface VirtualOptions {
 
 export function virtualGroups(
   server: ServerObjects,
-  { admission, authorizer, explainer, tokens, issuing, agents, storeHealth, stopping }: VirtualOptions,
+  {
+    admission,
+    authorizer,
+    explainer,
+    tokens,
+    selfReviews,
+    issuing,
+    agents,
+    storeHealth,
+    stopping,
+  }: VirtualOptions,
 ): readonly VirtualGroup[] {
   const context: VirtualContext = { dialect: server.dialect, clock: server.clock, admission };
   return [
@@ -44,6 +55,6 @@ export function virtualGroups(
         ...connectEndpoints(server, agents, admission, stopping),
       ],
     },
-    ...reviewGroups(context, { authorizer, explainer, tokens, audiences: issuing.audiences }),
+    ...reviewGroups(context, { authorizer, explainer, tokens, audiences: issuing.audiences, selfReviews }),
   ];
 }

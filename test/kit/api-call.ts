@@ -13,7 +13,7 @@ export interface CallParts {
   readonly signal?: AbortSignal;
   /** Aborted when the call is over. */
   readonly over?: AbortSignal;
-  readonly goAway?: () => void;
+  readonly goAway?: (atOnce?: boolean) => void;
   readonly breakOff?: () => void;
   readonly bodyBuffered?: Promise<void>;
 }

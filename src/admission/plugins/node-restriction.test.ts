@@ -9,11 +9,12 @@ import { nodeRestriction } from "./node-restriction.ts";
 
 const dialect = dialects.orch;
 const { annotations, labels } = dialect.names;
-const plugin = nodeRestriction({
+const options: Parameters<typeof nodeRestriction>[0] = {
   dialect,
   pod: async (_namespace, name) => ({ mine: { metadata: { uid: "u" }, spec: { nodeName: "node1" } }, theirs: { metadata: { uid: "u" }, spec: { nodeName: "node2" } } })[name] as unknown as Pod | undefined,
   node: async (name) => (name === "node1" ? ({ metadata: { uid: "n1" } } as unknown as Node) : undefined),
-}); // prettier-ignore
+}; // prettier-ignore
+const plugin = nodeRestriction(options);
 
 /** `allowed`, or the code of the refusal. */
 async function outcome(
@@ -120,3 +121,23 @@ test("an eviction of a pod that is not there is answered with the kind of one po
     (error: ApiError) => error.code === 404 && error.details?.kind === "pod",
   );
 });
+
+for (const expansionRecovery of [false, true])
+  test(`a node ${expansionRecovery ? "says" : "does not say"} how far a claim has grown`, async () => {
+    const told = { phase: "Bound", resizeStatus: "", allocatedResources: { storage: "2Gi" } };
+    const attributes = attemptOf({
+      resource: { group: "", version: "v1", resource: "persistentvolumeclaims" },
+      kind: { group: "", version: "v1", kind: "PersistentVolumeClaim" },
+      name: "c",
+      operation: "UPDATE",
+      user: { name: "system:node:node1", groups: ["system:nodes"] },
+      subresource: "status",
+      object: claim(told),
+      oldObject: claim({ phase: "Bound" }),
+    });
+    const found = await orCode(async () => {
+      await nodeRestriction({ ...options, expansionRecovery }).mutate!(attributes);
+      return "allowed";
+    });
+    assert.equal(found, expansionRecovery ? "allowed" : "403");
+  });

@@ -19,6 +19,8 @@ export interface NodeRestrictionOptions {
   readonly dialect: Dialect;
   readonly pod: (namespace: string, name: string) => Promise<Pod | undefined>;
   readonly node: (name: string) => Promise<Node | undefined>;
+  /** Whether nodes say how far a claim has grown. */
+  readonly expansionRecovery?: boolean;
 }
 
 const userPrefix = "system:node:";
@@ -31,6 +33,7 @@ export function nodeRestriction({
   dialect,
   pod: findPod,
   node: findNode,
+  expansionRecovery = false,
 }: NodeRestrictionOptions): AdmissionPlugin {
   const refused = (attributes: AdmissionAttributes, why: string): Error =>
     forbidden(attributes.resource, attributes.name, why);
@@ -163,8 +166,9 @@ export function nodeRestriction({
       throw refused(attributes, "may only update PVC status");
     const bare = (claim: PersistentVolumeClaim): object => {
       const { resourceVersion: _version, managedFields: _owners, ...metadata } = claim.metadata;
-      const { capacity: _capacity, conditions: _conditions, ...status } = claim.status;
-      return { ...claim, metadata, status };
+      const { capacity: _capacity, conditions: _conditions, ...rest } = claim.status;
+      const { resizeStatus: _state, allocatedResources: _allocated, ...status } = rest;
+      return { ...claim, metadata, status: expansionRecovery ? status : rest };
     };
     if (
       !isDeepStrictEqual(

@@ -8,7 +8,7 @@ import { countedRequests } from "../core/resize.ts";
 import { mostAtOnce } from "../core/sidecars.ts";
 import type { Service } from "../core/service.ts";
 import type { PersistentVolumeClaim } from "../core/volume-claim.ts";
-import { quantityOf, scaledValue } from "#base";
+import { compareQuantity, quantityOf, scaledValue } from "#base";
 import type { Dialect } from "#dialect";
 import { type Amounts, amountsOf, isZero, largerOf, sumOf } from "./amounts.ts";
 
@@ -81,11 +81,14 @@ function claimEvaluator(count: string, { names }: Dialect): QuotaEvaluator {
       name.endsWith(marker + claims) ||
       name.endsWith(marker + storage),
     usage: (object) => {
-      const { metadata, spec } = object as PersistentVolumeClaim;
+      const { metadata, spec, status } = object as PersistentVolumeClaim;
       const className =
         metadata.annotations?.[names.annotations.betaStorageClass] ?? spec.storageClassName ?? "";
       const asked = amountsOf(spec.resources.requests).get("storage");
-      const size = asked && (asked.scale < 0 ? quantityOf(scaledValue(asked, 0), 0, asked.format) : asked);
+      // A claim that asks for less again counts what is allocated for it meanwhile.
+      const allocated = amountsOf(status?.allocatedResources).get("storage");
+      const more = asked && allocated && compareQuantity(allocated, asked) > 0 ? allocated : asked;
+      const size = more && (more.scale < 0 ? quantityOf(scaledValue(more, 0), 0, more.format) : more);
       const named = (name: string): string[] => (className ? [name, className + marker + name] : [name]);
       return new Map([
         ...counted(count, ...named(claims)),

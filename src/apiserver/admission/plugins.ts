@@ -93,6 +93,7 @@ export function admissionPlugins(
       dialect,
       pod: (within, name) => resources.pods.get(`${within}/${name}`),
       node: (name) => resources.nodes.get(name),
+      expansionRecovery: gates.enabled("RecoverVolumeExpansionFailure"),
     }),
     taintNodesByCondition(dialect),
     alwaysPullImages,

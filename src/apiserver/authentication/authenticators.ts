@@ -66,6 +66,8 @@ export interface Authentication {
 export interface AuthenticationObservers {
   readonly metrics: Metrics;
   readonly reloads: Reloads;
+  /** Whether the use of tokens that are kept in secrets is noted. */
+  readonly tracksTokens: boolean;
 }
 
 /** Authorities and tokens are read again when their files change, until the signal. */
@@ -73,7 +75,7 @@ export function authenticationFor(
   server: ServerObjects,
   settings: ApiserverSettings,
   own: OwnCredentials | undefined,
-  { metrics, reloads }: AuthenticationObservers,
+  { metrics, reloads, tracksTokens }: AuthenticationObservers,
   outside: OutsideOptions,
 ): Authentication {
   const { dialect, clock } = server;
@@ -109,7 +111,7 @@ export function authenticationFor(
       legacyServiceAccountTokens({
         ...common,
         lookup: settings.serviceAccountLookup,
-        onUse: (...use) => void recordTokenUse(server, ...use),
+        ...(tracksTokens && { onUse: (...use) => void recordTokenUse(server, ...use) }),
       }),
     );
     if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers }));
@@ -167,7 +169,7 @@ const trustCheckMilliseconds = 5_000;
 function certificateMethods(
   { clock }: ServerObjects,
   settings: ApiserverSettings,
-  { metrics, reloads }: AuthenticationObservers,
+  { metrics, reloads }: Pick<AuthenticationObservers, "metrics" | "reloads">,
   signal: AbortSignal,
 ): Authenticator[] {
   const verifier = (file: string, setting: string): CertificateVerifier => {

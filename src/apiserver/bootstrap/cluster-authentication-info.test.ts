@@ -110,3 +110,27 @@ test("since when the use of old tokens is noted is written down once", async () 
     .get("orch-apiserver-legacy-service-account-token-tracking", { namespace: "orch-system" });
   assert.deepEqual(data, { since: "2027-01-01" });
 });
+
+test("a day that is none is written anew, and without tracking the note goes", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "token-tracking-"));
+  const name = "orch-apiserver-legacy-service-account-token-tracking";
+  const place = { namespace: "orch-system" };
+  try {
+    {
+      const clock = virtualClock(now);
+      await using server = await startServer({ store: { dir }, clock });
+      const maps = server.client.of(kinds.configMaps);
+      const told = await maps.get(name, place);
+      await maps.update({ ...told, data: { since: "2027-02-30", other: "x" } });
+      const data = async () => (await maps.get(name, place)).data;
+      for (let round = 0; round < 200 && (await data())?.["since"] !== "2027-01-01"; round++)
+        await clock.advance(10_000);
+      assert.deepEqual(await data(), { since: "2027-01-01", other: "x" });
+    }
+    const flags = ["--feature-gates=LegacyServiceAccountTokenTracking=false"];
+    await using server = await startServer({ store: { dir }, clock: virtualClock(now), flags });
+    await assert.rejects(server.client.of(kinds.configMaps).get(name, place), { code: 404 });
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});

@@ -1,7 +1,8 @@
 // What a new cluster has before anybody asks: its namespaces, its roles, and the name of its dialect in the
 // store.
+import type { ConfigMap } from "#api";
 import type { Dialect } from "#dialect";
-import type { ServerObjects } from "#registry";
+import { type ServerObjects, remove, update } from "#registry";
 import type { Store } from "#store";
 import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
 
@@ -35,9 +36,9 @@ export function systemNamespaces(server: ServerObjects): PostStartHook {
 
 /**
  * Says since when the use of old tokens is noted: a token without such a note may have been used before that
- * day.
+ * day. Where it is not noted, nothing says so.
  */
-export function legacyTokenTracking(server: ServerObjects): PostStartHook {
+export function legacyTokenTracking(server: ServerObjects, isOn: boolean): PostStartHook {
   const { names, data } = server.dialect;
   const resource = server.resources.configMaps.resource;
   const [name, namespace] = [names.objects.legacyTokenTracking, data.systemNamespace];
@@ -47,8 +48,21 @@ export function legacyTokenTracking(server: ServerObjects): PostStartHook {
     everyMilliseconds: 30 * 60_000,
     follows: [{ resource, key }],
     reconcile: async () => {
-      if (await resource.source.get(key, { at: "latest" })) return;
+      const found = await resource.source.get(key, { at: "latest" });
+      const request = server.writer.request(resource.endpoints[0]!, namespace);
+      if (!isOn) {
+        if (found) await remove(request, name, {});
+        return;
+      }
       const since = new Date(server.clock.now()).toISOString().slice(0, 10);
+      if (found) {
+        const { data: told } = resource.objectOf(found) as unknown as ConfigMap;
+        if (!isDay(told?.["since"]))
+          await update(request, name, {
+            transform: (old) => ({ ...old!, data: { ...(old as unknown as ConfigMap).data, since } }),
+          });
+        return;
+      }
       await server.writer.ensure(resource.endpoints[0]!, {
         metadata: { name, namespace, creationTimestamp: null },
         data: { since },
@@ -61,6 +75,9 @@ export function legacyTokenTracking(server: ServerObjects): PostStartHook {
       ),
   });
 }
+
+const isDay = (text = ""): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true;
 
 /** One store speaks one dialect: the first server writes its name, later ones must agree. */
 export async function claimDialect(store: Store, prefix: string, dialect: Dialect): Promise<void> {

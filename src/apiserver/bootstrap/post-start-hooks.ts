@@ -39,6 +39,6 @@ export function postStartHooks(
     ...(flowControl ? [flowControlFilter(server, flowControl)] : []),
     clusterAuthenticationInfo(server, settings),
     ...(gates.enabled("APIServerIdentity") ? [identityLease(server), identityLeaseCollector(server)] : []),
-    legacyTokenTracking(server),
+    legacyTokenTracking(server, gates.enabled("LegacyServiceAccountTokenTracking")),
   ];
 }

@@ -53,9 +53,9 @@ test("gates of the bootstrap roles act, too, and every gate that acts is known",
 
 test("a gate that acts is not reported as without effect", () => {
   const { warnings } = settle(apiserverOptions(dialects.orch), [
-    "--feature-gates=APIServerIdentity=false,ComponentSLIs=false,DynamicResourceAllocation=true,CronJobTimeZone=true,OpenAPIEnums=false",
+    "--feature-gates=APIServerIdentity=false,ComponentSLIs=false,DynamicResourceAllocation=true,CronJobTimeZone=true,WinOverlay=false",
   ]);
   const idle = warnings.filter((line) => line.includes("of no effect"));
   assert.equal(idle.length, 1);
-  assert.match(idle[0]!, /of no effect: OpenAPIEnums$/);
+  assert.match(idle[0]!, /of no effect: WinOverlay$/);
 });

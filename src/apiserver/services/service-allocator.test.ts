@@ -311,3 +311,21 @@ test("the server has a service of its own, at the first address, whoever tells w
     assert.equal((await services.get("orch", place)).spec.clusterIP, "10.7.0.1");
   }
 });
+
+const staticPorts: [count: number, kept: number][] = [
+  [16, 0],
+  [17, 16],
+  [2768, 86],
+  [10_000, 128],
+];
+for (const [count, kept] of staticPorts)
+  test(`of ${count} node ports the first ${kept} are left to those who choose theirs`, () => {
+    const ports = { from: 30_000, to: 30_000 + count - 1 };
+    const first = (keepsStaticPorts: boolean): number | undefined => {
+      const service = make("a", { type: "NodePort", ports: [{ port: 1 }] });
+      const pool = serviceAllocator({ ranges: [], ports, keepsStaticPorts, random: () => 0 });
+      assert.deepEqual(pool.allocate(service, undefined, new WriteState(), false), []);
+      return service.spec.ports![0]!.nodePort;
+    };
+    assert.deepEqual([first(false), first(true)], [30_000, 30_000 + kept]);
+  });

@@ -21,6 +21,8 @@ export interface AllocatorOptions {
    */
   readonly ranges: readonly string[];
   readonly ports: PortRange;
+  /** Whether low ports are left to those who choose theirs, as low addresses are. */
+  readonly keepsStaticPorts?: boolean;
   /** From 0 to 1, below 1. */
   readonly random?: () => number;
 }
@@ -52,11 +54,14 @@ export const defaultRange = "10.0.0.0/24";
 export function serviceAllocator({
   ranges: given,
   ports,
+  keepsStaticPorts = false,
   random = Math.random,
 }: AllocatorOptions): ClusterServiceAllocator {
   const ranges = (given.length > 0 ? given : [defaultRange]).map(addressRange);
-  const portTexts: Candidates = {
-    size: ports.to - ports.from + 1,
+  const portCount = ports.to - ports.from + 1;
+  const portTexts: Ports = {
+    size: portCount,
+    kept: keepsStaticPorts ? keptPorts(portCount) : 0,
     at: (position: number) => String(ports.from + position - 1),
   };
   const rounds = goRound(random);
@@ -140,6 +145,11 @@ interface Share {
   take(claim: string): boolean;
   /** Something free among these, preferably behind the first `keep`; undefined when there is none. */
   any(candidates: Candidates, keep: number, claim: (text: string) => string): string | undefined;
+}
+
+interface Ports extends Candidates {
+  /** The first of them, which are given last. */
+  readonly kept: number;
 }
 
 interface Candidates {
@@ -237,8 +247,12 @@ function addressesFor(
   return [];
 }
 
-const anyPort = (texts: Candidates, share: Share): number => {
-  const port = share.any(texts, 0, portClaim);
+/** The same of ports: a thirty-second of the range, within bounds. */
+const keptPorts = (size: number): number =>
+  size <= 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128);
+
+const anyPort = (texts: Ports, share: Share): number => {
+  const port = share.any(texts, texts.kept, portClaim);
   if (port === undefined) throw internal("failed to allocate a nodePort: range is full");
   return Number(port);
 };
@@ -260,7 +274,7 @@ function portErrors(port: number, { from, to }: PortRange, share: Share, field: 
 function nodePortsFor(
   spec: ServiceSpec,
   old: ServiceSpec | undefined,
-  texts: Candidates,
+  texts: Ports,
   range: PortRange,
   share: Share,
 ): FieldError[] {
@@ -295,7 +309,7 @@ function nodePortsFor(
 function healthPortFor(
   spec: ServiceSpec,
   old: ServiceSpec | undefined,
-  texts: Candidates,
+  texts: Ports,
   range: PortRange,
   share: Share,
 ): FieldError[] {

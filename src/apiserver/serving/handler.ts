@@ -69,6 +69,7 @@ export function serverHandler(parts: HandlerParts): (call: Call) => Promise<Repl
       streamBytesPerSecond: settings.maxConnectionBytesPerSec,
       strictTransportDirectives: settings.strictTransportSecurityDirectives,
       goawayChance: settings.goawayChance,
+      endsUnauthenticated: gates.enabled("UnauthenticatedHTTP2DOSMitigation"),
       requestTimeoutMilliseconds: settings.requestTimeout,
       corsAllowedOrigins: settings.corsAllowedOrigins,
       inFlight: {
@@ -93,6 +94,7 @@ export function serverHandler(parts: HandlerParts): (call: Call) => Promise<Repl
           watchList: gates.enabled("WatchList"),
           chunking: gates.enabled("APIListChunking"),
           remainingItemCount: gates.enabled("RemainingItemCount"),
+          watchFromStore: gates.enabled("WatchFromStorageWithoutResourceVersion"),
         },
         mayCreate: (call) => authorizeOrThrow(authorizer, { ...attributesOf(call), verb: "create" }),
         minRequestTimeoutSeconds: settings.minRequestTimeout,
@@ -132,6 +134,7 @@ function otherPaths(parts: HandlerParts): PathHandler[] {
     openApi(() => served, dialect, {
       described: (seconds) => parts.aggregated.described(seconds),
       hasLogs: settings.enableLogsHandler,
+      enums: parts.gates.enabled("OpenAPIEnums"),
     }),
     openIdHandler({
       issuer,

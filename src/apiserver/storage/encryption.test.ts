@@ -21,7 +21,7 @@ const strategies = [
   hub: { kind: { group, branded: false, version: "v1", kind: "X" } },
 })) as never;
 
-function open(t: TestContext, resources: object[], reload = false) {
+function open(t: TestContext, resources: object[], reload = false, hasKmsV2 = true) {
   const folder = mkdtempSync(join(tmpdir(), "orch-encryption-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "enc.json");
@@ -36,6 +36,7 @@ function open(t: TestContext, resources: object[], reload = false) {
   const encryption = openEncryption({
     file,
     reload,
+    kmsV2: hasKmsV2,
     dialect,
     strategies,
     storePrefix: "/registry",
@@ -102,4 +103,14 @@ test("the place of a key says which providers keep its value, whatever was asked
   for (const round of [1, 2])
     for (const [key, provider] of keys)
       assert.equal(encryption.providersFor(key)[0]!.id, provider, `${key}, ${round}`);
+});
+
+test("without KMSv2 key services of version 2 are refused, and those of version 1 are not", (t) => {
+  const configured = (version: string) => () =>
+    open(t, [{ resources: ["configmaps"], providers: [service("s", version)] }], false, false);
+  assert.throws(configured("v2"), {
+    message:
+      'error while building transformers: could not configure KMSv2 plugin "s", KMSv2 feature is not enabled',
+  });
+  assert.doesNotThrow(configured("v1"));
 });

@@ -26,6 +26,8 @@ import {
 export interface EncryptionOptions {
   readonly file: string;
   readonly reload: boolean;
+  /** False where key services of version 2 are switched off. */
+  readonly kmsV2?: boolean;
   readonly dialect: Dialect;
   readonly strategies: readonly Pick<Strategy, "resource" | "storagePath" | "hub">[];
   readonly storePrefix: string;
@@ -119,6 +121,10 @@ function load(text: string, options: EncryptionOptions): Loaded {
   const { file, dialect, clock, log, observer, reload } = options;
   const services: KmsProvider[] = [];
   const openKms = (settings: KmsSettings): KmsProvider => {
+    if (settings.version === "v2" && options.kmsV2 === false)
+      throw new Error(
+        `error while building transformers: could not configure KMSv2 plugin ${JSON.stringify(settings.name)}, KMSv2 feature is not enabled`,
+      );
     const service =
       settings.version === "v1"
         ? kmsV1({ ...settings, clock, observer })

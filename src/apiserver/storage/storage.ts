@@ -26,6 +26,8 @@ export interface StorageOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Whether key services of version 2 may be configured. */
+  readonly kmsV2: boolean;
   /** Follows calls to a store elsewhere. */
   readonly followCall?: GrpcObserver["follow"];
   readonly reloads: Reloads;
@@ -114,6 +116,7 @@ function encryptionFor(options: StorageOptions, storePrefix: string): Encryption
   return openEncryption({
     file: settings.encryptionProviderConfig,
     reload: settings.encryptionProviderConfigAutomaticReload,
+    kmsV2: options.kmsV2,
     dialect,
     strategies,
     storePrefix,

@@ -25,7 +25,18 @@ const security = {
   },
 };
 
-export function openApiV2(catalog: Catalog, dialect: Dialect, hasLogs = false): Json {
+export interface DocumentOptions {
+  /** Whether the files of the machine's log are served. */
+  readonly hasLogs?: boolean;
+  /** False where the values that a field may have are not told. */
+  readonly enums?: boolean;
+}
+
+export function openApiV2(
+  catalog: Catalog,
+  dialect: Dialect,
+  { hasLogs = false, enums = true }: DocumentOptions = {},
+): Json {
   const items = [...pathItems(catalog, dialect, hasLogs).values()]
     .flat()
     .sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -33,7 +44,7 @@ export function openApiV2(catalog: Catalog, dialect: Dialect, hasLogs = false): 
     swagger: "2.0",
     info: info(dialect),
     paths: Object.fromEntries(items.map((item) => [item.path, pathV2(item, dialect)])),
-    definitions: definitions(items, catalog.versions.flatMap(kindsOf), dialect, "v2", catalog),
+    definitions: definitions(items, catalog.versions.flatMap(kindsOf), dialect, "v2", { catalog, enums }),
     securityDefinitions: security,
     security: [{ BearerToken: [] }],
   };
@@ -44,10 +55,15 @@ export const documentNames = (catalog: Catalog, dialect: Dialect, hasLogs = fals
   [...pathItems(catalog, dialect, hasLogs).keys()].sort();
 
 /** One document per group and version, and for each root. */
-export function openApiV3(name: string, catalog: Catalog, dialect: Dialect, hasLogs = false): Json {
+export function openApiV3(
+  name: string,
+  catalog: Catalog,
+  dialect: Dialect,
+  { hasLogs = false, enums = true }: DocumentOptions = {},
+): Json {
   const items = pathItems(catalog, dialect, hasLogs).get(name) ?? [];
   const version = catalog.versions.find((item) => rootOf(item) === `/${name}`);
-  const schemas = definitions(items, version ? kindsOf(version) : [], dialect, "v3", catalog);
+  const schemas = definitions(items, version ? kindsOf(version) : [], dialect, "v3", { catalog, enums });
   const custom = version !== undefined && !catalog.isBuiltIn(version.group);
   return {
     openapi: "3.0.0",
@@ -73,7 +89,7 @@ function definitions(
   kinds: readonly Message[],
   dialect: Dialect,
   form: Version,
-  catalog: Catalog,
+  { catalog, enums }: { readonly catalog: Catalog; readonly enums: boolean },
 ): Json {
   const used = items.flatMap(({ operations }) =>
     operations.flatMap(({ body, answers }) => [
@@ -95,6 +111,7 @@ function definitions(
     ),
     elsewhere: new Map([[Status, statusVersions]]),
     patch: items.some(({ operations }) => operations.some(({ body }) => body === "patch")),
+    enums,
   };
   return collectDefinitions(
     [...kinds, ...messages, ...(kinds.length > 0 ? [Status, DeleteOptions] : [])],

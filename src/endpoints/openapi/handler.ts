@@ -7,7 +7,7 @@ import type { ApiCall } from "../api-call.ts";
 import type { Catalog } from "../catalog.ts";
 import type { PathHandler } from "../router.ts";
 import { pathItems } from "./path-items.ts";
-import { documentNames, openApiV2, openApiV3 } from "./document.ts";
+import { type DocumentOptions, documentNames, openApiV2, openApiV3 } from "./document.ts";
 import { binaryDocument } from "./binary.ts";
 import { convertedToV3 } from "./convert-to-v3.ts";
 import { documentReply } from "./document-reply.ts";
@@ -28,17 +28,15 @@ const binaryTypes = [
   "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
 ];
 
-export interface OpenApiOptions {
+export interface OpenApiOptions extends DocumentOptions {
   /** Told when the document of version 2 is made for the first time. */
   readonly described?: (seconds: number) => void;
-  /** Whether the files of the machine's log are served. */
-  readonly hasLogs?: boolean;
 }
 
 export function openApi(
   catalog: () => Catalog,
   dialect: Dialect,
-  { described = () => undefined, hasLogs = false }: OpenApiOptions = {},
+  { described = () => undefined, hasLogs = false, enums = true }: OpenApiOptions = {},
 ): PathHandler {
   const forClients: Dialect = {
     ...dialect,
@@ -66,7 +64,7 @@ export function openApi(
   /** The document of version 2, before it is encoded. */
   const second = (named: Dialect): ReturnType<typeof mergedV2> => {
     const began = performance.now();
-    const document = mergedV2(openApiV2(catalog(), named, hasLogs), remoteParts());
+    const document = mergedV2(openApiV2(catalog(), named, { hasLogs, enums }), remoteParts());
     if (!hasDescribed) described((performance.now() - began) / 1000);
     hasDescribed = true;
     return document;
@@ -166,7 +164,7 @@ export function openApi(
     // Documents of groups that are gone go as well.
     const most = documentNames(catalog(), dialect, hasLogs).length + converted().length + 2;
     if (!known && made.size > most) made.clear();
-    return once(`v3 ${name}`, of, () => json(openApiV3(name, catalog(), dialect, hasLogs)));
+    return once(`v3 ${name}`, of, () => json(openApiV3(name, catalog(), dialect, { hasLogs, enums })));
   }
 }
 

@@ -413,3 +413,20 @@ test("headers that are too large get an answer's chance: the stream is served an
   client.send(hello, headers(1, long));
   assert.equal(await seen.promise, true);
 });
+
+for (const atOnce of [false, true])
+  test(`a client that is sent away${atOnce ? " at once" : ""} ${atOnce ? "gets no" : "still gets an"} answer to what it sends then`, async (t) => {
+    const served: number[] = [];
+    const port = await serve(t, async (stream) => {
+      served.push(stream.id);
+      stream.goAway(atOnce);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      await answerWith("well")(stream);
+    });
+    const client = await rawClient(t, port);
+    client.send(hello, get(1));
+    await client.next(({ type }) => type === frame.goAway);
+    client.send(get(3));
+    await client.next(({ type, stream }) => type === frame.data && stream === (atOnce ? 1 : 3));
+    assert.deepEqual(served, atOnce ? [1] : [1, 3]);
+  });

@@ -424,8 +424,10 @@ export class Connection {
     if (this.shutdown === "final") this.hangUp();
   }
 
-  /** Asks the client to open further streams elsewhere. What it sends until it hears of this is served. */
-  leave(): void {
+  /** Asks the client to open further streams elsewhere; those of the meantime are served, unless it is `atOnce`. */
+  leave(atOnce = false): void {
+    if (atOnce && this.shutdown === "no") this.shutdown = "announced";
+    if (atOnce) return this.finishShutdown();
     if (this.shutdown !== "no" || this.closed) return;
     this.shutdown = "announced";
     this.outbox.add(goAwayFrame(maxWindow, errorCode.none));

@@ -172,8 +172,8 @@ export class Stream {
     if (!this.closed) this.connection.reset(this, code);
   }
 
-  goAway(): void {
-    this.connection.leave();
+  goAway(atOnce?: boolean): void {
+    this.connection.leave(atOnce);
   }
 
   private queue(chunk: Uint8Array): void {

@@ -303,9 +303,9 @@ export const horizontalPodAutoscaler = strategy<HorizontalPodAutoscaler>({
   prepareForCreate: (obj) => {
     obj.status = { desiredReplicas: 0, currentMetrics: null };
   },
-  validate: ({ spec }, { dialect }) => specErrors(spec, 1, dialect),
-  validateUpdate: ({ spec }, { spec: old }, { dialect }) =>
-    specErrors(spec, old.minReplicas === 0 ? 0 : 1, dialect),
+  validate: ({ spec }, { dialect, settings }) => specErrors(spec, settings.scaleToZero ? 0 : 1, dialect),
+  validateUpdate: ({ spec }, { spec: old }, { dialect, settings }) =>
+    specErrors(spec, settings.scaleToZero || old.minReplicas === 0 ? 0 : 1, dialect),
   subresources: {
     status: statusPart(({ status }) => [
       ...notNegative(status.currentReplicas, "status.currentReplicas"),

@@ -3,6 +3,7 @@ import { StatefulSet, type StatefulSetSpec } from "#api";
 import { type FieldError, forbiddenField, invalidValue, required } from "#base";
 import { dnsLabel } from "../names.ts";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
+import type { RequestContext } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { statusPart } from "./parts.ts";
 import {
@@ -13,6 +14,7 @@ import {
   templated,
 } from "./pod-template.ts";
 import { claimWarnings } from "./pod-warnings.ts";
+import { goIntOrString } from "./rules/go-syntax.ts";
 import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
 import { supported } from "./rules/one-of.ts";
@@ -26,7 +28,7 @@ function stampClaims({ volumeClaimTemplates }: StatefulSetSpec): void {
   for (const claim of volumeClaimTemplates ?? []) Object.assign(claim, claimType);
 }
 
-function defaults({ spec }: StatefulSet): void {
+function defaults({ spec }: StatefulSet, { settings }: Pick<RequestContext, "settings">): void {
   podTemplateDefaults(spec.template);
   for (const { metadata } of spec.volumeClaimTemplates ?? []) forgetReset(metadata);
   const update = spec.updateStrategy;
@@ -34,7 +36,10 @@ function defaults({ spec }: StatefulSet): void {
     update.type = "RollingUpdate";
     update.rollingUpdate ??= {};
   }
-  if (update.type === "RollingUpdate" && update.rollingUpdate) update.rollingUpdate.partition ??= 0;
+  if (update.type === "RollingUpdate" && update.rollingUpdate) {
+    update.rollingUpdate.partition ??= 0;
+    if (settings.statefulUnavailable) update.rollingUpdate.maxUnavailable ??= 1;
+  }
   const kept = spec.persistentVolumeClaimRetentionPolicy;
   spec.persistentVolumeClaimRetentionPolicy = {
     whenDeleted: kept?.whenDeleted || "Retain",
@@ -62,7 +67,7 @@ function updateErrors(
       if (maxUnavailable === undefined) return errors;
       errors.push(...countOrPercent(maxUnavailable, `${at}.maxUnavailable`));
       if (percentOf(maxUnavailable) === 0)
-        errors.push(invalidValue(`${at}.maxUnavailable`, maxUnavailable, "cannot be 0"));
+        errors.push(invalidValue(`${at}.maxUnavailable`, goIntOrString(maxUnavailable), "cannot be 0"));
       return [...errors, ...atMostWhole(maxUnavailable, `${at}.maxUnavailable`)];
     }
     default:
@@ -129,9 +134,14 @@ function fixedErrors(spec: StatefulSetSpec, old: StatefulSetSpec): FieldError[] 
       ];
 }
 
-/** How pods are updated past a number that may be unavailable is not offered yet. */
-function dropUnavailable({ spec }: StatefulSet, old?: StatefulSet): void {
+/** How many pods may be unavailable is forgotten where that is switched off. */
+function dropUnavailable(
+  { spec }: StatefulSet,
+  old: StatefulSet | undefined,
+  { settings }: RequestContext,
+): void {
   if (
+    !settings.statefulUnavailable &&
     spec.updateStrategy.rollingUpdate &&
     old?.spec.updateStrategy.rollingUpdate?.maxUnavailable === undefined
   )
@@ -151,9 +161,9 @@ export const statefulSet = templated<StatefulSet>((obj) => obj.spec.template, {
   validateName: dnsLabel,
   defaults,
   restore: ({ spec }) => stampClaims(spec),
-  prepareForCreate: (obj) => {
+  prepareForCreate: (obj, ctx) => {
     obj.status = { replicas: 0, availableReplicas: 0 };
-    dropUnavailable(obj);
+    dropUnavailable(obj, undefined, ctx);
   },
   prepareForUpdate: dropUnavailable,
   validate: ({ spec }) => specErrors(spec),

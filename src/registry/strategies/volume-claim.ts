@@ -2,13 +2,14 @@
 import { PersistentVolumeClaim, type PersistentVolumeClaimSpec, type TypedLocalObjectReference } from "#api";
 import {
   type FieldError,
+  Spelled,
   compareQuantity,
   forbiddenField,
   invalidValue,
+  notSupported,
   parseQuantity,
   required,
 } from "#base";
-import type { Dialect } from "#dialect";
 import { type RequestContext, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { accessModesText, classText, phaseText } from "./cells/volume.ts";
@@ -16,6 +17,7 @@ import { statusPart } from "./parts.ts";
 import { claimSpecErrors } from "./pod-validation/claim-template.ts";
 import { claimWarnings } from "./pod-warnings.ts";
 import { allowedModes } from "./rules/access-modes.ts";
+import { supported } from "./rules/one-of.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
 /** What is switched off is forgotten: references at all, or those into other namespaces. */
@@ -46,7 +48,7 @@ function alignSources(spec: PersistentVolumeClaimSpec): void {
 function changeErrors(
   claim: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
-  { names }: Dialect,
+  { dialect: { names }, settings }: Pick<RequestContext, "dialect" | "settings">,
 ): FieldError[] {
   const [now, before] = [structuredClone(claim.spec), structuredClone(old.spec)];
   const errors: FieldError[] = [];
@@ -64,6 +66,7 @@ function changeErrors(
     if ((said ?? "") !== (saidBefore ?? ""))
       errors.push(invalidValue(`metadata.annotations.${key}`, said ?? "", "field is immutable"));
     const filledIn =
+      settings.retroactiveClass !== false &&
       now.storageClassName !== undefined &&
       before.storageClassName === undefined &&
       (saidBefore === undefined || now.storageClassName === saidBefore);
@@ -76,15 +79,19 @@ function changeErrors(
     errors.push(
       forbiddenField("spec", "spec is immutable after creation except resources.requests for bound claims"),
     );
-  const shrinks = compareQuantity(parseQuantity(size ?? "0"), parseQuantity(oldSize ?? "0")) < 0;
-  if (shrinks)
-    errors.push(
-      forbiddenField("spec.resources.requests.storage", "field can not be less than previous value"),
-    );
+  const compared = (other: string | undefined): number =>
+    compareQuantity(parseQuantity(size ?? "0"), parseQuantity(other ?? "0"));
+  const tooSmall = (why: string): void =>
+    void errors.push(forbiddenField("spec.resources.requests.storage", why));
+  if (compared(oldSize) < 0) {
+    if (!settings.expansionRecovery) tooSmall("field can not be less than previous value");
+    else if (compared(old.status.capacity?.["storage"]) <= 0)
+      tooSmall("field can not be less than status.capacity");
+  }
   return [...errors, ...unchanged(claim.spec.volumeMode, old.spec.volumeMode, "volumeMode")];
 }
 
-/** Growing less than was asked for is not offered yet: nothing is kept about it. */
+/** Where growing less than was asked for is not offered, nothing is kept about it. */
 function withoutRecovery({ allocatedResources, resizeStatus, ...status }: Status, old: Status): Status {
   return {
     ...status,
@@ -93,6 +100,33 @@ function withoutRecovery({ allocatedResources, resizeStatus, ...status }: Status
   };
 }
 type Status = PersistentVolumeClaim["status"];
+
+const sizeErrors = (size: string, path: string): FieldError[] =>
+  parseQuantity(size).value < 0n
+    ? [invalidValue(path, new Spelled(size), "must be a valid resource quantity")]
+    : [];
+
+const resizeStates = [
+  "",
+  "ControllerExpansionFailed",
+  "ControllerExpansionInProgress",
+  "NodeExpansionFailed",
+  "NodeExpansionInProgress",
+  "NodeExpansionPending",
+];
+
+function recoveryErrors({ resizeStatus, allocatedResources = {} }: Status): FieldError[] {
+  const errors =
+    resizeStatus === undefined ? [] : supported(resizeStatus, "status.resizeStatus", resizeStates);
+  const at = "status.allocatedResources";
+  for (const [name, size] of Object.entries(allocatedResources))
+    errors.push(
+      ...(name === "storage"
+        ? sizeErrors(size, `${at}[${name}]`)
+        : [notSupported(at, new Spelled(name), ["storage"])]),
+    );
+  return errors;
+}
 
 export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
   resource: "persistentvolumeclaims",
@@ -122,23 +156,21 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
   validateUpdate: (obj, old, { dialect, settings }) => {
     const modes = allowedModes(settings, old.spec.accessModes);
     const errors = claimSpecErrors(obj.spec, dialect, "spec", modes);
-    return [...errors, ...errors, ...changeErrors(obj, old, dialect)];
+    return [...errors, ...errors, ...changeErrors(obj, old, { dialect, settings })];
   },
   warnings: ({ spec }) => claimWarnings(spec, "spec"),
   subresources: {
     status: {
-      ...statusPart<PersistentVolumeClaim>(({ spec, status }) => {
+      ...statusPart<PersistentVolumeClaim>(({ spec, status }, _old, { settings }) => {
         const errors = spec.accessModes?.length ? [] : [required("Spec.accessModes")];
-        for (const [name, size] of Object.entries(status.capacity ?? {})) {
-          if (parseQuantity(size).value < 0n)
-            errors.push(invalidValue(`status.capacity[${name}]`, size, "must be a valid resource quantity"));
-        }
-        return errors;
+        for (const [name, size] of Object.entries(status.capacity ?? {}))
+          errors.push(...sizeErrors(size, `status.capacity[${name}]`));
+        return settings.expansionRecovery ? [...errors, ...recoveryErrors(status)] : errors;
       }),
-      merge: (sent, old) => ({
+      merge: (sent, old, { settings }) => ({
         ...old,
         metadata: sent.metadata,
-        status: withoutRecovery(sent.status, old.status),
+        status: settings.expansionRecovery ? sent.status : withoutRecovery(sent.status, old.status),
       }),
     },
   },

@@ -7,6 +7,7 @@ import {
 } from "#api";
 import {
   type FieldError,
+  Spelled,
   forbiddenField,
   invalidValue,
   notSupported,
@@ -129,9 +130,9 @@ function standingErrors(spec: PersistentVolumeSpec, path: string): FieldError[] 
     errors.push(notSupported(`${path}.capacity`, capacity, ["storage"]));
   for (const [name, size] of sizes) {
     const value = parseQuantity(size).value;
-    const wrong = (detail: string): FieldError => invalidValue(`${path}.capacity[${name}]`, size, detail);
-    if (value < 0n) errors.push(wrong("must be a valid resource quantity"));
-    if (value <= 0n) errors.push(wrong("must be greater than zero"));
+    const at = `${path}.capacity[${name}]`;
+    if (value < 0n) errors.push(invalidValue(at, new Spelled(size), "must be a valid resource quantity"));
+    if (value <= 0n) errors.push(invalidValue(at, size, "must be greater than zero"));
   }
   if (policy)
     errors.push(

@@ -19,6 +19,8 @@ export interface Everywhere {
   readonly elsewhere?: ReadonlyMap<Message, readonly GroupVersionName[]>;
   /** Whether the body of a patch is among the definitions. */
   readonly patch: boolean;
+  /** False where the values that a field may have are not told. */
+  readonly enums?: boolean;
 }
 
 /**
@@ -202,7 +204,7 @@ class Collector {
         return {
           ...scalarTypes[shape.scalar],
           ...(more.format && { format: more.format }),
-          ...(more.enum && { enum: more.enum }),
+          ...(more.enum && this.#everywhere.enums !== false && { enum: more.enum }),
         };
       }
       case "message":

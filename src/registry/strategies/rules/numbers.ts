@@ -16,7 +16,7 @@ export function countOrPercent(value: IntOrString, field: string): FieldError[] 
     : [
         invalidValue(
           field,
-          value,
+          goIntOrString(value),
           "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
         ),
       ];
