@@ -477,6 +477,25 @@ export {
 export { ClusterCIDR, ClusterCIDRSpec } from "./networking/cluster-cidr.ts";
 export { IPAddress, IPAddressSpec, ParentReference } from "./networking/ip-address.ts";
 export {
+  AllocationResult,
+  DeviceClaim,
+  DeviceClaimSpec,
+  DeviceClaimStatus,
+  ResourceClaimConsumerReference,
+  ResourceClaimParametersReference,
+  ResourceClaimTemplate,
+  ResourceClaimTemplateSpec,
+  ResourceClass,
+  ResourceClassParametersReference,
+  ResourceHandle,
+} from "./resource/claims.ts";
+export {
+  PodSchedulingContext,
+  PodSchedulingContextSpec,
+  PodSchedulingContextStatus,
+  ResourceClaimSchedulingStatus,
+} from "./resource/pod-scheduling.ts";
+export {
   Overhead as RuntimeOverhead,
   RuntimeClass,
   Scheduling as RuntimeScheduling,

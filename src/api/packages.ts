@@ -94,6 +94,12 @@ export const certificates = apiPackage({
   branded: true,
   version: "v1",
 });
+export const resourceV1alpha2 = apiPackage({
+  package: "api.resource.v1alpha2",
+  group: "resource",
+  branded: true,
+  version: "v1alpha2",
+});
 export const certificatesV1alpha1 = apiPackage({
   package: "api.certificates.v1alpha1",
   group: "certificates",

@@ -167,6 +167,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     expandedDns: gates.enabled("ExpandedDNSConfig"),
     deletionCosts: gates.enabled("PodDeletionCost"),
     elasticJobs: gates.enabled("ElasticIndexedJob"),
+    resourceClaims: gates.enabled("DynamicResourceAllocation"),
     scaleToZero: gates.enabled("HPAScaleToZero"),
     statefulUnavailable: gates.enabled("MaxUnavailableStatefulSet"),
     retroactiveClass: gates.enabled("RetroactiveDefaultStorageClass"),

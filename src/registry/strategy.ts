@@ -69,6 +69,8 @@ export interface RegistrySettings {
   readonly expandedDns?: boolean;
   /** False where nobody looks at what the deletion of a pod is said to cost. */
   readonly deletionCosts?: boolean;
+  /** Whether pods may use resources that drivers hand out. */
+  readonly resourceClaims?: boolean;
   /** Whether autoscalers may go down to no pods at all. */
   readonly scaleToZero?: boolean;
   /** Whether stateful sets may say how many of their pods an update makes unavailable at a time. */

@@ -21,6 +21,7 @@ export const gatesRead = [
   "ComponentSLIs",
   "CrossNamespaceVolumeDataSource",
   "CustomResourceValidationExpressions",
+  "DynamicResourceAllocation",
   "ElasticIndexedJob",
   "ExpandedDNSConfig",
   "HPAScaleToZero",

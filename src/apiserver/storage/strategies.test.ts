@@ -14,6 +14,48 @@ const cases: [name: string, flags: string[], served: (string | undefined)[]][] =
     ["clustertrustbundles", "clustercidrs", "storageversions"],
   ],
 ];
+test("kinds of dynamic resources need no gate, but pods use them only with theirs", async () => {
+  const served = "--runtime-config=resource.orch.io/v1alpha2=true";
+  const plain = "--disable-admission-plugins=ServiceAccount";
+  const resourceClaims = [{ name: "x", source: { resourceClaimName: "r" } }];
+  const containers = [{ name: "c", image: "i", resources: { claims: [{ name: "x" }] } }];
+  for (const isOn of [false, true]) {
+    const flags = [served, plain, `--feature-gates=DynamicResourceAllocation=${isOn}`];
+    await using server = await startServer({ store: "memory", flags });
+    const asked = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+      const headers = { "content-type": "application/json" };
+      const reply = await server.inject({
+        method,
+        path,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return JSON.parse(await reply.text()) as Record<string, unknown>;
+    };
+    const { resources } = await asked("GET", "/apis/resource.orch.io/v1alpha2");
+    assert.deepEqual(
+      (resources as { name: string }[]).map(({ name }) => name),
+      [
+        "podschedulingcontexts",
+        "podschedulingcontexts/status",
+        "resourceclaims",
+        "resourceclaims/status",
+        "resourceclaimtemplates",
+        "resourceclasses",
+      ],
+    );
+    const pod = {
+      metadata: { name: "p" },
+      spec: { resourceClaims, containers },
+    };
+    const { spec } = (await asked("POST", "/api/v1/namespaces/default/pods", pod)) as {
+      spec: { resourceClaims?: unknown; containers: { resources: { claims?: unknown } }[] };
+    };
+    assert.deepEqual(spec.resourceClaims, isOn ? resourceClaims : undefined);
+    assert.deepEqual(spec.containers[0]!.resources.claims, isOn ? [{ name: "x" }] : undefined);
+  }
+});
+
 for (const [name, flags, served] of cases)
   test(name, async () => {
     await using server = await startServer({ store: "memory", flags });

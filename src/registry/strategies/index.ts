@@ -23,6 +23,7 @@ import { networkPolicy } from "./network-policy.ts";
 import { node } from "./node.ts";
 import { persistentVolume } from "./persistent-volume.ts";
 import { pod } from "./pod.ts";
+import { podSchedulingContext } from "./pod-scheduling-context.ts";
 import { priorityClass } from "./priority-class.ts";
 import { priorityLevelConfiguration } from "./priority-level.ts";
 import { podTemplate, replicationController } from "./replication-controller.ts";
@@ -37,6 +38,7 @@ import { certificateSigningRequest } from "./signing-request.ts";
 import { statefulSet } from "./stateful-set.ts";
 import { storageVersion } from "./storage-version.ts";
 import { storageClass } from "./storage-class.ts";
+import { resourceClaim, resourceClaimTemplate, resourceClass } from "./resource-claim.ts";
 import { clusterTrustBundle } from "./trust-bundle.ts";
 import { volumeAttachment } from "./volume-attachment.ts";
 import { persistentVolumeClaim } from "./volume-claim.ts";
@@ -103,6 +105,11 @@ export const builtInStrategies: readonly Strategy[] = [
   clusterRoleBinding,
   role,
   roleBinding,
+  // resource
+  podSchedulingContext,
+  resourceClaim,
+  resourceClaimTemplate,
+  resourceClass,
   // scheduling
   priorityClass,
   // storage

@@ -7,7 +7,7 @@ import { everyContainer } from "./pod-validation/every-container.ts";
 export function dropDisabled(spec: PodSpec, settings: RegistrySettings, old?: PodSpec): void {
   const before = old ? [...everyContainer(old, "")].map(({ container }) => container) : [];
   if (!settings.userNamespaces && old?.hostUsers === undefined) delete spec.hostUsers;
-  const keepsClaims = Boolean(old?.resourceClaims?.length);
+  const keepsClaims = settings.resourceClaims || Boolean(old?.resourceClaims?.length);
   if (!keepsClaims) delete spec.resourceClaims;
   const keepsResize = settings.podResize || resizes(old);
   const keepsProcMount =

@@ -1,5 +1,6 @@
 // Claims that are made for one pod: their template, and what a claim may ask for.
 import type {
+  ObjectMeta,
   PersistentVolumeClaimSpec,
   PersistentVolumeClaimTemplate,
   TypedLocalObjectReference,
@@ -31,18 +32,26 @@ export function claimTemplateErrors(
   { dialect, claimModes }: Pick<PodRules, "dialect" | "claimModes">,
   path: string,
 ): FieldError[] {
+  return [
+    ...templateMetaErrors(metadata, `${path}.metadata`),
+    ...claimSpecErrors(spec, dialect, `${path}.spec`, claimModes),
+  ];
+}
+
+/** Of what claims are made from, labels and annotations alone count. */
+export function templateMetaErrors(metadata: ObjectMeta, path: string): FieldError[] {
   const errors = [
-    ...validateAnnotations(metadata.annotations, `${path}.metadata.annotations`),
-    ...validateLabels(metadata.labels, `${path}.metadata.labels`),
+    ...validateAnnotations(metadata.annotations, `${path}.annotations`),
+    ...validateLabels(metadata.labels, `${path}.labels`),
   ];
   for (const [key, value] of Object.entries(metadata)) {
     const set = Array.isArray(value)
       ? value.length > 0
       : value !== undefined && value !== null && value !== "";
     if (set && key !== "annotations" && key !== "labels")
-      errors.push(forbiddenField(`${path}.metadata.${key === "uid" ? "uID" : key}`, "cannot be set"));
+      errors.push(forbiddenField(`${path}.${key === "uid" ? "uID" : key}`, "cannot be set"));
   }
-  return [...errors, ...claimSpecErrors(spec, dialect, `${path}.spec`, claimModes)];
+  return errors;
 }
 
 export function claimSpecErrors(

@@ -3,6 +3,7 @@ import type { PodResourceClaim, PodSpec } from "#api";
 import { type FieldError, duplicate, invalidValue, required } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { validateLabels } from "../../object-meta.ts";
+import { goEmptySource } from "../rules/go-syntax.ts";
 import { formatErrors, qualifiedNameErrors } from "../rules/format.ts";
 import { oneOf } from "../rules/one-of.ts";
 import { affinityErrors } from "./affinity.ts";
@@ -131,7 +132,7 @@ function claimErrors(
       errors.push(
         invalidValue(
           `${at}.source`,
-          source,
+          goEmptySource,
           "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
         ),
       );

@@ -110,6 +110,7 @@ function claimErrors(
   path: string,
 ): FieldError[] {
   const seen = new Set<string>();
+  const among = known.size === 0 ? " which is empty" : `: ${[...known].toSorted().join(", ")}`;
   return (claims ?? []).flatMap(({ name }, position) => {
     const at = `${path}[${position}]`;
     if (!name) return [required(at)];
@@ -120,7 +121,7 @@ function claimErrors(
         type: "FieldValueNotFound",
         field: at,
         value: name,
-        detail: "must be one of the names in pod.spec.resourceClaims",
+        detail: `must be one of the names in pod.spec.resourceClaims${among}`,
       });
     return errors;
   });

@@ -1,5 +1,5 @@
 // Refused values as kube-apiserver shows them: Go's `%#v`.
-import type { LabelSelector, NodeSelector, ParentReference } from "#api";
+import type { AllocationResult, DeviceClaimSpec, LabelSelector, NodeSelector, ParentReference } from "#api";
 import { Spelled } from "#base";
 
 const quoted = (text: string): string => JSON.stringify(text);
@@ -60,4 +60,35 @@ export function goParent(parent: ParentReference): Spelled {
   const fields = { Group: group, Resource: resource, Namespace: namespace, Name: name, UID: uid };
   const texts = Object.entries(fields).map(([key, value]) => `${key}:${quoted(value)}`);
   return new Spelled(`networking.ParentReference{${texts.join(", ")}}`);
+}
+
+const nothing = (type: string): string => `(*${type})(nil)`;
+
+/** Where a pod takes a claim from, if nothing says so. */
+export const goEmptySource = new Spelled(
+  `core.ClaimSource{ResourceClaimName:${nothing("string")}, ResourceClaimTemplateName:${nothing("string")}}`,
+);
+
+export function goClaimSpec(spec: DeviceClaimSpec): Spelled {
+  const { resourceClassName, parametersRef, allocationMode = "" } = spec;
+  const type = "resource.ResourceClaimParametersReference";
+  const { apiGroup = "", kind = "", name = "" } = parametersRef ?? {};
+  const parameters = parametersRef
+    ? `&${type}{APIGroup:${quoted(apiGroup)}, Kind:${quoted(kind)}, Name:${quoted(name)}}`
+    : nothing(type);
+  return new Spelled(
+    `resource.ResourceClaimSpec{ResourceClassName:${quoted(resourceClassName)}, ParametersRef:${parameters}, AllocationMode:${quoted(allocationMode)}}`,
+  );
+}
+
+export function goAllocation(allocation: AllocationResult): Spelled {
+  const { resourceHandles, availableOnNodes, shareable = false } = allocation;
+  const type = "resource.ResourceHandle";
+  const handles = resourceHandles?.map(
+    ({ driverName = "", data = "" }) => `${type}{DriverName:${quoted(driverName)}, Data:${quoted(data)}}`,
+  );
+  const nodes = availableOnNodes ? `&${goNodeSelector(availableOnNodes).text}` : nothing("core.NodeSelector");
+  return new Spelled(
+    `resource.AllocationResult{ResourceHandles:${listText(type, handles)}, AvailableOnNodes:${nodes}, Shareable:${shareable}}`,
+  );
 }

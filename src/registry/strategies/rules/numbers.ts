@@ -8,6 +8,12 @@ export const notNegative = (value: number | bigint | undefined, field: string): 
 export const positive = (value: number | undefined, field: string): FieldError[] =>
   value !== undefined && value <= 0 ? [invalidValue(field, value, "must be greater than zero")] : [];
 
+/** Of a list or a text that is too long, only the length is shown. */
+export const longerThan = (length: number, most: number, field: string): FieldError[] =>
+  length > most
+    ? [{ type: "FieldValueTooLong", field, value: length, detail: `may not be longer than ${most}` }]
+    : [];
+
 /** A count that is not negative, or a percentage. */
 export function countOrPercent(value: IntOrString, field: string): FieldError[] {
   if (typeof value === "number") return notNegative(value, field);

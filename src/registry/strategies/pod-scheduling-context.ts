@@ -1,0 +1,64 @@
+// Where a pod with claims could run: nodes that the scheduler proposes, and those that drivers cannot use.
+import { PodSchedulingContext } from "#api";
+import { type FieldError, duplicate } from "#base";
+import { dns1123SubdomainProblems } from "#schema";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { statusPart } from "./parts.ts";
+import { formatErrors } from "./rules/format.ts";
+import { longerThan } from "./rules/numbers.ts";
+
+const mostNodes = 128;
+
+function nodeErrors(nodes: readonly string[] | undefined, path: string): FieldError[] {
+  const seen = new Set<string>();
+  const errors = (nodes ?? []).flatMap((name, position) => {
+    const at = `${path}[${position}]`;
+    if (seen.has(name)) return [duplicate(at, name)];
+    seen.add(name);
+    return formatErrors(name, at, dns1123SubdomainProblems);
+  });
+  return [...errors, ...longerThan(seen.size === 0 ? 0 : nodes!.length, mostNodes, path)];
+}
+
+const specErrors = ({ spec }: PodSchedulingContext): FieldError[] =>
+  nodeErrors(spec.potentialNodes, "spec.potentialNodes");
+
+function statusErrors({ status }: PodSchedulingContext): FieldError[] {
+  const seen = new Set<string>();
+  return (status.resourceClaims ?? []).flatMap(({ name = "", unsuitableNodes }, position) => {
+    // kube-apiserver calls the list by another name than the field has.
+    const at = `status.claims[${position}]`;
+    const errors = nodeErrors(unsuitableNodes, `${at}.unsuitableNodes`);
+    if (seen.has(name)) errors.push(duplicate(at, name));
+    seen.add(name);
+    return errors;
+  });
+}
+
+export const podSchedulingContext = strategy<PodSchedulingContext>({
+  resource: "podschedulingcontexts",
+  singular: "podschedulingcontext",
+  scope: "Namespaced",
+  hub: PodSchedulingContext,
+  onlyIfServed: true,
+  metaChecks: { asNew: 2 },
+  returnsDeleted: true,
+  status: "cleared",
+  prepareForCreate: (obj) => {
+    obj.status = {};
+  },
+  validate: specErrors,
+  validateUpdate: (obj) => [...specErrors(obj), ...specErrors(obj)],
+  subresources: { status: statusPart<PodSchedulingContext>(statusErrors) },
+  columns: [
+    nameColumn,
+    {
+      name: "SelectedNode",
+      type: "string",
+      doc: "The node for which drivers are to allocate.",
+      cell: ({ spec }: PodSchedulingContext) => spec.selectedNode ?? "",
+    },
+    ageColumn,
+  ],
+});
