@@ -14,6 +14,7 @@ import { doublesOf, tracesOf } from "./node-traces.ts";
 import type { NodePlugins, SmallDisk } from "./node-surroundings.ts";
 import { type LivingPod, podKinds, randomPods, secretWord } from "./random-pods.ts";
 import { type RuntimeFault, type RuntimeFaultProxy, refusals } from "./runtime-fault-proxy.ts";
+import { type RuntimeLosses, runtimeLosses } from "./runtime-losses.ts";
 
 export interface FaultRoundOptions {
   readonly cluster: Cluster;
@@ -25,7 +26,7 @@ export interface FaultRoundOptions {
   /** What fails; the daemon is the runtime as a process, which is killed. */
   readonly of: readonly ("runtime" | "daemon" | "api" | "agent" | "plugins" | "disk")[];
   /** Needed where they are to fail. */
-  readonly plugins?: Pick<NodePlugins, "start" | "kill">;
+  readonly plugins?: Pick<NodePlugins, "start" | "kill" | "registered">;
   readonly disk?: Pick<SmallDisk, "fill" | "clear">;
   /** How long everything may take to come to rest afterwards. */
   readonly restSeconds: number;
@@ -105,18 +106,24 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
   });
   const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 20_000 });
   const over = new AbortController();
-  const history = follow(cluster, namespace, over.signal, (what) => wrong.add(what), of);
-  const doubles = watchDoubles(runtime, over.signal, (what) => wrong.add(what));
+  const losses = runtimeLosses();
+  const note = (what: string): void => {
+    if (!wrong.has(what)) say(`wrong: ${what}`);
+    wrong.add(what);
+  };
+  const history = follow(cluster, namespace, over.signal, note, of);
+  const doubles = watchRuntime(runtime, losses, over.signal, note);
   const first = await footprint(cluster.agent.pid);
   const times = luck.part("times");
   try {
+    if (of.includes("plugins")) await options.plugins?.registered();
     if (options.initially) {
       await crowd.fill(options.initially);
       const begunAt = Date.now();
       let odd: string[] = ["not looked at yet"];
       while (odd.length > 0 && Date.now() - begunAt < restSeconds * 1000) {
         await sleep(1000);
-        odd = await oddities(cluster, runtime, crowd.living, namespace, history).catch(notYet);
+        odd = await oddities(cluster, runtime, crowd.living, namespace, history, losses).catch(notYet);
       }
       say(`${options.initially} pods settled in ${((Date.now() - begunAt) / 1000).toFixed(1)} s`);
       for (const what of odd) wrong.add(`before any fault: ${what}`);
@@ -145,6 +152,9 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
         say("partition over");
         apiProxy.calm();
         apiProxy.plan(apiFaults(luck.part("api again")));
+        // A long round has more than one.
+        const next = Date.now() + 120_000 + times.below(120_000);
+        if (next < began + seconds * 1000) partAt = next;
       }
       if (Date.now() > killAt) {
         killAt = Date.now() + 8000 + times.below(12_000);
@@ -155,9 +165,11 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
       if (Date.now() > endAt) {
         endAt = Date.now() + 5000 + times.below(8000);
         say("runtime killed");
+        const killedAt = Date.now();
         await cluster.containerd.kill();
         await sleep(times.below(3000));
         await cluster.containerd.start();
+        losses.wasAway(killedAt, Date.now());
       }
       if (Date.now() > unplugAt) {
         unplugAt = Date.now() + 8000 + times.below(12_000);
@@ -184,10 +196,12 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
       Date.now() < until && odd.length > 0;
       await sleep(500)
     )
-      odd = await oddities(cluster, runtime, crowd.living, namespace, history).catch(notYet);
+      odd = await oddities(cluster, runtime, crowd.living, namespace, history, losses).catch(notYet);
     say(`at rest after ${((Date.now() - calmAt) / 1000).toFixed(1)} s`);
     odd.forEach(say);
     for (const what of odd) wrong.add(`not at rest within ${restSeconds} s: ${what}`);
+    for (const { what, containers } of history.flips)
+      if (!containers.some((id) => losses.has(id))) note(what);
     for (const what of await phantoms(cluster, starts, crowd.living, namespace, history)) wrong.add(what);
     const statics = await cluster.client.of(kinds.pods).list({ namespace });
     const mirrored = statics.items
@@ -216,6 +230,7 @@ export async function faultRound(options: FaultRoundOptions): Promise<string[]> 
     if (last.files > first.files + 25)
       wrong.add(`the agent has ${last.files} open files, ${first.files} before`);
     for (const what of await oddLines(cluster)) wrong.add(what);
+    say(`containers that the runtime lost: ${losses.count()}`);
     say(`events ${await eventCount(cluster, namespace)} for ${history.uids.size} pods`);
     return [...wrong];
   } finally {
@@ -235,6 +250,8 @@ interface History {
   readonly latest: Map<string, Pod>;
   /** By pod and container, the containers that the runtime could not start: nothing of theirs ever ran. */
   readonly failedStarts: Map<string, Set<string>>;
+  /** Pods that were ready and are not any more, with those of their containers that are told as ended. */
+  readonly flips: { readonly what: string; readonly containers: readonly string[] }[];
 }
 
 const hashOf = ({ dialect }: Cluster, metadata: Pod["metadata"]): string | undefined =>
@@ -251,7 +268,7 @@ function follow(
   wrong: (what: string) => void,
   of: readonly string[],
 ): History {
-  const history: History = { uids: new Set(), latest: new Map(), failedStarts: new Map() };
+  const history: History = { uids: new Set(), latest: new Map(), failedStarts: new Map(), flips: [] };
   informer({
     client: cluster.client.of(kinds.pods),
     scope: { namespace },
@@ -282,23 +299,18 @@ function follow(
         isSteady &&
         isReady(before) &&
         !isReady(pod) &&
-        !pod.metadata.deletionTimestamp &&
-        !wasLostByRuntime(pod)
+        !pod.metadata.deletionTimestamp
       ) {
-        wrong(
-          `${name} ${uid} was ready and is not any more: ${JSON.stringify(pod.status?.containerStatuses?.map(({ state, restartCount }) => [state, restartCount]))}`,
-        );
+        const ended = (pod.status?.containerStatuses ?? []).map(({ state }) => state.terminated?.containerID);
+        history.flips.push({
+          what: `${name} ${uid} was ready and is not any more: ${JSON.stringify(pod.status?.containerStatuses?.map(({ state, restartCount }) => [state, restartCount]))}`,
+          containers: ended.filter((id) => id !== undefined),
+        });
       }
     },
   });
   return history;
 }
-
-/** A runtime that was killed and does not reach a container in time when it comes back ends it by itself. */
-const wasLostByRuntime = ({ status }: Pod): boolean =>
-  status?.containerStatuses?.some(
-    ({ state: { terminated } }) => terminated?.reason === "Unknown" && terminated.exitCode === 255,
-  ) === true;
 
 function noteFailedStarts({ failedStarts }: History, { metadata, status }: Pod): void {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
@@ -315,13 +327,16 @@ function noteFailedStarts({ failedStarts }: History, { metadata, status }: Pod):
   }
 }
 
-async function watchDoubles(
+async function watchRuntime(
   runtime: ContainerRuntime,
+  losses: RuntimeLosses,
   signal: AbortSignal,
   wrong: (what: string) => void,
 ): Promise<void> {
   while (!signal.aborted) {
     for (const double of await doublesOf(runtime).catch(() => [])) wrong(`runs twice: ${double}`);
+    // It may be away just now; what has ended is still there when it is back.
+    await losses.look(runtime).catch(() => undefined);
     await sleep(300, undefined, { signal }).catch(() => undefined);
   }
 }
@@ -333,6 +348,7 @@ async function oddities(
   living: ReadonlyMap<string, LivingPod>,
   namespace: string,
   history: History,
+  losses: RuntimeLosses,
 ): Promise<string[]> {
   const { items } = await cluster.client.of(kinds.pods).list({ namespace });
   const odd: string[] = [];
@@ -343,7 +359,7 @@ async function oddities(
     kept.add(hash ?? uid);
     const wanted = hash === undefined ? living.get(name) : ({ fate: "ready", uid } as LivingPod);
     if (!wanted || wanted.uid !== uid) odd.push(`${name} ${uid} is still there`);
-    else if (!isAsFated(pod, wanted))
+    else if (!isAsFated(pod, wanted, losses))
       odd.push(
         `${name} ${uid} is ${JSON.stringify([pod.status?.phase, pod.status?.reason, isReady(pod), pod.status?.containerStatuses?.map(({ state, restartCount }) => [state, restartCount])])}`,
       );
@@ -370,14 +386,15 @@ async function oddities(
   return [...odd, ...(await tracesOf(cluster, runtime, kept, history.uids))];
 }
 
-function isAsFated(pod: Pod, { fate }: LivingPod): boolean {
+function isAsFated(pod: Pod, { fate }: LivingPod, losses: RuntimeLosses): boolean {
   if (fate === "ready") return (isReady(pod) && pod.status?.phase === "Running") || wasRefusedDevices(pod);
   if (fate === "crashing")
     return (
       pod.status?.phase === "Running" &&
       (pod.status.containerStatuses?.find(({ name }) => name === "c")?.restartCount ?? 0) > 0
     );
-  return pod.status?.phase === fate || (pod.status?.phase === "Failed" && wasKeptFromStarting(pod));
+  if (pod.status?.phase === fate) return true;
+  return pod.status?.phase === "Failed" && (wasKeptFromStarting(pod) || wasLostForGood(pod, losses));
 }
 
 /** A pod that comes while its plug-in is away is turned away. */
@@ -391,6 +408,11 @@ const wasRefusedDevices = ({ metadata, status }: Pod): boolean =>
 const wasKeptFromStarting = ({ spec, status }: Pod): boolean =>
   spec.restartPolicy === "Never" &&
   status?.containerStatuses?.some(({ state }) => state.terminated?.reason === "StartError") === true;
+
+/** Nor does a pod that never restarts come back from the loss of a container by the runtime. */
+const wasLostForGood = ({ spec, status }: Pod, losses: RuntimeLosses): boolean =>
+  spec.restartPolicy === "Never" &&
+  status?.containerStatuses?.some(({ state }) => losses.has(state.terminated?.containerID ?? "")) === true;
 
 /** Restarts that are told and did not happen: there are fewer starts than they would take. */
 async function phantoms(

@@ -6,12 +6,14 @@ import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { kinds } from "#client";
-import type { Cluster } from "#kit";
+import { type Cluster, until } from "#kit";
 
 const run = promisify(execFile);
 
 export interface NodePlugins extends AsyncDisposable {
   start(): Promise<void>;
+  /** Resolves when the node has their devices and their driver. */
+  registered(): Promise<void>;
   /** With SIGKILL: their sockets stay. */
   kill(): Promise<void>;
 }
@@ -39,6 +41,16 @@ export async function nodePlugins(cluster: Cluster): Promise<NodePlugins> {
         stdio: ["ignore", "pipe", "inherit"],
       });
       await Promise.race([once(child.stdout!, "data"), once(child, "exit")]);
+    },
+    registered: async () => {
+      await until("the node has the plug-in's devices", async () => {
+        const { status } = await cluster.client.of(kinds.nodes).get(cluster.nodeName);
+        return Number(status?.allocatable?.["example.com/dev"] ?? 0) > 0;
+      });
+      await until("the node has the storage driver", async () => {
+        const { items } = await cluster.client.of(kinds.csiNodes).list();
+        return items.some(({ spec }) => spec.drivers?.some(({ name }) => name === "bind.example.com"));
+      });
     },
     kill,
     [Symbol.asyncDispose]: kill,

@@ -91,7 +91,11 @@ describe("a node under faults", needsCluster(), () => {
         most,
         ...(isLong && { initially: most - 10 }),
         partitionSeconds: awaySeconds,
-        say: (line) => said.push(line),
+        say: (line) => {
+          said.push(line);
+          // Whoever waits for an hour may want to see how it goes.
+          if (isLong) process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+        },
       });
       // Not every step, but what was done to the programs and what came of it.
       const told = said.filter((line) => !/^\d+\.\d+ /.test(line));
