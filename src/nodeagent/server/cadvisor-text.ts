@@ -5,7 +5,7 @@ import type { DiskCounts } from "../resources/disk-traffic.ts";
 import type { AllGroups, GroupFigures } from "../resources/group-figures.ts";
 import type { Machine } from "../resources/machine.ts";
 import type { NodeFigures } from "../resources/stats.ts";
-import { type Labels, type Series, exposed } from "./figures-text.ts";
+import { type Labels, type Series, exposed, scrapeError } from "./figures-text.ts";
 
 type Type = "counter" | "gauge";
 type Usage = (usage: CgroupUsage, group: GroupFigures) => number;
@@ -180,11 +180,6 @@ export function cadvisorText(
   machine: Machine,
 ): string {
   const { at, pods } = figures;
-  const machineLabels = {
-    boot_id: machine.bootId,
-    machine_id: machine.machineId,
-    system_uuid: machine.systemUuid,
-  };
   const ofGroups = (value: Usage): Series[] =>
     groups.map((group) => ({ labels: labelsOf(group), value: value(group.usage, group) }));
   const each = (
@@ -321,9 +316,7 @@ export function cadvisorText(
         at,
       ),
     ),
-    exposed("container_scrape_error", "gauge", "1 if the figures could not be had, 0 otherwise", [
-      { labels: {}, value: 0 },
-    ]),
+    scrapeError("container_scrape_error", "", 0),
     exposed(
       "container_spec_cpu_quota",
       "gauge",
@@ -353,6 +346,22 @@ export function cadvisorText(
       ),
       at,
     ),
+    machineText(machine),
+  ];
+  return texts.join("");
+}
+
+/** What is told where the figures could not be had. */
+export const failedCadvisorText = (machine: Machine): string =>
+  scrapeError("container_scrape_error", "", 1) + machineText(machine);
+
+function machineText(machine: Machine): string {
+  const machineLabels = {
+    boot_id: machine.bootId,
+    machine_id: machine.machineId,
+    system_uuid: machine.systemUuid,
+  };
+  return [
     exposed("machine_cpu_cores", "gauge", "Logical processors.", [
       { labels: machineLabels, value: machine.cpus },
     ]),
@@ -380,6 +389,5 @@ export function cadvisorText(
     exposed("machine_scrape_error", "gauge", "1 if the machine could not be read, 0 otherwise.", [
       { labels: {}, value: 0 },
     ]),
-  ];
-  return texts.join("");
+  ].join("");
 }

@@ -28,7 +28,9 @@ export function exposed(
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
-export function resourceText(figures: NodeFigures): string {
+/** Undefined figures could not be had. */
+export function resourceText(figures: NodeFigures | undefined): string {
+  if (!figures) return scrapeError("scrape_error", "[ALPHA] ", 1);
   const { at, pods } = figures;
   const ofContainers = (
     value: (one: NodeFigures["pods"][number]["containers"][number]) => number,
@@ -91,8 +93,11 @@ export function resourceText(figures: NodeFigures): string {
       ),
       at,
     ),
-    exposed("scrape_error", "gauge", "[ALPHA] 1 if the figures could not be had, 0 otherwise", [
-      { labels: {}, value: 0 },
-    ]),
+    scrapeError("scrape_error", "[ALPHA] ", 0),
   ].join("");
 }
+
+export const scrapeError = (name: string, stability: string, value: 0 | 1): string =>
+  exposed(name, "gauge", `${stability}1 if the figures could not be had, 0 otherwise`, [
+    { labels: {}, value },
+  ]);

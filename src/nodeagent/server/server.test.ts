@@ -33,6 +33,7 @@ async function setUp(
     containers?: ContainerHandle[];
     switches?: Partial<ServerParts["switches"]>;
     port?: "secure" | "readonly";
+    stats?: ServerParts["stats"];
   } = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), "server-"));
@@ -57,6 +58,8 @@ async function setUp(
   let relistAt = clock.now();
   const verbosity: number[] = [];
   const machine = await readMachine();
+  const metrics = createMetrics();
+  metrics.counter({ name: "own_total", help: "The agent's own.", stability: "ALPHA" }).with().add();
   const parts: ServerParts = {
     dialect: dialects.orch,
     clock,
@@ -64,9 +67,9 @@ async function setUp(
     nodeName: "n1",
     registry,
     runtime,
-    metrics: createMetrics(),
+    metrics,
     probeMetrics: createMetrics(),
-    stats: {
+    stats: changes.stats ?? {
       groups: () => Promise.resolve({ groups: [], disks: [], device: "" }),
       look: () =>
         Promise.resolve({
@@ -341,6 +344,22 @@ test("figures are told as a summary and as metrics", async (t) => {
   );
   assert.match(resource, /^# TYPE pod_memory_working_set_bytes gauge$/m);
   assert.match((await ask("GET", "/metrics/cadvisor")).body, /^machine_cpu_cores\{/m);
+});
+
+test("a runtime that cannot be asked for its figures takes no others from the metrics", async (t) => {
+  const fail = (): Promise<never> => Promise.reject(new Error("container not found"));
+  const { ask } = await setUp(t, { stats: { look: fail, groups: fail }, port: "readonly" });
+  const told = async (path: string): Promise<string[]> => {
+    const { status, body } = await ask("GET", path);
+    assert.equal(status, 200, path);
+    return body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  };
+  assert.deepEqual(await told("/metrics"), ["own_total 1"]);
+  assert.deepEqual(await told("/metrics/resource"), ["scrape_error 1"]);
+  const [error, ...machine] = await told("/metrics/cadvisor");
+  assert.equal(error, "container_scrape_error 1");
+  assert.ok(machine.every((line) => line.startsWith("machine_")) && machine.length > 0);
+  assert.equal((await ask("GET", "/stats/summary")).status, 500);
 });
 
 const logText = [

@@ -8,11 +8,12 @@ import { type Call, type HealthCheck, type Reply, plainReply } from "#http";
 import { encodeJson } from "#schema";
 import type { Machine } from "../resources/machine.ts";
 import type { Stats } from "../resources/stats.ts";
+import { errorText } from "../errors.ts";
 import type { PodRegistry } from "../interfaces.ts";
 import type { Access } from "./access.ts";
 import { containerLogs } from "./container-logs.ts";
 import { profiles, verbosityFlag } from "./debug.ts";
-import { cadvisorText } from "./cadvisor-text.ts";
+import { cadvisorText, failedCadvisorText } from "./cadvisor-text.ts";
 import { resourceText } from "./figures-text.ts";
 import { healthRoutes } from "./health.ts";
 import { hostLogs } from "./host-logs.ts";
@@ -66,7 +67,7 @@ const logging: HealthCheck = { name: "log", check: () => undefined };
 
 /** All paths of the secure port, or of the read-only one. */
 export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Route[] {
-  const { dialect, clock, registry, runtime, metrics, stats, machine, switches } = parts;
+  const { dialect, clock, log, registry, runtime, metrics, stats, machine, switches } = parts;
   const isStalled = (): boolean => clock.now() - registry.lastRelistAt() > stalledMilliseconds;
   const isDebugging = port === "secure" && switches.debugging;
   const podSchema = inDialect(dialect, Pod);
@@ -79,6 +80,12 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     json(
       `${JSON.stringify(summary(parts.nodeName, machine, await stats.look(), query.get("only_cpu_and_memory") === "true"), null, 1)}\n`,
     );
+  /** A runtime that cannot be asked takes its own figures away, and no others. */
+  const orNone = <T>(figures: Promise<T>): Promise<T | undefined> =>
+    figures.catch((error: unknown) => {
+      log.warn("failed to get stats for metrics", { error: errorText(error) });
+      return undefined;
+    });
   const reads: Route[] = [
     ...healthRoutes([
       ping,
@@ -105,17 +112,21 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     },
     {
       path: "/metrics",
-      answer: async ({ call }) =>
-        exposition(metrics.expose() + logSizeText(dialect, await stats.look()), call),
+      answer: async ({ call }) => {
+        const figures = await orNone(stats.look());
+        return exposition(metrics.expose() + (figures ? logSizeText(dialect, figures) : ""), call);
+      },
     },
     {
       path: "/metrics/cadvisor",
-      answer: async ({ call }) =>
-        exposition(cadvisorText(await stats.look(), await stats.groups(), machine), call),
+      answer: async ({ call }) => {
+        const both = await orNone(Promise.all([stats.look(), stats.groups()]));
+        return exposition(both ? cadvisorText(...both, machine) : failedCadvisorText(machine), call);
+      },
     },
     {
       path: "/metrics/resource",
-      answer: async ({ call }) => exposition(resourceText(await stats.look()), call),
+      answer: async ({ call }) => exposition(resourceText(await orNone(stats.look())), call),
     },
     { path: "/metrics/probes", answer: ({ call }) => exposition(parts.probeMetrics.expose(), call) },
   ];
