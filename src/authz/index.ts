@@ -17,6 +17,7 @@ export { compact, describeRule, ruleAllows, uncovered } from "./rules.ts";
 export { withDenialLog } from "./denial-log.ts";
 export { type RbacAuthorizer, type RbacSource, rbacAuthorizer } from "./rbac.ts";
 export { type NodeAuthorizerOptions, nodeAuthorizer } from "./node.ts";
+export { podReferences } from "./node-references.ts";
 export { type EscalationOptions, checkBinding, checkRole, onlyOwnershipChanged } from "./escalation.ts";
 export { type BootstrapPolicy, bootstrapPolicy, nodeRules, policyGates } from "./bootstrap-policy.ts";
 export { type GateCheck, policyRules } from "./policy-text.ts";

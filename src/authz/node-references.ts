@@ -1,6 +1,5 @@
 // What pods and volumes refer to: a node may read what its pods need, and no more.
 import type { Container, PersistentVolume, Pod, Volume } from "#api";
-import type { Dialect } from "#dialect";
 
 /** Names of secrets, settings, claims and accounts, all in the pod's namespace. */
 export interface PodReferences {
@@ -13,9 +12,7 @@ export interface PodReferences {
 const present = (names: readonly (string | undefined)[]): Set<string> =>
   new Set(names.filter((name): name is string => Boolean(name)));
 
-/** Pods that only show what a node runs by itself give it nothing. */
-export function podReferences({ metadata, spec }: Pod, { names }: Dialect): PodReferences | undefined {
-  if (metadata.annotations?.[names.annotations.configMirror] !== undefined) return undefined;
+export function podReferences({ metadata, spec }: Pod): PodReferences {
   const containers: Container[] = [
     ...(spec.initContainers ?? []),
     ...(spec.containers ?? []),

@@ -130,22 +130,27 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
     otherwise?: (node: string, target: ResourceTarget) => Promise<boolean>,
   ): Promise<Decision> {
     if (!target.name) return because("No Object name found");
-    for (const pod of await options.podsOn(node)) {
-      if (pod.metadata.namespace !== target.namespace) continue;
-      const needed = podReferences(pod, dialect);
-      if (needed && needs(needed, target)) return allowed;
-    }
+    for (const pod of await podsOf(node))
+      if (pod.metadata.namespace === target.namespace && needs(podReferences(pod), target)) return allowed;
     return (await otherwise?.(node, target))
       ? allowed
       : because(`no relationship found between node '${node}' and this object`);
   }
 
   async function claimsOf(node: string): Promise<ReadonlySet<string>> {
-    const pods = await options.podsOn(node);
+    const pods = await podsOf(node);
     return new Set(
       pods.flatMap((pod) =>
-        [...(podReferences(pod, dialect)?.claims ?? [])].map((claim) => `${pod.metadata.namespace}/${claim}`),
+        [...podReferences(pod).claims].map((claim) => `${pod.metadata.namespace}/${claim}`),
       ),
+    );
+  }
+
+  /** Pods that only show what a node runs by itself give it nothing. */
+  async function podsOf(node: string): Promise<readonly Pod[]> {
+    const mirror = dialect.names.annotations.configMirror;
+    return (await options.podsOn(node)).filter(
+      ({ metadata }) => metadata.annotations?.[mirror] === undefined,
     );
   }
 

@@ -1,14 +1,14 @@
 // The pods of workloads: which owner a pod event concerns, and which pods are an owner's.
 import { isDeepStrictEqual } from "node:util";
 import { type AnyObject, type InformerEvent, kinds } from "#client";
-import { type ClusterView, type SharedInformer, controllerOf } from "#controllerkit";
-import { type SeenPod, isDeleting } from "./pods.ts";
+import { type ClusterView, type SharedInformer, type WorkQueue, controllerOf } from "#controllerkit";
+import { type SeenPod, isDeleting, isReady, keyOf } from "./pods.ts";
 
 export interface PodRoutes<O extends AnyObject> {
   readonly ownerKind: string;
   readonly owners: Pick<SharedInformer<O>, "get" | "inNamespace">;
   readonly matches: (owner: O, pod: SeenPod) => boolean;
-  readonly onOwner: (owner: O, pod: SeenPod, event: InformerEvent<SeenPod>) => void;
+  readonly onOwner: (owner: O, event: InformerEvent<SeenPod>) => void;
   readonly onCreated?: (owner: O, pod: SeenPod) => void;
   /** Also when its deletion has only begun. */
   readonly onDeleted?: (owner: O, pod: SeenPod) => void;
@@ -18,6 +18,22 @@ export interface OwnedPods {
   readonly informer: SharedInformer<SeenPod>;
   /** Pods that this owner controls, and those of its namespace that nobody controls. */
   candidates(owner: AnyObject): readonly SeenPod[];
+}
+
+interface Workload extends AnyObject {
+  readonly spec: { readonly minReadySeconds?: number | undefined };
+}
+
+/** A pod that has become ready counts as available only after a while: its owner is looked at again then. */
+export function queueOwner(
+  queue: Pick<WorkQueue, "add" | "addAfter">,
+  owner: Workload,
+  event: InformerEvent<SeenPod>,
+): void {
+  queue.add(keyOf(owner));
+  const seconds = owner.spec.minReadySeconds ?? 0;
+  if (event.type === "updated" && seconds > 0 && isReady(event.object) && !isReady(event.old))
+    queue.addAfter(keyOf(owner), (seconds + 1) * 1000);
 }
 
 /** Follows pods and tells owners what concerns them. `routes` is asked late: owners may be followed after. */
@@ -32,7 +48,7 @@ export function ownedPods<O extends AnyObject>(view: ClusterView, routes: () => 
   const onOrphan = (event: InformerEvent<SeenPod>): void => {
     const { owners, matches, onOwner } = routes();
     for (const owner of owners.inNamespace(event.object.metadata.namespace ?? ""))
-      if (matches(owner, event.object)) onOwner(owner, event.object, event);
+      if (matches(owner, event.object)) onOwner(owner, event);
   };
   const informer: SharedInformer<SeenPod> = view.follow(kinds.pods, (event) => {
     const { object: pod } = event;
@@ -40,12 +56,12 @@ export function ownedPods<O extends AnyObject>(view: ClusterView, routes: () => 
     const owner = resolve(pod);
     if (event.type === "updated") {
       const before = resolve(event.old);
-      if (before && before.metadata.uid !== owner?.metadata.uid) onOwner(before, pod, event);
+      if (before && before.metadata.uid !== owner?.metadata.uid) onOwner(before, event);
     }
     if (owner) {
       if (event.type === "deleted" || isDeleting(pod)) onDeleted?.(owner, pod);
       else if (event.type === "added") onCreated?.(owner, pod);
-      onOwner(owner, pod, event);
+      onOwner(owner, event);
     } else if (event.type !== "deleted" && !controllerOf(pod) && !isDeleting(pod)) {
       if (
         event.type === "added" ||

@@ -16,7 +16,7 @@ import {
   selectsMap,
   writeStatus,
 } from "#controllerkit";
-import { ownedPods } from "./owned-pods.ts";
+import { ownedPods, queueOwner } from "./owned-pods.ts";
 import { podControl, slowStart } from "./pod-control.ts";
 import { compareForDeletion } from "./pod-ranking.ts";
 import { type SeenPod, isActive, isAvailable, isReady, keyOf, podFromTemplate, splitKey } from "./pods.ts";
@@ -82,12 +82,7 @@ function start(
     matches,
     onCreated: (owner) => expected.creationObserved(keyOf(owner)),
     onDeleted: (owner, pod) => expected.deletionObserved(keyOf(owner), pod.metadata.uid!),
-    onOwner: (owner, pod, event) => {
-      queue.add(keyOf(owner));
-      const seconds = owner.spec.minReadySeconds ?? 0;
-      if (event.type === "updated" && seconds > 0 && isReady(pod) && !isReady(event.old))
-        queue.addAfter(keyOf(owner), (seconds + 1) * 1000);
-    },
+    onOwner: (owner, event) => queueOwner(queue, owner, event),
   }));
   return { stopped: queue.stopped };
 

@@ -1,15 +1,7 @@
 // Nodes change only what is theirs: their own object within limits, pods that run on them, their lease.
-import type {
-  ConfigMapProjection,
-  Container,
-  Node,
-  ObjectMeta,
-  PersistentVolumeClaim,
-  Pod,
-  TokenRequest,
-  Volume,
-} from "#api";
+import type { Node, ObjectMeta, PersistentVolumeClaim, Pod, TokenRequest } from "#api";
 import { nodesGroup } from "#authn";
+import { podReferences } from "#authz";
 import { forbidden, notFound } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
@@ -115,7 +107,8 @@ export function nodeRestriction({
 
   /** A node may only show what it runs by itself, and that refers to nothing else in the cluster. */
   async function mirrorRules(attributes: AdmissionAttributes, node: string): Promise<void> {
-    const { metadata, spec } = typed<Pod>(attributes.object);
+    const pod = typed<Pod>(attributes.object);
+    const { metadata, spec } = pod;
     const key = dialect.names.annotations.configMirror;
     const can = (what: string): Error =>
       refused(attributes, `node "${node}" can only create pods with ${what}`);
@@ -136,7 +129,7 @@ export function nodeRestriction({
     if (!own) throw notFound({ group: "", resource: "nodes" }, node);
     if (own.metadata.uid !== owner.uid)
       throw refused(attributes, `node ${node} UID mismatch: expected ${owner.uid} got ${own.metadata.uid}`);
-    const referred = referencesOf(spec);
+    const referred = strangeReference(pod);
     if (referred) throw refused(attributes, `node "${node}" can not create pods that reference ${referred}`);
   }
 
@@ -215,49 +208,11 @@ function isReserved(key: string, { names: { labels }, data, wire }: Dialect): bo
 }
 
 /** What a pod refers to that a node has no business with. */
-function referencesOf(spec: Pod["spec"]): string | undefined {
-  if (spec.serviceAccountName) return "a service account";
-  const containers: Container[] = [
-    ...(spec.initContainers ?? []),
-    ...(spec.containers ?? []),
-    ...(spec.ephemeralContainers ?? []),
-  ];
-  const env = containers.flatMap((each) => (each.env ?? []).flatMap(({ valueFrom }) => valueFrom ?? []));
-  const whole = containers.flatMap((each) => each.envFrom ?? []);
-  const volumes = spec.volumes ?? [];
-  const projected = volumes.flatMap((volume) => volume.projected?.sources ?? []);
-  const withSecret = ({
-    secret,
-    azureFile,
-    csi,
-    cephfs,
-    cinder,
-    flexVolume,
-    rbd,
-    scaleIO,
-    iscsi,
-    storageos,
-  }: Volume): boolean =>
-    Boolean(
-      secret ||
-      azureFile ||
-      csi?.nodePublishSecretRef ||
-      [cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos].some((source) => source?.secretRef),
-    );
-  const secret =
-    volumes.some(withSecret) ||
-    projected.some((source) => source.secret) ||
-    env.some((each) => each.secretKeyRef) ||
-    whole.some((each) => each.secretRef);
-  if (secret || spec.imagePullSecrets?.length) return "secrets";
-  const settings = (holder: { readonly configMap?: ConfigMapProjection | undefined }): boolean =>
-    holder.configMap !== undefined;
-  if (
-    volumes.some(settings) ||
-    projected.some(settings) ||
-    env.some((each) => each.configMapKeyRef) ||
-    whole.some((each) => each.configMapRef)
-  )
-    return "configmaps";
-  return volumes.some((volume) => volume.persistentVolumeClaim) ? "persistentvolumeclaims" : undefined;
+function strangeReference(pod: Pod): string | undefined {
+  const { account, secrets, configMaps } = podReferences(pod);
+  if (account) return "a service account";
+  if (secrets.size > 0) return "secrets";
+  if (configMaps.size > 0) return "configmaps";
+  const claims = pod.spec.volumes?.some((volume) => volume.persistentVolumeClaim);
+  return claims ? "persistentvolumeclaims" : undefined;
 }

@@ -10,6 +10,7 @@ import {
   urlScheme,
 } from "#base";
 import { type Dialect, groupName } from "#dialect";
+import { base64Bytes } from "#schema";
 
 export interface GroupResource {
   readonly resource: string;
@@ -158,7 +159,7 @@ function keyErrors(keys: Keys | undefined, path: string, lengths: readonly numbe
     const errors = name === "" ? [required(`${path}[${at}].name`, mandatory("name", "key"))] : [];
     const ofSecret = `${path}[${at}].secret`;
     if (secret === "") return [...errors, required(ofSecret, mandatory("secret", "key"))];
-    const bytes = keyBytes(secret);
+    const bytes = base64Bytes(secret);
     if (!bytes) return [...errors, invalidValue(ofSecret, "REDACTED", "secrets must be base64 encoded")];
     if (!lengths.includes(bytes.length))
       errors.push(
@@ -173,14 +174,6 @@ function keyErrors(keys: Keys | undefined, path: string, lengths: readonly numbe
 }
 
 const mandatory = (field: string, of: string): string => `${field} is a mandatory field for a ${of}`;
-
-/** Undefined where the text is not padded base64; line breaks are left out, as Go does. */
-export function keyBytes(secret: string): Buffer | undefined {
-  const text = secret.replace(/[\r\n]/g, "");
-  const isBase64 =
-    text.length % 4 === 0 && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
-  return isBase64 ? Buffer.from(text, "base64") : undefined;
-}
 
 function kmsErrors(
   { apiVersion: given, name, timeout, endpoint, cachesize }: KmsConfig,

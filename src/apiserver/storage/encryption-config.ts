@@ -7,14 +7,9 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { type EncryptionProviderConfig, type KmsConfig, decodeConfigObject, encryptionConfigs } from "#api";
 import { durationMillis, fieldErrorsText, fileErrorText } from "#base";
 import type { Dialect } from "#dialect";
+import { base64Bytes } from "#schema";
 import { type EncryptionProvider, aesCbc, aesGcm, identity, secretbox } from "#store";
-import {
-  encryptionErrors,
-  groupResource,
-  keyBytes,
-  usualKmsVersion,
-  usualTimeout,
-} from "./encryption-checks.ts";
+import { encryptionErrors, groupResource, usualKmsVersion, usualTimeout } from "./encryption-checks.ts";
 
 /** A resource by its name and its group on the wire. */
 export interface ResourceId {
@@ -138,7 +133,7 @@ function providersOf(
 }
 
 const keysOf = ({ keys }: NonNullable<EncryptionProviderConfig["aesgcm"]>) =>
-  (keys ?? []).map(({ name, secret }) => ({ name, secret: keyBytes(secret)! }));
+  (keys ?? []).map(({ name, secret }) => ({ name, secret: base64Bytes(secret)! }));
 
 const usualCacheSize = 1000;
 

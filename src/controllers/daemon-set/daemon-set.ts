@@ -14,7 +14,7 @@ import {
   writeStatus,
 } from "#controllerkit";
 import { type SeenRevision, controllerHistory, hasData, templateData } from "../controller-history.ts";
-import { ownedPods } from "../owned-pods.ts";
+import { ownedPods, queueOwner } from "../owned-pods.ts";
 import { podControl, slowStart } from "../pod-control.ts";
 import {
   type SeenPod,
@@ -71,12 +71,7 @@ export function daemonSetController(context: ControllerContext): Controller {
     matches: (set, { metadata }) => selects(set.spec.selector, metadata.labels),
     onCreated: (set) => expected.creationObserved(keyOf(set)),
     onDeleted: (set, pod) => expected.deletionObserved(keyOf(set), pod.metadata.uid!),
-    onOwner: (set, pod, event) => {
-      queue.add(keyOf(set));
-      const seconds = set.spec.minReadySeconds ?? 0;
-      if (event.type === "updated" && seconds > 0 && isReady(pod) && !isReady(event.old))
-        queue.addAfter(keyOf(set), (seconds + 1) * 1000);
-    },
+    onOwner: (set, event) => queueOwner(queue, set, event),
   }));
   return { stopped: queue.stopped };
 

@@ -84,7 +84,7 @@ export function jobController(context: ControllerContext): Controller {
     matches: (job, { metadata }) => selects(job.spec.selector, metadata.labels),
     onCreated: (job) => expected.creationObserved(keyOf(job)),
     onDeleted: (job, pod) => expected.deletionObserved(keyOf(job), pod.metadata.uid!),
-    onOwner: (job, pod, { type }) => {
+    onOwner: (job, { type, object: pod }) => {
       const key = keyOf(job);
       if (type === "deleted" || !hasFinalizer(pod)) released.get(key)?.delete(pod.metadata.uid!);
       if (isJobFinished(job) && hasFinalizer(pod)) orphanQueue.add(keyOf(pod));

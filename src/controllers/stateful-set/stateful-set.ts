@@ -20,7 +20,7 @@ import {
   templateData,
   templateOf,
 } from "../controller-history.ts";
-import { ownedPods } from "../owned-pods.ts";
+import { ownedPods, queueOwner } from "../owned-pods.ts";
 import { slowStart } from "../pod-control.ts";
 import { type SeenPod, isAvailable, isDeleting, isReady, keyOf, splitKey } from "../pods.ts";
 import { statefulClaims } from "./claims.ts";
@@ -65,12 +65,7 @@ export function statefulSetController(context: ControllerContext): Controller {
     ownerKind: "StatefulSet",
     owners: sets,
     matches: (set, { metadata }) => selects(set.spec.selector, metadata.labels),
-    onOwner: (set, pod, event) => {
-      queue.add(keyOf(set));
-      const seconds = set.spec.minReadySeconds ?? 0;
-      if (event.type === "updated" && seconds > 0 && isReady(pod) && !isReady(event.old))
-        queue.addAfter(keyOf(set), (seconds + 1) * 1000);
-    },
+    onOwner: (set, event) => queueOwner(queue, set, event),
   }));
   return { stopped: queue.stopped };
 

@@ -19,6 +19,7 @@ import type { Dialect } from "#dialect";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { nodeSelectorErrors } from "./pod-validation/affinity.ts";
 import { noBacksteps } from "./pod-validation/paths.ts";
+import { hostPathTypes } from "./pod-validation/volume-sources.ts";
 import {
   awsErrors,
   azureDiskErrors,
@@ -38,16 +39,6 @@ import { formatErrors } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
 
 export const volumeModes = ["Block", "Filesystem"];
-const hostPathTypes = [
-  "",
-  "BlockDevice",
-  "CharDevice",
-  "Directory",
-  "DirectoryOrCreate",
-  "File",
-  "FileOrCreate",
-  "Socket",
-];
 
 /**
  * Volumes described inside an attachment have no name, are not bound to claims, and come from CSI drivers

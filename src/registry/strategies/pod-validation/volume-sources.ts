@@ -35,7 +35,7 @@ type Check<K extends SourceKey> = (
   rules: PodRules,
 ) => FieldError[];
 
-const hostPathTypes = [
+export const hostPathTypes = [
   "",
   "BlockDevice",
   "CharDevice",
