@@ -1,20 +1,10 @@
 // Webhooks that look at objects before they are stored.
-import {
-  type TypeOf,
-  bytes,
-  embedded,
-  inline,
-  int32,
-  list,
-  optional,
-  pointer,
-  required,
-  string,
-} from "#schema";
+import { type TypeOf, embedded, inline, int32, list, optional, pointer, required, string } from "#schema";
 import { assumed, emptyCounts, keyed, known, merged, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { admissionregistration } from "../packages.ts";
+import { webhookClientIn } from "../webhook-client.ts";
 
 const { message, kind } = admissionregistration;
 
@@ -32,23 +22,8 @@ export const RuleWithOperations = message("RuleWithOperations", "Requests that a
 });
 export type RuleWithOperations = TypeOf<typeof RuleWithOperations>;
 
-export const ServiceReference = message("ServiceReference", "A service that answers.", {
-  namespace: required(1, string, "Namespace of the service."),
-  name: required(2, string, "Name of the service."),
-  path: pointer(3, string, "Path to ask for."),
-  port: pointer(4, int32, "Port of the service.", assumed(443)),
-});
+export const { ServiceReference, WebhookClientConfig } = webhookClientIn(admissionregistration);
 export type ServiceReference = TypeOf<typeof ServiceReference>;
-
-export const WebhookClientConfig = message(
-  "WebhookClientConfig",
-  "How the webhook is reached; url or service is set.",
-  {
-    url: pointer(3, string, "Its address."),
-    service: optional(1, ServiceReference, "The service it is behind."),
-    caBundle: optional(2, bytes, "Certificates that its own is checked against, in PEM."),
-  },
-);
 export type WebhookClientConfig = TypeOf<typeof WebhookClientConfig>;
 
 export const MatchCondition = message("MatchCondition", "A condition on the request.", {

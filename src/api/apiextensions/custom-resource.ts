@@ -2,7 +2,6 @@
 import {
   type TypeOf,
   bool,
-  bytes,
   embedded,
   int32,
   list,
@@ -17,27 +16,13 @@ import { assumed, keyed } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Status } from "../meta/status.ts";
 import { apiextensions } from "../packages.ts";
+import { webhookClientIn } from "../webhook-client.ts";
 import { JSONSchemaProps } from "./json-schema.ts";
 
 const { message, kind } = apiextensions;
 
-export const ServiceReference = message("ServiceReference", "A service that answers.", {
-  namespace: required(1, string, "Namespace of the service."),
-  name: required(2, string, "Name of the service."),
-  path: pointer(3, string, "Path to ask for."),
-  port: pointer(4, int32, "Port of the service.", assumed(443)),
-});
+export const { ServiceReference, WebhookClientConfig } = webhookClientIn(apiextensions);
 export type ServiceReference = TypeOf<typeof ServiceReference>;
-
-export const WebhookClientConfig = message(
-  "WebhookClientConfig",
-  "How the webhook is reached; url or service is set.",
-  {
-    url: pointer(3, string, "Its address."),
-    service: optional(1, ServiceReference, "The service it is behind."),
-    caBundle: optional(2, bytes, "Certificates that its own is checked against, in PEM."),
-  },
-);
 export type WebhookClientConfig = TypeOf<typeof WebhookClientConfig>;
 
 export const WebhookConversion = message("WebhookConversion", "A webhook that converts between versions.", {

@@ -1,0 +1,23 @@
+// How a webhook is reached: admission and the conversion of custom resources say it alike, each in its own group.
+import { bytes, int32, optional, pointer, required, string } from "#schema";
+import { assumed } from "./extras.ts";
+import type { admissionregistration, apiextensions } from "./packages.ts";
+
+export function webhookClientIn({ message }: typeof admissionregistration | typeof apiextensions) {
+  const ServiceReference = message("ServiceReference", "A service that answers.", {
+    namespace: required(1, string, "Namespace of the service."),
+    name: required(2, string, "Name of the service."),
+    path: pointer(3, string, "Path to ask for."),
+    port: pointer(4, int32, "Port of the service.", assumed(443)),
+  });
+  const WebhookClientConfig = message(
+    "WebhookClientConfig",
+    "How the webhook is reached; url or service is set.",
+    {
+      url: pointer(3, string, "Its address."),
+      service: optional(1, ServiceReference, "The service it is behind."),
+      caBundle: optional(2, bytes, "Certificates that its own is checked against, in PEM."),
+    },
+  );
+  return { ServiceReference, WebhookClientConfig };
+}
