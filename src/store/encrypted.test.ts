@@ -173,3 +173,13 @@ test("a bad key or name is refused when it is configured", () => {
   assert.throws(() => aesGcm("k", new Uint8Array(31)), /"k" must have 16, 24 or 32 bytes, not 31/);
   assert.throws(() => aesGcm("", secret(1)), /must have a name/);
 });
+
+test("values are read at once only where none is encrypted; derived data is there everywhere", async () => {
+  const memory = await openMemory();
+  const isPlain = (prefix: string): boolean => prefix === "/events/";
+  const store = encrypted(memory, (key) => (isPlain(key) ? [identity] : [current]), { isPlain });
+  assert.equal(store.local?.("/events/"), memory.local());
+  assert.equal(store.local?.("/secrets/"), undefined);
+  assert.equal(encrypted(memory, [current]).local?.("/events/"), undefined);
+  assert.equal(store.derived, memory.derived);
+});

@@ -34,6 +34,8 @@ export interface EncryptionProvider {
 export interface EncryptionOptions {
   /** What encrypted values begin with; the first is written. */
   readonly markers?: readonly string[];
+  /** Whether all values below a prefix are stored as they are, and stay so. */
+  readonly isPlain?: (prefix: string) => boolean;
   /** The name a value is bound to, where that is not its key. */
   readonly nameOf?: (key: string) => string;
 }
@@ -147,6 +149,8 @@ export function encrypted(
       if (marked !== id.length > 0 || !rest.subarray(0, id.length).equals(id)) return true;
       return first.isStale?.(rest.subarray(id.length)) ?? false;
     },
+    ...(store.derived && { derived: store.derived }),
+    local: (prefix: string) => (options.isPlain?.(prefix) ? store.local?.(prefix) : undefined),
     progress: (): Promise<Revision> => store.progress(),
     compact: (through: Revision): Promise<void> => store.compact(through),
     status: (): Promise<StoreStatus> => store.status(),

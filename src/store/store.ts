@@ -145,8 +145,10 @@ export interface Store {
   watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch>;
   /** Whether a value should be written again as it is: it was encrypted by a key that is on its way out. */
   isStale?(key: string): Promise<boolean>;
-  /** Set where values can be read at once. */
-  readonly local?: LocalValues;
+  /** Set where values can be read at once; undefined for a prefix whose values are encrypted. */
+  local?(prefix: string): LocalValues | undefined;
+  /** Set where the store is of this machine. It is kept in the clear, also where values are encrypted. */
+  readonly derived?: DerivedData;
   /** The newest revision, confirmed with the store; open watches then get a mark at or beyond it soon. */
   progress(): Promise<Revision>;
   /** Forgets history before `through`; live values stay. Compacting backwards is ignored. */

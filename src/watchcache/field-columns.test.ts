@@ -19,10 +19,10 @@ function item(revision: number, color: string, shape = "round"): CachedObject {
 }
 
 async function columns(more: { readonly fields?: readonly string[] } = {}) {
-  const { local } = await openMemory();
+  const { derived } = await openMemory();
   const open = (with_ = more.fields ?? fields): FieldColumns =>
-    new FieldColumns({ fields: with_, derived: local.derived, name: "test" });
-  return { open, pieces: () => local.derived.read("test") };
+    new FieldColumns({ fields: with_, derived, name: "test" });
+  return { open, pieces: () => derived.read("test") };
 }
 
 const found = (index: FieldColumns, selector: string): number[] | undefined =>

@@ -10,7 +10,7 @@ test("objects in the store are found by a label without all of them being read a
   const store = await openMemory();
   let reads = 0;
   const holding = new HeldInStore(prefix, (entry) => (reads++, readThing(entry)), {
-    values: store.local,
+    values: store.local(),
     fields: ["color"],
   });
   const write = async (key: string, app: string | undefined) => {
@@ -55,8 +55,8 @@ test("what is read for a long answer lies in memory that is lent to it, and what
   }
   const memory = Buffer.alloc(1);
   const values: LocalValues = {
-    ...store.local,
-    values: (revisions, lend) => (lend?.(memory), store.local.values(revisions)),
+    ...store.local(),
+    values: (revisions, lend) => (lend?.(memory), store.local().values(revisions)),
   };
   const holding = new HeldInStore(prefix, readThing, { values, fields: [] });
   const items = holding.stored(await store.progress());

@@ -117,7 +117,7 @@ export async function openCached(
     onRestart: (error) => restarts.push((error as Error).name),
     ...(options.bounds && { bounds: options.bounds }),
   });
-  const inStore = options.inStore ? { values: store.local, fields: ["metadata.name", "color"] } : undefined;
+  const inStore = options.inStore ? { values: store.local(), fields: ["metadata.name", "color"] } : undefined;
   const source = feed.cache(prefix, readThing, { inStore });
   await feed.start();
   return {

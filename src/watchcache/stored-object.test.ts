@@ -6,7 +6,7 @@ import { StoredObjects, inOrderOf } from "./stored-object.ts";
 
 async function stored(budgetBytes?: number) {
   const store = await openMemory();
-  const objects = new StoredObjects(prefix, store.local, readThing, budgetBytes);
+  const objects = new StoredObjects(prefix, store.local(), readThing, budgetBytes);
   const put = async (key: string) => {
     const value = encodedThing(key, { color: "red", labels: { app: "a" } });
     const outcome = await store.write({ key: prefix + key, value, expect: "any" });

@@ -88,7 +88,7 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
   await journal.start();
   timelineMetrics(metrics, journal);
   const events = resources.find(({ strategy }) => strategy.resource === "events")!;
-  const derived = events.store.local?.derived ?? derivedInMemory();
+  const derived = events.store.local?.(events.prefix)?.derived ?? derivedInMemory();
   const summaries = new EventSummaries({ events: events.source, derived, clock, signal });
   const { minRequestTimeout: minRequestTimeoutSeconds } = settings;
   const { handle, warm } = timeline({

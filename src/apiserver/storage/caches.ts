@@ -97,10 +97,11 @@ export function cachedResources(options: CacheOptions): Caches {
 /** Kinds with very many objects leave them in the store, where it can be read at once. */
 function inStore(resource: Resource): InStoreOptions | undefined {
   const { strategy, store } = resource;
-  if (!strategy.veryMany || !store.local) return undefined;
+  const values = strategy.veryMany ? store.local?.(resource.prefix) : undefined;
+  if (!values) return undefined;
   // Everything is in a namespace, and keys begin with it.
   const fields = [...resource.selectable].filter((field) => field !== "metadata.namespace");
-  return { values: store.local, fields };
+  return { values, fields };
 }
 
 /**

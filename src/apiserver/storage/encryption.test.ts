@@ -105,6 +105,16 @@ test("the place of a key says which providers keep its value, whatever was asked
       assert.equal(encryption.providersFor(key)[0]!.id, provider, `${key}, ${round}`);
 });
 
+test("what nothing is said of stays plain, unless the file may be replaced", (t) => {
+  const resources = [{ resources: ["configmaps"], providers: [aesgcm("maps"), { identity: {} }] }];
+  const { encryption } = open(t, resources, false);
+  assert.deepEqual(
+    ["/registry/configmaps/", "/registry/events/"].map((prefix) => encryption.isPlain(prefix)),
+    [false, true],
+  );
+  assert.equal(open(t, resources, true).encryption.isPlain("/registry/events/"), false);
+});
+
 test("without KMSv2 key services of version 2 are refused, and those of version 1 are not", (t) => {
   const configured = (version: string) => () =>
     open(t, [{ resources: ["configmaps"], providers: [service("s", version)] }], false, false);

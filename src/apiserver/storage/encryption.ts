@@ -41,6 +41,8 @@ export interface EncryptionOptions {
 
 export interface Encryption {
   providersFor(key: string): readonly EncryptionProvider[];
+  /** Whether nothing below a prefix is encrypted while the server runs. */
+  isPlain(prefix: string): boolean;
   readonly checks: readonly HealthCheck[];
 }
 
@@ -64,7 +66,12 @@ export function openEncryption(options: EncryptionOptions): Encryption {
     once: true,
   });
   if (options.reload) follow();
-  return { providersFor: byKey(options, () => loaded.table), checks: checksOf() };
+  const providersFor = byKey(options, () => loaded.table);
+  return {
+    providersFor,
+    isPlain: (prefix) => !options.reload && providersFor(prefix) === asTheyAre,
+    checks: checksOf(),
+  };
 
   function follow(): void {
     const cancel = clock.after(lookEveryMilliseconds, () => void look());

@@ -13,7 +13,7 @@ export interface StoreOptions {
   readonly settings: ApiserverSettings;
   readonly dialect: Dialect;
   /** Absent where values are stored as they are. */
-  readonly encryption?: Pick<Encryption, "providersFor"> | undefined;
+  readonly encryption?: Pick<Encryption, "providersFor" | "isPlain"> | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a store elsewhere is waited for. */
@@ -38,6 +38,7 @@ export async function openStoreFor(options: StoreOptions, given?: Store): Promis
   if (!encryption) return store;
   return encrypted(store, (key) => encryption.providersFor(key), {
     markers: options.dialect.names.encryptionMarkers,
+    isPlain: (prefix) => encryption.isPlain(prefix),
   });
 }
 

@@ -21,7 +21,7 @@ test("a store remembers since when one program has written to it, and begins ane
 });
 
 test("of a store that others write to nothing is known", async () => {
-  const { local: _local, ...remote } = await openMemory({});
+  const { derived: _derived, ...remote } = await openMemory({});
   assert.equal(
     await encodedSince({ ...remote, progress: async () => 7 } as never, "first"),
     Number.POSITIVE_INFINITY,

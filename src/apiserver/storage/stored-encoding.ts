@@ -11,13 +11,13 @@ interface Encoding {
 
 /** The revision behind which all values were written by `program`. Only stores of this machine remember it. */
 export async function encodedSince(store: Store, program: string): Promise<Revision> {
-  const { local } = store;
-  if (!local) return Number.POSITIVE_INFINITY;
-  const [saved] = local.derived.read(name);
+  const { derived } = store;
+  if (!derived) return Number.POSITIVE_INFINITY;
+  const [saved] = derived.read(name);
   const known = saved && (JSON.parse(Buffer.from(saved.bytes).toString()) as Encoding);
   if (known?.program === program) return known.since;
   const since = await store.progress();
   const encoding: Encoding = { program, since };
-  await local.derived.write(name, 1, Buffer.from(JSON.stringify(encoding)));
+  await derived.write(name, 1, Buffer.from(JSON.stringify(encoding)));
   return since;
 }

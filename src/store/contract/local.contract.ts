@@ -7,7 +7,7 @@ export const localCases: readonly Case[] = [
   [
     "keys and values that are read at once are those of a revision",
     async (kit) => {
-      const { local } = kit.store;
+      const local = kit.store.local?.(kit.prefix);
       if (!local) return;
       const first = await put(kit, "a", "1");
       const second = await put(kit, "b", "2");
@@ -37,7 +37,7 @@ export const localCases: readonly Case[] = [
   [
     "values of any size and content are read together",
     async (kit) => {
-      const { local } = kit.store;
+      const local = kit.store.local?.(kit.prefix);
       if (!local) return;
       const values = [
         Buffer.alloc(0),
@@ -62,7 +62,7 @@ export const localCases: readonly Case[] = [
   [
     "derived data is kept in pieces, replaced and removed",
     async (kit) => {
-      const derived = kit.store.local?.derived;
+      const derived = kit.store.local?.(kit.prefix)?.derived;
       if (!derived) return;
       const { revision } = await kit.store.status();
       const name = `derived ${kit.prefix}`;

@@ -9,6 +9,7 @@ import { checkRange, checkWrite, expectationHolds, inRange } from "../key-order.
 import {
   type Batch,
   type Change,
+  type DerivedData,
   Compacted,
   type Entry,
   FutureRevision,
@@ -68,7 +69,19 @@ export class MemoryStore implements Store {
   }
 
   readonly #derived = new Map<string, Map<number, Uint8Array>>();
-  readonly local: LocalValues = {
+  readonly derived: DerivedData = {
+    read: (name) =>
+      [...(this.#derived.get(name) ?? [])]
+        .map(([piece, bytes]) => ({ piece, bytes }))
+        .sort((a, b) => a.piece - b.piece),
+    write: async (name, piece, bytes) => {
+      const pieces = this.#derived.getOrInsertComputed(name, () => new Map<number, Uint8Array>());
+      if (bytes) pieces.set(piece, bytes);
+      else pieces.delete(piece);
+    },
+  };
+
+  readonly #local: LocalValues = {
     versions: (prefix, at) => this.#index.list({ prefix }, at),
     value: (revision) => this.#kept[revision - this.#base]?.value ?? undefined,
     values: (revisions) =>
@@ -78,18 +91,12 @@ export class MemoryStore implements Store {
           return value ? [[revision, value] as const] : [];
         }),
       ),
-    derived: {
-      read: (name) =>
-        [...(this.#derived.get(name) ?? [])]
-          .map(([piece, bytes]) => ({ piece, bytes }))
-          .sort((a, b) => a.piece - b.piece),
-      write: async (name, piece, bytes) => {
-        const pieces = this.#derived.getOrInsertComputed(name, () => new Map<number, Uint8Array>());
-        if (bytes) pieces.set(piece, bytes);
-        else pieces.delete(piece);
-      },
-    },
+    derived: this.derived,
   };
+
+  local(): LocalValues {
+    return this.#local;
+  }
 
   async read(range: Range, at?: Revision): Promise<Page> {
     this.#check(at);

@@ -161,14 +161,17 @@ test("an altered log of a large database, loaded unchecked, is found while it is
 test("derived data outlives a restart, and a damaged piece of it is missing", async () => {
   const dir = place();
   let store = await openSqlite({ dir });
-  for (const piece of [1, 2]) await store.local!.derived.write("d", piece, Buffer.from(`piece ${piece}`));
+  for (const piece of [1, 2])
+    await store.local!("")!.derived.write("d", piece, Buffer.from(`piece ${piece}`));
   await store.close();
   const db = new DatabaseSync(join(dir, "store.db"));
   db.exec("UPDATE derived SET bytes = x'00' WHERE piece = 1");
   db.close();
   store = await openSqlite({ dir });
   assert.deepEqual(
-    store.local!.derived.read("d").map(({ piece, bytes }) => [piece, Buffer.from(bytes).toString()]),
+    store.local!("")!
+      .derived.read("d")
+      .map(({ piece, bytes }) => [piece, Buffer.from(bytes).toString()]),
     [[2, "piece 2"]],
   );
   await store.close();

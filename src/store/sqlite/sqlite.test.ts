@@ -42,7 +42,7 @@ test("only what is read from disk lies in memory that is lent", async () => {
       revisions.push(outcome.revision);
     }
     const lent: Uint8Array[] = [];
-    const values = store.local!.values(revisions, (memory) => lent.push(memory));
+    const values = store.local!("")!.values(revisions, (memory) => lent.push(memory));
     assert.equal(lent.length, lentTimes);
     for (const memory of lent)
       assert.ok([...values.values()].every(({ buffer }) => buffer === memory.buffer));

@@ -11,6 +11,7 @@ import { checkRange, checkWrite, inRange } from "../key-order.ts";
 import {
   type Batch,
   type Change,
+  type DerivedData,
   Compacted,
   type Entry,
   FutureRevision,
@@ -159,16 +160,22 @@ class SqliteStore implements Store {
     this.#stopCheck = async () => cancel();
   }
 
+  readonly derived: DerivedData = {
+    read: (name) => this.#reader.derived(name),
+    write: (name, piece, bytes) => this.#commits.putDerived({ name, piece, bytes }),
+  };
+
   /** Keys and values for those who read without waiting. */
-  readonly local: LocalValues = {
+  readonly #local: LocalValues = {
     versions: (prefix, at) => this.#index.list({ prefix }, at),
     value: (revision) => this.#value(revision),
     values: (revisions, lend) => this.#values(revisions, lend),
-    derived: {
-      read: (name) => this.#reader.derived(name),
-      write: (name, piece, bytes) => this.#commits.putDerived({ name, piece, bytes }),
-    },
+    derived: this.derived,
   };
+
+  local(): LocalValues {
+    return this.#local;
+  }
 
   async read(range: Range, at?: Revision): Promise<Page> {
     this.#check(at);
