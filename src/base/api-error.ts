@@ -1,4 +1,5 @@
 // The one error that carries an API status. Anything else that is thrown is a surprise and answers 500.
+import { goNumber, goSyntax } from "./go-value.ts";
 
 export interface StatusCause {
   readonly reason?: string;
@@ -80,7 +81,7 @@ export const unsupportedMediaType = (message: string): ApiError =>
   new ApiError(415, "UnsupportedMediaType", message);
 export const notAcceptable = (message: string): ApiError => new ApiError(406, "NotAcceptable", message);
 export const internal = (message: string): ApiError =>
-  new ApiError(500, "InternalError", message, { causes: [{ message }] });
+  new ApiError(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 /** What kube-apiserver answers where a part of it returns an error that says no status. */
 export const plainError = (message: string): ApiError => new ApiError(500, "", message);
 export const serviceUnavailable = (message: string): ApiError =>
@@ -202,6 +203,10 @@ export class Spelled {
   }
 }
 
+/** What a document holds where no type declares it. */
+export const undeclared = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? new Spelled(goSyntax(value)) : value;
+
 /** In place of a value that is not shown. */
 export const omitted = new Spelled("");
 
@@ -211,18 +216,10 @@ function valueText(value: unknown): string {
   if (value instanceof Spelled) return value.text;
   if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"))
     return `[]string{${value.map((item) => JSON.stringify(item)).join(", ")}}`;
-  if (typeof value === "number") return numberText(value);
+  if (typeof value === "number") return goNumber(value);
   return typeof value === "object" || typeof value === "string"
     ? JSON.stringify(value, largeNumbers)
     : String(value);
-}
-
-/** Integers in full; others from a million on, or below a ten-thousandth, with an exponent of at least two digits. */
-function numberText(value: number): string {
-  const [digits, power] = value.toExponential().split("e") as [string, string];
-  const exponent = Number(power);
-  if (Number.isSafeInteger(value) || (exponent >= -4 && exponent < 6)) return String(value);
-  return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
 
 /** Of too many entries only their number is shown. */

@@ -37,6 +37,7 @@ export {
   tooMany,
   tooManyRequests,
   unauthorized,
+  undeclared,
   unsupportedMediaType,
 } from "./api-error.ts";
 export { type Steps, finishSteps, runSteps } from "./steps.ts";
@@ -124,6 +125,7 @@ export { deepCopy } from "./deep-copy.ts";
 export { fileErrorText } from "./file-error.ts";
 export { flatText } from "./flat-text.ts";
 export { urlParts, urlProblem, urlScheme } from "./go-url.ts";
+export { goPlain, goSyntax, goType } from "./go-value.ts";
 export { newUuid } from "./uuid.ts";
 export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";

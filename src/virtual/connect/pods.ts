@@ -189,7 +189,7 @@ function complaint(status: number, text: string, name: string): ApiError {
       { name, kind: "pods/log" },
     );
   return status === 500
-    ? internal(`Internal error occurred: ${text}`)
+    ? internal(text)
     : new ApiError(Math.max(status, 400), "InternalError", text || `the node agent answered ${status}`, {
         name,
         kind: "pods/log",

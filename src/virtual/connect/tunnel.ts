@@ -3,7 +3,7 @@
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
-import { ApiError, internal, serviceUnavailable } from "#base";
+import { ApiError, plainError, serviceUnavailable } from "#base";
 import type { Call, Reply } from "#http";
 import { type AgentAddress, dial } from "./agents.ts";
 import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
@@ -68,7 +68,7 @@ export async function upgraded(
     socket.write(requestText(method, path, asked));
     const head = await readHead(socket, call.signal);
     if (head.status === 101) return { status: 101, headers: {}, body: { takeOver: agreed(socket, head) } };
-    if (head.status < 400) throw internal(`invalid upgrade response: status code ${head.status}`);
+    if (head.status < 400) throw plainError(`invalid upgrade response: status code ${head.status}`);
     const body = await readRefusal(socket, head);
     socket.destroy();
     const { "content-length": _length, ...headers } = endToEnd(head.headers);

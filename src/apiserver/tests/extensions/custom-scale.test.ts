@@ -10,7 +10,10 @@ const widgets = `/apis/${defined.group}/v1/namespaces/default/widgets`;
 
 test("an object without replicas has no scale until somebody writes one", async () => {
   await must(201, "POST", widgets, { body: widget(defined, "bare", {}) });
-  await must(500, "GET", `${widgets}/bare/scale`);
+  assert.equal(
+    (await must(500, "GET", `${widgets}/bare/scale`)).at("message"),
+    'Internal error occurred: the spec replicas field ".spec.replicas" does not exist',
+  );
   const type = "application/merge-patch+json";
   await must(400, "PATCH", `${widgets}/bare/scale`, { body: { metadata: { labels: { a: "b" } } }, type });
   const sent = { metadata: { name: "bare" }, spec: { replicas: 2 } };

@@ -1,0 +1,58 @@
+// Decoded JSON as kube-apiserver prints it in errors: Go's `%v`, `%#v` and `%T`. People search for these texts.
+
+/** Integers in full; others from a million on, or below a ten-thousandth, with an exponent of at least two digits. */
+export function goNumber(value: number): string {
+  const [digits, power] = value.toExponential().split("e") as [string, string];
+  const exponent = Number(power);
+  if (Number.isSafeInteger(value) || (exponent >= -4 && exponent < 6)) return String(value);
+  return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
+}
+
+/** Bytes that JSON writes as `\u0001`. */
+const quoted = (text: string): string =>
+  JSON.stringify(text).replace(/\\u00([01][0-9a-f])/g, String.raw`\x$1`);
+
+const sortedEntries = (value: object): [string, unknown][] =>
+  Object.entries(value)
+    .filter(([, each]) => each !== undefined)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+
+/** `%v`: `map[a:[1 2] b:<nil>]`. */
+export function goPlain(value: unknown): string {
+  if (value === null || value === undefined) return "<nil>";
+  if (typeof value === "number") return goNumber(value);
+  if (typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return `[${value.map(goPlain).join(" ")}]`;
+  return `map[${sortedEntries(value)
+    .map(([key, each]) => `${key}:${goPlain(each)}`)
+    .join(" ")}]`;
+}
+
+/** `%#v`: `map[string]interface {}{"a":[]interface {}{1, 2}}`. */
+export function goSyntax(value: unknown): string {
+  if (value === null || value === undefined) return "interface {}(nil)";
+  if (typeof value === "string") return quoted(value);
+  if (typeof value !== "object") return goPlain(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
+  return `map[string]interface {}{${sortedEntries(value)
+    .map(([key, each]) => `${quoted(key)}:${goSyntax(each)}`)
+    .join(", ")}}`;
+}
+
+/** `%T`. Integers that no double holds exactly came as large numbers, not as doubles. */
+export function goType(value: unknown): string {
+  if (value === null || value === undefined) return "<nil>";
+  if (Array.isArray(value)) return "[]interface {}";
+  switch (typeof value) {
+    case "number":
+      return Number.isSafeInteger(value) ? "int64" : "float64";
+    case "bigint":
+      return "int64";
+    case "boolean":
+      return "bool";
+    case "object":
+      return "map[string]interface {}";
+    default:
+      return typeof value;
+  }
+}
