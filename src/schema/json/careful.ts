@@ -40,6 +40,11 @@ export interface CarefulState {
   readonly findings: Finding[];
   /** Whether an integer of 64 bits given for one of 32 keeps its low bits, instead of being refused. */
   readonly truncates: boolean;
+  /**
+   * The first value of a wrong type. As in kube-apiserver it is told only if whatever reads its own text (times,
+   * amounts, schemas) can read it.
+   */
+  wrongType?: DecodeError;
 }
 
 /** Where we are: with indexes for people, and by field names alone, as in type errors of kube-apiserver. */
@@ -47,13 +52,30 @@ interface Place {
   readonly path: string;
   readonly names: string;
   readonly owner: Message | undefined;
+  /** Read apart from what surrounds it: `value` is named in errors as if it were the document, `field` by what holds it. */
+  readonly apart?: "value" | "field";
 }
+
+const below = (place: Place, key: string, owner: Message): Place => {
+  const path = inside(place, key);
+  if (place.apart === "field") return { ...place, path };
+  // The metadata of an open kind is read by itself, after everything else.
+  if (owner.more.open) return { path, names: "", owner: undefined, apart: "value" };
+  const names = place.names ? `${place.names}.${key}` : key;
+  return { path, names, owner, ...(place.apart && { apart: place.apart }) };
+};
+
+/** By their keys where the value was taken out of a document that was read before, as the metadata of an open kind. */
+const inOrder = <T>(entries: Iterable<[string, T]>, { apart }: Place): Iterable<[string, T]> =>
+  apart === "value" ? [...entries].sort(([one], [other]) => (one < other ? -1 : 1)) : entries;
 
 const inside = (place: Place, key: string): string => (place.path ? `${place.path}.${key}` : key);
 
 export function carefully(message: Message, node: Node, state: CarefulState): object {
   const root: Place = { path: "", names: "", owner: undefined };
-  return (valueOf(message, [node], root, state) ?? zeroOf(message)) as object;
+  const read = (valueOf(message, [node], root, state) ?? zeroOf(message)) as object;
+  if (state.wrongType) throw state.wrongType;
+  return read;
 }
 
 /** The value of the nodes given for one place, usually a single one. Null when the last says so. */
@@ -70,7 +92,7 @@ function valueOf(shape: Shape, nodes: readonly Node[], place: Place, state: Care
         : messageOf(shape.get(), nodes, place, state);
     case "list":
       if (last === null) return null;
-      if (!Array.isArray(last)) throw wrongType(last, shape, place);
+      if (!Array.isArray(last)) return noted(state, wrongType(last, shape, place));
       return last.map(
         (item: Node, i) =>
           valueOf(shape.of, [item], { ...place, path: `${place.path}[${i}]` }, state) ?? zeroOf(shape.of),
@@ -96,7 +118,10 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
   const found = new Map<string, Node[]>();
   const others = new Map<string, Node>();
   for (const object of objects) {
-    if (!(object instanceof ObjectNode)) throw wrongType(object, message, place);
+    if (!(object instanceof ObjectNode)) {
+      noted(state, wrongType(object, message, place));
+      continue;
+    }
     const seen = new Set<string>();
     object.keys.forEach((key, i) => {
       if (message.more.open && !fields.some(({ name }) => name === key)) {
@@ -121,13 +146,9 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
     });
   }
   const values = new Map<string, unknown>();
-  for (const [key, given] of found) {
+  for (const [key, given] of inOrder(found, place)) {
     const { field } = fields.find(({ name }) => name === key)!;
-    const names = place.names ? `${place.names}.${key}` : key;
-    values.set(
-      key,
-      keep(field, valueOf(field.shape, given, { path: inside(place, key), names, owner: message }, state)),
-    );
+    values.set(key, keep(field, valueOf(field.shape, given, below(place, key, message), state)));
   }
   const result: Record<string, unknown> = {};
   for (const { name, field } of fields) {
@@ -189,14 +210,18 @@ function mapOf(of: Shape, nodes: readonly Node[], place: Place, state: CarefulSt
   if (objects.length === 0) return null;
   const result: Record<string, unknown> = {};
   for (const object of objects) {
-    if (!(object instanceof ObjectNode)) throw wrongType(object, shape, place);
+    if (!(object instanceof ObjectNode)) {
+      noted(state, wrongType(object, shape, place));
+      continue;
+    }
     const seen = new Set<string>();
-    object.keys.forEach((key, i) => {
+    const indexes = object.keys.map((key, i): [string, number] => [key, i]);
+    for (const [key, i] of inOrder(indexes, place)) {
       const path = inside(place, key);
       if (seen.has(key)) state.findings.push({ type: "duplicate", path, offset: object.offsets[i]! });
       seen.add(key);
       setOwn(result, key, valueOf(of, [object.values[i]!], { ...place, path }, state) ?? zeroOf(of));
-    });
+    }
   }
   return sortedMap(result);
 }
@@ -211,6 +236,18 @@ function unionOf(
   if (node === null) return null;
   // kube-apiserver reads these apart from the rest, so nothing inside is reported as unknown.
   const quiet: CarefulState = { text: state.text, findings: [], truncates: false };
+  const read = unionValue(or, message, node, { ...place, apart: "field" }, quiet);
+  if (quiet.wrongType) throw quiet.wrongType;
+  return read;
+}
+
+function unionValue(
+  or: "bool" | "array" | "strings",
+  message: Message,
+  node: Node,
+  place: Place,
+  quiet: CarefulState,
+): unknown {
   if (node instanceof ObjectNode) return messageOf(message, [node], place, quiet);
   if (or === "bool") {
     if (typeof node === "boolean") return node;
@@ -236,36 +273,36 @@ const isInt64 = (value: number | bigint): boolean =>
   BigInt(value) >= ranges.int64![0] && BigInt(value) <= ranges.int64![1];
 
 function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulState): unknown {
-  const wrong = () => wrongType(node, { shape: "scalar", scalar }, place);
+  const wrong = () => noted(state, wrongType(node, { shape: "scalar", scalar }, place));
   switch (scalar) {
     case "string":
-      if (typeof node !== "string") throw wrong();
+      if (typeof node !== "string") return wrong();
       return node;
     case "bool":
-      if (typeof node !== "boolean") throw wrong();
+      if (typeof node !== "boolean") return wrong();
       return node;
     case "int32":
     case "uint32":
     case "int64":
     case "uint64": {
-      if (!(node instanceof NumberNode)) throw wrong();
+      if (!(node instanceof NumberNode)) return wrong();
       const value = integerOf(node.literal);
       const [least, most] = ranges[scalar]!;
       if (state.truncates && scalar === "int32" && value !== undefined && isInt64(value))
         return Number(BigInt.asIntN(32, BigInt(value)));
-      if (value === undefined || BigInt(value) < least || BigInt(value) > most) throw wrong();
+      if (value === undefined || BigInt(value) < least || BigInt(value) > most) return wrong();
       return value;
     }
     case "double":
     case "float": {
       const value = node instanceof NumberNode ? Number(node.literal) : NaN;
-      if (!Number.isFinite(value)) throw wrong();
+      if (!Number.isFinite(value)) return wrong();
       return value;
     }
     case "bytes":
-      return bytesOf(node, place, wrong);
+      return bytesOf(node, place, state, wrong);
     case "rawBytes":
-      throw wrong();
+      return wrong();
     case "time":
       return worded(place, () => canonicalTime(textOf(node, place)));
     case "microTime":
@@ -279,7 +316,7 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
         ),
       );
     case "intOrString":
-      return typeof node === "string" ? node : scalarOf("int32", node, place, { ...state, truncates: false });
+      return typeof node === "string" ? node : ownReading(node, place, state);
     case "fieldsV1":
       return plainValue(node);
     case "rawExtension":
@@ -292,13 +329,26 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
   }
 }
 
-function bytesOf(node: Node, place: Place, wrong: () => DecodeError): string {
-  if (typeof node === "string") return worded(place, () => canonicalBase64(node));
-  if (!Array.isArray(node)) throw wrong();
+/** A number that a type reads by itself: what it refuses is told at once. */
+function ownReading(node: Node, place: Place, { text }: CarefulState): unknown {
+  const own: CarefulState = { text, findings: [], truncates: false };
+  const value = scalarOf("int32", node, place, own);
+  if (own.wrongType) throw own.wrongType;
+  return value;
+}
+
+function bytesOf(node: Node, place: Place, state: CarefulState, wrong: () => null): string | null {
+  if (typeof node === "string")
+    try {
+      return worded(place, () => canonicalBase64(node));
+    } catch (error) {
+      return noted(state, error as DecodeError);
+    }
+  if (!Array.isArray(node)) return wrong();
   const bytes = node.map((item: Node) =>
     item instanceof NumberNode ? integerOf(item.literal) : item === null ? 0 : undefined,
   );
-  if (bytes.some((byte) => typeof byte !== "number" || byte < 0 || byte > 255)) throw wrong();
+  if (bytes.some((byte) => typeof byte !== "number" || byte < 0 || byte > 255)) return wrong();
   return Buffer.from(bytes as number[]).toString("base64");
 }
 
@@ -336,6 +386,11 @@ const kindOf = (node: Node): string =>
           : node === null
             ? "null"
             : "object";
+
+const noted = (state: CarefulState, error: DecodeError): null => {
+  state.wrongType ??= error;
+  return null;
+};
 
 /** Words a type error as kube-apiserver does, with its names for types. */
 function wrongType(node: Node, shape: Shape, place: Place): DecodeError {

@@ -122,6 +122,12 @@ const wrongTypes: [text: string, path: string, message: string][] = [
   ['{"spec":{"wait":"1d"}}', "spec.wait", 'time: unknown unit "d" in duration "1d"'],
   ['{"spec":{"tree":{"either":"yes"}}}', "spec.tree.either", "boolean or JSON schema expected"],
   ["[]", "", "json: cannot unmarshal array into Go value of type v1.Thing"],
+  // Of several the first is told, but what a type reads by itself before what is of the wrong type.
+  ['{"spec":{"on":1,"args":1}}', "spec.on", "json: cannot unmarshal number into Go struct field Spec.spec.on of type bool"],
+  ['{"spec":{"on":1,"wait":"1d"}}', "spec.wait", 'time: unknown unit "d" in duration "1d"'],
+  ['{"spec":{"on":1,"limits":{"cpu":"x"}}}', "spec.limits.cpu", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"],
+  ['{"spec":{"data":{"a":"?"},"on":1}}', "spec.data.a", "illegal base64 data at input byte 0"],
+  ['{"spec":{"on":1,"data":{"a":"?"}}}', "spec.on", "json: cannot unmarshal number into Go struct field Spec.spec.on of type bool"],
 ]; // prettier-ignore
 for (const [text, path, expected] of wrongTypes)
   test(`${text} is refused at "${path}"`, () =>
