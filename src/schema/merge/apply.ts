@@ -45,7 +45,7 @@ import { fieldSetOf } from "./typed-compare.ts";
 import { TypedError } from "./typed-error.ts";
 import { mergeTyped } from "./typed-merge.ts";
 import { removeItems, withNamedFields } from "./typed-remove.ts";
-import { type Write, emptyOf, tracked } from "./update-managers.ts";
+import { type Write, emptyOf, isOpen, tracked } from "./update-managers.ts";
 
 export interface Apply extends Write {
   /** The object as stored, in the applier's version; undefined when it does not exist yet. */
@@ -117,13 +117,10 @@ function checkPatch({ schema, patch, apiVersion }: Apply): void {
   const metadata = patch["metadata"];
   if (isObject(metadata) && (metadata["managedFields"] ?? null) !== null)
     throw malformed("metadata.managedFields must be nil");
-  try {
-    checkTyped(mergeTypeOf(schema), patch);
-  } catch (error) {
-    if (error instanceof TypedError)
-      throw malformed(`failed to create typed patch object (${nameOf(patch)}): ${error.message}`);
-    throw error;
-  }
+  fitting(
+    () => checkTyped(mergeTypeOf(schema), patch),
+    () => `failed to create typed patch object (${nameOf(patch)})`,
+  );
 }
 
 function nameOf(object: JsonObject): string {
@@ -140,17 +137,19 @@ function managersBefore(request: Apply): Managed {
   if (live === undefined) return nobody;
   const managed = decodeManagers(entriesOf(live) ?? []);
   if (managed.managers.size > 0) return managed;
-  return fitting(request, "live", () =>
-    tracked({ ...request, live: undefined, next: live, manager: "before-first-apply" }, nobody),
+  return fitting(
+    () => tracked({ ...request, live: undefined, next: live, manager: "before-first-apply" }, nobody),
+    () =>
+      `failed to create manager for existing fields: failed to convert new object (${nameOf(live)}) to smd typed`,
   );
 }
 
-function fitting<T>(request: Apply, what: string, work: () => T): T {
+/** Does what looks into objects that may not fit their declaration. */
+function fitting<T>(work: () => T, failure: () => string): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof TypedError)
-      throw malformed(`failed to create typed ${what} object (${nameOf(request.patch)}): ${error.message}`);
+    if (error instanceof TypedError) throw malformed(`${failure()}: ${error.message}`);
     throw error;
   }
 }
@@ -176,7 +175,13 @@ function* attempt(
   };
   const merged: Versioned = {
     ...live,
-    object: fitting(request, "live", () => mergeTyped(type, live.object, patch) as JsonObject),
+    object: fitting(
+      () => {
+        if (request.live !== undefined && isOpen(request.schema)) checkTyped(type, live.object);
+        return mergeTyped(type, live.object, patch) as JsonObject;
+      },
+      () => `failed to create typed live object (${nameOf(live.object)})`,
+    ),
   };
 
   yield;

@@ -1,6 +1,7 @@
 // Whether a value fits its merge type: declared fields only, scalars of the right kind, items that can be
 // told apart.
 
+import { goPlain, goSyntax, goType } from "#base";
 import { type Json, type JsonObject, isList, isObject, sameJson } from "./json-value.ts";
 import { itemElement, itemsByElement } from "./list-items.ts";
 import {
@@ -38,7 +39,7 @@ function check(type: MergeType, value: Json, place: Place | undefined, findings:
       if (type.of !== "anything" && !isScalar(type.of, value))
         findings.push({
           path: textOf(place),
-          message: `expected ${type.of === "number" ? "numeric (int or float)" : type.of}, got ${shown(value)}`,
+          message: `expected ${type.of === "number" ? "numeric (int or float)" : type.of}, got ${shownFor(type.of, value)}`,
         });
       return;
     case "struct":
@@ -63,10 +64,11 @@ function checkKey(
   place: Place | undefined,
   findings: TypedFinding[],
 ): void {
+  if (value[key] === undefined) return;
   const below = { above: place, element: fieldElement(key) };
   const of = type.is === "map" ? type.of : (type.byName.get(key)?.type ?? type.others);
   if (of === undefined) findings.push({ path: textOf(below), message: "field not declared in schema" });
-  else check(of, value[key]!, below, findings);
+  else check(of, value[key], below, findings);
 }
 
 function checkList(
@@ -95,14 +97,13 @@ function checkList(
 const isScalar = (of: "string" | "number" | "boolean", value: Json): boolean =>
   typeof value === of || (of === "number" && typeof value === "bigint");
 
-const shown = (value: Json): string =>
-  isObject(value)
-    ? "a map"
-    : isList(value)
-      ? "a list"
-      : typeof value === "bigint"
-        ? String(value)
-        : JSON.stringify(value);
+/** As the reference shows what it met: the value, with the type that holds it there. */
+const shown = (value: Json): string => `&{${goPlain(value)}}`;
+
+function shownFor(of: "string" | "number" | "boolean", value: Json): string {
+  if (of === "number") return goType(value);
+  return of === "string" ? `&value.valueUnstructured{Value:${goSyntax(value)}}` : shown(value);
+}
 
 /**
  * Checks, of a value that is known to fit its declaration and is compared afterwards, what comparing does not

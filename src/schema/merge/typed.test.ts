@@ -225,19 +225,19 @@ const faults: [name: string, schema: Message, value: JsonObject, message: string
     pod({ name: "a", zzz: 1 }),
     '.spec.containers[name="a"].zzz: field not declared in schema',
   ],
-  ["a scalar for a map", ConfigMap, { data: "x" }, '.data: expected map, got "x"'],
-  ["a scalar for a list", Pod, { spec: { containers: 1 } }, ".spec.containers: expected list, got 1"],
+  ["a scalar for a map", ConfigMap, { data: "x" }, ".data: expected map, got &{x}"],
+  ["a scalar for a list", Pod, { spec: { containers: 1 } }, ".spec.containers: expected list, got &{1}"],
   [
     "a boolean for text",
     ConfigMap,
     { metadata: { name: true } },
-    ".metadata.name: expected string, got true",
+    ".metadata.name: expected string, got &value.valueUnstructured{Value:true}",
   ],
   [
     "text for a number",
     Deployment,
     { spec: { replicas: "3" } },
-    '.spec.replicas: expected numeric (int or float), got "3"',
+    ".spec.replicas: expected numeric (int or float), got string",
   ],
   [
     "a key that occurs twice",
@@ -267,7 +267,7 @@ const faults: [name: string, schema: Message, value: JsonObject, message: string
     "two faults",
     ConfigMap,
     { data: 1, zzz: 1 },
-    "errors:\n  .data: expected map, got 1\n  .zzz: field not declared in schema",
+    "errors:\n  .data: expected map, got &{1}\n  .zzz: field not declared in schema",
   ],
 ];
 for (const [name, schema, value, message] of faults)

@@ -28,7 +28,7 @@ import {
   writtenFields,
 } from "./ownership.ts";
 import { compareText } from "./path-element.ts";
-import { checkHiddenItems } from "./typed-check.ts";
+import { checkHiddenItems, checkTyped } from "./typed-check.ts";
 import { TypedError } from "./typed-error.ts";
 import { emptyObject } from "./message-fields.ts";
 
@@ -66,7 +66,8 @@ export function updateManagers(update: Update): readonly ManagedFieldsEntry[] {
     const after = tracked(update, before);
     return reused(after, wanted);
   } catch (error) {
-    // Items that cannot be told apart cannot be tracked; the write itself is for validation to judge.
+    // What does not fit its declaration, or has items that cannot be told apart, cannot be tracked; the write
+    // itself is for validation to judge.
     if (error instanceof TypedError) return [];
     throw error;
   }
@@ -96,7 +97,10 @@ function reused(
     : entries;
 }
 
-/** Tracks a write on top of the managers there were. Throws a TypedError when items cannot be told apart. */
+/**
+ * Tracks a write on top of the managers there were. Throws a TypedError when an object does not fit its
+ * declaration or items cannot be told apart.
+ */
 export function tracked(update: Update, before: Managed): Managed {
   const type = mergeTypeOf(update.schema);
   const live: Versioned = {
@@ -106,7 +110,11 @@ export function tracked(update: Update, before: Managed): Managed {
   };
   const next: Versioned = { apiVersion: update.apiVersion, type, object: withoutManagers(update.next) };
   const versions: Versions = { convert: update.convert, resetFields: update.resetFields };
-  checkHiddenItems(type, next.object, update.live === undefined ? undefined : live.object);
+  if (isOpen(update.schema)) {
+    // Nobody has compared these objects with their declaration yet, which may have changed since the live one.
+    checkTyped(type, next.object);
+    if (update.live !== undefined) checkTyped(type, live.object);
+  } else checkHiddenItems(type, next.object, update.live === undefined ? undefined : live.object);
 
   const writer: Manager = {
     name: update.manager === "" ? "unknown" : update.manager,
@@ -127,6 +135,10 @@ export function tracked(update: Update, before: Managed): Managed {
   managers.set(identity, withFields(owner, union(owner.fields, written)));
   return capped({ managers, times: new Map(before.times).set(identity, update.now) });
 }
+
+/** Whether clients may store what does not fit the declaration: the part of a custom resource that is not judged. */
+export const isOpen = (schema: Message | MergeType): boolean =>
+  !("is" in schema) && schema.more.open !== undefined;
 
 export const emptyOf = (schema: Message | MergeType): JsonObject =>
   "is" in schema ? {} : emptyObject(schema);
