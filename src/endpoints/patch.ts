@@ -38,6 +38,7 @@ import { responding } from "./operation-span.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { recordPatch } from "./recorded-request.ts";
 import { converterWords, goText, invalidPatch } from "./patch-error.ts";
+import { patchedText } from "./patched-text.ts";
 
 const patchTypes = [
   "application/json-patch+json",
@@ -147,8 +148,9 @@ export function patchedTree(
     read,
     change: (served) => {
       const { value, strict } = read();
-      const invalid = (why: string): ApiError => invalidPatch(shownPatch(type, body, value), why);
       const tree = transformed(type, endpoint, served, value);
+      const invalid = (why: string): ApiError =>
+        invalidPatch(shownPatch(type, value, { served, tree, endpoint }), why);
       const decoded = decodedPatch(endpoint, tree, type, call.target.name, invalid);
       if (!judged)
         judgePatch(call, [...strict, ...decoded.strict.toSorted()], options.fieldValidation, invalid);
@@ -289,9 +291,15 @@ function checkCustomPatch(
   if (errors.length > 0) throw invalidObject({ group, kind }, name, errors);
 }
 
-/** The patch as a refusal shows it. */
-const shownPatch = (type: PatchType, body: Uint8Array, parsed: unknown): string =>
-  type === "application/strategic-merge-patch+json" ? goText(parsed) : Buffer.from(body).toString();
+/** A patch as its refusal shows it: by strategy what was sent, otherwise what became of the object. */
+const shownPatch = (
+  type: PatchType,
+  parsed: unknown,
+  of: { readonly served: ApiObject; readonly tree: unknown; readonly endpoint: Endpoint },
+): string =>
+  type === "application/strategic-merge-patch+json"
+    ? goText(parsed)
+    : patchedText(of.tree, of.endpoint.resource.strategy.custom ? {} : of.served);
 
 /**
  * Fields that nobody knows: a warning, or for a strict client the same refusal as for a value of the wrong
@@ -367,8 +375,9 @@ function parsedConfiguration(
   try {
     const parsed = parseYaml(body);
     duplicate = parsed.duplicate;
-    // Values of the wrong type are refused here; fields that nobody knows, by their names, when it is applied.
-    refuseMistyped(endpoint, parsed.value ?? {});
+    // Values of the wrong type are refused here; fields that nobody knows, by their names, when it is applied. Of
+    // a custom resource that is when its types are looked at, too.
+    if (!endpoint.resource.strategy.custom) refuseMistyped(endpoint, parsed.value ?? {});
     sent = parseJson(stringifyJson(parsed.value)).value as ApiObject;
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);

@@ -77,11 +77,12 @@ export function router(
     if (virtual) return traced(call, context.slow, () => virtual.handle(call));
     const endpoint = version.endpoints.get(target.resource);
     if (!endpoint) throw notServed();
+    const { deprecated, warning } = endpoint.served;
+    // Of a custom resource also who asks for what it does not have is told.
+    if (warning !== undefined) call.warn(warning);
     if (endpoint.resource.strategy.custom) checkCustom(call, endpoint);
     else checkPlace(call, endpoint);
     const handler = handlerFor(call, endpoint);
-    const { deprecated, warning } = endpoint.served;
-    if (warning !== undefined) call.warn(warning);
     if (deprecated) {
       const { audit } = endpoint.resource.dialect.names;
       call.warn(deprecation(endpoint, deprecated));
