@@ -82,6 +82,8 @@ const cases: [source: string, value: Value][] = [
   ["['x', 'y'].join('-')", "x-y"],
   ["numbers.sum() + numbers.min() + numbers.max()", 10],
   ["numbers.isSorted() || [1, 2].isSorted()", true],
+  ["[dyn(5), dyn('a'), dyn(3)].isSorted()", true],
+  ["[dyn(5), dyn('a')].max() == 5", true],
   ["numbers.indexOf(1) + numbers.lastIndexOf(9)", 0],
   ["'abc 123 x4'.find('[0-9]+') + 'a1b22'.findAll('[0-9]+').join()", "123122"],
   ["url('https://user@example.com:80/p q?k=a&k=b').getHost()", "example.com:80"],

@@ -29,9 +29,20 @@ function itemsOf(list: Value): readonly Value[] {
   return elements(list);
 }
 
+/** Values of different types are in no order, as in cel-go: only what has no order at all is refused. */
+function order(one: Value, other: Value): number {
+  try {
+    return compare(one, other);
+  } catch {
+    compare(one, one);
+    compare(other, other);
+    return 0;
+  }
+}
+
 const isSorted = (list: Value): boolean => {
   const items = itemsOf(list);
-  return items.every((item, at) => at === 0 || compare(adapt(items[at - 1]!), adapt(item)) <= 0);
+  return items.every((item, at) => at === 0 || order(adapt(items[at - 1]!), adapt(item)) <= 0);
 };
 
 /** The least element in the order that the sign gives. */
@@ -40,7 +51,7 @@ const extreme =
   (list: Value): Value => {
     const items = itemsOf(list).map(adapt);
     if (items.length === 0) throw evaluationError(`${name} called on empty list`);
-    return items.reduce((best, item) => (Math.sign(compare(best, item)) === sign ? item : best));
+    return items.reduce((best, item) => (Math.sign(order(best, item)) === sign ? item : best));
   };
 const min = extreme("min", 1);
 const max = extreme("max", -1);
