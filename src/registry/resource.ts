@@ -75,8 +75,8 @@ export class Resource {
   source!: ObjectSource;
   /** Set where objects are stored in another version. */
   conversion?: StorageConversion;
-  /** Whether an object is stored in another version than it would be now; set where that can be. */
-  storedOtherwise?: ((key: string) => Promise<boolean>) | undefined;
+  /** Whether an object is stored otherwise than it would be now; set where that can be. */
+  storedOtherwise?: ((key: string, encoded: EncodedObject) => Promise<boolean>) | undefined;
 
   constructor(
     strategy: Strategy,
@@ -258,8 +258,8 @@ export class Resource {
   }
 
   /** Whether the store wants the value written again although nothing changed. */
-  async isStale(key: string): Promise<boolean> {
-    if (await this.storedOtherwise?.(this.prefix + key)) return true;
+  async isStale(key: string, encoded: EncodedObject): Promise<boolean> {
+    if (await this.storedOtherwise?.(this.prefix + key, encoded)) return true;
     return (await this.store.isStale?.(this.prefix + key)) ?? false;
   }
 

@@ -235,6 +235,8 @@ async function prepared(
   if (yieldBudget?.expired) await yieldBudget.yield();
   attributes.object = object as unknown as Record<string, unknown>;
   await request.admission.validate(attributes);
+  // What was merged may hold nulls that nobody reads back.
+  if (change.tracked && strategy.custom) strategy.restore?.(object);
   return object;
 }
 
@@ -314,7 +316,7 @@ async function store(
     return outcome.done ? last : undefined;
   }
   if (request.dryRun) return await resource.tryObject(encoded, key, cached.revision);
-  if (sameContent(cached, encoded.json) && !(await resource.isStale(key)))
+  if (sameContent(cached, encoded.json) && !(await resource.isStale(key, encoded)))
     return encoded.hold(cached.revision);
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, ctx);
   const { object: written } = await resource.writeObject(encoded, {

@@ -1,10 +1,11 @@
 // From a definition to resources: one for each served version, all over the same stored objects. The stored
 // version reads its cache as any kind does; the others convert what it gives.
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "#api";
+import { isDeepStrictEqual } from "node:util";
 import type { Steps } from "#base";
 import type { Dialect } from "#dialect";
 import { compareVersions } from "#endpoints";
-import { type ApiObject, type Endpoint, Resource, type Served } from "#registry";
+import { type ApiObject, type EncodedObject, type Endpoint, Resource, type Served } from "#registry";
 import { parseJson } from "#schema";
 import type { Store } from "#store";
 import type { CachedObject, StoreReflector } from "#watchcache";
@@ -79,18 +80,24 @@ export function customResources(
     reader: convert ? asStored(storage) : storage.reader,
     uncached: options.uncached,
   });
-  // Objects may be left in a version that is no longer the stored one: whoever writes one anew has it rewritten.
+  // Objects may be left in a version that is no longer the stored one, or as an earlier definition had them, with
+  // fields that are unknown by now and without defaults: whoever writes one anew has it rewritten.
   const storedOtherwise =
-    (definition.status.storedVersions ?? []).length > 1
-      ? async (key: string): Promise<boolean> => {
-          const [entry] = (await options.store.read({ key })).entries;
-          return entry !== undefined && versionIn(entry.value) !== storage.hubVersion;
-        }
-      : undefined;
+    (resource: Resource) =>
+    async (key: string, encoded: EncodedObject): Promise<boolean> => {
+      if (convert && (definition.status.storedVersions ?? []).length < 2) return false;
+      const [entry] = (await options.store.read({ key })).entries;
+      if (!entry) return false;
+      if (versionIn(entry.value) !== storage.hubVersion) return true;
+      // What a webhook would make of it is not asked for something that did not change.
+      if (convert) return false;
+      const wanted = resource.conversion ? await resource.conversion.toStored(encoded) : encoded.value;
+      return !isDeepStrictEqual(valueOf(Buffer.from(entry.value)), valueOf(Buffer.from(wanted)));
+    };
   const closing = new AbortController();
   const sources: ConvertedSource[] = [];
   const connect = (resource: Resource): Resource => {
-    resource.storedOtherwise = storedOtherwise;
+    resource.storedOtherwise = storedOtherwise(resource);
     if (resource === storage && !convert) {
       resource.source = base;
       return resource;

@@ -1,8 +1,7 @@
 // The scale of a defined kind: numbers and a selector at places its definition names.
 import type { CustomResourceDefinitionSpec, CustomResourceSubresourceScale } from "#api";
-import { type FieldError, invalidValue } from "#base";
+import { type FieldError, goPlain, goType, invalidValue } from "#base";
 import type { ApiObject, ScaleView } from "#registry";
-import { stringifyJson } from "#schema";
 import { isObject } from "../structural/structural.ts";
 
 const stepsOf = (path: string): string[] => path.replace(/^\./, "").split(".");
@@ -68,28 +67,11 @@ function accessError(object: unknown, path: string, type: string): string | unde
     if (!Object.hasOwn(value, step)) return undefined;
     value = value[step];
   }
-  return typeName(value) === type ? undefined : `${path} accessor error: ${mismatch(value, type)}`;
+  return goType(value) === type ? undefined : `${path} accessor error: ${mismatch(value, type)}`;
 }
 
 const mismatch = (value: unknown, wanted: string): string =>
-  `${typeof value === "object" ? stringifyJson(value) : String(value)} is of the type ${typeName(value)}, expected ${wanted}`;
-
-/** The type of a value, as the reference's decoder holds it. */
-function typeName(value: unknown): string {
-  if (Array.isArray(value)) return "[]interface {}";
-  switch (typeof value) {
-    case "number":
-      return Number.isSafeInteger(value) ? "int64" : "float64";
-    case "bigint":
-      return "int64";
-    case "boolean":
-      return "bool";
-    case "object":
-      return value === null ? "<nil>" : "map[string]interface {}";
-    default:
-      return typeof value;
-  }
-}
+  `${goPlain(value)} is of the type ${goType(value)}, expected ${wanted}`;
 
 function countErrors(object: unknown, path: string): FieldError[] {
   const wrong = accessError(object, path, "int64");

@@ -50,7 +50,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
   const { status: statusPart, scale } = version.subresources ?? {};
   let check: ValueCheck | undefined;
   const values = (object: ApiObject): FieldError[] =>
-    kind.props ? valueErrors((check ??= compileValues(kind.props, dialect)), object, "") : [];
+    kind.props ? valueErrors((check ??= compileValues(kind.props, { dialect })), object, "") : [];
   let rules: { readonly set: RuleSet | undefined } | undefined;
   const errorsOf = function* (
     object: ApiObject,

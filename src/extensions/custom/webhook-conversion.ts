@@ -7,7 +7,7 @@ import {
   type ObjectMeta,
   type WebhookConversion,
 } from "#api";
-import { ApiError, fieldErrorText, refusalText } from "#base";
+import { ApiError, fieldErrorText, goType, refusalText } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type ApiObject, validateAnnotations, validateLabels } from "#registry";
 import { parseJson, stringifyJson } from "#schema";
@@ -126,18 +126,18 @@ function restored(original: ApiObject, converted: unknown, to: string, wrong: Fa
         `invalid object: must have the same ${word ?? key}: ${original.metadata[key] ?? ""} != ${String(said[key] ?? "")}`,
       );
   if (given === undefined) throw wrong("invalid metadata: missing metadata in converted object");
-  if (!isObject(given)) throw wrong(`invalid metadata: it is ${typeName(given)} in converted object`);
+  if (!isObject(given)) throw wrong(`invalid metadata: it is ${goType(given)} in converted object`);
   const { labels: _labels, annotations: _annotations, ...kept } = original.metadata;
   const metadata: ObjectMeta = { ...kept };
   for (const key of ["labels", "annotations"] as const) {
     const texts = given[key] ?? undefined;
     if (texts === undefined) continue;
     if (!isObject(texts))
-      throw wrong(`invalid metadata: invalid metadata.${key} of type ${typeName(texts)} in converted object`);
+      throw wrong(`invalid metadata: invalid metadata.${key} of type ${goType(texts)} in converted object`);
     for (const [name, text] of Object.entries(texts))
       if (typeof text !== "string")
         throw wrong(
-          `invalid metadata: metadata.${key}[${name}] must be a string, but is ${typeName(text)} in converted object`,
+          `invalid metadata: metadata.${key}[${name}] must be a string, but is ${goType(text)} in converted object`,
         );
     const map = texts as Record<string, string>;
     const errors =
@@ -154,14 +154,4 @@ function restored(original: ApiObject, converted: unknown, to: string, wrong: Fa
     metadata[key] = map;
   }
   return { ...converted, metadata } as unknown as ApiObject;
-}
-
-/** As Go names what a document holds. */
-function typeName(value: unknown): string {
-  if (value === null) return "<nil>";
-  if (Array.isArray(value)) return "[]interface {}";
-  if (typeof value === "object") return "map[string]interface {}";
-  if (typeof value === "boolean") return "bool";
-  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
-  return typeof value === "bigint" ? "int64" : "string";
 }

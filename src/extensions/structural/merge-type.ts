@@ -4,6 +4,7 @@ import { type MergeType, anyType, mergeTypeOf, structType } from "#schema";
 import type { Structural } from "./structural.ts";
 
 const text: MergeType = { is: "scalar", of: "string" };
+const anything: MergeType = { is: "scalar", of: "anything" };
 
 /** What every object has. */
 const commonFields = () => ({
@@ -39,10 +40,11 @@ function fieldsOf(
 }
 
 function typeOf(schema: Structural, keep: boolean): MergeType {
-  if (schema.intOrString) return { is: "scalar", of: "anything" };
+  if (schema.intOrString) return anything;
   switch (schema.type) {
     case "string":
-      return text;
+      // A format may stand for something that is no text: kube-apiserver does not look.
+      return [undefined, "", "byte"].includes(schema.props["format"] as string | undefined) ? text : anything;
     case "integer":
     case "number":
       return { is: "scalar", of: "number" };
