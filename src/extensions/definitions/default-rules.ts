@@ -1,5 +1,5 @@
 // Defaults in a definition are values like any other: they fit their own schema and hold nothing unknown.
-import { type FieldError, type Steps, invalidValue } from "#base";
+import { type FieldError, type Steps, invalidValue, undeclared } from "#base";
 import { DecodeError, type OpenWalk } from "#schema";
 import { embeddedErrors } from "../structural/embedded.ts";
 import { EmbeddedError, pruneValue } from "../structural/prune.ts";
@@ -44,7 +44,7 @@ function* ownErrors(
   inMetadata: boolean,
 ): Steps<readonly FieldError[]> {
   const { default: value } = schema;
-  const check = compileValues(schema.props, language.dialect);
+  const check = compileValues(schema.props, { dialect: language.dialect, anyIntOrString: true });
   // Values are looked at on their own; where they stand is put before what is found.
   const found = (): FieldError[] =>
     valueErrors(check, value, "").map((error) => ({
@@ -66,10 +66,13 @@ function* ownErrors(
     pruneValue(value, schema, path, walked);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    return [error instanceof EmbeddedError ? error.found : invalidValue(path, value, error.message)];
+    return [
+      error instanceof EmbeddedError ? error.found : invalidValue(path, undeclared(value), error.message),
+    ];
   }
   // What is unknown in the metadata of an embedded object is dropped when the default is used.
-  if (unknownPaths.length > 0) errors.push(invalidValue(path, value, "must not have unknown fields"));
+  if (unknownPaths.length > 0)
+    errors.push(invalidValue(path, undeclared(value), "must not have unknown fields"));
   const embedded = embeddedErrors(value, schema, path, root);
   if (embedded.length > 0) return [...errors, ...embedded];
   const wrong = found();

@@ -1,5 +1,5 @@
 // Validation rules in a definition: they compile, and what they may cost is bounded, each and together.
-import { type FieldError, type Steps, forbiddenField, invalidValue } from "#base";
+import { type FieldError, Spelled, type Steps, forbiddenField, goSyntax, invalidValue } from "#base";
 import { type SchemaType, unbounded } from "#cel";
 import {
   type CompiledRule,
@@ -8,7 +8,7 @@ import {
   innerType,
   ruleTypeOf,
 } from "../structural/rules.ts";
-import type { Structural } from "../structural/structural.ts";
+import type { Structural, ValidationRule } from "../structural/structural.ts";
 
 const expressionLimit = 10_000_000;
 const definitionLimit = 100_000_000;
@@ -139,7 +139,7 @@ function* visit(schema: Structural, type: SchemaType | undefined, place: Place, 
     walk.errors.push({
       type: "InternalError",
       field: at,
-      detail: "internal error: failed to construct type information for validation rules",
+      detail: `internal error: failed to construct type information for ${walk.language.dialect.wire.extensionPrefix}validations rules: unable to convert structural schema to CEL declarations`,
     });
     return;
   }
@@ -153,9 +153,9 @@ function ruleErrors(compiled: CompiledRule, at: string, place: Place, walk: Walk
   if (cost > expressionLimit)
     walk.errors.push(forbiddenField(`${at}.rule`, tooCostly("estimated rule cost", cost, expressionLimit)));
   observe(walk, `${at}.rule`, cost);
-  if (error !== undefined) walk.errors.push(invalidValue(`${at}.rule`, rule, error));
+  if (error !== undefined) walk.errors.push(invalidValue(`${at}.rule`, ruleText(rule), error));
   if (messageError !== undefined)
-    walk.errors.push(invalidValue(`${at}.messageExpression`, rule, messageError));
+    walk.errors.push(invalidValue(`${at}.messageExpression`, ruleText(rule), messageError));
   else if (message) {
     if (messageMaxCost > expressionLimit)
       walk.errors.push(
@@ -183,6 +183,12 @@ function ruleErrors(compiled: CompiledRule, at: string, place: Place, walk: Walk
       ),
     );
 }
+
+/** A refused rule as kube-apiserver shows it. */
+const ruleText = ({ rule, message, messageExpression }: ValidationRule): Spelled =>
+  new Spelled(
+    `apiextensions.ValidationRule{Rule:${goSyntax(rule)}, Message:${goSyntax(message)}, MessageExpression:${goSyntax(messageExpression)}}`,
+  );
 
 function observe(walk: Walk, path: string, cost: number): void {
   walk.total = Math.min(walk.total + cost, unbounded);

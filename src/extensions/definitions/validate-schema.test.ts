@@ -23,6 +23,7 @@ const many = (count: number, of: (i: number) => SchemaProps): SchemaProps => ({
   properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, of(i)])),
 });
 const text = { type: "string", maxLength: 5 };
+const intOrString = { "x-orch-int-or-string": true };
 const rules = (...list: string[]): SchemaProps => ({
   "x-orch-validations": list.map((rule) => ({ rule })),
 });
@@ -89,6 +90,41 @@ const values: readonly [name: string, property: SchemaProps, details: string[]][
     [
       ".default: Invalid value: \"a\":  in body should match '^b'",
       '.default: Invalid value: "": "" must validate all the schemas (allOf). None validated',
+    ],
+  ],
+  ["whatever stands as a default of int-or-string, it is taken", { ...intOrString, default: [{}] }, []],
+  [
+    "a default of int-or-string that its rules cannot look at",
+    { ...intOrString, default: {}, ...rules("self == 1") },
+    [
+      '.default: Invalid value: "": invalid data, expected XIntOrString value to be either a string or integer',
+    ],
+  ],
+  [
+    "a default with fields that nobody knows, as Go shows it",
+    { type: "object", properties: {}, default: { b: [1.5] } },
+    [
+      '.default: Invalid value: map[string]interface {}{"b":[]interface {}{1.5}}: must not have unknown fields',
+    ],
+  ],
+  [
+    "a default that holds an item twice",
+    { type: "array", items: { type: "integer" }, uniqueItems: true, default: [4, 4] },
+    [
+      '.default: Invalid value: "":  in body shouldn\'t contain duplicates',
+      ".uniqueItems: Forbidden: uniqueItems cannot be set to true",
+    ],
+  ],
+  [
+    "in an alternative, that there are no other fields",
+    { type: "object", not: { additionalProperties: false } },
+    [".not.additionalProperties: Forbidden: must be undefined to be structural"],
+  ],
+  [
+    "a rule that does not compile, as Go shows it",
+    { type: "string", maxLength: 3, ...rules("self.") },
+    [
+      '.x-orch-validations[0].rule: Invalid value: apiextensions.ValidationRule{Rule:"self.", Message:"", MessageExpression:""}: compilation failed: ',
     ],
   ],
 ];

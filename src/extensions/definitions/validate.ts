@@ -50,7 +50,7 @@ export function* definitionUpdateErrors(
   }
   fixed(obj.spec.group, old.spec.group, "spec.group");
   fixed(obj.spec.names.plural, old.spec.names.plural, "spec.names.plural");
-  return [...errors, ...(yield* commonErrors(obj, old, language))];
+  return [...(yield* commonErrors(obj, old, language)), ...errors];
 }
 
 export const hasCondition = ({ status }: CustomResourceDefinition, type: string): boolean =>

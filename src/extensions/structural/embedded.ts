@@ -1,6 +1,6 @@
 // Objects that stand inside others: they say what they are, and their metadata keeps the rules of metadata.
 import type { ObjectMeta } from "#api";
-import { type FieldError, invalidValue, required } from "#base";
+import { type FieldError, invalidValue, required, undeclared } from "#base";
 import { pathSegment, validateMeta } from "#registry";
 import { dns1035LabelProblems } from "#schema";
 import { type Structural, isObject, under } from "./structural.ts";
@@ -38,7 +38,8 @@ function typeErrors(value: Readonly<Record<string, unknown>>, path: string): Fie
     const place = below(path, key);
     const given = value[key];
     if (!Object.hasOwn(value, key)) errors.push(required(place, "must not be empty"));
-    else if (typeof given !== "string") errors.push(invalidValue(place, given, "must be a string"));
+    else if (typeof given !== "string")
+      errors.push(invalidValue(place, undeclared(given), "must be a string"));
     else if (given === "") errors.push(invalidValue(place, given, "must not be empty"));
     else if (key === "apiVersion" && given.split("/").length > 2)
       errors.push(invalidValue(place, given, `unexpected GroupVersion string: ${given}`));

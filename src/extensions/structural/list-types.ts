@@ -1,5 +1,5 @@
 // Lists that are sets or maps hold every item, or every key, once.
-import { type FieldError, duplicate, invalidValue, mostFindings } from "#base";
+import { type FieldError, duplicate, invalidValue, mostFindings, undeclared } from "#base";
 import { stringifyJson } from "#schema";
 import { type Structural, isObject } from "./structural.ts";
 
@@ -51,7 +51,7 @@ function repeated(keys: readonly unknown[]): number[] {
 }
 
 function setErrors(items: readonly unknown[], path: string, errors: FieldError[]): void {
-  for (const i of repeated(items)) errors.push(duplicate(`${path}[${i}]`, items[i]));
+  for (const i of repeated(items)) errors.push(duplicate(`${path}[${i}]`, undeclared(items[i])));
 }
 
 function mapErrors(
@@ -63,7 +63,11 @@ function mapErrors(
   const odd = items.findIndex((item) => item !== null && !isObject(item));
   if (odd >= 0) {
     errors.push(
-      invalidValue(`${path}[${odd}]`, items[odd], "must be an object for an array of list-type map"),
+      invalidValue(
+        `${path}[${odd}]`,
+        undeclared(items[odd]),
+        "must be an object for an array of list-type map",
+      ),
     );
     return;
   }
@@ -72,5 +76,5 @@ function mapErrors(
       names.flatMap((name) => (isObject(item) && Object.hasOwn(item, name) ? [[name, item[name]]] : [])),
     ),
   );
-  for (const i of repeated(keys)) errors.push(duplicate(`${path}[${i}]`, keys[i]));
+  for (const i of repeated(keys)) errors.push(duplicate(`${path}[${i}]`, undeclared(keys[i])));
 }

@@ -16,7 +16,7 @@ const wrong: [name: string, value: object, message: string][] = [
   [
     "metadata with a field of the wrong type",
     { inner: { metadata: { namespace: 5 } } },
-    'inner.metadata: Invalid value: {"namespace":5}: json: cannot unmarshal number into Go struct field ObjectMeta.namespace of type string',
+    'inner.metadata: Invalid value: map[string]interface {}{"namespace":5}: json: cannot unmarshal number into Go struct field ObjectMeta.namespace of type string',
   ],
   [
     "metadata that is no object, wherever it stands",

@@ -1,7 +1,7 @@
 // One walk that brings a decoded value into shape: fields that no schema names are dropped (and told), metadata
 // of embedded objects is read as metadata, keys come into order. A value that needs nothing comes back as it is.
 import { ObjectMeta } from "#api";
-import { type FieldError, fieldErrorText, invalidValue, setOwn } from "#base";
+import { type FieldError, fieldErrorText, invalidValue, setOwn, undeclared } from "#base";
 import { DecodeError, type OpenWalk, fromJsonValue } from "#schema";
 import { type Structural, metaFields } from "./structural.ts";
 
@@ -155,7 +155,7 @@ function sorted(value: Record<string, unknown>): Record<string, unknown> {
 /** The type of an embedded object is said in texts, or it is not an object at all. */
 function typeText(value: unknown, path: string): string {
   if (typeof value === "string") return value;
-  throw new EmbeddedError(invalidValue(path, value, "must be a string"));
+  throw new EmbeddedError(invalidValue(path, undeclared(value), "must be a string"));
 }
 
 /** Metadata of an embedded object keeps only what metadata has. */
@@ -185,7 +185,7 @@ function decodedMetadata(value: unknown, path: string) {
     return fromJsonValue(ObjectMeta, value);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw new EmbeddedError(invalidValue(path, value, error.message));
+    throw new EmbeddedError(invalidValue(path, undeclared(value), error.message));
   }
 }
 

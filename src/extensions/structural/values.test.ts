@@ -9,7 +9,7 @@ import { compileValues, valueErrors } from "./values.ts";
 
 const large = 9007199254740993n;
 const check = (schema: SchemaProps, value: unknown): string[] =>
-  valueErrors(compileValues(schema, dialects.orch), value, "").map(fieldErrorText);
+  valueErrors(compileValues(schema, { dialect: dialects.orch }), value, "").map(fieldErrorText);
 
 const cases: [name: string, schema: SchemaProps, value: unknown, errors: string[]][] = [
   ["a large integer that is listed", { type: "integer", enum: [1, large] }, large, []],

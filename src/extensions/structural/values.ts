@@ -1,6 +1,17 @@
 // Checks values against a schema, compiled once to closures. Findings are those of the reference: where several
 // alternatives fail, the one with the most successful checks speaks for all.
-import { type FieldError, invalidValue, mostFindings, notSupported, required, tooLong, tooMany } from "#base";
+import {
+  type FieldError,
+  fieldErrorText,
+  goSyntax,
+  invalidValue,
+  mostFindings,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+  undeclared,
+} from "#base";
 import { isDeepStrictEqual } from "node:util";
 import { type Pattern, compilePattern } from "#cel";
 import type { Dialect } from "#dialect";
@@ -29,25 +40,33 @@ const typeInvalid = (field: string, value: unknown, detail: string): FieldError 
 export function valueErrors(check: ValueCheck, value: unknown, path: string): FieldError[] {
   const found: Findings = { errors: [], matches: 0 };
   check(value, path, found);
-  // Below a map at the root the path of a message begins with a dot; the field does not.
-  return found.errors.map((error) =>
+  // What several parts of a schema say is told once. Below a map at the root the path of a message begins with a
+  // dot; the field does not.
+  return [...new Map(found.errors.map((error) => [fieldErrorText(error), error])).values()].map((error) =>
     error.field.startsWith(".") ? { ...error, field: error.field.slice(1) } : error,
   );
 }
 
 const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
 
+/** How a schema is read. */
+export interface Reading {
+  readonly dialect: Dialect;
+  /** Whether fields of int-or-string take any value: as a default they do. */
+  readonly anyIntOrString?: boolean;
+}
+
 /** Compiles a schema. Parts are compiled when they are first needed. */
-export function compileValues(props: SchemaProps, dialect: Dialect): ValueCheck {
-  const check = checkType(props, dialect);
+export function compileValues(props: SchemaProps, reading: Reading): ValueCheck {
+  const check = checkType(props, reading);
   const parts = [
-    combined(props, dialect),
+    combined(props, reading),
     checkString(props),
     checkFormat(props),
     checkNumber(props),
-    checkList(props, dialect),
+    checkList(props, reading),
     checkEnum(props),
-    checkObject(props, dialect),
+    checkObject(props, reading),
   ].filter((part) => part !== undefined);
   const whenNull = checkEnum(props);
   return (value, path, found) => {
@@ -78,8 +97,8 @@ function typeOf(value: unknown): string {
   }
 }
 
-function checkType(props: SchemaProps, dialect: Dialect): ValueCheck | undefined {
-  const intOrString = props[`${dialect.wire.extensionPrefix}int-or-string`] === true;
+function checkType(props: SchemaProps, { dialect, anyIntOrString }: Reading): ValueCheck | undefined {
+  const intOrString = !anyIntOrString && props[`${dialect.wire.extensionPrefix}int-or-string`] === true;
   const type = props["type"] as string | undefined;
   const types = intOrString ? ["integer", "string"] : type ? [type] : [];
   const nullable = props["nullable"] === true;
@@ -108,11 +127,11 @@ const formats: Readonly<Record<string, string>> = { integer: "int64", number: "f
 const mustBe = (path: string, types: readonly string[], given: string): FieldError =>
   typeInvalid(path, given, `${path} in body must be of type ${types.join(",")}: "${given}"`);
 
-function combined(props: SchemaProps, dialect: Dialect): ValueCheck | undefined {
+function combined(props: SchemaProps, reading: Reading): ValueCheck | undefined {
   const compiled = (key: string): readonly ValueCheck[] =>
-    ((props[key] as SchemaProps[] | undefined) ?? []).map((inner) => compileValues(inner, dialect));
+    ((props[key] as SchemaProps[] | undefined) ?? []).map((inner) => compileValues(inner, reading));
   const [anyOf, oneOf, allOf] = [compiled("anyOf"), compiled("oneOf"), compiled("allOf")];
-  const not = props["not"] ? compileValues(props["not"] as SchemaProps, dialect) : undefined;
+  const not = props["not"] ? compileValues(props["not"] as SchemaProps, reading) : undefined;
   if (anyOf.length + oneOf.length + allOf.length === 0 && !not) return undefined;
   const say = (path: string, found: Findings, text: string): void =>
     void found.errors.push(invalidValue(nowhere, "", `"${path}" ${text}`));
@@ -254,7 +273,7 @@ function isMultiple(value: number, factor: number): boolean {
   return Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times));
 }
 
-function checkList(props: SchemaProps, dialect: Dialect): ValueCheck | undefined {
+function checkList(props: SchemaProps, reading: Reading): ValueCheck | undefined {
   const { minItems, maxItems, items, uniqueItems } = props as {
     minItems?: number;
     maxItems?: number;
@@ -266,7 +285,7 @@ function checkList(props: SchemaProps, dialect: Dialect): ValueCheck | undefined
   return (value, path, found) => {
     if (!Array.isArray(value)) return;
     if (items) {
-      each ??= compileValues(items, dialect);
+      each ??= compileValues(items, reading);
       for (let i = 0; i < value.length; i++) each(value[i], `${path}[${i}]`, found);
     }
     if (minItems !== undefined && value.length < minItems)
@@ -275,6 +294,8 @@ function checkList(props: SchemaProps, dialect: Dialect): ValueCheck | undefined
       );
     if (maxItems !== undefined && value.length > maxItems)
       found.errors.push(tooMany(path, value.length, maxItems));
+    if (uniqueItems && new Set(value.map((item) => goSyntax(item))).size < value.length)
+      found.errors.push(invalidValue(path, "", `${path} in body shouldn't contain duplicates`));
   };
 }
 
@@ -287,11 +308,11 @@ function checkEnum(props: SchemaProps): ValueCheck | undefined {
   return (value, path, found) => {
     if (scalars.has(value) && value !== null) return;
     if (others.some((item) => isDeepStrictEqual(item, value))) return;
-    found.errors.push(notSupported(path, value, shown));
+    found.errors.push(notSupported(path, undeclared(value), shown));
   };
 }
 
-function checkObject(props: SchemaProps, dialect: Dialect): ValueCheck | undefined {
+function checkObject(props: SchemaProps, reading: Reading): ValueCheck | undefined {
   const { minProperties, maxProperties } = props as { minProperties?: number; maxProperties?: number };
   const named = (props["properties"] as Record<string, SchemaProps> | undefined) ?? {};
   const wanted = (props["required"] as string[] | undefined) ?? [];
@@ -308,7 +329,7 @@ function checkObject(props: SchemaProps, dialect: Dialect): ValueCheck | undefin
   const checks = new Map<string, ValueCheck>();
   const checkOf = (name: string): ValueCheck => {
     let check = checks.get(name);
-    if (!check) checks.set(name, (check = compileValues(named[name]!, dialect)));
+    if (!check) checks.set(name, (check = compileValues(named[name]!, reading)));
     return check;
   };
   let others: ValueCheck | undefined;
@@ -332,7 +353,7 @@ function checkObject(props: SchemaProps, dialect: Dialect): ValueCheck | undefin
       else if (additional === false)
         found.errors.push(invalidValue(path, key, `${path}.${key} in body is a forbidden property`));
       else if (typeof additional === "object") {
-        others ??= compileValues(additional, dialect);
+        others ??= compileValues(additional, reading);
         others(value[key], `${path}.${key}`, found);
       }
     }

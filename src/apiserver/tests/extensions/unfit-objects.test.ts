@@ -1,0 +1,134 @@
+// Custom resources that do not fit their definition: in the part that nobody judges, since the definition changed, or
+// in a request that is refused.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ask, define, definitions, must, spec, until, version, widget } from "./custom-resources.fixture.ts";
+
+const text = { type: "string" };
+const merge = "application/merge-patch+json";
+const applying = "application/apply-patch+yaml";
+const open = { "x-orch-preserve-unknown-fields": true };
+const defined = await define([
+  version(
+    {
+      ...spec({ a: text, id: { type: "string", format: "uuid3" }, any: open }),
+      status: { type: "object", properties: { b: text } },
+    },
+    { subresources: { status: {} } },
+  ),
+]);
+const widgets = `/apis/${defined.group}/v1/namespaces/default/widgets`;
+
+test("nobody owns fields of an object with a status of the wrong type", async () => {
+  const sent = { spec: { a: "1" }, status: "x" };
+  const made = await must(201, "POST", widgets, { body: widget(defined, "s", sent) });
+  assert.equal(made.at("metadata.managedFields"), undefined);
+  const right = await must(201, "POST", widgets, {
+    body: widget(defined, "t", { ...sent, status: { b: "y" } }),
+  });
+  assert.equal((right.at("metadata.managedFields") as unknown[]).length, 1);
+  const body = {
+    ...widget(defined, "t", { spec: { a: "2" }, status: 1 }),
+    metadata: right.at("metadata"),
+  };
+  const answer = await must(200, "PUT", `${widgets}/t`, { body });
+  assert.equal(answer.at("metadata.managedFields"), undefined);
+});
+
+test("an object that the definition no longer fits cannot be applied to", async () => {
+  const changing = await define([version(spec({ a: text }))]);
+  const path = `/apis/${changing.group}/v1/namespaces/default/widgets`;
+  await must(201, "POST", path, { body: widget(changing, "w", { spec: { a: "1" } }) });
+  const versions = [version(spec({ a: { type: "object", properties: {} }, b: text }))];
+  await must(200, "PATCH", `${definitions}/${changing.name}`, { body: { spec: { versions } }, type: merge });
+  const body = widget(changing, "w", { spec: { b: "2" } });
+  const apply = () => ask("PATCH", `${path}/w?fieldManager=me&dryRun=All`, { body, type: applying });
+  await until(async () => String((await apply()).at("message")).startsWith("failed"));
+  const answer = await apply();
+  assert.equal(answer.status, 400);
+  assert.equal(
+    answer.at("message"),
+    `failed to create typed live object (default/w; ${changing.group}/v1, Kind=Widget): .spec.a: expected map, got &{1}`,
+  );
+});
+
+const refused: [name: string, metadata: unknown, message: string][] = [
+  ["no object", "x", "json: cannot unmarshal string into Go value of type v1.ObjectMeta"],
+  [
+    "a field",
+    { name: 1 },
+    "json: cannot unmarshal number into Go struct field ObjectMeta.name of type string",
+  ],
+  [
+    "a field below",
+    { name: "a", ownerReferences: [{ controller: "x" }] },
+    "json: cannot unmarshal string into Go struct field OwnerReference.ownerReferences.controller of type bool",
+  ],
+  [
+    "the first by name",
+    { labels: 1, annotations: 1 },
+    "json: cannot unmarshal number into Go struct field ObjectMeta.annotations of type map[string]string",
+  ],
+  [
+    "a time before what is of the wrong type",
+    { annotations: 1, creationTimestamp: "x" },
+    'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
+  ],
+];
+for (const [name, metadata, message] of refused)
+  test(`metadata of a custom resource is read apart: ${name}`, async () => {
+    const answer = await must(400, "POST", widgets, { body: { ...widget(defined, "a", {}), metadata } });
+    assert.equal(answer.at("message"), `Widget in version "v1" cannot be handled as a Widget: ${message}`);
+  });
+
+test("applied metadata of the wrong type is told with all else that does not fit", async () => {
+  const body = {
+    ...widget(defined, "u", { spec: { a: 1 } }),
+    metadata: { name: "u", labels: "x" },
+  };
+  const answer = await must(400, "PATCH", `${widgets}/u?fieldManager=me`, { body, type: applying });
+  assert.match(
+    String(answer.at("message")),
+    /errors:\n {2}\.metadata\.labels: expected map, got &\{x\}\n {2}\.spec\.a: expected string, got &value\.valueUnstructured\{Value:1\}$/,
+  );
+});
+
+test("a refused patch shows what it made of the object", async () => {
+  await must(201, "POST", widgets, { body: widget(defined, "p", { spec: { a: "1" } }) });
+  const body = { metadata: { labels: 1 } };
+  const answer = await must(422, "PATCH", `${widgets}/p`, { body, type: merge });
+  assert.match(String(answer.at("message")), /patch: Invalid value: "\{\\"apiVersion\\":.*\\"labels\\":1,/);
+});
+
+test("a null that was applied is not read back, and a format takes what is no text", async () => {
+  await must(201, "POST", widgets, { body: widget(defined, "n", { spec: { a: "1" } }) });
+  const body = widget(defined, "n", { spec: { any: null, id: [] } });
+  const answer = await must(200, "PATCH", `${widgets}/n?fieldManager=me`, { body, type: applying });
+  assert.deepEqual(answer.at("spec"), { a: "1", id: [] });
+  assert.deepEqual((await must(200, "GET", `${widgets}/n`)).at("spec"), { a: "1", id: [] });
+});
+
+test("an object that is written as it is, is stored as the definition has it now", async () => {
+  const changing = await define([version(spec({ a: text, b: text }))]);
+  const path = `/apis/${changing.group}/v1/namespaces/default/widgets`;
+  await must(201, "POST", path, { body: widget(changing, "w", { spec: { b: "1" } }) });
+  const become = async (properties: Record<string, object>, seen: object): Promise<void> => {
+    const versions = [version(spec(properties))];
+    const body = { spec: { versions } };
+    await must(200, "PATCH", `${definitions}/${changing.name}`, { body, type: merge });
+    await until(async () => {
+      const { at: read } = await ask("GET", `${path}/w`);
+      return JSON.stringify(read("spec")) === JSON.stringify(seen);
+    });
+  };
+  await become({ a: { ...text, default: "d" } }, { a: "d" });
+  await must(200, "PATCH", `${path}/w`, { body: {}, type: merge });
+  await become({ a: text, b: text }, { a: "d" });
+});
+
+test("who asks for what a deprecated version does not have is told that it is", async () => {
+  const old = await define([version(spec({}), { deprecated: true })]);
+  const path = `/apis/${old.group}/v1/namespaces/default/widgets/a/status`;
+  const { headers } = await must(404, "GET", path);
+  assert.match(String(headers["warning"]), /Widget is deprecated/);
+});
