@@ -1,6 +1,7 @@
 // The question that a webhook is asked, and the checks on its answer.
 
 import { randomUUID } from "node:crypto";
+import { base64Bytes } from "#schema";
 import type { AdmissionAttributes, Equivalent } from "../attributes.ts";
 import type { GivenStatus } from "./errors.ts";
 import { namespaceOf } from "./matching.ts";
@@ -117,7 +118,7 @@ function wellTyped(response: Response): boolean {
     textOrNone(uid) &&
     (allowed === undefined || allowed === null || typeof allowed === "boolean") &&
     (status === undefined || status === null || isObject(status)) &&
-    (patch === undefined || patch === null || (typeof patch === "string" && isBase64(patch))) &&
+    (patch === undefined || patch === null || (typeof patch === "string" && base64Bytes(patch) !== undefined)) &&
     textOrNone(patchType) &&
     (auditAnnotations === undefined ||
       auditAnnotations === null ||
@@ -125,12 +126,6 @@ function wellTyped(response: Response): boolean {
         Object.values(auditAnnotations).every((value) => typeof value === "string"))) &&
     (warnings === undefined || warnings === null || texts(warnings))
   );
-}
-
-/** Bytes travel in standard base64 with its padding; line ends in between are passed over. */
-function isBase64(text: string): boolean {
-  const letters = text.replace(/[\r\n]/g, "");
-  return letters.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(letters);
 }
 
 function strictProblem(
