@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { converterWords, goText, invalidPatch } from "./patch-error.ts";
+import { goPlain } from "#base";
+import { converterWords, invalidPatch } from "./patch-error.ts";
 
 const words: [decoder: string, converter: string][] = [
   ["json: cannot unmarshal string into Go struct field ObjectMeta.metadata.labels of type map[string]string", "cannot restore map from string"],
@@ -14,7 +15,7 @@ for (const [decoder, converter] of words)
   test(`"${converter}" is how a converter tells it`, () => assert.equal(converterWords(decoder), converter));
 
 test("a patch is shown as Go prints it, and is the invalid value", () => {
-  const shown = goText({ metadata: { labels: "invalid" }, a: [1, null, { b: true }] });
+  const shown = goPlain({ metadata: { labels: "invalid" }, a: [1, null, { b: true }] });
   assert.equal(shown, "map[a:[1 <nil> map[b:true]] metadata:map[labels:invalid]]");
   const { code, message, details } = invalidPatch(shown, "cannot restore map from string");
   assert.equal(code, 422);

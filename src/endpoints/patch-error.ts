@@ -12,15 +12,6 @@ export function invalidPatch(shown: string, why: string): ApiError {
   });
 }
 
-/** Plain data as Go prints it by `%+v`: `map[a:1 b:[x <nil>]]`. */
-export function goText(value: unknown): string {
-  if (value === null || value === undefined) return "<nil>";
-  if (Array.isArray(value)) return `[${value.map(goText).join(" ")}]`;
-  if (typeof value !== "object") return String(value);
-  const pairs = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${pairs.map(([key, item]) => `${key}:${goText(item)}`).join(" ")}]`;
-}
-
 const mismatch = /^json: cannot unmarshal (\w+)(?: (\S+))? into Go .* of type (.+)$/;
 const goKinds: Readonly<Record<string, string>> = { array: "slice", object: "map" };
 const goTypes: Readonly<Record<string, string>> = {

@@ -4,6 +4,7 @@ import {
   type FieldError,
   badRequest,
   deepCopy,
+  goPlain,
   invalid as invalidObject,
   invalidValue,
   unsupportedMediaType,
@@ -37,7 +38,7 @@ import { checkIdentity } from "./identity.ts";
 import { responding } from "./operation-span.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { recordPatch } from "./recorded-request.ts";
-import { converterWords, goText, invalidPatch } from "./patch-error.ts";
+import { converterWords, invalidPatch } from "./patch-error.ts";
 import { patchedText } from "./patched-text.ts";
 
 const patchTypes = [
@@ -296,10 +297,13 @@ const shownPatch = (
   type: PatchType,
   parsed: unknown,
   of: { readonly served: ApiObject; readonly tree: unknown; readonly endpoint: Endpoint },
-): string =>
-  type === "application/strategic-merge-patch+json"
-    ? goText(parsed)
-    : patchedText(of.tree, of.endpoint.resource.strategy.custom ? {} : of.served);
+): string => {
+  const { redacted, custom } = of.endpoint.resource.strategy;
+  if (redacted !== undefined) return redacted;
+  return type === "application/strategic-merge-patch+json"
+    ? goPlain(parsed)
+    : patchedText(of.tree, custom ? {} : of.served);
+};
 
 /**
  * Fields that nobody knows: a warning, or for a strict client the same refusal as for a value of the wrong

@@ -245,6 +245,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   fields?(obj: T): Record<string, string>;
   /** Those of them by which clients ask for few of many: where there are many, they are indexed from the start. */
   readonly indexedFields?: readonly string[];
+  /** Stands in place of an object where a refusal would show it: answers and the audit log must not hold it. */
+  readonly redacted?: string;
   /** There may be a million: they are not held in memory where the store can be read at once. */
   readonly veryMany?: boolean;
   /**

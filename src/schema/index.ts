@@ -61,7 +61,7 @@ export {
   encodeJson,
   fromJsonValue,
 } from "./json/codec.ts";
-export { base64Bytes } from "./json/base64.ts";
+export { decodedBase64 } from "./json/base64.ts";
 export { DecodeError } from "./json/decode-error.ts";
 export { JsonSyntaxError, type ParsedJson, parseJson } from "./json/parse.ts";
 export { stringifyJson } from "./json/stringify.ts";

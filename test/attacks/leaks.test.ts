@@ -150,6 +150,15 @@ async function handleSecrets(): Promise<void> {
     ...secretNamed("two", five),
     metadata: { name: "two", resourceVersion: "1" },
   });
+  for (const type of ["merge-patch", "strategic-merge-patch", "json-patch"])
+    await fails(
+      "PATCH",
+      `${secrets}/one`,
+      type === "json-patch"
+        ? [{ op: "add", path: "/data/x", value: { x: five } }]
+        : { data: { x: { x: five } } },
+      { "content-type": `application/${type}+json` },
+    );
   await fails(
     "POST",
     secrets,

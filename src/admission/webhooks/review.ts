@@ -1,7 +1,7 @@
 // The question that a webhook is asked, and the checks on its answer.
 
 import { randomUUID } from "node:crypto";
-import { base64Bytes } from "#schema";
+import { decodedBase64 } from "#schema";
 import type { AdmissionAttributes, Equivalent } from "../attributes.ts";
 import type { GivenStatus } from "./errors.ts";
 import { namespaceOf } from "./matching.ts";
@@ -118,7 +118,9 @@ function wellTyped(response: Response): boolean {
     textOrNone(uid) &&
     (allowed === undefined || allowed === null || typeof allowed === "boolean") &&
     (status === undefined || status === null || isObject(status)) &&
-    (patch === undefined || patch === null || (typeof patch === "string" && base64Bytes(patch) !== undefined)) &&
+    (patch === undefined ||
+      patch === null ||
+      (typeof patch === "string" && decodedBase64(patch) !== undefined)) &&
     textOrNone(patchType) &&
     (auditAnnotations === undefined ||
       auditAnnotations === null ||

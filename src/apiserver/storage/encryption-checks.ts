@@ -10,7 +10,7 @@ import {
   urlScheme,
 } from "#base";
 import { type Dialect, groupName } from "#dialect";
-import { base64Bytes } from "#schema";
+import { decodedBase64 } from "#schema";
 
 export interface GroupResource {
   readonly resource: string;
@@ -159,7 +159,7 @@ function keyErrors(keys: Keys | undefined, path: string, lengths: readonly numbe
     const errors = name === "" ? [required(`${path}[${at}].name`, mandatory("name", "key"))] : [];
     const ofSecret = `${path}[${at}].secret`;
     if (secret === "") return [...errors, required(ofSecret, mandatory("secret", "key"))];
-    const bytes = base64Bytes(secret);
+    const bytes = decodedBase64(secret);
     if (!bytes) return [...errors, invalidValue(ofSecret, "REDACTED", "secrets must be base64 encoded")];
     if (!lengths.includes(bytes.length))
       errors.push(

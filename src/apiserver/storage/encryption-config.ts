@@ -7,7 +7,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { type EncryptionProviderConfig, type KmsConfig, decodeConfigObject, encryptionConfigs } from "#api";
 import { durationMillis, fieldErrorsText, fileErrorText } from "#base";
 import type { Dialect } from "#dialect";
-import { base64Bytes } from "#schema";
+import { decodedBase64 } from "#schema";
 import { type EncryptionProvider, aesCbc, aesGcm, identity, secretbox } from "#store";
 import { encryptionErrors, groupResource, usualKmsVersion, usualTimeout } from "./encryption-checks.ts";
 
@@ -133,7 +133,7 @@ function providersOf(
 }
 
 const keysOf = ({ keys }: NonNullable<EncryptionProviderConfig["aesgcm"]>) =>
-  (keys ?? []).map(({ name, secret }) => ({ name, secret: base64Bytes(secret)! }));
+  (keys ?? []).map(({ name, secret }) => ({ name, secret: decodedBase64(secret)! }));
 
 const usualCacheSize = 1000;
 

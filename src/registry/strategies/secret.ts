@@ -9,6 +9,7 @@ import { frozenErrors } from "./rules/frozen.ts";
 import { unchanged } from "./rules/unchanged.ts";
 import { pairFault } from "./tls-pair.ts";
 
+const redacted = "<secret contents redacted>";
 type Data = NonNullable<Secret["data"]>;
 
 function foldText(secret: Secret): void {
@@ -56,9 +57,7 @@ function typeErrors({ type, metadata }: Secret, data: Data, { names }: Dialect):
 function jsonErrors(data: Data, key: string): FieldError[] {
   const value = data[key];
   if (value === undefined) return [needed(key)];
-  const wrong = (detail: string): FieldError[] => [
-    invalidValue(`data[${key}]`, "<secret contents redacted>", detail),
-  ];
+  const wrong = (detail: string): FieldError[] => [invalidValue(`data[${key}]`, redacted, detail)];
   try {
     const parsed: unknown = JSON.parse(Buffer.from(value, "base64").toString());
     return parsed === null || (typeof parsed === "object" && !Array.isArray(parsed))
@@ -81,6 +80,7 @@ export const secret = strategy<Secret>({
   singular: "secret",
   scope: "Namespaced",
   hub: Secret,
+  redacted,
   metaChecks: { asNew: 1 },
   defaults: foldText,
   validate: (obj, { dialect }) => errorsOf(obj, dialect),

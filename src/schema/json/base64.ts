@@ -7,13 +7,13 @@ const tolerated = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=
 /** The canonical text of base64 text. */
 export function canonicalBase64(text: string): string {
   if (canonical.test(text)) return text;
-  const bytes = base64Bytes(text);
+  const bytes = decodedBase64(text);
   if (!bytes) throw new Error(`illegal base64 data at input byte ${firstWrong(withoutBreaks(text))}`);
   return bytes.toString("base64");
 }
 
 /** Undefined where the text is no base64. */
-export function base64Bytes(text: string): Buffer | undefined {
+export function decodedBase64(text: string): Buffer | undefined {
   const joined = withoutBreaks(text);
   return tolerated.test(joined) ? Buffer.from(joined, "base64") : undefined;
 }
