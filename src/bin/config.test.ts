@@ -16,11 +16,6 @@ const apiVersion = apiVersionOf(dialects.orch, {
 const good = join(folder, "good.yaml");
 const bad = join(folder, "bad.yaml");
 writeFileSync(good, `apiVersion: ${apiVersion}\nkind: NodeAgentConfiguration\nmaxPods: 5\n`);
-const early = join(folder, "early.yaml");
-writeFileSync(
-  early,
-  `apiVersion: ${apiVersion}\nkind: NodeAgentConfiguration\nenableContentionProfiling: true\n`,
-);
 writeFileSync(bad, `apiVersion: ${apiVersion}\nkind: NodeAgentConfiguration\nmaxPodz: 5\nport: 0\n`);
 
 const serverKind = `apiVersion: ${apiVersionOf(dialects.orch, {
@@ -33,6 +28,8 @@ writeFileSync(
   serverFile,
   `${serverKind}dataDir: /d\neventTtl: 3h\nserviceAccountIssuer: [https://x]\nserviceAccountSigningKeyFile: k\nserviceClusterIpRange: [10.0.0.0/24]\nv: 3\n`,
 );
+const early = join(folder, "early.yaml");
+writeFileSync(early, `${serverKind}storageMediaType: application/yaml\n`);
 const badServerFile = join(folder, "bad-server.yaml");
 writeFileSync(badServerFile, `${serverKind}eventTTL: 3h\nsecurePort: 0\n`);
 
@@ -66,7 +63,7 @@ const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegE
     ["check", early],
     1,
     /^$/,
-    /early\.yaml:3: enableContentionProfiling: true: cannot be used yet/,
+    /early\.yaml:3: storageMediaType: "application\/yaml": cannot be used yet/,
   ],
   ["a missing file", ["check", join(folder, "none.yaml")], 1, /^$/, /none\.yaml: cannot read/],
   [

@@ -6,7 +6,9 @@ export {
   samplingRateProblem,
 } from "./configuration.ts";
 export { type ExporterOptions, type SpanExporter, type SpanOutcome, spanExporter } from "./exporter.ts";
+export { type Contention, contentionPprof, watchContention } from "./contention.ts";
 export { type LogRecord, encodeLogs, exportLogs } from "./otlp-logs.ts";
+export { type CallFrame, type PprofProfile, type StackSample, encodePprof } from "./pprof.ts";
 export { slowTraces } from "./slow-trace.ts";
 export {
   type AttributeValue,

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { ApiError, systemClock, virtualClock } from "#base";
 import type { Reply } from "#http";
 import { apiCall, turn } from "#kit";
-import { watchContention } from "./contention.ts";
+import { watchContention } from "#tracing";
 import { profilingPaths } from "./profiling.ts";
 
 const textOf = (reply: Reply | undefined): string => Buffer.from(reply!.body as Uint8Array).toString();

@@ -4,8 +4,7 @@ import type { Reply } from "#http";
 import { Readable } from "node:stream";
 import type { ApiCall, PathHandler } from "#endpoints";
 import { ApiError, type Clock, badRequest } from "#base";
-import type { Contention } from "./contention.ts";
-import { type PprofProfile, encodePprof } from "./pprof.ts";
+import { type Contention, type PprofProfile, contentionPprof, encodePprof } from "#tracing";
 import { type CpuProfile, type HeapProfile, cpuStacks, heapStacks } from "./v8-profiles.ts";
 
 export interface ProfilingOptions {
@@ -55,7 +54,7 @@ export function profilingPaths(options: ProfilingOptions): PathHandler {
       case "block":
       case "mutex":
         return options.contention
-          ? contentionProfile(profile, options.contention, options.clock)
+          ? file(profile, contentionPprof(options.contention, options.clock.now()))
           : unknownProfile("switched on by --contention-profiling");
       case "goroutine":
       case "threadcreate":
@@ -192,20 +191,6 @@ async function heapProfile(recording: Recording, which: "inuse" | "alloc"): Prom
     samples: heapStacks(profile),
   });
 }
-
-const contentionProfile = (name: string, contention: Contention, clock: Clock): Reply =>
-  pprof(
-    name,
-    { clock, seconds: 0 },
-    {
-      types: [
-        { type: "contentions", unit: "count" },
-        { type: "delay", unit: nanoseconds },
-      ],
-      period: { type: "contentions", unit: "count", every: 1 },
-      samples: contention.samples(),
-    },
-  );
 
 const pprof = (
   name: string,

@@ -1,5 +1,5 @@
 // What the inspector records, as stacks with values.
-import type { CallFrame, StackSample } from "./pprof.ts";
+import type { CallFrame, StackSample } from "#tracing";
 
 interface CpuNode {
   readonly id: number;

@@ -3,11 +3,11 @@ import { type Clock, type Log, type Metrics, type MetricsOptions, createMetrics,
 import type { Dialect } from "#dialect";
 import { type Gate, flagValues } from "#options";
 import type { ApiCall, PathHandler } from "#endpoints";
-import { watchContention } from "../debug/contention.ts";
 import { profilingPaths } from "../debug/profiling.ts";
 import { statusPages } from "../debug/status-pages.ts";
 import type { HealthObserver } from "../health/health.ts";
 import { Lifecycle, type RequestMetrics, requestMetrics } from "#filters";
+import { watchContention } from "#tracing";
 import { metricsPath } from "../metrics/handler.ts";
 import { healthMetrics } from "../metrics/health-metrics.ts";
 import { processMetrics } from "../metrics/process-metrics.ts";

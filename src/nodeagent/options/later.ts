@@ -5,7 +5,6 @@ import type { Dialect } from "#dialect";
 
 export const later = {
   cloud: "no cloud provider is built in",
-  profiling: "the runtime cannot profile contention",
 } as const;
 
 /** The advice of a flag that has moved to the configuration file. */

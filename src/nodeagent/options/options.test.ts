@@ -106,11 +106,6 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
     "--topology-manager-policy=sometimes",
     ["topologyManagerPolicy", "none, best-effort, restricted or single-numa-node"],
   ],
-  ["--contention-profiling", ["enableContentionProfiling", "cannot be used yet"]],
-  [
-    { enableContentionProfiling: true, enableDebuggingHandlers: false },
-    ["enableContentionProfiling", "cannot be used yet"],
-  ],
   [
     "--memory-manager-policy=Static --reserved-memory=0:memory=1Gi --reserved-memory=1:memory=1Gi",
     ["reservedMemory", "2Gi", "100Mi"],

@@ -17,7 +17,7 @@ import {
   section,
   tlsVersion,
 } from "#options";
-import { inFile, later } from "./later.ts";
+import { inFile } from "./later.ts";
 
 export const servingSection = (dialect: Dialect) => {
   const moved = <const C extends string>(config: C) => ({ config, deprecated: inFile(config, dialect) });
@@ -79,11 +79,10 @@ export const servingSection = (dialect: Dialect) => {
     }),
     option({
       flag: "contention-profiling",
-      notYet: later.profiling,
       ...moved("enableContentionProfiling"),
       type: bool,
       default: false,
-      doc: "Profile blocking too, when the debugging handlers are on.",
+      doc: "Record delays of the event loop too, when the debugging and profiling handlers are on: /debug/pprof/block.",
     }),
     fileOption({
       config: "enableSystemLogHandler",

@@ -2,6 +2,7 @@
 import { Session } from "node:inspector/promises";
 import type { Clock } from "#base";
 import { type Query, type Reply, plainReply } from "#http";
+import { type Contention, contentionPprof } from "#tracing";
 import { text } from "./replies.ts";
 import type { RouteHandler } from "./routes.ts";
 
@@ -24,8 +25,9 @@ export function verbosityFlag(setVerbosity: (level: number) => void): RouteHandl
 /**
  * Profiles in the formats that the engine's own tools open: `profile` (processor) and `heap`. Of the heap only
  * where memory was taken is told, never what it holds: that would be every key and secret of the agent.
+ * Delays of the event loop, where they are recorded, are in the format of pprof.
  */
-export function profiles(clock: Clock): RouteHandler {
+export function profiles(clock: Clock, contention?: Contention): RouteHandler {
   return async ({ call, query, parts: { name = "" } }): Promise<Reply> => {
     switch (name) {
       case "cmdline":
@@ -42,6 +44,11 @@ export function profiles(clock: Clock): RouteHandler {
       }
       case "heap":
         return attachment("agent.heapprofile", await heapProfile(clock, secondsOf(query, 1), call.signal));
+      case "block":
+      case "mutex":
+        return contention
+          ? attachment(name, contentionPprof(contention, clock.now()))
+          : plainReply(404, "Unknown profile");
       default:
         return plainReply(404, "Unknown profile");
     }
@@ -60,10 +67,10 @@ const fileHeaders = (name: string): Record<string, string> => ({
   "content-type": "application/octet-stream",
   "content-disposition": `attachment; filename="${name}"`,
 });
-const attachment = (name: string, body: string): Reply => ({
+const attachment = (name: string, body: string | Buffer): Reply => ({
   status: 200,
   headers: fileHeaders(name),
-  body: Buffer.from(body),
+  body: typeof body === "string" ? Buffer.from(body) : body,
 });
 
 async function processorProfile(clock: Clock, seconds: number, signal: AbortSignal): Promise<string> {

@@ -5,6 +5,7 @@ import type { NodeAddress } from "#api";
 import type { ApiClient } from "#client";
 import type { Call, Reply } from "#http";
 import { resolveGates, knownGates, tlsSettings } from "#options";
+import { watchContention } from "#tracing";
 import type { NodeagentSettings } from "../options/options.ts";
 import { access } from "./access.ts";
 import { measuredRequests } from "./agent-metrics.ts";
@@ -17,7 +18,12 @@ import { shownConfiguration } from "../options/shown-configuration.ts";
 
 export type ServeParts = Omit<
   ServerParts,
-  "configuration" | "switches" | "hostLogFolder" | "checkpointFolder" | "streamIdleMilliseconds"
+  | "configuration"
+  | "contention"
+  | "switches"
+  | "hostLogFolder"
+  | "checkpointFolder"
+  | "streamIdleMilliseconds"
 > & {
   readonly client: ApiClient | undefined;
   /** Puts traces around requests. */
@@ -89,8 +95,11 @@ export function serve(settings: NodeagentSettings, ports: OpenPorts, parts: Serv
     metrics: parts.metrics,
   });
   const configuration = shownConfiguration(dialect, settings);
+  const isProfiled = settings.enableDebuggingHandlers && settings.enableProfilingHandler;
+  const contention = isProfiled && settings.contentionProfiling ? watchContention() : undefined;
   const whole: ServerParts = {
     ...parts,
+    contention,
     configuration: () => configuration,
     switches: {
       debugging: settings.enableDebuggingHandlers,
@@ -134,6 +143,7 @@ export function serve(settings: NodeagentSettings, ports: OpenPorts, parts: Serv
       stopping.abort();
       unfollow?.();
       guard.stop();
+      contention?.stop();
       await ports.close();
     },
   };

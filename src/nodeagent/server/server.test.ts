@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import type { Pod } from "#api";
 import { createMetrics, silentLog, virtualClock } from "#base";
 import { dialects } from "#dialect";
@@ -34,6 +35,7 @@ async function setUp(
     switches?: Partial<ServerParts["switches"]>;
     port?: "secure" | "readonly";
     stats?: ServerParts["stats"];
+    contention?: ServerParts["contention"];
   } = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), "server-"));
@@ -135,6 +137,7 @@ async function setUp(
     machine,
     configuration: () => ({ port: 10250 }),
     setVerbosity: (level) => void verbosity.push(level),
+    contention: changes.contention,
     switches: {
       debugging: true,
       systemLogs: true,
@@ -150,8 +153,8 @@ async function setUp(
   const handle = handler(agentRoutes(parts, changes.port ?? "secure"), undefined, silentLog);
   const ask = async (method: string, path: string, body?: string, headers: Record<string, string> = {}) => {
     const answer = await inject(handle, { method, path, headers, ...(body !== undefined && { body }) });
-    const text = Buffer.concat(await Array.fromAsync(answer.chunks)).toString();
-    return { status: answer.status, headers: answer.headers, body: text };
+    const raw = Buffer.concat(await Array.fromAsync(answer.chunks));
+    return { status: answer.status, headers: answer.headers, raw, body: raw.toString() };
   };
   return { folder, clock, runtime, ask, parts, verbosity, stall: () => (relistAt = 0) };
 }
@@ -344,6 +347,19 @@ test("figures are told as a summary and as metrics", async (t) => {
   );
   assert.match(resource, /^# TYPE pod_memory_working_set_bytes gauge$/m);
   assert.match((await ask("GET", "/metrics/cadvisor")).body, /^machine_cpu_cores\{/m);
+});
+
+test("delays of the event loop are a profile of blocking where they are recorded", async (t) => {
+  const stack = [{ functionName: "event loop", url: "", lineNumber: 0 }];
+  const samples = () => [{ stack, values: [3, 40_000_000] }];
+  const recording = await setUp(t, { contention: { samples, stop: () => undefined } });
+  for (const name of ["block", "mutex"]) {
+    const { status, raw } = await recording.ask("GET", `/debug/pprof/${name}`);
+    assert.equal(status, 200);
+    assert.match(gunzipSync(raw).toString("latin1"), /event loop.*contentions.*delay/s);
+  }
+  const other = await setUp(t);
+  assert.equal((await other.ask("GET", "/debug/pprof/block")).status, 404);
 });
 
 test("a runtime that cannot be asked for its figures takes no others from the metrics", async (t) => {

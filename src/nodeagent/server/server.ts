@@ -6,6 +6,7 @@ import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { type Call, type HealthCheck, type Reply, plainReply } from "#http";
 import { encodeJson } from "#schema";
+import type { Contention } from "#tracing";
 import type { Machine } from "../resources/machine.ts";
 import type { Stats } from "../resources/stats.ts";
 import { errorText } from "../errors.ts";
@@ -38,6 +39,8 @@ export interface ServerParts {
   /** The settled configuration as JSON. */
   readonly configuration: () => unknown;
   readonly setVerbosity: (level: number) => void;
+  /** Where delays of the event loop are recorded, if they are. */
+  readonly contention?: Contention | undefined;
   /** What eviction would do now, and a shutdown of the machine, as JSON. */
   readonly previews?: {
     readonly eviction: (signal: AbortSignal) => Promise<string>;
@@ -234,7 +237,9 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     {
       prefix: "/debug/pprof",
       bare: false,
-      routes: switches.profiling ? [{ path: "/{name}", methods: ["GET"], answer: profiles(clock) }] : [],
+      routes: switches.profiling
+        ? [{ path: "/{name}", methods: ["GET"], answer: profiles(clock, parts.contention) }]
+        : [],
     },
     ...(switches.verbosityFlag
       ? [{ path: "/debug/flags/v", answer: verbosityFlag(parts.setVerbosity) }]

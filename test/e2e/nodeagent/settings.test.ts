@@ -224,6 +224,18 @@ describe("settings of an agent as a whole", needs("root"), () => {
     );
   });
 
+  const profiled: [flags: readonly string[], status: number][] = [
+    [["--contention-profiling"], 200],
+    [[], 404],
+    [["--contention-profiling", "--enable-debugging-handlers=false"], 405],
+  ];
+  for (const [flags, status] of profiled)
+    test(`with ${flags.join(" ") || "no flag"} the profile of blocking is answered with ${status}`, async (t) => {
+      const port = await freePort();
+      await start(t, ["--enable-server", "--address=127.0.0.1", `--port=${port}`, ...flags]);
+      assert.equal(await ask(`https://127.0.0.1:${port}/debug/pprof/block`), status);
+    });
+
   test("a read-only or health port of 0 is none", async (t) => {
     const port = await freePort();
     const { agent } = await start(t, ["--enable-server", `--port=${port}`]);

@@ -1,6 +1,6 @@
 // Contention on the only thing that is contended here: the event loop. Each delay is time that whoever was due
 // had to wait.
-import type { StackSample } from "./pprof.ts";
+import { type StackSample, encodePprof } from "./pprof.ts";
 
 export interface Contention {
   samples(): readonly StackSample[];
@@ -43,3 +43,16 @@ export function watchContention(now: () => number = () => performance.now()): Co
     stop: () => clearInterval(timer),
   };
 }
+
+/** The delays so far in the format of pprof, as a profile of blocking. */
+export const contentionPprof = (contention: Contention, at: number): Buffer =>
+  encodePprof({
+    types: [
+      { type: "contentions", unit: "count" },
+      { type: "delay", unit: "nanoseconds" },
+    ],
+    period: { type: "contentions", unit: "count", every: 1 },
+    samples: contention.samples(),
+    at,
+    durationMilliseconds: 0,
+  });
