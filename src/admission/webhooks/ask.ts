@@ -1,11 +1,12 @@
 // One question to one webhook: the review is sent, the answer checked, warnings and annotations passed on.
 
 import type { ValidatingWebhook } from "#api";
-import { type Clock, badRequest, refusalText } from "#base";
+import { type Clock, badRequest } from "#base";
 import type { Span } from "#tracing";
 import type { AdmissionAttributes } from "../attributes.ts";
 import { BrokenCall } from "./errors.ts";
 import { type Invocation, apiVersionOf } from "./hooks.ts";
+import { readReply } from "./read-reply.ts";
 import { type ReviewAnswer, checkAnswer, question, reviewVersion } from "./review.ts";
 import type { PostReview } from "./transport.ts";
 
@@ -58,10 +59,10 @@ export async function ask(
     }),
     { slowMilliseconds },
   );
-  let reply: unknown;
+  let reply: Record<string, unknown>;
   try {
     const limit = patience(webhook, attributes, options.clock);
-    reply = await send(webhook, body, limit, options.post, span);
+    reply = await send(webhook, { apiVersion, body }, limit, options.post, span);
     span?.event("Request completed");
   } finally {
     span?.end();
@@ -86,11 +87,11 @@ function patience(
 
 async function send(
   { name, clientConfig }: ValidatingWebhook,
-  body: Record<string, unknown>,
+  { apiVersion, body }: { readonly apiVersion: string; readonly body: Record<string, unknown> },
   limitMilliseconds: number,
   post: PostReview,
   span: Span | undefined,
-): Promise<unknown> {
+): Promise<Record<string, unknown>> {
   const failed = (reason: string, code = 400) =>
     new BrokenCall(name, `failed to call webhook: ${reason}`, code);
   let reply: Awaited<ReturnType<PostReview>>;
@@ -100,12 +101,9 @@ async function send(
   } catch (error) {
     throw failed((error as Error).message);
   }
-  if (reply.status < 200 || reply.status > 206)
-    throw failed(refusalText(reply.status, reply.body), reply.status);
-  // Whatever an answer says of its form, it is read as JSON.
   try {
-    return JSON.parse(reply.body) as unknown;
+    return readReply(reply, apiVersion);
   } catch (error) {
-    throw failed((error as Error).message);
+    throw failed((error as Error).message, reply.status < 200 || reply.status > 206 ? reply.status : 400);
   }
 }

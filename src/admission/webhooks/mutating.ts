@@ -4,11 +4,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MutatingWebhook, MutatingWebhookConfiguration } from "#api";
 import { deepCopy } from "#base";
-import { type Json, jsonPatch } from "#schema";
+import { type Json, jsonPatch, parseJson } from "#schema";
 import { type AdmissionAttributes, type AdmissionPlugin, slot } from "../attributes.ts";
 import { reinvocation } from "../reinvocation.ts";
 import { ask } from "./ask.ts";
-import { internalError, rejection } from "./errors.ts";
+import { BrokenCall, internalError, rejection } from "./errors.ts";
 import { type Invocation, apiVersionOf, hookMatcher, hooksOf, isExempt } from "./hooks.ts";
 import type { WebhookCall } from "./metrics.ts";
 import { type WebhookOptions, observed, refuseLate } from "./validating.ts";
@@ -103,7 +103,7 @@ async function mutate(
       if (answer.patch === "") return;
       const patch = parsePatch(answer.patch);
       if (patch.length === 0) return;
-      changed = applyPatch(invocation, patch, attributes);
+      changed = applyPatch(invocation, patch, answer.patchType, attributes);
       attributes.annotate(
         `${options.patchPrefix}${place}`,
         JSON.stringify({ configuration, webhook: webhook.name, patch, patchType: "JSONPatch" }),
@@ -126,18 +126,22 @@ async function mutate(
 function parsePatch(text: string): readonly unknown[] {
   let patch: unknown;
   try {
-    patch = JSON.parse(text);
+    patch = parseJson(text).value;
   } catch (error) {
     throw internalError((error as Error).message);
   }
   if (patch === null) return [];
-  if (!Array.isArray(patch)) throw internalError("a JSON patch must be a list of operations");
+  if (!Array.isArray(patch))
+    throw internalError(
+      `json: cannot unmarshal ${typeof patch === "boolean" ? "bool" : typeof patch} into Go value of type jsonpatch.Patch`,
+    );
   return patch;
 }
 
 function applyPatch(
   { hook: { webhook }, matched }: Invocation<MutatingWebhook>,
   patch: readonly unknown[],
+  type: string,
   attributes: AdmissionAttributes,
 ): boolean {
   const apiVersion = apiVersionOf(matched);
@@ -147,6 +151,8 @@ function applyPatch(
       `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, ` +
         "which is not supported for this operation",
     );
+  if (type !== "JSONPatch")
+    throw new BrokenCall(webhook.name, `unsupported patch type ${JSON.stringify(type)}`, 400);
   try {
     const patched = jsonPatch(object as Json, patch) as Record<string, unknown>;
     if (patched["kind"] !== object["kind"] || patched["apiVersion"] !== object["apiVersion"])

@@ -353,7 +353,7 @@ const badPatches: [name: string, answer: Record<string, unknown>, message: RegEx
   [
     "a patch that is no list",
     { ...patched(), patch: Buffer.from("{}").toString("base64") },
-    /list of operations/,
+    /cannot unmarshal object into Go value of type jsonpatch.Patch/,
   ],
   [
     "a patch of another kind",
@@ -373,9 +373,9 @@ const badPatches: [name: string, answer: Record<string, unknown>, message: RegEx
   [
     "a patch of another type",
     { ...patched({ op: "remove", path: "/spec" }), patchType: "Foo" },
-    /unsupported patch type "Foo"/,
+    /failed calling webhook "a.example.com": unsupported patch type "Foo"/,
   ],
-  ["a patch that is not in base64", { ...patched(), patch: "!!" }, /fields of wrong types/],
+  ["a patch that is not in base64", { ...patched(), patch: "!!" }, /illegal base64 data at input byte 0/],
 ];
 for (const [name, answer, message] of badPatches) {
   test(`${name} is an internal error`, async () => {
