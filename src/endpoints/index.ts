@@ -14,7 +14,14 @@ export {
   servesVersion,
 } from "./catalog.ts";
 export { type Priorities, builtInPriorities, customPriorities } from "./priorities.ts";
-export { bodyMedia, contentType, justObjects, negotiate, type Choice } from "./represent/negotiate.ts";
+export {
+  bodyMedia,
+  contentType,
+  justObjects,
+  negotiate,
+  noRepresentation,
+  type Choice,
+} from "./represent/negotiate.ts";
 export { type WatchObserver, type WatchedKind, shownOptions } from "./context.ts";
 export { partialMetadata } from "./represent/table.ts";
 export { viewBody } from "./represent/view.ts";

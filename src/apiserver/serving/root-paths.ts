@@ -1,7 +1,7 @@
 // Paths that belong to no resource: the list of all paths, the version.
 import { type Reply, header, parseAccept } from "#http";
-import type { ApiCall, Catalog, PathHandler } from "#endpoints";
-import { ApiError, methodNotAllowed, releaseVersion } from "#base";
+import { type ApiCall, type Catalog, type PathHandler, noRepresentation } from "#endpoints";
+import { methodNotAllowed, releaseVersion } from "#base";
 import { builtFrom } from "../built-from.ts";
 import type { HealthPaths } from "../health/health.ts";
 
@@ -26,13 +26,7 @@ export function rootPaths(catalog: () => Catalog, health: HealthPaths, more: rea
     if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health, more) });
     if (path === "/version" || path === "/version/") {
       if (call.method !== "GET") throw methodNotAllowed();
-      if (!takes(call, "application/json"))
-        throw new ApiError(
-          406,
-          "NotAcceptable",
-          "only the following media types are accepted: application/json",
-          {},
-        );
+      if (!takes(call, "application/json")) throw noRepresentation(["application/json"]);
       return json(versionInfo());
     }
     return undefined;

@@ -115,6 +115,26 @@ for (const [name, accept, expected, offer] of cases) {
   });
 }
 
+const orchTypes = "application/json, application/yaml, application/vnd.orch.protobuf";
+const streams = "application/json;stream=watch, application/vnd.orch.protobuf;stream=watch";
+const none = "406: Not Acceptable\n\nAvailable representations: ";
+const only = "only the following media types are accepted: ";
+const watched: Offer = { forms: ["object", "Table"], media: ["json", "protobuf"] };
+const refusals: [name: string, accept: string, message: string, offer: Offer][] = [
+  [
+    "no type of a list",
+    "text/html",
+    `${none}${orchTypes}, ${streams}`,
+    { forms: ["object", "PartialObjectMetadataList"] },
+  ],
+  ["no type of an object", "text/html", `${none}${orchTypes}`, { forms: ["object", "Table"] }],
+  ["no type of a watch", "text/html", `${none}${orchTypes}, ${streams}`, watched],
+  ["a form nobody knows", "application/json;as=Nope;g=meta.orch.io;v=v1", `${only}${orchTypes}`, watched],
+  ["a type that is no stream", "application/yaml", `${only}${streams}`, watched],
+];
+for (const [name, accept, message, offer] of refusals)
+  test(`what can be had instead of ${name}`, () => assert.throws(() => choose(accept, offer), { message }));
+
 const prettiness: [name: string, pretty: boolean, accept: string, query: string, agent: string][] = [
   ["asked in the query", true, "", "pretty=true", ""],
   ["asked with a 1", true, "", "pretty=1", ""],

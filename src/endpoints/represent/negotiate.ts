@@ -82,6 +82,7 @@ function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer)
   if (accept === "") return { media: "json", form: "object", formVersion: "", pretty };
   const [, protobufSubtype] = dialect.wire.protobufMediaType.split("/");
   let understood = false;
+  let streamable = true;
   for (const clause of parseAccept(accept)) {
     const found = everyMedia.find(
       (item) =>
@@ -95,7 +96,10 @@ function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer)
     if (!found) continue;
     understood = true;
     // What is wanted most decides, even where a streaming answer in it is impossible.
-    if (!media.includes(found)) break;
+    if (!media.includes(found)) {
+      streamable = false;
+      break;
+    }
     const { as, g, v, stream, sv, pretty: pretties } = clause.parameters;
     if (stream !== undefined && stream !== "" && stream !== "watch") continue;
     if (sv !== undefined && sv !== "" && sv !== "v1") continue;
@@ -117,11 +121,25 @@ function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer)
       );
     return { media: found, form, formVersion: `${g}/${v}`, pretty: pretty || pretties === "1" };
   }
-  const error = notAcceptable(
-    `only the following media types are accepted: ${media.map((item) => contentType(item, dialect)).join(", ")}`,
-  );
-  throw understood || offer.anySort ? error : new ApiError(error.code, error.reason, error.message, {});
+  const types = everyMedia.map((item) => contentType(item, dialect));
+  const streams = [types[0]!, types.at(-1)!].map((type) => `${type};stream=watch`);
+  if (understood || offer.anySort)
+    throw notAcceptable(
+      `only the following media types are accepted: ${(streamable ? types : streams).join(", ")}`,
+    );
+  // What lists an object's kind can watch it, too.
+  const watched = media !== everyMedia || offer.forms.includes("PartialObjectMetadataList");
+  throw noRepresentation([...types, ...(watched ? streams : [])]);
 }
+
+/** A request that accepts none of the types that its path has. */
+export const noRepresentation = (types: readonly string[]): ApiError =>
+  new ApiError(
+    406,
+    "NotAcceptable",
+    `406: Not Acceptable\n\nAvailable representations: ${types.join(", ")}`,
+    {},
+  );
 
 function wantsPretty(call: Call, query: Query): boolean {
   const asked = query.get("pretty");
