@@ -300,6 +300,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       key: settings.nodeagentClientKey,
       addressTypes: settings.nodeagentPreferredAddressTypes,
       timeoutMilliseconds: settings.nodeagentTimeout,
+      usualPort: settings.nodeagentPort,
       dial: egress.cluster,
       logs: podLogMetrics(serving.metrics),
     },

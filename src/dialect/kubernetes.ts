@@ -6,6 +6,7 @@ import { dialectFrom } from "./words.ts";
 const flags: Readonly<Record<string, string>> = {
   "orch-service-node-port": "kubernetes-service-node-port",
   "cloud-provider-vendor-l7lb-src-cidrs": "cloud-provider-gce-l7lb-src-cidrs",
+  "cloud-provider-vendor-lb-src-cidrs": "cloud-provider-gce-lb-src-cidrs",
   "vendor-container-registry-config": "azure-container-registry-config",
 };
 

@@ -4,7 +4,7 @@ import type { VerboseModule } from "#base";
 import { type Dialect, dialects } from "#dialect";
 import { option } from "./option.ts";
 import { type OptionType, bool, kindOf, level, oneOf, text } from "./option-type.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, Unparsable } from "./refusal.ts";
 
 /** `--dialect` is read before all others; here it is only listed and checked. */
 export const dialectOption = (dialect: Dialect) =>
@@ -56,8 +56,11 @@ export const verboseModules: OptionType<readonly VerboseModule[]> = {
       .map((part) => {
         const cut = part.lastIndexOf("=");
         const digits = part.slice(cut + 1);
-        if (cut < 1 || !/^[0-9]{1,9}$/.test(digits))
-          throw new Refusal(`must be <pattern>=<level> pairs; ${JSON.stringify(part)} is not one`);
+        if (cut < 1) throw new Unparsable(`${JSON.stringify(part)} does not have the pattern=N format`);
+        if (!/^[0-9]{1,9}$/.test(digits))
+          throw new Unparsable(
+            `parsing verbosity in ${JSON.stringify(part)}: ${Unparsable.of("ParseUint", digits, "invalid syntax").message}`,
+          );
         return { pattern: part.slice(0, cut), level: Number(digits) };
       }),
   read: (value) => {

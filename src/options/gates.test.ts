@@ -32,9 +32,9 @@ const written: [text: string, given: Record<string, boolean> | RegExp][] = [
   ["Early=true", { Early: true }],
   ["Early=True,NodeAgentLate=f", { Early: true, NodeAgentLate: false }],
   [" Early = 1 ,", { Early: true }],
-  ["Early", /has no =/],
-  ["Early=", /must be true or false/],
-  ["Early=maybe", /must be true or false/],
+  ["Early", /missing bool value for Early/],
+  ["Early=", /invalid value of Early=/],
+  ["Early=maybe", /invalid value of Early=/],
   ["Unbuilt=false", { Unbuilt: false }],
   ["Unbuilt=true", /Unbuilt is refused: nobody needs it/],
 ];

@@ -5,7 +5,7 @@ import { hint } from "./nearest.ts";
 import type { Gate } from "./option.ts";
 import { type OptionType, kindOf } from "./option-type.ts";
 import { splitCommas } from "./list-type.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, Unparsable } from "./refusal.ts";
 
 export type GivenGates = Readonly<Record<string, boolean>>;
 export interface Gates {
@@ -44,13 +44,14 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
     const gates: Record<string, boolean> = {};
     for (const [name, value, on] of pairs) {
       const gate = bySpelling.get(name);
-      if (!gate) wrong.push(`${JSON.stringify(name)} is no feature gate${hint(name, bySpelling.keys())}`);
+      if (!gate) wrong.push(`unrecognized feature gate: ${name}${hint(name, bySpelling.keys())}`);
       else if (on === undefined) wrong.push(`${name} must be true or false, not ${kindOf(value)}`);
-      else if (gate.locked && on !== gate.default) wrong.push(`${name} is locked to ${gate.default}`);
+      else if (gate.locked && on !== gate.default)
+        wrong.push(`cannot set feature gate ${name} to ${on}, feature is locked to ${gate.default}`);
       else if (gate.refused !== undefined && on) wrong.push(`${name} is refused: ${gate.refused}`);
       else gates[gate.name] = on;
     }
-    if (wrong.length > 0) throw new Refusal(wrong.join("; "));
+    if (wrong.length > 0) throw new Unparsable(wrong.join("; "));
     return gates;
   };
   const parse = (given: string): GivenGates =>
@@ -59,10 +60,14 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
         .filter((part) => part.trim() !== "")
         .map((part) => {
           const cut = part.indexOf("=");
-          if (cut < 0)
-            throw new Refusal(`must be <name>=true or <name>=false pairs; ${JSON.stringify(part)} has no =`);
-          const value = part.slice(cut + 1).trim();
-          return [part.slice(0, cut).trim(), value, truth(value)];
+          if (cut < 0) throw new Unparsable(`missing bool value for ${part.trim()}`);
+          const [name, value] = [part.slice(0, cut).trim(), part.slice(cut + 1).trim()];
+          const on = truth(value);
+          if (on === undefined)
+            throw new Unparsable(
+              `invalid value of ${name}=${value}, err: ${Unparsable.of("ParseBool", value, "invalid syntax").message}`,
+            );
+          return [name, value, on];
         }),
     );
   return {

@@ -17,8 +17,8 @@ export interface GivenFlag {
   readonly text: string;
 }
 export type GrammarProblem =
-  | { readonly wrong: "unknown"; readonly spelled: string }
-  | { readonly wrong: "no value"; readonly spelled: string }
+  | { readonly wrong: "unknown"; readonly spelled: string; readonly letter?: string }
+  | { readonly wrong: "no value"; readonly spelled: string; readonly letter?: string }
   | { readonly wrong: "not a flag"; readonly spelled: string }
   | { readonly wrong: "syntax"; readonly spelled: string };
 
@@ -35,12 +35,12 @@ export function parseArguments(argv: readonly string[], grammar: FlagGrammar): P
   const problems: GrammarProblem[] = [];
   for (let i = 0; i < argv.length; i++) {
     const argument = argv[i]!;
-    const take = (flag: string, spelled: string, attached: string | undefined): void => {
+    const take = (flag: string, spelled: string, attached: string | undefined, letter?: string): void => {
       const bare = grammar.bare(flag);
       if (attached !== undefined) given.push({ flag, spelled, text: attached });
       else if (bare !== undefined) given.push({ flag, spelled, text: bare });
       else if (i + 1 < argv.length) given.push({ flag, spelled, text: argv[++i]! });
-      else problems.push({ wrong: "no value", spelled });
+      else problems.push({ wrong: "no value", spelled, ...(letter !== undefined && { letter }) });
     };
     if (argument === "--") {
       problems.push(...argv.slice(i + 1).map((spelled) => ({ wrong: "not a flag", spelled }) as const));
@@ -63,12 +63,12 @@ export function parseArguments(argv: readonly string[], grammar: FlagGrammar): P
         const spelled = `-${group[at]}`;
         const flag = grammar.short(group[at]!);
         if (flag === undefined) {
-          problems.push({ wrong: "unknown", spelled: group.split("=", 1)[0]! });
+          problems.push({ wrong: "unknown", spelled: `-${group.slice(at)}`, letter: group[at]! });
           return;
         }
         const rest = group.slice(at + 1);
         if (rest.startsWith("=")) return take(flag, spelled, rest.slice(1));
-        if (grammar.bare(flag) === undefined) return take(flag, spelled, rest || undefined);
+        if (grammar.bare(flag) === undefined) return take(flag, spelled, rest || undefined, group[at]);
         take(flag, spelled, undefined);
       }
     }

@@ -36,7 +36,17 @@ export {
   struct,
 } from "./list-type.ts";
 export { hint, nearest } from "./nearest.ts";
-export { type Cidr, type PortRange, cidr, cidrs, ip, parseCidr, portRange, url } from "./net-type.ts";
+export {
+  type Cidr,
+  type PortRange,
+  cidr,
+  cidrs,
+  ip,
+  neededIp,
+  parseCidr,
+  portRange,
+  url,
+} from "./net-type.ts";
 export {
   type AnyOption,
   type Blame,
@@ -66,6 +76,8 @@ export {
   each,
   float,
   int,
+  plainInt,
+  uint,
   int32,
   kindOf,
   level,
@@ -79,7 +91,7 @@ export {
   uint32,
 } from "./option-type.ts";
 export { type ReferencePage, renderReference } from "./reference.ts";
-export { Refusal, within } from "./refusal.ts";
+export { Refusal, Unparsable, within } from "./refusal.ts";
 export { type Answering, answerOperator, flagValues, logFlags, problemText, settledTable } from "./report.ts";
 export { type Provenance, type Settled, type Sources, settle } from "./settle.ts";
 export { tlsSettings } from "./tls-settings.ts";

@@ -1,7 +1,7 @@
 // Lists and maps: comma lists, repeatable flags, pairs of key and value.
 
 import { type OptionType, kindOf, listed, text } from "./option-type.ts";
-import { Refusal, UnknownField, within } from "./refusal.ts";
+import { Refusal, UnknownField, Unparsable, within } from "./refusal.ts";
 
 /** Splits at commas; double quotes keep a comma, two of them stand for one. */
 export function splitCommas(given: string): string[] {
@@ -11,17 +11,24 @@ export function splitCommas(given: string): string[] {
   for (let i = 0, quoted = false; i <= given.length; i++) {
     const c = given[i];
     if (c === undefined || (c === "," && !quoted)) {
-      if (quoted) throw new Refusal('has an opening " without a closing one');
+      if (quoted) throw misquoted(given.length, true);
       items.push(item);
       item = "";
     } else if (c === '"' && !quoted && item === "") quoted = true;
     else if (c === '"' && quoted) {
       if (given[i + 1] === '"') item += given[++i];
-      else quoted = false;
-    } else item += c;
+      else if (given[i + 1] === undefined || given[i + 1] === ",") quoted = false;
+      else throw misquoted(i, true);
+    } else if (c === '"' && !quoted) throw misquoted(i, false);
+    else item += c;
   }
   return items;
 }
+
+const misquoted = (at: number, isQuoted: boolean): Unparsable =>
+  new Unparsable(
+    `parse error on line 1, column ${at + 1}: ${isQuoted ? 'extraneous or missing " in quoted-field' : 'bare " in non-quoted-field'}`,
+  );
 
 const joinCommas = (items: readonly string[]): string =>
   items.map((item) => (/[",]/.test(item) ? `"${item.replaceAll('"', '""')}"` : item)).join(",");
@@ -70,12 +77,21 @@ export interface MapOptions {
   readonly bareValue?: string;
   /** Whether a later source's entries join the earlier ones. */
   readonly merges?: boolean;
+  /** Whether a flag gives one pair, whose value may have commas. */
+  readonly single?: boolean;
 }
 
 /** `key=value,key=value`. Given again it appends. */
 export function mapOf<T>(
   item: OptionType<T>,
-  { separator = "=", keys, name = "mapStringString", bareValue, merges = false }: MapOptions = {},
+  {
+    separator = "=",
+    keys,
+    name = "mapStringString",
+    bareValue,
+    merges = false,
+    single = false,
+  }: MapOptions = {},
 ): OptionType<Readonly<Record<string, T>>> {
   const check = (key: string): string => {
     if (key === "") throw new Refusal(`must be <key>${separator}<value> pairs; a key is empty`);
@@ -85,13 +101,11 @@ export function mapOf<T>(
   };
   const parse = (given: string): Readonly<Record<string, T>> => {
     const pairs: [string, T][] = [];
-    for (const part of splitCommas(given)) {
-      if (part.trim() === "") continue;
+    for (const part of single ? [given] : splitCommas(given)) {
+      if (part.trim() === "" && !single) continue;
       const cut = part.indexOf(separator);
       if (cut < 0 && bareValue === undefined)
-        throw new Refusal(
-          `must be <key>${separator}<value> pairs; ${JSON.stringify(part)} has no ${separator}`,
-        );
+        throw new Unparsable(`malformed pair, expect string${separator}string`);
       const key = check((cut < 0 ? part : part.slice(0, cut)).trim());
       pairs.push([
         key,

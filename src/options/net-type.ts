@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import { type OptionType, listed, text } from "./option-type.ts";
 import { listOf } from "./list-type.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, Unparsable } from "./refusal.ts";
 
 const checked = (name: string, check: (given: string) => void): OptionType<string> => {
   const pass = (given: string): string => {
@@ -15,8 +15,16 @@ const checked = (name: string, check: (given: string) => void): OptionType<strin
 
 /** An IP address; empty for none. */
 export const ip = checked("ip", (given) => {
-  if (given !== "" && !isIP(given)) throw new Refusal("must be an IP address");
+  if (given !== "" && !isIP(given)) throw new Unparsable(`failed to parse IP: ${JSON.stringify(given)}`);
 });
+/** The same, where a flag must give one. */
+export const neededIp: OptionType<string> = {
+  ...ip,
+  parse: (given) => {
+    if (given === "") throw new Unparsable('failed to parse IP: ""');
+    return ip.parse(given);
+  },
+};
 
 export interface Cidr {
   readonly address: string;
@@ -52,8 +60,14 @@ export const portRange: OptionType<PortRange> = {
     const found = /^\s*([0-9]+)\s*(?:([-+])\s*([0-9]+))?\s*$/.exec(given);
     const from = Number(found?.[1]);
     const to = found?.[2] === "+" ? from + Number(found[3]) : Number(found?.[3] ?? found?.[1]);
-    if (!found || to < from || to > 65535)
-      throw new Refusal("must be a range N1-N2 of ports up to 65535, N1 not above N2");
+    if (!found) {
+      const numbers = given.trim().split(/[-+]/);
+      const wrong = numbers.find((part) => !/^[0-9]+$/.test(part)) ?? given;
+      throw Unparsable.of("Atoi", wrong, "invalid syntax");
+    }
+    if (Math.max(from, to) > 65535)
+      throw new Unparsable(`the port range cannot be greater than 65535: ${given}`);
+    if (to < from) throw new Unparsable(`end port cannot be less than start port: ${given}`);
     return { from, to };
   },
   read: (value) => portRange.parse(text.read(value)),

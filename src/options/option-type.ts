@@ -2,7 +2,7 @@
 // back.
 
 import { durationMillis, durationOfMillis, parseQuantity } from "#base";
-import { Refusal } from "./refusal.ts";
+import { Refusal, Unparsable } from "./refusal.ts";
 
 export interface OptionType<T> {
   /** As help text shows it after the flag. */
@@ -56,7 +56,7 @@ export const bool: OptionType<boolean> = {
   bare: "true",
   parse: (given) => {
     const value = truths.get(given);
-    if (value === undefined) throw new Refusal("must be true or false");
+    if (value === undefined) throw Unparsable.of("ParseBool", given, "invalid syntax");
     return value;
   },
   read: (value) => {
@@ -68,25 +68,23 @@ export const bool: OptionType<boolean> = {
 };
 
 function integer(name: string, least: bigint, most: bigint): OptionType<number> {
-  const refuse = (): never => {
-    throw new Refusal(`must be a whole number${least === 0n ? " not below 0" : ""}`);
-  };
-  const inRange = (value: bigint): number => {
-    if (value < least || value > most) throw new Refusal(`must be from ${least} to ${most}`);
-    return Number(value);
-  };
+  const parser = least === 0n ? "ParseUint" : "ParseInt";
+  const fits = (value: bigint): boolean => value >= least && value <= most;
   return {
     name,
     parse: (given) => {
       const found = /^([+-]?)(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|[0-9]+)$/.exec(given);
-      if (!found) return refuse();
+      if (!found || (least === 0n && found[1] !== "")) throw Unparsable.of(parser, given, "invalid syntax");
       const digits = /^0[0-7]+$/.test(found[2]!) ? `0o${found[2]!.slice(1)}` : found[2]!;
-      return inRange(found[1] === "-" ? -BigInt(digits) : BigInt(digits));
+      const value = found[1] === "-" ? -BigInt(digits) : BigInt(digits);
+      if (!fits(value)) throw Unparsable.of(parser, given, "value out of range");
+      return Number(value);
     },
     read: (value) => {
       if (typeof value !== "number" || !Number.isInteger(value))
         throw new Refusal(`must be a whole number, not ${kindOf(value)}`);
-      return inRange(BigInt(value));
+      if (!fits(BigInt(value))) throw new Refusal(`must be from ${least} to ${most}`);
+      return value;
     },
     write: (value) => value,
     format: String,
@@ -95,14 +93,28 @@ function integer(name: string, least: bigint, most: bigint): OptionType<number> 
 
 export const int = integer("int", -(2n ** 53n), 2n ** 53n);
 export const int32 = integer("int32", -(2n ** 31n), 2n ** 31n - 1n);
+export const uint = integer("uint", 0n, 2n ** 53n);
 export const uint32 = integer("uint32", 0n, 2n ** 32n - 1n);
+/** A flag of Go's own package, which says no more than that it could not be parsed. */
+export const plainInt: OptionType<number> = {
+  ...int,
+  parse: (given) => {
+    try {
+      return int.parse(given);
+    } catch (error) {
+      const isLarge = (error as Error).message.endsWith("out of range");
+      throw new Unparsable(isLarge ? "value out of range" : "parse error");
+    }
+  },
+};
 export const level: OptionType<number> = { ...uint32, name: "level" };
 
 export const float: OptionType<number> = {
   name: "float",
   parse: (given) => {
     if (!/^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(given))
-      throw new Refusal("must be a number");
+      throw Unparsable.of("ParseFloat", given, "invalid syntax");
+    if (!Number.isFinite(Number(given))) throw Unparsable.of("ParseFloat", given, "value out of range");
     return Number(given);
   },
   read: (value) => {
@@ -124,7 +136,13 @@ function millis(given: string): number {
 /** Milliseconds; written as text such as `1m30s`. */
 export const duration: OptionType<number> = {
   name: "duration",
-  parse: millis,
+  parse: (given) => {
+    try {
+      return durationMillis(given);
+    } catch (error) {
+      throw new Unparsable((error as Error).message);
+    }
+  },
   read: (value) => millis(typeof value === "string" ? value : "?"),
   write: (value) => durationOfMillis(value),
   format: (value) => durationOfMillis(value),
@@ -141,7 +159,13 @@ export const nanoseconds: OptionType<number> = {
 /** An amount such as `10Mi`, kept as it was written. */
 export const quantity: OptionType<string> = {
   name: "quantity",
-  parse: checkedQuantity,
+  parse: (given) => {
+    try {
+      return checkedQuantity(given);
+    } catch {
+      throw new Unparsable(`quantities must match the regular expression '${quantityPattern}'`);
+    }
+  },
   read: (value) => {
     if (typeof value !== "string" && typeof value !== "number")
       throw new Refusal(`must be a quantity such as 10Mi, not ${kindOf(value)}`);
@@ -150,6 +174,8 @@ export const quantity: OptionType<string> = {
   write: (value) => value,
   format: (value) => value,
 };
+
+const quantityPattern = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
 
 function checkedQuantity(given: string): string {
   try {

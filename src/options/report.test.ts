@@ -37,7 +37,7 @@ const cases: [name: string, argv: string[], code: number | undefined, out: RegEx
     ["--pods=x", "--nope"],
     1,
     /^$/,
-    /error: --pods=x: must be [^\n]*\nerror: --nope: [^\n]*\nagent did not start: 2 settings are wrong \(see agent --help\)\n$/,
+    /Error: invalid argument "x" for "--pods" flag: [^\n]*\nError: unknown flag: --nope\nagent did not start: 2 settings are wrong \(see agent --help\)\n$/,
   ],
 ];
 for (const [name, argv, code, out, err] of cases) {

@@ -5,10 +5,10 @@ import { helpText } from "./help.ts";
 import type { OptionSet } from "./option.ts";
 import type { Provenance, Settled } from "./settle.ts";
 
-/** One line per problem, each beginning with `error:`, and a closing line. */
+/** One line per problem, each beginning with `Error:`, and a closing line. */
 export function problemText(set: OptionSet, errors: readonly string[], outcome = "did not start"): string {
   const count = errors.length === 1 ? "one setting is" : `${errors.length} settings are`;
-  return `${errors.map((line) => `error: ${line}\n`).join("")}${set.program} ${outcome}: ${count} wrong (see ${set.program} --help)\n`;
+  return `${errors.map((line) => `Error: ${line}\n`).join("")}${set.program} ${outcome}: ${count} wrong (see ${set.program} --help)\n`;
 }
 
 export interface Answering {

@@ -217,21 +217,25 @@ test("words between flags are kept for a command that takes them", () => {
 
 // Everything that is wrong, in the words the operator reads.
 const wrong: [name: string, argv: string[], file: string | undefined, errors: (string | RegExp)[]][] = [
+  ["an unknown flag", ["--max-pod=1"], undefined, ["unknown flag: --max-pod; did you mean --max-pods?"]],
+  ["a retired flag", ["--old=1"], undefined, ["unknown flag: --old; it is gone: use --max-pods"]],
+  ["a stray word", ["go"], undefined, ['"agent" does not take any arguments, got ["go"]']],
   [
-    "an unknown flag",
-    ["--max-pod=1"],
+    "a bad value",
+    ["--max-pods=x"],
     undefined,
-    ["--max-pod: there is no such flag; did you mean --max-pods?"],
+    ['invalid argument "x" for "--max-pods" flag: strconv.ParseInt: parsing "x": invalid syntax'],
   ],
-  ["a retired flag", ["--old=1"], undefined, ["--old: this flag is gone; use --max-pods"]],
-  ["a stray word", ["go"], undefined, ['"go": is not a flag; settings are given as --flag=value']],
-  ["a bad value", ["--max-pods=x"], undefined, ["--max-pods=x (maxPods): must be a whole number"]],
   ["a value out of range", ["--max-pods=-1"], undefined, ["--max-pods=-1 (maxPods): must not be below 0"]],
   [
     "several at once",
     ["--max-pods=x", "--nope", "--trial=maybe"],
     undefined,
-    [/^--max-pods=x/, /^--trial=maybe/, /^--nope/],
+    [
+      /^invalid argument "x" for "--max-pods"/,
+      /^invalid argument "maybe" for "--trial"/,
+      /^unknown flag: --nope/,
+    ],
   ],
   [
     "settings that do not go together",
@@ -257,13 +261,17 @@ const wrong: [name: string, argv: string[], file: string | undefined, errors: (s
     "an unknown gate",
     ["--feature-gates=Erly=true"],
     undefined,
-    ['--feature-gates=Erly=true (featureGates): "Erly" is no feature gate; did you mean Early?'],
+    [
+      'invalid argument "Erly=true" for "--feature-gates" flag: unrecognized feature gate: Erly; did you mean Early?',
+    ],
   ],
   [
     "a locked gate",
     ["--feature-gates=Done=false"],
     undefined,
-    ["--feature-gates=Done=false (featureGates): Done is locked to true"],
+    [
+      'invalid argument "Done=false" for "--feature-gates" flag: cannot set feature gate Done to false, feature is locked to true',
+    ],
   ],
   [
     "an unknown field",
@@ -319,7 +327,12 @@ const wrong: [name: string, argv: string[], file: string | undefined, errors: (s
   ["two documents", [], `${head}---\n${head}`, ["c.yaml: holds 2 documents; a configuration file is one"]],
   ["broken YAML", [], `${head}nested: {a: [}\n`, [/^c\.yaml:3: is neither YAML nor JSON/]],
   ["a scalar where fields belong", [], `${head}nested: 5\n`, ["c.yaml:3: nested: must be a mapping"]],
-  ["flag and file together", ["--nope"], `${head}maxPods: x\n`, [/^c\.yaml:3: maxPods/, /^--nope/]],
+  [
+    "flag and file together",
+    ["--nope"],
+    `${head}maxPods: x\n`,
+    [/^c\.yaml:3: maxPods/, /^unknown flag: --nope/],
+  ],
 ];
 for (const [name, argv, content, expected] of wrong) {
   test(`${name} is told`, async () => {
@@ -472,28 +485,4 @@ readOnlyPort: 10255
   );
   const again = await run([], [text]);
   assert.deepEqual([again.values.maxPods, again.values.readOnlyPort, again.errors], [5, 10255, []]);
-});
-
-test("a feature gate that nothing asks about is told to be of no effect; one that acts, or keeps its value, is not", () => {
-  const told = (given: string): readonly string[] =>
-    settle(setOf(), [`--feature-gates=${given}`]).warnings.filter((line) => line.includes("no effect"));
-  assert.deepEqual(told("NodeAgentLate=false"), [
-    "--feature-gates=NodeAgentLate=false (featureGates): known, but of no effect: NodeAgentLate",
-  ]);
-  assert.deepEqual([told("NodeAgentLate=true"), told("Early=true"), told("AllAlpha=true")], [[], [], []]);
-  assert.deepEqual(
-    settle({ ...setOf(), actingGates: ["NodeAgentLate"] }, ["--feature-gates=NodeAgentLate=false"]).warnings,
-    [],
-  );
-});
-
-test("which gates act is not worked out where none was changed", () => {
-  const unasked = {
-    ...setOf(),
-    get actingGates(): never {
-      throw new Error("asked");
-    },
-  };
-  settle(unasked, ["--max-pods=5", "--feature-gates=NodeAgentLate=true"]);
-  assert.throws(() => settle(unasked, ["--feature-gates=NodeAgentLate=false"]), /asked/);
 });

@@ -7,7 +7,7 @@ import { type Gates, type GivenGates, resolveGates, stageGates } from "./gates.t
 import { type GrammarProblem, parseArguments } from "./grammar.ts";
 import { hint } from "./nearest.ts";
 import type { AnyOption, OptionSet, SettingsOf } from "./option.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, Unparsable } from "./refusal.ts";
 import { readValues } from "./settle-file.ts";
 
 export type Provenance =
@@ -151,13 +151,21 @@ export function settle<O extends AnyOption>(
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         failed.add(option.name);
-        errors.push(`${spelled}=${clip(text)}${fieldText(set, option)}: ${error.message}`);
+        errors.push(
+          error instanceof Unparsable
+            ? `invalid argument ${JSON.stringify(text)} for ${JSON.stringify(shownFlag(set, option))} flag: ${error.message}`
+            : `${spelled}=${clip(text)}${fieldText(set, option)}: ${error.message}`,
+        );
       }
     }
     for (const problem of problems) {
-      if (problem.wrong === "not a flag" && set.takesWords) words.push(problem.spelled);
+      if (problem.wrong === "not a flag") words.push(problem.spelled);
       else errors.push(grammarText(problem, names, set.retired ?? {}));
     }
+    if (words.length > 0 && !set.takesWords)
+      errors.push(
+        `${JSON.stringify(set.program)} does not take any arguments, got [${words.map((word) => JSON.stringify(word)).join(" ")}]`,
+      );
     return wish;
   }
 
@@ -280,24 +288,29 @@ function flagNames(set: OptionSet): ReadonlyMap<string, AnyOption & { readonly f
 }
 
 function grammarText(
-  problem: GrammarProblem,
+  problem: Exclude<GrammarProblem, { readonly wrong: "not a flag" }>,
   names: ReadonlyMap<string, AnyOption>,
   retired: Readonly<Record<string, string>>,
 ): string {
-  const name = problem.spelled.replace(/^-+/, "");
+  const { spelled } = problem;
+  const name = spelled.replace(/^-+/, "");
+  const letter = "letter" in problem && problem.letter !== undefined ? `'${problem.letter}' in ` : "";
   switch (problem.wrong) {
     case "unknown":
+      if (letter) return `unknown shorthand flag: ${letter}${spelled}`;
       return Object.hasOwn(retired, name)
-        ? `${problem.spelled}: this flag is gone; ${retired[name]}`
-        : `${problem.spelled}: there is no such flag${hint(name, names.keys(), (flag) => `--${flag}`)}`;
+        ? `unknown flag: ${spelled}; it is gone: ${retired[name]}`
+        : `unknown flag: ${spelled}${hint(name, names.keys(), (flag) => `--${flag}`)}`;
     case "no value":
-      return `${problem.spelled}: needs a value, as in ${problem.spelled}=…`;
-    case "not a flag":
-      return `${JSON.stringify(problem.spelled)}: is not a flag; settings are given as --flag=value`;
+      return `flag needs an argument: ${letter}${spelled}`;
     case "syntax":
-      return `${JSON.stringify(problem.spelled)}: is not written as a flag; settings are given as --flag=value`;
+      return `bad flag syntax: ${spelled}`;
   }
 }
+
+/** `--secure-port`, or `-v, --v`. */
+const shownFlag = (set: OptionSet, { flag = "", short }: AnyOption): string =>
+  `${short ? `-${short}, ` : ""}--${set.dialect.spelling.flag(flag)}`;
 
 /** The field of the file after its flag, unless it follows from the flag. */
 const fieldText = (set: OptionSet, { config }: AnyOption): string =>

@@ -1,6 +1,6 @@
 // Admission plug-ins.
 
-import { file, listOf, oneOf, option, section } from "#options";
+import { file, listOf, oneOf, option, section, strings } from "#options";
 
 /** Every plug-in this server knows, and whether it runs unless told otherwise. */
 export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
@@ -57,7 +57,19 @@ export const admissionSection = () =>
       doc: "File with the configuration of admission plug-ins.",
     }),
     option({
+      flag: "admission-control",
+      type: strings,
+      default: [],
+      doc: "All plug-ins to run, in any order.",
+      deprecated:
+        "Use --enable-admission-plugins or --disable-admission-plugins instead. Will be removed in a future version.",
+    }),
+    option({
       flag: "enable-admission-plugins",
+      derive: ({ value, isSet }) =>
+        isSet("admissionControl")
+          ? { value: value("admissionControl") as string[], from: "--admission-control" }
+          : undefined,
       notYetFor: (names) => {
         const missing = names.filter((name) => Object.hasOwn(notBuilt, name));
         return missing.length > 0
@@ -70,6 +82,15 @@ export const admissionSection = () =>
     }),
     option({
       flag: "disable-admission-plugins",
+      derive: ({ value, isSet }) =>
+        isSet("admissionControl")
+          ? {
+              value: Object.keys(admissionPlugins).filter(
+                (name) => !(value("admissionControl") as string[]).includes(name),
+              ),
+              from: "--admission-control",
+            }
+          : undefined,
       type: listOf(plugin),
       default: [],
       doc: `Plug-ins not to run, in any order. By default run: ${Object.keys(admissionPlugins)

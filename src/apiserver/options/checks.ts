@@ -5,6 +5,7 @@ import { parseAuthenticationConfig } from "#authn";
 import type { Dialect } from "#dialect";
 import { type Check, cipherSuiteWarnings, parseCidr } from "#options";
 import { allowsAnonymous } from "../authentication/anonymous.ts";
+import { admissionPlugins } from "./admission.ts";
 import type { ApiserverSettings } from "./options.ts";
 import { runtimeConfigProblems } from "#endpoints";
 
@@ -167,6 +168,17 @@ export const apiserverChecks: readonly Check<ApiserverSettings>[] = [
       if (!wanted && settings[file] !== "")
         blame([file, "authorizationMode"], `is of use only with mode ${mode}`);
     }
+  }),
+  check("the plug-ins are named in one way", ({ admissionControl }, blame, { isSet }) => {
+    const others = (["enableAdmissionPlugins", "disableAdmissionPlugins"] as const).filter(isSet);
+    if (isSet("admissionControl") && others.length > 0)
+      blame(
+        ["admissionControl", ...others],
+        "admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive",
+      );
+    for (const name of admissionControl)
+      if (!Object.hasOwn(admissionPlugins, name))
+        blame(["admissionControl"], `admission-control plugin ${JSON.stringify(name)} is unknown`);
   }),
   check("no plug-in is both enabled and disabled", (settings, blame, { enabled }) => {
     const both = settings.enableAdmissionPlugins.filter((name) =>

@@ -16,9 +16,11 @@ import {
   onceListOf,
   oneOf,
   option,
+  plainInt,
   portRange,
   section,
   text,
+  uint,
 } from "#options";
 import { serverGates } from "./server-gates.ts";
 
@@ -75,14 +77,14 @@ export const clusterSection = (dialect: Dialect) =>
     }),
     option({
       flag: "default-not-ready-toleration-seconds",
-      type: int,
+      type: plainInt,
       default: 300,
       check: atLeast(0),
       doc: "tolerationSeconds of the notReady:NoExecute toleration that pods without one get.",
     }),
     option({
       flag: "default-unreachable-toleration-seconds",
-      type: int,
+      type: plainInt,
       default: 300,
       check: atLeast(0),
       doc: "tolerationSeconds of the unreachable:NoExecute toleration that pods without one get.",
@@ -136,7 +138,7 @@ export const clusterSection = (dialect: Dialect) =>
 
 const addressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"] as const;
 
-export const connectionSection = () =>
+export const connectionSection = (dialect: Dialect) =>
   section("Aggregation, proxy and node agent connection", [
     option({
       flag: "enable-aggregator-routing",
@@ -191,6 +193,21 @@ export const connectionSection = () =>
       type: listOf(oneOf(...addressTypes)),
       default: [...addressTypes],
       doc: "Which of a node's addresses to use, the most wanted first.",
+    }),
+    option({
+      flag: "nodeagent-port",
+      type: uint,
+      default: 10_250,
+      doc: "Port of node agents whose nodes do not tell theirs.",
+      deprecated: `${dialect.spelling.flag("nodeagent-port")} is deprecated and will be removed.`,
+    }),
+    option({
+      flag: "nodeagent-read-only-port",
+      type: uint,
+      default: 10_255,
+      doc: "Read-only port of node agents.",
+      idle: "nothing asks at it, as in the original",
+      deprecated: `${dialect.spelling.flag("nodeagent-read-only-port")} is deprecated and will be removed.`,
     }),
     option({
       flag: "nodeagent-timeout",

@@ -4,6 +4,7 @@ import type { Dialect } from "#dialect";
 import {
   type OptionType,
   Refusal,
+  Unparsable,
   above,
   bool,
   cidrs,
@@ -36,6 +37,7 @@ const metricLabels: OptionType<Readonly<Record<string, readonly string[]>>> = {
           const found = /^\s*([a-zA-Z_:][a-zA-Z0-9_:]*),([a-zA-Z_][a-zA-Z0-9_]*)='?([^=']*)'?\s*$/.exec(
             entry,
           );
+          if (!entry.includes("=")) throw new Unparsable(`${entry} must be formatted as key=value`);
           if (!found) throw new Refusal("must be <metric>,<label>=<value>,<value>… ");
           return [`${found[1]},${found[2]}`, found[3]!.split(",")];
         }),
@@ -78,8 +80,16 @@ export const observingSection = (dialect: Dialect) =>
       flag: "cloud-provider-vendor-l7lb-src-cidrs",
       type: cidrs,
       default: ["130.211.0.0/22", "35.191.0.0/16"],
-      notYet: noProvider,
+      idle: noProvider,
       doc: "Address ranges that one vendor's firewall opens for layer-7 load balancers and their health checks.",
+    }),
+    option({
+      flag: "cloud-provider-vendor-lb-src-cidrs",
+      type: cidrs,
+      default: ["130.211.0.0/22", "209.85.152.0/22", "209.85.204.0/22", "35.191.0.0/16"],
+      idle: noProvider,
+      doc: "The same for layer-4 load balancers.",
+      deprecated: `This flag will be removed once the GCE Cloud Provider is removed from ${dialect.cli.apiServer}`,
     }),
     option({
       flag: "vendor-container-registry-config",

@@ -21,7 +21,7 @@ const sections = (dialect: Dialect) =>
     storageSection(dialect),
     admissionSection(),
     clusterSection(dialect),
-    connectionSection(),
+    connectionSection(dialect),
     authenticationSection(),
     serviceAccountSection(),
     authorizationSection(),
@@ -68,7 +68,6 @@ export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> =
     return actingGates(dialect);
   },
   retired: {
-    "admission-control": "use --enable-admission-plugins and --disable-admission-plugins",
     "insecure-port": "only the secure port is served",
     "insecure-bind-address": "only the secure port is served",
     "master-service-namespace": "it had no effect any more",

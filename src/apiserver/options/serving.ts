@@ -4,13 +4,14 @@ import type { Dialect } from "#dialect";
 import {
   type OptionType,
   Refusal,
+  Unparsable,
   bool,
   cipherSuiteNames,
   directory,
   each,
   file,
   int,
-  ip,
+  neededIp,
   listOf,
   oneOf,
   option,
@@ -40,7 +41,7 @@ const namedCertificate: OptionType<NamedCertificate> = {
     const files = (cut < 0 ? given : given.slice(0, cut)).split(",").map((part) => part.trim());
     const names = cut < 0 ? [] : given.slice(cut + 1).split(",");
     if (files.length !== 2 || files.includes(""))
-      throw new Refusal("must be certfile,keyfile, optionally followed by : and domain patterns");
+      throw new Unparsable("expected comma separated certificate and key file paths");
     for (const name of names) {
       if (!/^(\*\.)?[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$|^[0-9a-fA-F:]+$/.test(name))
         throw new Refusal(
@@ -75,13 +76,13 @@ export const servingSection = (dialect: Dialect) =>
   section("Serving and TLS", [
     option({
       flag: "bind-address",
-      type: ip,
+      type: neededIp,
       default: "0.0.0.0",
       doc: "Address of the secure port. Blank, 0.0.0.0 or :: listens on all interfaces.",
     }),
     option({
       flag: "advertise-address",
-      type: ip,
+      type: neededIp,
       default: "",
       doc: "Address told to the members of the cluster, who must reach it. Blank takes the bind address or, when that is unspecified, the address of the host's default interface.",
     }),

@@ -17,6 +17,7 @@ const addresses = [
   { type: "ExternalIP", address: "192.0.2.1" },
 ];
 const options = (more: Partial<AgentOptions> = {}): AgentOptions => ({
+  usualPort: 10_250,
   dialect: dialects.orch,
   nodes: {
     get: async (name: string) =>
@@ -52,6 +53,14 @@ for (const [name, addressTypes, host] of orders) {
     else assert.deepEqual(await found, { host, port: 1234 });
   });
 }
+
+test("--nodeagent-port is that of agents whose nodes do not tell theirs", async () => {
+  const nodes = {
+    get: async () => ({ status: { addresses, daemonEndpoints: {} } }),
+  } as unknown as AgentOptions["nodes"];
+  const { port } = await agentsOf(options({ nodes, usualPort: 4321 })).locate("n1", "nodes");
+  assert.equal(port, 4321);
+});
 
 /** Ends a server with its connections when the test is over. */
 function endWith(t: TestContext, server: Server): void {

@@ -9,6 +9,8 @@ import { type Dial, checkServerIdentity, connectionErrorText } from "#http";
 import type { ResourceHandle } from "#registry";
 
 export interface AgentOptions {
+  /** The port of agents whose nodes do not tell theirs. */
+  readonly usualPort: number;
   readonly dialect: Dialect;
   readonly nodes: ResourceHandle<Node>;
   /** Files; without authorities the agent's certificate is taken as it is. */
@@ -50,8 +52,6 @@ export interface Agents {
   readonly logs: PodLogObserver | undefined;
 }
 
-const usualPort = 10250;
-
 const shown = (addresses: readonly { readonly type: string; readonly address: string }[]): string =>
   addresses.map(({ type, address }) => `{${type} ${address}}`).join(" ");
 
@@ -76,7 +76,7 @@ export function agentsOf(options: AgentOptions): Agents {
         endpointField
       ];
       const { dial } = options;
-      return { host, port: endpoint?.Port || usualPort, ...(dial && { dial }) };
+      return { host, port: endpoint?.Port || options.usualPort, ...(dial && { dial }) };
     },
     tls: (unchecked = false) => {
       const [ca, cert, secret] = [authorities(), certificate(), key()];
