@@ -46,6 +46,8 @@ export { openStore, type StoreChoice } from "./open.ts";
 export { type DataKeyObserver, type KmsProvider } from "./encryption/kms.ts";
 export { kmsV1 } from "./encryption/kms-v1.ts";
 export { kmsV2 } from "./encryption/kms-v2.ts";
+export type { KeyServiceObserver } from "./encryption/kms.ts";
+export { type TransformationObserver, measuredProvider } from "./encryption/measured-provider.ts";
 export { aesGcm } from "./encryption/aes-gcm.ts";
 export { secretbox } from "./encryption/secretbox.ts";
 export { aesCbc } from "./encryption/aes-cbc.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createMetrics } from "#base";
-import { dataKeyMetrics } from "./encryption-metrics.ts";
+import { createMetrics, virtualClock } from "#base";
+import { dataKeyMetrics, encryptionMetrics } from "./encryption-metrics.ts";
 
 test("data keys are counted, and shown as zero while there are none", () => {
   const metrics = createMetrics();
@@ -19,4 +19,34 @@ test("data keys are counted, and shown as zero while there are none", () => {
     "apiserver_envelope_encryption_dek_cache_fill_percent 0.25",
   ])
     assert.ok(text.includes(`${line}\n`), line);
+});
+
+test("values, calls of key services and the ids of their keys are counted", () => {
+  const metrics = createMetrics();
+  const observer = encryptionMetrics(metrics, { clock: virtualClock(5000), marker: "m:enc:" });
+  observer.transformed("to_storage", "kms:v2:a:", 0.1, "OK");
+  observer.transformed("from_storage", "kms:v2:a:", 0.1, "Unknown");
+  observer.transformed("from_storage", "", 0.1, "OK");
+  observer.called("a", "/v2.KeyManagementService/Status", 0.1, "Unavailable");
+  observer.keyUsed("from_storage", "a", "1");
+  observer.keyTold("a", "1");
+  observer.keyTold("a", "", "empty");
+  const text = metrics.expose();
+  const hash = "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b";
+  const lines = [
+    'storage_transformation_operations_total{transformation_type="to_storage",transformer_prefix="m:enc:kms:v2:a:",status="OK"} 1',
+    'storage_transformation_operations_total{transformation_type="from_storage",transformer_prefix="m:enc:kms:v2:a:",status="Unknown"} 1',
+    'storage_transformation_operations_total{transformation_type="from_storage",transformer_prefix="identity",status="OK"} 1',
+    'storage_transformation_duration_seconds_count{transformation_type="to_storage",transformer_prefix="m:enc:kms:v2:a:"} 1',
+    'envelope_encryption_kms_operations_latency_seconds_count{provider_name="a",method_name="/v2.KeyManagementService/Status",grpc_status_code="Unavailable"} 1',
+    `envelope_encryption_key_id_hash_total{transformation_type="from_storage",provider_name="a",key_id_hash="${hash}"} 1`,
+    `envelope_encryption_key_id_hash_last_timestamp_seconds{transformation_type="from_storage",provider_name="a",key_id_hash="${hash}"} 5`,
+    `envelope_encryption_key_id_hash_status_last_timestamp_seconds{provider_name="a",key_id_hash="${hash}"} 5`,
+    'envelope_encryption_invalid_key_id_from_status_total{provider_name="a",error="empty"} 1',
+  ];
+  const sorted = (line: string): string =>
+    line.replace(/\{(.*)\}/, (_, labels: string) => `{${labels.split(",").toSorted().join(",")}}`);
+  const shown = new Set(text.split("\n").map(sorted));
+  for (const line of lines) assert.ok(shown.has(sorted(`apiserver_${line}`)), `${line}\n${text}`);
+  assert.doesNotMatch(text, /duration_seconds_count\{[^}]*from_storage[^}]*kms/);
 });

@@ -1,15 +1,95 @@
-// What is counted about the data keys that a key service of version 1 encrypts.
-import type { Metrics } from "#base";
-import type { DataKeyObserver } from "#store";
+// What is counted about values that are encrypted in the store, and about key services and their keys.
+import { createHash } from "node:crypto";
+import type { Clock, Metrics } from "#base";
+import type { DataKeyObserver, KeyServiceObserver, TransformationObserver } from "#store";
 
+const stability = "ALPHA";
+const doubled = (first: number, count: number): number[] =>
+  Array.from({ length: count }, (_, power) => Number((first * 2 ** power).toPrecision(12)));
+
+/** `marker` is what all encrypted values begin with: the labels say it, too. */
+export function encryptionMetrics(
+  metrics: Metrics,
+  { clock, marker }: { readonly clock: Clock; readonly marker: string },
+): TransformationObserver & KeyServiceObserver {
+  const operations = metrics.counter({
+    name: "apiserver_storage_transformation_operations_total",
+    help: "Values that were encrypted or decrypted.",
+    stability,
+    labels: ["status", "transformation_type", "transformer_prefix"],
+  });
+  const durations = metrics.histogram({
+    name: "apiserver_storage_transformation_duration_seconds",
+    help: "Seconds that encrypting or decrypting a value took.",
+    stability,
+    labels: ["transformation_type", "transformer_prefix"],
+    buckets: doubled(5e-6, 25),
+  });
+  const calls = metrics.histogram({
+    name: "apiserver_envelope_encryption_kms_operations_latency_seconds",
+    help: "Seconds that calls of key services took.",
+    stability,
+    labels: ["grpc_status_code", "method_name", "provider_name"],
+    buckets: doubled(1e-4, 20),
+  });
+  const keyLabels = ["key_id_hash", "provider_name", "transformation_type"];
+  const uses = metrics.counter({
+    name: "apiserver_envelope_encryption_key_id_hash_total",
+    help: "Values that were encrypted or decrypted with a key.",
+    stability,
+    labels: keyLabels,
+  });
+  const lastUses = metrics.gauge({
+    name: "apiserver_envelope_encryption_key_id_hash_last_timestamp_seconds",
+    help: "When a key was last used.",
+    stability,
+    labels: keyLabels,
+  });
+  const told = metrics.gauge({
+    name: "apiserver_envelope_encryption_key_id_hash_status_last_timestamp_seconds",
+    help: "When a key service last said that it uses a key.",
+    stability,
+    labels: ["key_id_hash", "provider_name"],
+  });
+  const refused = metrics.counter({
+    name: "apiserver_envelope_encryption_invalid_key_id_from_status_total",
+    help: "Ids of keys that a key service told and that cannot be.",
+    stability,
+    labels: ["error", "provider_name"],
+  });
+  const now = (): number => clock.now() / 1000;
+  let [hashed, hash] = ["", ""];
+  const hashOf = (keyId: string): string => {
+    if (keyId !== hashed)
+      [hashed, hash] = [keyId, `sha256:${createHash("sha256").update(keyId).digest("hex")}`];
+    return hash;
+  };
+  return {
+    transformed: (kind, id, seconds, code) => {
+      const prefix = id === "" ? (kind === "from_storage" ? "identity" : "") : `${marker}${id}`;
+      operations.with(code, kind, prefix).add();
+      if (code === "OK") durations.with(kind, prefix).observe(seconds);
+    },
+    called: (provider, method, seconds, code) => calls.with(code, method, provider).observe(seconds),
+    keyUsed: (kind, provider, keyId) => {
+      uses.with(hashOf(keyId), provider, kind).add();
+      lastUses.with(hashOf(keyId), provider, kind).set(now());
+    },
+    keyTold: (provider, keyId, problem) => {
+      if (problem === undefined) told.with(hashOf(keyId), provider).set(now());
+      else refused.with(problem, provider).add();
+    },
+  };
+}
+
+/** Data keys that a key service of version 1 encrypts. */
 export function dataKeyMetrics(metrics: Metrics): DataKeyObserver {
-  const stability = "ALPHA";
   const duration = metrics
     .histogram({
       name: "apiserver_storage_data_key_generation_duration_seconds",
       help: "Seconds that making a data key took.",
       stability,
-      buckets: Array.from({ length: 14 }, (_, power) => Number((5e-6 * 2 ** power).toPrecision(12))),
+      buckets: doubled(5e-6, 14),
     })
     .with();
   const failures = metrics

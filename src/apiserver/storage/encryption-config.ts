@@ -37,6 +37,8 @@ export interface EncryptionParsing {
   /** Whether the file is followed: the names of key services of version 1 must then be unique, too. */
   readonly reload: boolean;
   readonly openKms?: (settings: KmsSettings) => EncryptionProvider;
+  /** Puts something around each provider of the file. */
+  readonly around?: (provider: EncryptionProvider) => EncryptionProvider;
 }
 
 /** The text of the file; what is wrong is said in the words of kube-apiserver. */
@@ -67,7 +69,7 @@ export function readEncryptionFile(file: string): string {
  */
 export function parseEncryptionConfig(
   text: string,
-  { file, dialect, reload, openKms = uncalled }: EncryptionParsing,
+  { file, dialect, reload, openKms = uncalled, around = (provider) => provider }: EncryptionParsing,
 ): EncryptionTable {
   const rules = rulesOf(text, file, dialect);
   const errors = encryptionErrors(rules, { reload, dialect });
@@ -76,7 +78,7 @@ export function parseEncryptionConfig(
   if (masked !== undefined) throw new Error(`error while building transformers: ${masked}`);
   const providers = new Map<string, EncryptionProvider[]>();
   for (const rule of rules) {
-    const opened = (rule.providers ?? []).flatMap((provider) => providersOf(provider, openKms));
+    const opened = (rule.providers ?? []).flatMap((provider) => providersOf(provider, openKms).map(around));
     for (const name of rule.resources ?? []) {
       const { resource, group } = groupResource(name);
       const key = `${resource}.${group}`;

@@ -7,10 +7,13 @@ import type { Strategy } from "#registry";
 import {
   type DataKeyObserver,
   type EncryptionProvider,
+  type KeyServiceObserver,
   type KmsProvider,
+  type TransformationObserver,
   identity,
   kmsV1,
   kmsV2,
+  measuredProvider,
 } from "#store";
 import type { HealthCheck } from "../health/health.ts";
 import { storageGroup } from "./storage-group.ts";
@@ -34,7 +37,7 @@ export interface EncryptionOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly reloads: Reloads;
-  readonly observer?: DataKeyObserver;
+  readonly observer?: DataKeyObserver & KeyServiceObserver & TransformationObserver;
   /** Aborted when the server closes. */
   readonly signal: AbortSignal;
 }
@@ -135,11 +138,13 @@ function load(text: string, options: EncryptionOptions): Loaded {
     const service =
       settings.version === "v1"
         ? kmsV1({ ...settings, clock, observer })
-        : kmsV2({ ...settings, clock, onError: (message, fields) => log.error(message, fields) });
+        : kmsV2({ ...settings, clock, observer, onError: (message, fields) => log.error(message, fields) });
     services.push(service);
     return service;
   };
-  return { text, table: parseEncryptionConfig(text, { file, dialect, reload, openKms }), services };
+  const around = (provider: EncryptionProvider): EncryptionProvider =>
+    observer ? measuredProvider(provider, observer) : provider;
+  return { text, table: parseEncryptionConfig(text, { file, dialect, reload, openKms, around }), services };
 }
 
 /** Keys lie below `<prefix>/<place>/`, and each place belongs to one resource. */

@@ -8,7 +8,7 @@ import type { Store } from "#store";
 import { claimDialect } from "../bootstrap/namespaces.ts";
 import { builtFrom } from "../built-from.ts";
 import { cacheMetrics } from "../metrics/cache-metrics.ts";
-import { dataKeyMetrics } from "../metrics/encryption-metrics.ts";
+import { dataKeyMetrics, encryptionMetrics } from "../metrics/encryption-metrics.ts";
 import { storeMeasuring } from "../metrics/measured-store.ts";
 import { remoteStoreMetrics } from "../metrics/remote-store-metrics.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
@@ -111,7 +111,10 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 
 function encryptionFor(options: StorageOptions, storePrefix: string): Encryption | undefined {
   const { dialect, settings, strategies, clock, log, metrics, reloads, signal } = options;
-  const observer = dataKeyMetrics(metrics);
+  const observer = {
+    ...dataKeyMetrics(metrics),
+    ...encryptionMetrics(metrics, { clock, marker: dialect.names.encryptionMarkers[0] }),
+  };
   if (settings.encryptionProviderConfig === "") return undefined;
   return openEncryption({
     file: settings.encryptionProviderConfig,

@@ -5,7 +5,14 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { noPrefix } from "../encrypted.ts";
 import { KeyServiceFailed } from "../errors.ts";
 import { type DataKey, DataKeyCache, dataKey, dataKeyBytes } from "./data-key.ts";
-import { type KmsOptions, type KmsProvider, failing, kmsChannel, rememberedHealth } from "./kms.ts";
+import {
+  type KeyServiceObserver,
+  type KmsOptions,
+  type KmsProvider,
+  failing,
+  kmsChannel,
+  rememberedHealth,
+} from "./kms.ts";
 import {
   type EncryptedObject,
   type KmsAnnotation,
@@ -38,11 +45,14 @@ interface CurrentKey {
 
 export interface KmsV2Options extends KmsOptions {
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
+  readonly observer?: KeyServiceObserver | undefined;
 }
 
 export function kmsV2(options: KmsV2Options): KmsProvider {
-  const { name, clock, onError } = options;
-  const { channel, call } = kmsChannel(options);
+  const { name, clock, onError, observer } = options;
+  const { channel, call } = kmsChannel(options, (method, seconds, code) =>
+    observer?.called(name, method, seconds, code),
+  );
   const keys = new DataKeyCache<DataKey>(keptKeys);
   let current: CurrentKey | undefined;
   let closed = false;
@@ -63,6 +73,8 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     if (!protocols.includes(version))
       problems.push(`expected KMSv2 API version ${protocols[0]}, got ${version.slice(0, longestHealth)}`);
     const wrong = keyIdProblem(keyId);
+    if (wrong === undefined) observer?.keyTold(name, keyId);
+    else observer?.keyTold(name, keyId, keyId === "" ? "empty" : "too_long");
     if (wrong === undefined) problems.push(...(await rotate(keyId)));
     else problems.push(`got invalid KMSv2 KeyID ${JSON.stringify(keyId.slice(0, longestId))}: ${wrong}`);
     if (problems.length === 0) return;
@@ -133,6 +145,7 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     id: `kms:v2:${name}:`,
     seal: async (value, at, prefix = noPrefix) => {
       const { keyId, encrypted, annotations, key } = await writing();
+      observer?.keyUsed("to_storage", name, keyId);
       const sealed = encryptedObject.encode({
         encryptedData: key.seal(value, at),
         keyId,
@@ -147,12 +160,16 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
       if (!encryptedData || !keyId || !encryptedDataKey) throw new Error("it is not complete");
       const id = idOf(stored);
       const known = keys.get(id);
-      if (known) return known.open(encryptedData, at);
+      if (known) {
+        observer?.keyUsed("from_storage", name, keyId);
+        return known.open(encryptedData, at);
+      }
       const request = { ciphertext: encryptedDataKey, uid: randomUUID(), keyId, annotations };
       return call(v2Calls.decrypt, request).then(({ plaintext = Buffer.alloc(0) }) => {
         if (plaintext.length !== dataKeyBytes) throw new Error(`its data key has ${plaintext.length} bytes`);
         const key = dataKey(plaintext);
         keys.set(id, key);
+        observer?.keyUsed("from_storage", name, keyId);
         return key.open(encryptedData, at);
       });
     },

@@ -22,6 +22,15 @@ export interface DataKeyObserver {
   filled(share: number): void;
 }
 
+/** Told about the calls and the keys of version 2. */
+export interface KeyServiceObserver {
+  called(provider: string, method: string, seconds: number, code: string): void;
+  /** A value was sealed or opened with a key of this id. */
+  keyUsed(kind: "from_storage" | "to_storage", provider: string, keyId: string): void;
+  /** The service said that it uses the key of this id, or one that cannot be. */
+  keyTold(provider: string, keyId: string, problem?: "empty" | "too_long"): void;
+}
+
 export interface KmsProvider extends EncryptionProvider {
   readonly version: "v1" | "v2";
   readonly name: string;
@@ -33,18 +42,23 @@ export interface KmsProvider extends EncryptionProvider {
 export type KmsCall = <Q, R>(method: GrpcMethod<Q, R>, request: Q) => Promise<R>;
 
 /** Failures of calls are told as the key service's: they are not the store's. */
-export function kmsChannel({ endpoint, timeoutMilliseconds, clock }: KmsOptions): {
-  readonly call: KmsCall;
-  readonly channel: GrpcChannel;
-} {
+export function kmsChannel(
+  { endpoint, timeoutMilliseconds, clock }: KmsOptions,
+  called?: (method: string, seconds: number, code: string) => void,
+): { readonly call: KmsCall; readonly channel: GrpcChannel } {
   const channel = grpcChannel({ endpoints: [endpoint], clock });
   return {
     channel,
     call: async (method, request) => {
+      const began = performance.now();
+      const ended = (code: string): void => called?.(method.path, (performance.now() - began) / 1000, code);
       try {
         const options = { deadlineMilliseconds: timeoutMilliseconds, repeatable: true };
-        return await channel.unary(method, request, options);
+        const answer = await channel.unary(method, request, options);
+        ended("OK");
+        return answer;
       } catch (error) {
+        ended(error instanceof GrpcError ? rpcCode(error) : "Unknown");
         throw new KeyServiceFailed(rpcErrorText(error as Error), { cause: error });
       }
     },
@@ -54,10 +68,16 @@ export function kmsChannel({ endpoint, timeoutMilliseconds, clock }: KmsOptions)
 /** As Go's library for these calls says it. */
 function rpcErrorText(error: Error): string {
   if (!(error instanceof GrpcError)) return error.message;
-  const words = error.code.toLowerCase().split("_");
-  const code = words.map((word) => `${word[0]!.toUpperCase()}${word.slice(1)}`).join("");
+  const code = rpcCode(error);
   const detail = code === "DeadlineExceeded" ? "context deadline exceeded" : error.detail;
-  return `rpc error: code = ${code === "Cancelled" ? "Canceled" : code} desc = ${detail}`;
+  return `rpc error: code = ${code} desc = ${detail}`;
+}
+
+/** `DeadlineExceeded`. */
+export function rpcCode({ code: shouted }: GrpcError): string {
+  const words = shouted.toLowerCase().split("_");
+  const code = words.map((word) => `${word[0]!.toUpperCase()}${word.slice(1)}`).join("");
+  return code === "Cancelled" ? "Canceled" : code;
 }
 
 /** A failure, with what was being done. */

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { GrpcError } from "#http";
+import type { EncryptionProvider } from "../encrypted.ts";
+import { KeyServiceFailed } from "../errors.ts";
+import { measuredProvider } from "./measured-provider.ts";
+
+const bytes = Buffer.from("x");
+const deadline = new KeyServiceFailed("late", { cause: new GrpcError("DEADLINE_EXCEEDED", "late") });
+const cases: [name: string, run: () => Uint8Array | Promise<Uint8Array>, code: string][] = [
+  ["at once", () => bytes, "OK"],
+  ["later", async () => bytes, "OK"],
+  ["with an answer of the key service", () => Promise.reject(deadline), "DeadlineExceeded"],
+  [
+    "with what was made of one",
+    () => Promise.reject(new KeyServiceFailed("x", { cause: deadline })),
+    "Unknown",
+  ],
+  [
+    "with another failure",
+    () => {
+      throw new Error("odd");
+    },
+    "Unknown",
+  ],
+];
+for (const [name, run, code] of cases)
+  test(`a value is transformed ${name}: ${code}`, async () => {
+    const told: string[] = [];
+    const provider: EncryptionProvider = { id: "kms:v2:a:", seal: run, open: run };
+    const measured = measuredProvider(provider, {
+      transformed: (kind, id, seconds, found) => void told.push(`${kind} ${id} ${seconds >= 0} ${found}`),
+    });
+    for (const ask of [measured.seal, measured.open])
+      if (code === "OK") assert.equal(await ask(bytes, "n"), bytes);
+      else await assert.rejects(async () => await ask(bytes, "n"));
+    assert.deepEqual(told, [`to_storage kms:v2:a: true ${code}`, `from_storage kms:v2:a: true ${code}`]);
+  });
