@@ -11,6 +11,7 @@ import type { AnyOption } from "#options";
 /** Settings that work without anybody reading them by name, and why. */
 const otherwise: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   apiserver: {
+    admissionControl: "the plug-ins to enable and to disable follow from it",
     cloudProvider: "its check lets only values through that ask for nothing",
     logFlushFrequency: "logFrom takes the settings of logs as a whole",
     loggingFormat: "logFrom takes the settings of logs as a whole",

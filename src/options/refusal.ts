@@ -12,9 +12,6 @@ export class Refusal extends Error {
 
 /** A flag's text that is no value of its type: told in the words in which the original parses it. */
 export class Unparsable extends Refusal {
-  constructor(message: string) {
-    super(message);
-  }
   /** `strconv.ParseInt: parsing "x": invalid syntax`. */
   static of(parser: string, given: string, why: "invalid syntax" | "value out of range"): Unparsable {
     return new Unparsable(`strconv.${parser}: parsing ${JSON.stringify(given)}: ${why}`);
@@ -29,7 +26,7 @@ export function within<T>(at: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Unparsable) throw error;
+    if (error instanceof Unparsable) throw new Unparsable(error.message, `${at}${error.at}`);
     if (error instanceof UnknownField) throw new UnknownField(error.message, `${at}${error.at}`);
     if (error instanceof Refusal) throw new Refusal(error.message, `${at}${error.at}`);
     throw error;

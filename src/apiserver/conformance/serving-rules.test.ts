@@ -30,27 +30,20 @@ const folder = (t: TestContext): string => {
   return made;
 };
 
-const addresses: [name: string, flags: string[], expected: string][] = [
-  ["the advertised address", ["--advertise-address=192.0.2.7", "--bind-address=192.0.2.8"], "192.0.2.7"],
-  [
-    "the bind address where none is advertised",
-    ["--advertise-address=", "--bind-address=192.0.2.8"],
-    "192.0.2.8",
-  ],
-  [
-    "that of the way out where it binds to all",
-    ["--advertise-address=", "--bind-address=0.0.0.0"],
-    hostAddress("IPv4") ?? "127.0.0.1",
-  ],
+const addresses: [name: string, advertiseAddress: string, bindAddress: string, expected: string][] = [
+  ["the advertised address", "192.0.2.7", "192.0.2.8", "192.0.2.7"],
+  ["the bind address where none is advertised", "", "192.0.2.8", "192.0.2.8"],
+  ["that of the way out where it binds to all", "", "0.0.0.0", hostAddress("IPv4") ?? "127.0.0.1"],
   [
     "that of the way out where it binds to all of the newer family",
-    ["--advertise-address=", "--bind-address=::"],
+    "",
+    "::",
     hostAddress("IPv6") ?? "127.0.0.1",
   ],
 ];
-for (const [name, flags, expected] of addresses)
+for (const [name, advertiseAddress, bindAddress, expected] of addresses)
   test(`members reach the server at ${name}`, () =>
-    assert.equal(publicAddress(settings(...flags)), expected));
+    assert.equal(publicAddress({ ...settings(), advertiseAddress, bindAddress }), expected));
 
 test("an external host name stands in the addresses that are handed out", async () => {
   assert.equal(externalAddress(settings("--external-hostname=api.example")), "api.example:6443");
