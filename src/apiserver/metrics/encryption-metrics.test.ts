@@ -24,9 +24,9 @@ test("data keys are counted, and shown as zero while there are none", () => {
 test("values, calls of key services and the ids of their keys are counted", () => {
   const metrics = createMetrics();
   const observer = encryptionMetrics(metrics, { clock: virtualClock(5000), marker: "m:enc:" });
-  observer.transformed("to_storage", "kms:v2:a:", 0.1, "OK");
-  observer.transformed("from_storage", "kms:v2:a:", 0.1, "Unknown");
-  observer.transformed("from_storage", "", 0.1, "OK");
+  observer.transformation("to_storage", "kms:v2:a:").succeeded(0.1);
+  observer.transformation("from_storage", "kms:v2:a:").failed("Unknown");
+  observer.transformation("from_storage", "").succeeded(0.1);
   observer.called("a", "/v2.KeyManagementService/Status", 0.1, "Unavailable");
   observer.keyUsed("from_storage", "a", "1");
   observer.keyTold("a", "1");
@@ -49,4 +49,22 @@ test("values, calls of key services and the ids of their keys are counted", () =
   const shown = new Set(text.split("\n").map(sorted));
   for (const line of lines) assert.ok(shown.has(sorted(`apiserver_${line}`)), `${line}\n${text}`);
   assert.doesNotMatch(text, /duration_seconds_count\{[^}]*from_storage[^}]*kms/);
+});
+
+test("of ever new keys only the newest are shown", () => {
+  const metrics = createMetrics();
+  const observer = encryptionMetrics(metrics, { clock: virtualClock(), marker: "m:enc:" });
+  for (let at = 0; at < 300; at++)
+    for (const keyId of ["kept", `key-${at}`]) {
+      observer.keyUsed("to_storage", "a", keyId);
+      observer.keyTold("a", keyId);
+    }
+  const shown = metrics.expose().split("\n");
+  for (const name of ["total", "last_timestamp_seconds", "status_last_timestamp_seconds"])
+    assert.equal(
+      shown.filter((line) => line.startsWith(`apiserver_envelope_encryption_key_id_hash_${name}{`)).length,
+      100,
+      name,
+    );
+  assert.ok(shown.some((line) => /key_id_hash_total\{.*\} 300$/.test(line)));
 });

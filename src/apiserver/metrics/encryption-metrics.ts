@@ -1,6 +1,6 @@
 // What is counted about values that are encrypted in the store, and about key services and their keys.
 import { createHash } from "node:crypto";
-import type { Clock, Metrics } from "#base";
+import type { Clock, Counter, Family, Histogram, Metrics } from "#base";
 import type { DataKeyObserver, KeyServiceObserver, TransformationObserver } from "#store";
 
 const stability = "ALPHA";
@@ -57,6 +57,8 @@ export function encryptionMetrics(
     stability,
     labels: ["error", "provider_name"],
   });
+  const usedKeys = newest([uses, lastUses]);
+  const toldKeys = newest([told]);
   const now = (): number => clock.now() / 1000;
   let [hashed, hash] = ["", ""];
   const hashOf = (keyId: string): string => {
@@ -65,19 +67,47 @@ export function encryptionMetrics(
     return hash;
   };
   return {
-    transformed: (kind, id, seconds, code) => {
+    transformation: (kind, id) => {
       const prefix = id === "" ? (kind === "from_storage" ? "identity" : "") : `${marker}${id}`;
-      operations.with(code, kind, prefix).add();
-      if (code === "OK") durations.with(kind, prefix).observe(seconds);
+      // Found once, and shown only from the first value on.
+      let succeeded: Counter | undefined;
+      let duration: Histogram | undefined;
+      return {
+        succeeded: (seconds) => {
+          (succeeded ??= operations.with("OK", kind, prefix)).add();
+          (duration ??= durations.with(kind, prefix)).observe(seconds);
+        },
+        failed: (code) => operations.with(code, kind, prefix).add(),
+      };
     },
     called: (provider, method, seconds, code) => calls.with(code, method, provider).observe(seconds),
     keyUsed: (kind, provider, keyId) => {
-      uses.with(hashOf(keyId), provider, kind).add();
-      lastUses.with(hashOf(keyId), provider, kind).set(now());
+      const labels = usedKeys.of(hashOf(keyId), provider, kind);
+      uses.with(...labels).add();
+      lastUses.with(...labels).set(now());
     },
     keyTold: (provider, keyId, problem) => {
-      if (problem === undefined) told.with(hashOf(keyId), provider).set(now());
+      if (problem === undefined) told.with(...toldKeys.of(hashOf(keyId), provider)).set(now());
       else refused.with(problem, provider).add();
+    },
+  };
+}
+
+const mostKeys = 100;
+
+/** A key service may use ever new keys: only so many are shown, those that were used last. */
+function newest(families: readonly Family<unknown>[]): { of(...labels: string[]): readonly string[] } {
+  const kept = new Map<string, readonly string[]>();
+  return {
+    of: (...labels) => {
+      const key = labels.join("\n");
+      if (!kept.delete(key) && kept.size >= mostKeys) {
+        const [oldest, forgotten] = kept.entries().next().value!;
+        kept.delete(oldest);
+        for (const family of families) family.remove(...forgotten);
+      }
+      kept.set(key, labels);
+      return labels;
     },
   };
 }

@@ -49,6 +49,7 @@ export const podSchedulingContext = strategy<PodSchedulingContext>({
     obj.status = {};
   },
   validate: specErrors,
+  // As a new object and as a change of one: kube-apiserver tells what is wrong twice.
   validateUpdate: (obj) => [...specErrors(obj), ...specErrors(obj)],
   subresources: { status: statusPart<PodSchedulingContext>(statusErrors) },
   columns: [

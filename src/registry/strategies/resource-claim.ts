@@ -151,6 +151,7 @@ export const resourceClass = strategy<ResourceClass>({
   metaChecks: { asNew: 2 },
   returnsDeleted: true,
   validate: classErrors,
+  // As a new object and as a change of one: kube-apiserver tells what is wrong twice.
   validateUpdate: (obj) => [...classErrors(obj), ...classErrors(obj)],
   columns: [
     nameColumn,

@@ -6,30 +6,34 @@ import { rpcCode } from "./kms.ts";
 
 export type Transformation = "from_storage" | "to_storage";
 
-/** `code` is that of the key service's answer; `Unknown` of failures that are not its own, `OK` of none. */
 export interface TransformationObserver {
-  transformed(kind: Transformation, id: string, seconds: number, code: string): void;
+  /** Who is told of one kind of work of the provider with this id. */
+  transformation(kind: Transformation, id: string): TransformationEnds;
+}
+
+export interface TransformationEnds {
+  succeeded(seconds: number): void;
+  /** `code` is that of the key service's answer; `Unknown` for failures that are not its own. */
+  failed(code: string): void;
 }
 
 export function measuredProvider<P extends EncryptionProvider>(
   provider: P,
-  { transformed }: TransformationObserver,
+  observer: TransformationObserver,
 ): P {
-  const measured =
-    <A extends readonly unknown[]>(
-      kind: Transformation,
-      run: (...given: A) => Uint8Array | Promise<Uint8Array>,
-    ) =>
-    (...given: A): Uint8Array | Promise<Uint8Array> => {
+  const measured = <A extends readonly unknown[]>(
+    kind: Transformation,
+    run: (...given: A) => Uint8Array | Promise<Uint8Array>,
+  ) => {
+    const ends = observer.transformation(kind, provider.id);
+    const failed = (error: unknown): never => {
+      ends.failed(codeOf(error));
+      throw error;
+    };
+    return (...given: A): Uint8Array | Promise<Uint8Array> => {
       const began = performance.now();
-      const ended = (code: string): void =>
-        transformed(kind, provider.id, (performance.now() - began) / 1000, code);
-      const failed = (error: unknown): never => {
-        ended(codeOf(error));
-        throw error;
-      };
       const succeeded = (bytes: Uint8Array): Uint8Array => {
-        ended("OK");
+        ends.succeeded((performance.now() - began) / 1000);
         return bytes;
       };
       let result;
@@ -40,6 +44,7 @@ export function measuredProvider<P extends EncryptionProvider>(
       }
       return result instanceof Promise ? result.then(succeeded, failed) : succeeded(result);
     };
+  };
   return {
     ...provider,
     seal: measured("to_storage", (value: Uint8Array, name: string, prefix?: Uint8Array) =>
