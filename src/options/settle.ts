@@ -153,7 +153,7 @@ export function settle<O extends AnyOption>(
         failed.add(option.name);
         errors.push(
           error instanceof Unparsable
-            ? `invalid argument ${JSON.stringify(text)} for ${JSON.stringify(shownFlag(set, option))} flag: ${error.message}`
+            ? `invalid argument ${JSON.stringify(text)} for ${JSON.stringify(shownFlag(set, option, spelled))} flag: ${error.message}`
             : `${spelled}=${clip(text)}${fieldText(set, option)}: ${error.message}`,
         );
       }
@@ -308,9 +308,9 @@ function grammarText(
   }
 }
 
-/** `--secure-port`, or `-v, --v`. */
-const shownFlag = (set: OptionSet, { flag = "", short }: AnyOption): string =>
-  `${short ? `-${short}, ` : ""}--${set.dialect.spelling.flag(flag)}`;
+/** `--secure-port`, or `-v, --v`; by the name that was given, where a flag has several. */
+const shownFlag = (set: OptionSet, { flag = "", short }: AnyOption, spelled: string): string =>
+  `${short ? `-${short}, ` : ""}${spelled.startsWith("--") ? spelled.replaceAll("_", "-") : `--${set.dialect.spelling.flag(flag)}`}`;
 
 /** The field of the file after its flag, unless it follows from the flag. */
 const fieldText = (set: OptionSet, { config }: AnyOption): string =>

@@ -56,6 +56,10 @@ test("a claim that a token must hold may have commas", () => {
 
 const unparsable: [flag: string, told: string][] = [
   ["--event-ttl=x", 'invalid argument "x" for "--event-ttl" flag: time: invalid duration "x"'],
+  [
+    "--store_compaction-interval=x",
+    'invalid argument "x" for "--store-compaction-interval" flag: time: invalid duration "x"',
+  ],
   ["--event-ttl=5", 'invalid argument "5" for "--event-ttl" flag: time: missing unit in duration "5"'],
   ["--bind-address=", 'invalid argument "" for "--bind-address" flag: failed to parse IP: ""'],
   ["--bind-address=foo", 'invalid argument "foo" for "--bind-address" flag: failed to parse IP: "foo"'],
