@@ -25,7 +25,10 @@ export const largestBody = 3 * 1024 * 1024;
 /** The body of a request about an object. */
 export async function readBody(call: ApiCall): Promise<Uint8Array> {
   const bytes = await readAnyBody(call);
-  return limitValues(bytes);
+  const counting = isLarge(bytes.length) ? new TimeSlice() : undefined;
+  const limited = limitValues(bytes);
+  if (counting?.expired) await counting.yield();
+  return limited;
 }
 
 /** A body that is passed on as it is. */

@@ -14,16 +14,35 @@ interface Place {
   readonly insideMetadata: boolean;
 }
 
+const keywordsOfMaps = ["properties", "definitions", "dependencies", "patternProperties"];
+const keywordsOfLists = ["allOf", "anyOf", "oneOf"];
+const keywordsOfOne = ["not", "additionalProperties", "additionalItems"];
+
+type Below = readonly [schema: SchemaProps, path: string, keyword: string];
+const none: readonly Below[] = [];
+
 /** Schemas below a schema, with the path of each. */
-export function* schemasBelow(schema: SchemaProps, path: string): Generator<[SchemaProps, string, string]> {
-  for (const key of ["properties", "definitions", "dependencies", "patternProperties"])
-    for (const [name, inner] of Object.entries((schema[key] as object | undefined) ?? {}))
+export const schemasBelow = (schema: SchemaProps, path: string): Iterable<Below> =>
+  isLeaf(schema) ? none : innerSchemas(schema, path);
+
+/** Most schemas are: nothing they say is an object or a list. */
+function isLeaf(schema: SchemaProps): boolean {
+  for (const key in schema) if (typeof schema[key] === "object") return false;
+  return true;
+}
+
+function* innerSchemas(schema: SchemaProps, path: string): Generator<Below, void> {
+  for (const key of keywordsOfMaps) {
+    const map = schema[key];
+    if (!isObject(map)) continue;
+    for (const [name, inner] of Object.entries(map))
       if (isObject(inner)) yield [inner, `${path}.${key}[${name}]`, key];
-  for (const key of ["allOf", "anyOf", "oneOf"])
-    for (const [i, inner] of ((schema[key] as SchemaProps[] | undefined) ?? []).entries())
-      yield [inner, `${path}.${key}[${i}]`, key];
-  for (const key of ["not", "additionalProperties", "additionalItems"])
-    if (isObject(schema[key])) yield [schema[key], `${path}.${key}`, key];
+  }
+  for (const key of keywordsOfLists) {
+    const list = schema[key] as readonly SchemaProps[] | undefined;
+    if (list) for (const [i, inner] of list.entries()) yield [inner, `${path}.${key}[${i}]`, key];
+  }
+  for (const key of keywordsOfOne) if (isObject(schema[key])) yield [schema[key], `${path}.${key}`, key];
   const { items } = schema;
   if (Array.isArray(items))
     for (const [i, inner] of items.entries()) yield [inner as SchemaProps, `${path}.items[${i}]`, "items"];

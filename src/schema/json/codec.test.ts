@@ -271,6 +271,27 @@ test("canonical form drops what is undefined, unknown or zero, fills in what is 
   });
 });
 
+const rawTexts: [given: string, printed?: string][] = [
+  ['{"b":1,"a":[1,"x",{"c":null,"b":true}]}'],
+  ['{"z":{},"__proto__":[],"":""}'],
+  ['{ "b" : [ 1 , 2 ] }', '{"b":[1,2]}'],
+  ['{"2":1,"1":2}'],
+  ['{"a":{"10":1,"9":2}}'],
+  ['{"a":-0}'],
+  ['{"a":[-0,1.0]}'],
+  ['{"a":[12345678901234567890]}'],
+  ['{"a":1e3}'],
+  ['{"a":"\\u0041\\/"}'],
+  ['{"\\u0041":1}'],
+  [`{"a":"<&>\u2028\u007f"}`],
+];
+for (const [given, printed = given] of rawTexts)
+  test(`the raw object ${JSON.stringify(given)} prints as it was read`, () => {
+    const { value } = decodeJson(Thing, `{"spec":{"raw":${given}}}`);
+    const text = encodeJson(Thing, value);
+    assert.ok(text.includes(`"raw":${printed}`), text);
+  });
+
 test("large integers and raw texts print as they were read", () => {
   const text = doc('"size":9223372036854775807,"any":{"1":1.0,"0":1e2},').replace(
     '"raw":null',

@@ -77,7 +77,9 @@ function quickly(message: Message, text: string, keys: number, maxDepth: number)
     if (typeof tree !== "object" || tree === null || Array.isArray(tree)) return undefined;
     const state = newState(true, true, maxDepth);
     const value = walkMessage(planOf(message), tree, state);
-    if (state.unknown || state.raw || state.keys !== keys) return undefined;
+    if (state.unknown || state.keys !== keys) return undefined;
+    // Strings without escapes are printed as they were written.
+    if (state.raw && (state.respelled || text.includes("\\"))) return undefined;
     return state.numbers && scan(text) === undefined ? undefined : value;
   } catch (error) {
     if (error === irregular || error instanceof SyntaxError) return undefined;

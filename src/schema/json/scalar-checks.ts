@@ -64,11 +64,28 @@ function anything(value: unknown, state: WalkState): unknown {
   state.depthLeft++;
   return value;
 }
+/** Keys that begin with a digit may be put in order, and a negative zero loses its sign. */
+function noteSpelling(value: unknown, state: WalkState): void {
+  if (typeof value === "number") state.respelled ||= Object.is(value, -0);
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    state.numbers = true;
+    for (const item of value) noteSpelling(item, state);
+  } else
+    for (const key in value) {
+      const first = key.charCodeAt(0);
+      state.respelled ||= first >= 48 && first <= 57;
+      noteSpelling((value as Record<string, unknown>)[key], state);
+    }
+}
 const raw: Check = (value, state) => {
   if (value instanceof Uint8Array) throw new TypeError("a raw object in binary form has no JSON");
-  if (state.own) state.raw = true;
-  else if (isRemembered(value)) state.remembered = true;
-  return anything(value, state);
+  anything(value, state);
+  if (state.own) {
+    state.raw ||= typeof value === "object" && value !== null && !Array.isArray(value);
+    noteSpelling(value, state);
+  } else if (isRemembered(value)) state.remembered = true;
+  return value;
 };
 
 const readMicroTime = text(givenMicroTime);

@@ -17,6 +17,8 @@ export interface WalkState {
   numbers: boolean;
   /** Raw objects were met: of those the text matters, not only the value. */
   raw: boolean;
+  /** Printing such an object would not give its text back, however the text is spelled otherwise. */
+  respelled: boolean;
   /** Raw objects were met whose text is remembered. */
   remembered: boolean;
 }
@@ -28,6 +30,7 @@ export const newState = (own: boolean, reading: boolean, maxDepth: number): Walk
   unknown: false,
   numbers: false,
   raw: false,
+  respelled: false,
   remembered: false,
 });
 
