@@ -1,4 +1,5 @@
 // What the claims of a verified token say of its user: claims and prefixes, or expressions over them.
+import { jsonKind } from "#base";
 import { Double, type Program, type Value, elements, isList } from "#cel";
 import type { Identity, User } from "./user.ts";
 
@@ -149,7 +150,7 @@ function textOf(claimed: unknown, what: string): string {
 }
 
 function wrongType(value: unknown, wanted: string): string {
-  const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+  const found = jsonKind(value);
   return `json: cannot unmarshal ${found} into Go value of type ${wanted}`;
 }
 

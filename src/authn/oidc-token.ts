@@ -1,5 +1,6 @@
 // An identity token before it is verified: its parts decoded as go-jose and go-oidc decode them, which decides
 // what is a token at all, and in their words.
+import { jsonKind } from "#base";
 import { JsonSyntaxError, parseJson } from "#schema";
 import type { Claims } from "./claims.ts";
 
@@ -81,14 +82,12 @@ function jsonOf(text: string): unknown {
 
 function recordOf(value: unknown, type: string): Claims {
   if (value === null) return {};
-  if (kindOf(value) !== "object") throw new Error(cannot(value, `value of type ${type}`));
+  if (jsonKind(value) !== "object") throw new Error(cannot(value, `value of type ${type}`));
   return value as Claims;
 }
 
-const kindOf = (value: unknown): string =>
-  Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
 const cannot = (value: unknown, into: string): string =>
-  `json: cannot unmarshal ${kindOf(value)} into Go ${into}`;
+  `json: cannot unmarshal ${jsonKind(value)} into Go ${into}`;
 
 const headerTexts: readonly [name: string, called: string][] = [
   ["kid", "key ID"],
@@ -200,7 +199,7 @@ function timeOf(value: unknown, name: string): number {
 function namesOf(value: unknown): Readonly<Record<string, string>> {
   if (value === null) return {};
   const field = "struct field idToken._claim_names of type";
-  if (kindOf(value) !== "object") throw new Error(cannot(value, `${field} map[string]string`));
+  if (jsonKind(value) !== "object") throw new Error(cannot(value, `${field} map[string]string`));
   return Object.fromEntries(
     Object.entries(value as Claims).map(([name, source]) => [name, textOf(source, "idToken._claim_names")]),
   );
@@ -209,10 +208,10 @@ function namesOf(value: unknown): Readonly<Record<string, string>> {
 function sourcesOf(value: unknown): Claims {
   if (value === null) return {};
   const field = "struct field idToken._claim_sources of type";
-  if (kindOf(value) !== "object") throw new Error(cannot(value, `${field} map[string]oidc.claimSource`));
+  if (jsonKind(value) !== "object") throw new Error(cannot(value, `${field} map[string]oidc.claimSource`));
   for (const source of Object.values(value as Claims)) {
     if (source === null) continue;
-    if (kindOf(source) !== "object") throw new Error(cannot(source, `${field} oidc.claimSource`));
+    if (jsonKind(source) !== "object") throw new Error(cannot(source, `${field} oidc.claimSource`));
     for (const [name, said] of Object.entries(source as Claims))
       if (/^(?:endpoint|access_token)$/i.test(name))
         textOf(said, `claimSource._claim_sources.${name.toLowerCase()}`);

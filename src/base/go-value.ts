@@ -1,5 +1,9 @@
 // Decoded JSON as kube-apiserver prints it in errors: Go's `%v`, `%#v` and `%T`. People search for these texts.
 
+/** What `encoding/json` calls a value of the wrong type. */
+export const jsonKind = (value: unknown): string =>
+  Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+
 /** Integers in full; others from a million on, or below a ten-thousandth, with an exponent of at least two digits. */
 export function goNumber(value: number): string {
   const [digits, power] = value.toExponential().split("e") as [string, string];

@@ -7,6 +7,7 @@ import {
   goPlain,
   invalid as invalidObject,
   invalidValue,
+  jsonKind,
   unsupportedMediaType,
 } from "#base";
 import { header, parseMediaType } from "#http";
@@ -197,9 +198,6 @@ function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fiel
     );
   return { value, strict: duplicate };
 }
-
-const jsonKind = (value: unknown): string =>
-  Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
 
 /** The place of the operation that a finding is about. */
 const operationOf = (finding: string): number => Number(/\[(\d+)\]/.exec(finding)?.[1] ?? 0);

@@ -161,9 +161,10 @@ export const quantity: OptionType<string> = {
   name: "quantity",
   parse: (given) => {
     try {
-      return checkedQuantity(given);
-    } catch {
-      throw new Unparsable(`quantities must match the regular expression '${quantityPattern}'`);
+      parseQuantity(given);
+      return given;
+    } catch (error) {
+      throw new Unparsable((error as Error).message);
     }
   },
   read: (value) => {
@@ -174,8 +175,6 @@ export const quantity: OptionType<string> = {
   write: (value) => value,
   format: (value) => value,
 };
-
-const quantityPattern = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
 
 function checkedQuantity(given: string): string {
   try {

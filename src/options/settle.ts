@@ -309,8 +309,12 @@ function grammarText(
 }
 
 /** `--secure-port`, or `-v, --v`; by the name that was given, where a flag has several. */
-const shownFlag = (set: OptionSet, { flag = "", short }: AnyOption, spelled: string): string =>
-  `${short ? `-${short}, ` : ""}${spelled.startsWith("--") ? spelled.replaceAll("_", "-") : `--${set.dialect.spelling.flag(flag)}`}`;
+function shownFlag(set: OptionSet, { flag = "", short }: AnyOption, spelled: string): string {
+  const name = spelled.startsWith("--")
+    ? spelled.replaceAll("_", "-")
+    : `--${set.dialect.spelling.flag(flag)}`;
+  return short ? `-${short}, ${name}` : name;
+}
 
 /** The field of the file after its flag, unless it follows from the flag. */
 const fieldText = (set: OptionSet, { config }: AnyOption): string =>

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { MutatingWebhook, MutatingWebhookConfiguration } from "#api";
-import { deepCopy } from "#base";
+import { deepCopy, jsonKind } from "#base";
 import { type Json, jsonPatch, parseJson } from "#schema";
 import { type AdmissionAttributes, type AdmissionPlugin, slot } from "../attributes.ts";
 import { reinvocation } from "../reinvocation.ts";
@@ -132,9 +132,7 @@ function parsePatch(text: string): readonly unknown[] {
   }
   if (patch === null) return [];
   if (!Array.isArray(patch))
-    throw internalError(
-      `json: cannot unmarshal ${typeof patch === "boolean" ? "bool" : typeof patch} into Go value of type jsonpatch.Patch`,
-    );
+    throw internalError(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type jsonpatch.Patch`);
   return patch;
 }
 

@@ -1,7 +1,7 @@
 // The reply of a webhook, read as a review of the version that was asked for. What cannot be read as one is a failed
 // call, in the words of kube-apiserver's client.
 import { Status } from "#api";
-import { refusalText } from "#base";
+import { jsonKind, refusalText } from "#base";
 import {
   DecodeError,
   type Message,
@@ -43,7 +43,8 @@ export function readReply(reply: WebhookReply, apiVersion: string): Record<strin
   if (status < 200 || status > 206) throw new Error(refusalText(status, body, type));
   if (body === "") throw new Error(`0-length response with status code: ${status} and content type: ${type}`);
   const review = parsed(body) ?? {};
-  if (!isObject(review)) throw untyped(`cannot unmarshal ${kindOf(review)} into Go value of type ${header}`);
+  if (!isObject(review))
+    throw untyped(`cannot unmarshal ${jsonKind(review)} into Go value of type ${header}`);
   checkKind(review, apiVersion);
   if (!isWellTyped(review["response"])) refuseWrongTypes(review);
   return review;
@@ -54,9 +55,6 @@ const header =
 
 const untyped = (why: string): Error =>
   new Error(`couldn't get version/kind; json parse error: json: ${why}`);
-
-const kindOf = (value: unknown): string =>
-  Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
 
 /** Whatever a reply says of its form, it is read as JSON, or as YAML if it does not look like that. */
 function parsed(text: string): unknown {
@@ -75,7 +73,7 @@ function parsed(text: string): unknown {
 function checkKind(review: Record<string, unknown>, asked: string): void {
   for (const key of ["apiVersion", "kind"])
     if (typeof (review[key] ?? "") !== "string")
-      throw untyped(`cannot unmarshal ${kindOf(review[key])} into Go struct field .${key} of type string`);
+      throw untyped(`cannot unmarshal ${jsonKind(review[key])} into Go struct field .${key} of type string`);
   const apiVersion = (review["apiVersion"] as string | null) || asked;
   const kind = (review["kind"] as string | null) || "AdmissionReview";
   if (apiVersion === asked && kind === "AdmissionReview") return;

@@ -92,6 +92,7 @@ export function customResources(
       // What a webhook would make of it is not asked for something that did not change.
       if (convert) return false;
       const wanted = resource.conversion ? await resource.conversion.toStored(encoded) : encoded.value;
+      if (Buffer.compare(entry.value, wanted) === 0) return false;
       return !isDeepStrictEqual(valueOf(Buffer.from(entry.value)), valueOf(Buffer.from(wanted)));
     };
   const closing = new AbortController();

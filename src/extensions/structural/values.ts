@@ -40,6 +40,7 @@ const typeInvalid = (field: string, value: unknown, detail: string): FieldError 
 export function valueErrors(check: ValueCheck, value: unknown, path: string): FieldError[] {
   const found: Findings = { errors: [], matches: 0 };
   check(value, path, found);
+  if (found.errors.length === 0) return found.errors;
   // What several parts of a schema say is told once. Below a map at the root the path of a message begins with a
   // dot; the field does not.
   return [...new Map(found.errors.map((error) => [fieldErrorText(error), error])).values()].map((error) =>

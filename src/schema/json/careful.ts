@@ -52,7 +52,7 @@ interface Place {
   readonly path: string;
   readonly names: string;
   readonly owner: Message | undefined;
-  /** Read apart from what surrounds it: `value` is named in errors as if it were the document, `field` by what holds it. */
+  /** Read apart from what surrounds it: `value` is named in errors as if it were the document, `field` by its holder. */
   readonly apart?: "value" | "field";
 }
 
