@@ -5,6 +5,7 @@ import {
   canonicalQuantity,
   compareQuantity,
   formatQuantity,
+  isWholeQuantity,
   parseQuantity,
   quantityMilliValue,
   quantityOf,
@@ -82,3 +83,16 @@ test("whatever is printed reads back as the same amount and prints the same agai
     ),
   );
 });
+
+const whole: [text: string, whole: boolean][] = [
+  ["1", true],
+  ["1500m", false],
+  ["1E", true],
+  ["9223372036854775807", true],
+  ["99999999999999999999", false],
+  ["7Ei", false],
+  ["100000000000000000000k", false],
+];
+for (const [text, expected] of whole)
+  test(`${text} is ${expected ? "" : "not "}taken for a whole number`, () =>
+    assert.equal(isWholeQuantity(parseQuantity(text)), expected));

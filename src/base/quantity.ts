@@ -10,6 +10,8 @@ export interface Quantity {
   readonly format: QuantityFormat;
   /** The text it was read from, when that text is printed unchanged. */
   readonly text?: string;
+  /** Has more digits than kube-apiserver holds in 64 bits: what it counts of it wraps around. */
+  readonly large?: boolean;
 }
 
 export class QuantityError extends Error {
@@ -92,11 +94,11 @@ export function parseQuantity(text: string): Quantity {
     scale = nano;
   }
   if (format === "BinarySI") {
-    if (value > most * 10n ** BigInt(-scale)) return { value: signed(most), scale: 0, format };
+    if (value > most * 10n ** BigInt(-scale)) return { value: signed(most), scale: 0, format, large: true };
     if (value > 0n && value < 10n ** BigInt(-scale))
       return { value: signed(value), scale, format: "DecimalSI" };
   }
-  return { value: signed(value), scale, format };
+  return { value: signed(value), scale, format, large: true };
 }
 
 /** Divides by 10^`places`, away from zero. */
@@ -170,6 +172,12 @@ export function scaledValue({ value, scale: own }: Quantity, scale: number): big
 }
 export const quantityValue = (quantity: Quantity): number => Number(scaledValue(quantity, 0));
 export const quantityMilliValue = (quantity: Quantity): number => Number(scaledValue(quantity, -3));
+
+/** Whether it is a whole number, by as many of its thousandths as 64 bits hold. */
+export function isWholeQuantity(quantity: Quantity): boolean {
+  const milli = scaledValue(quantity, -3);
+  return (quantity.large ? BigInt.asIntN(64, milli) : milli) % 1000n === 0n;
+}
 
 const aligned = (a: Quantity, b: Quantity): [bigint, bigint, number] => {
   const scale = Math.min(a.scale, b.scale);

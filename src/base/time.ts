@@ -200,3 +200,7 @@ export const millisOfTime = (text: string): number => {
   const { seconds, nanos } = parseTime(text);
   return seconds * 1_000 + nanos / 1e6;
 };
+
+/** A time to the second as Go prints it, which is how texts for people show it. */
+export const goTime = (time: Date): string =>
+  `${time.toISOString().slice(0, 19).replace("T", " ")} +0000 UTC`;

@@ -215,6 +215,17 @@ test("counts are not negative", () => {
   );
 });
 
+test("a metric that was looked at without a result is shown as nil", () => {
+  const looked = (type: string, key: string) => ({ type, [key]: { name: "memory", current: {} } });
+  const status = {
+    desiredReplicas: 1,
+    currentReplicas: 1,
+    currentMetrics: [looked("Resource", "resource"), looked("Pods", "pods")],
+  };
+  const spec = { maxReplicas: 5, scaleTargetRef, metrics: [memory, pods] };
+  assert.equal(cellsOf(horizontalPodAutoscaler, { metadata, spec, status })[2], "<nil>/1Gi, <nil>/10");
+});
+
 test("a table shows what is measured of what is aimed at", () => {
   const status = {
     desiredReplicas: 1,

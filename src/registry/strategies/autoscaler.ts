@@ -277,11 +277,13 @@ function targetText(metric: MetricSpec, measured: MetricStatus | undefined): str
   const target = key && metric[key]?.target;
   if (!key || !target) return "<unknown type>";
   const current = measured?.[key]?.current;
-  const perPod = key === "external" || key === "object" ? " (avg)" : "";
+  const absent = current ? "<nil>" : unknown;
+  const total = key === "external" || key === "object";
   if (target.averageValue !== undefined)
-    return `${current?.averageValue ?? unknown}/${target.averageValue}${perPod}`;
-  if (key === "external" || key === "object")
-    return `${current?.value ?? unknown}/${target.value ?? "<nil>"}`;
+    return total
+      ? `${current?.averageValue ?? unknown}/${target.averageValue} (avg)`
+      : `${current?.averageValue ?? absent}/${target.averageValue}`;
+  if (total) return `${current?.value ?? absent}/${target.value ?? "<nil>"}`;
   const percent = (value: number | undefined, otherwise: string): string =>
     value === undefined ? otherwise : `${value}%`;
   return `${percent(current?.averageUtilization, unknown)}/${percent(target.averageUtilization, "<auto>")}`;

@@ -16,8 +16,10 @@ import { randomUUID } from "node:crypto";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
 import { qualifiedNameErrors } from "./rules/format.ts";
+import { roundUp } from "./rules/round-up.ts";
 import { containerResourceErrors, mayOvercommit, resourceNameErrors } from "./rules/resource-name.ts";
 
+const amountKeys = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] as const;
 const standardTypes = ["Pod", "Container", "PersistentVolumeClaim"];
 
 /** Containers without a limit get the most, without a request their limit, or else the least. */
@@ -153,7 +155,12 @@ export const limitRange = strategy<LimitRange>({
   hub: LimitRange,
   metaChecks: { asNew: 1, asChange: 0 },
   createOnUpdate: true,
-  defaults: ({ spec }) => spec.limits?.forEach(fillDefaults),
+  defaults: ({ spec }) => {
+    for (const item of spec.limits ?? []) {
+      for (const key of amountKeys) roundUp(item[key]);
+      fillDefaults(item);
+    }
+  },
   prepareForCreate: ({ metadata }) => {
     metadata.name ||= randomUUID();
   },

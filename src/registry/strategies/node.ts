@@ -3,7 +3,7 @@ import { Node } from "#api";
 import { strategy } from "../strategy.ts";
 import { nodeTableColumns } from "./node-columns.ts";
 import { nodeErrors, nodeUpdateErrors } from "./node-validation.ts";
-import { roundUp } from "./pod-defaults.ts";
+import { roundUp } from "./rules/round-up.ts";
 
 /** Address ranges come as one, as a list, or as both; the single one counts where they differ. */
 function alignRanges({ spec }: Node): void {

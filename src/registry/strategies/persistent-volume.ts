@@ -7,6 +7,7 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { accessModesText, classText, phaseText } from "./cells/volume.ts";
 import { statusPart } from "./parts.ts";
 import { termWarnings } from "./pod-warnings.ts";
+import { roundUp } from "./rules/round-up.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 import { allowedModes } from "./rules/access-modes.ts";
 import { sourceKeys, volumeSpecErrors } from "./volume-rules.ts";
@@ -92,6 +93,7 @@ export const persistentVolume = strategy<PersistentVolume>({
   defaults: ({ spec }) => {
     spec.persistentVolumeReclaimPolicy ||= "Retain";
     spec.volumeMode ??= "Filesystem";
+    roundUp(spec.capacity);
   },
   restore: ({ status }) => void (status.phase ||= "Pending"),
   prepareForCreate: (obj) => {

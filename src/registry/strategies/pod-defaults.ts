@@ -1,10 +1,8 @@
 // What is filled into pods and templates beyond fixed values: things that follow from other fields, and old
 // names kept in step.
 import type { Container, ObjectMeta, Pod, PodSpec } from "#api";
-import { formatQuantity, parseQuantity, scaledValue } from "#base";
 import { sourceKeys } from "./pod-validation/volume-sources.ts";
-
-type Amounts = Record<string, string>;
+import { roundUp, roundUpAll } from "./rules/round-up.ts";
 
 /** Defaults of every spec, in pods and in templates. */
 export function podSpecDefaults(metadata: ObjectMeta, spec: PodSpec): void {
@@ -46,26 +44,6 @@ function dropOldAnnotations({ annotations = {} }: ObjectMeta): void {
 function containerDefaults(container: Container): void {
   container.imagePullPolicy ||= tagOf(container.image ?? "") === "latest" ? "Always" : "IfNotPresent";
   roundUpAll(container.resources);
-}
-
-function roundUpAll(
-  resources: { limits?: Amounts | undefined; requests?: Amounts | undefined } | undefined,
-): void {
-  roundUp(resources?.limits);
-  roundUp(resources?.requests);
-}
-
-/** Amounts are kept in thousandths at most. */
-export function roundUp(amounts: Amounts | undefined): void {
-  for (const [name, text] of Object.entries(amounts ?? {})) {
-    const quantity = parseQuantity(text);
-    if (quantity.scale < -3)
-      amounts![name] = formatQuantity({
-        value: scaledValue(quantity, -3),
-        scale: -3,
-        format: quantity.format,
-      });
-  }
 }
 
 const longestImageName = 255;

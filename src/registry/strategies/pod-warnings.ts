@@ -1,9 +1,8 @@
 // What people should hear about a pod that is allowed, but unwise.
 import type { NodeSelectorTerm, ObjectMeta, PersistentVolumeClaimSpec, PodSpec } from "#api";
-import { parseQuantity } from "#base";
+import { isWholeQuantity, parseQuantity } from "#base";
 import { type Dialect, labelName } from "#dialect";
 import { everyContainer } from "./pod-validation/every-container.ts";
-import { isWhole } from "./pod-validation/resources.ts";
 
 type Amounts = Readonly<Record<string, string>> | undefined;
 
@@ -167,7 +166,8 @@ export const claimWarnings = ({ resources }: PersistentVolumeClaimSpec, path: st
     return isFraction(size) ? [`${path}.resources.${key}[storage]: ${fractionText(size!)}`] : [];
   });
 
-const isFraction = (text: string | undefined): boolean => text !== undefined && !isWhole(parseQuantity(text));
+const isFraction = (text: string | undefined): boolean =>
+  text !== undefined && !isWholeQuantity(parseQuantity(text));
 const fractionText = (text: string): string =>
   `fractional byte value "${text}" is invalid, must be an integer`;
 const fractions = (amounts: Amounts, path: string): string[] =>

@@ -1,11 +1,13 @@
 // Quotas: how much a namespace may use as a whole, of what, and what is counted.
 import { ResourceQuota, type ResourceQuotaSpec } from "#api";
-import { type FieldError, invalidValue, own, required } from "#base";
+import { type FieldError, type Spelled, invalidValue, own, required } from "#base";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { statusPart } from "./parts.ts";
+import { goTexts } from "./rules/go-syntax.ts";
 import { amountErrors, isQuotaResource, quotaResourceErrors } from "./rules/resource-name.ts";
+import { roundUp } from "./rules/round-up.ts";
 import { same } from "./rules/unchanged.ts";
 
 const podResources = [
@@ -46,13 +48,15 @@ const misfits = (scope: string, hard: ResourceQuotaSpec["hard"]): string[] => {
     ? Object.keys(hard ?? {}).filter((name) => isQuotaResource(name) && !fitting.includes(name))
     : [];
 };
+const scopesText = (given: ResourceQuotaSpec["scopes"]): Spelled => goTexts("core.ResourceQuotaScope", given);
+
 const conflicting = (given: readonly string[]): number =>
   opposites.filter(([one, other]) => given.includes(one) && given.includes(other)).length;
 
 function specErrors(spec: ResourceQuotaSpec, dialect: Dialect): FieldError[] {
   const errors = listErrors(spec.hard, "spec.hard", dialect);
   const given = spec.scopes ?? [];
-  const wrong = (detail: string): FieldError => invalidValue("spec.scopes", given, detail);
+  const wrong = (detail: string): FieldError => invalidValue("spec.scopes", scopesText(given), detail);
   for (const scope of given) {
     if (!own(scopes, scope)) errors.push(wrong("unsupported scope"));
     for (const _name of misfits(scope, spec.hard))
@@ -124,6 +128,11 @@ export const resourceQuota = strategy<ResourceQuota>({
   hub: ResourceQuota,
   status: "cleared",
   returnsDeleted: true,
+  defaults: ({ spec, status }) => {
+    roundUp(spec.hard);
+    roundUp(status.hard);
+    roundUp(status.used);
+  },
   prepareForCreate: (obj) => {
     obj.status = {};
   },
@@ -132,7 +141,7 @@ export const resourceQuota = strategy<ResourceQuota>({
     const changed = !same(new Set(spec.scopes), new Set(old.scopes));
     return [
       ...specErrors(spec, dialect),
-      ...(changed ? [invalidValue("spec.scopes", spec.scopes ?? null, "field is immutable")] : []),
+      ...(changed ? [invalidValue("spec.scopes", scopesText(spec.scopes), "field is immutable")] : []),
     ];
   },
   subresources: {

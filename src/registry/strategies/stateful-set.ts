@@ -18,6 +18,7 @@ import { goIntOrString } from "./rules/go-syntax.ts";
 import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
 import { supported } from "./rules/one-of.ts";
+import { roundUpClaim } from "./rules/round-up.ts";
 import { same } from "./rules/unchanged.ts";
 import { counterErrors, endlessErrors, keeperErrors, notDecremented, shareErrors } from "./rules/workload.ts";
 
@@ -30,7 +31,10 @@ function stampClaims({ volumeClaimTemplates }: StatefulSetSpec): void {
 
 function defaults({ spec }: StatefulSet, { settings }: Pick<RequestContext, "settings">): void {
   podTemplateDefaults(spec.template);
-  for (const { metadata } of spec.volumeClaimTemplates ?? []) forgetReset(metadata);
+  for (const claim of spec.volumeClaimTemplates ?? []) {
+    forgetReset(claim.metadata);
+    roundUpClaim(claim);
+  }
   const update = spec.updateStrategy;
   if (!update.type) {
     update.type = "RollingUpdate";

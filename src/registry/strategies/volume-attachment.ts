@@ -8,6 +8,7 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { bareStatusPart } from "./parts.ts";
 import { formatErrors } from "./rules/format.ts";
 import { duplicateErrors } from "./rules/duplicate-errors.ts";
+import { roundUp } from "./rules/round-up.ts";
 import { same } from "./rules/unchanged.ts";
 import { driverNameErrors, volumeSpecErrors } from "./volume-rules.ts";
 
@@ -65,6 +66,7 @@ export const volumeAttachment = strategy<VolumeAttachment>({
   conditionalUpdate: true,
   returnsDeleted: true,
   metaChecks: { asNew: 2, asChange: 0 },
+  defaults: ({ spec }) => roundUp(spec.source.inlineVolumeSpec?.capacity),
   prepareForCreate: (obj) => {
     obj.status = { attached: false };
   },

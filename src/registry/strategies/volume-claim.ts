@@ -18,6 +18,7 @@ import { claimSpecErrors } from "./pod-validation/claim-template.ts";
 import { claimWarnings } from "./pod-warnings.ts";
 import { allowedModes } from "./rules/access-modes.ts";
 import { supported } from "./rules/one-of.ts";
+import { roundUpClaim } from "./rules/round-up.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
 /** What is switched off is forgotten: references at all, or those into other namespaces. */
@@ -137,6 +138,7 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
   metaChecks: { asNew: 2 },
   status: "cleared",
   returnsDeleted: true,
+  defaults: roundUpClaim,
   restore: ({ spec, status }) => {
     status.phase ||= "Pending";
     alignSources(spec);

@@ -38,6 +38,11 @@ const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name
 
 const said: [strategy: Strategy, sent: object, text: string][] = [
   [
+    resourceQuota,
+    { spec: { hard: { configmaps: "1" }, scopes: ["BestEffort"] } },
+    'spec.scopes: Invalid value: []core.ResourceQuotaScope{"BestEffort"}: unsupported scope applied to resource',
+  ],
+  [
     horizontalPodAutoscaler,
     scaled({
       type: "Pods",

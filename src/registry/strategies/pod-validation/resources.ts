@@ -10,6 +10,7 @@ import {
   parseQuantity,
   quantityOf,
   required,
+  isWholeQuantity,
   scaledValue,
 } from "#base";
 import { amountErrors, containerResourceErrors, mayOvercommit } from "../rules/resource-name.ts";
@@ -20,15 +21,12 @@ const zero = quantityOf(0);
 
 const isHugePages = (name: string): boolean => name.startsWith(hugePagesPrefix);
 
-/** In thousandths, as everything smaller is rounded up on the way in. */
-export const isWhole = (quantity: Quantity): boolean => scaledValue(quantity, -3) % 1000n === 0n;
-
 function isDivisible(name: string, quantity: Quantity): boolean {
   try {
     const page = parseQuantity(name.slice(hugePagesPrefix.length));
     return (
       compareQuantity(page, zero) > 0 &&
-      isWhole(page) &&
+      isWholeQuantity(page) &&
       scaledValue(quantity, 0) % scaledValue(page, 0) === 0n
     );
   } catch {

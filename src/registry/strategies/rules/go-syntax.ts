@@ -19,6 +19,10 @@ const listText = (type: string, items: readonly string[] | null | undefined): st
 export const goMap = (map: Readonly<Record<string, string>> | null | undefined): Spelled =>
   new Spelled(mapText(map));
 
+/** Texts of a type of their own, such as `core.ResourceQuotaScope`. */
+export const goTexts = (type: string, texts: readonly string[] | null | undefined): Spelled =>
+  new Spelled(listText(type, texts?.map(quoted)));
+
 /** A number, or a text such as a percentage. */
 export const goIntOrString = (value: number | string): Spelled =>
   typeof value === "number"

@@ -1,5 +1,5 @@
 // Names of resources that can be counted, and amounts of them.
-import { type FieldError, invalidValue, isQualifiedName, parseQuantity, scaledValue } from "#base";
+import { type FieldError, invalidValue, isQualifiedName, isWholeQuantity, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
 import { qualifiedNameErrors } from "./format.ts";
 
@@ -66,7 +66,6 @@ export function amountErrors(name: string, amount: string, field: string, dialec
   const errors =
     quantity.value < 0n ? [invalidValue(field, amount, "must be greater than or equal to 0")] : [];
   const whole = counted.includes(name) || isExtended(name, dialect);
-  if (whole && scaledValue(quantity, -3) % 1000n !== 0n)
-    errors.push(invalidValue(field, amount, "must be an integer"));
+  if (whole && !isWholeQuantity(quantity)) errors.push(invalidValue(field, amount, "must be an integer"));
   return errors;
 }
