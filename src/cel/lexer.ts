@@ -1,6 +1,7 @@
 // Tokens of the expression language. One sticky pattern per class of token, so that no text is read twice.
 
 import type { SourceError } from "./source.ts";
+import { report } from "./syntax-errors.ts";
 
 export type TokenKind =
   | "name"
@@ -58,7 +59,7 @@ export function tokenize(source: string): {
       at += token.text.length;
     } else {
       const wrong = unrecognized(source, at);
-      errors.push({ offset: at, message: `Syntax error: token recognition error at: '${wrong}'` });
+      report(errors, at, () => `token recognition error at: '${wrong}'`);
       at += wrong.length;
     }
   }
@@ -98,8 +99,11 @@ function tokenAt(source: string, offset: number): Token | undefined {
   return sign === undefined ? undefined : { kind: "operator", text: sign, offset };
 }
 
-/** A quote that is never closed takes the rest of its line with it; anything else is one character. */
-function unrecognized(source: string, offset: number): string {
-  if (/["']/.test(source[offset]!)) return /^.[^\n\r]*/.exec(source.slice(offset, offset + 1000))![0];
-  return String.fromCodePoint(source.codePointAt(offset)!);
-}
+const partOfEscape = String.raw`\\(?:[0-3][0-7]?|[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})?`;
+/** What may be the beginning of a token, with the character that shows it is none, which is lost with it. */
+const noToken = new RegExp(
+  `(?:"(?:${escape}|[^\\\\"\\n\\r])*(?:${partOfEscape})?|'(?:${escape}|[^\\\\'\\n\\r])*(?:${partOfEscape})?|[=&|])[^]?|[^]`,
+  "uy",
+);
+
+const unrecognized = (source: string, offset: number): string => matchAt(noToken, source, offset)!;

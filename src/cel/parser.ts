@@ -14,6 +14,7 @@ import {
 import { MacroError, type NodeFactory } from "./macro-loops.ts";
 import { expandMacro } from "./macros.ts";
 import type { SourceError } from "./source.ts";
+import { syntaxErrors } from "./syntax-errors.ts";
 import type { Value } from "./values.ts";
 
 const longestSource = 100_000;
@@ -58,6 +59,9 @@ class SyntaxFailure extends Error {
   }
 }
 
+/** A token that does not belong where it stands. */
+class UnexpectedToken extends SyntaxFailure {}
+
 export interface ParseOptions {
   /** Whether `a.?b`, `a[?b]`, `[?a]`, `{?a: b}` and the macros of optional values are part of the language. */
   readonly optionals: boolean;
@@ -83,7 +87,10 @@ export function* parseSteps(source: string, options: ParseOptions): Steps<Parsed
     return errors.length > 0 ? { errors } : { expression };
   } catch (error) {
     if (!(error instanceof SyntaxFailure)) throw error;
-    return { errors: [...errors, ...parser.errors, { offset: error.offset, message: error.message }] };
+    yield;
+    const found = error instanceof UnexpectedToken && !options.optionals ? syntaxErrors(source, tokens) : [];
+    const first = { offset: error.offset, message: error.message };
+    return { errors: [...errors, ...parser.errors, ...(found.length > 0 ? found : [first])] };
   }
 }
 
@@ -115,9 +122,9 @@ class Parser implements NodeFactory {
     return this.#tokens[this.#at]!;
   }
 
-  #unexpected(what: string, expecting: string): SyntaxFailure {
+  #unexpected(what: string, expecting: string): UnexpectedToken {
     const { text, offset } = this.#token;
-    return new SyntaxFailure(offset, `Syntax error: ${what} input '${text}' expecting ${expecting}`);
+    return new UnexpectedToken(offset, `Syntax error: ${what} input '${text}' expecting ${expecting}`);
   }
 
   /** The token, when it is this operator (or the word `in`). */
@@ -251,9 +258,9 @@ class Parser implements NodeFactory {
 
   #object(type: Expression, brace: Token): Expression {
     const name = qualifiedName(type);
-    if (name === undefined) throw new SyntaxFailure(type.offset, "expected a qualified name");
+    if (name === undefined) this.errors.push({ offset: type.offset, message: "expected a qualified name" });
     const entries: { field: string; value: Expression; offset: number }[] = [];
-    while (!this.#accept("}")) {
+    while (!this.#closed("}", entries)) {
       const field = this.#name().text;
       const { offset } = this.#expect(":");
       entries.push({ field, value: this.#nested(), offset });
@@ -262,7 +269,7 @@ class Parser implements NodeFactory {
         break;
       }
     }
-    return { kind: "object", id: this.id(), offset: brace.offset, name, entries };
+    return { kind: "object", id: this.id(), offset: brace.offset, name: name ?? "", entries };
   }
 
   #primary(signed: boolean): Expression {
@@ -282,7 +289,7 @@ class Parser implements NodeFactory {
     const dot = this.#accept(".");
     const name = this.#name();
     const offset = (dot ?? name).offset;
-    if (reserved.has(name.text)) throw new SyntaxFailure(offset, `reserved identifier: ${name.text}`);
+    if (reserved.has(name.text)) this.errors.push({ offset, message: `reserved identifier: ${name.text}` });
     const text = (dot ? "." : "") + name.text;
     const open = this.#accept("(");
     if (open) return this.#call(open, text, this.#arguments(")"));
@@ -299,10 +306,17 @@ class Parser implements NodeFactory {
     return args;
   }
 
+  /** The end of a list or map; one without entries may have a comma, too. */
+  #closed(close: string, entries: readonly unknown[]): boolean {
+    if (entries.length === 0 && this.#accept(",")) this.#expect(close);
+    else return this.#accept(close) !== undefined;
+    return true;
+  }
+
   #list({ offset }: Token): ListLiteral {
     const elements: Expression[] = [];
     const optional = new Set<number>();
-    while (!this.#accept("]")) {
+    while (!this.#closed("]", elements)) {
       if (this.#acceptOptional()) optional.add(elements.length);
       elements.push(this.#nested());
       if (!this.#accept(",")) {
@@ -315,7 +329,7 @@ class Parser implements NodeFactory {
 
   #map({ offset }: Token): MapLiteral {
     const entries: MapEntry[] = [];
-    while (!this.#accept("}")) {
+    while (!this.#closed("}", entries)) {
       const optional = this.#acceptOptional();
       const key = this.#nested();
       this.#expect(":");

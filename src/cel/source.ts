@@ -4,23 +4,28 @@
 export interface SourceError {
   readonly offset: number;
   readonly message: string;
+  /** Whether a place at the very start of a line is in that line: the reference counts it to the one before, but for tokens. */
+  readonly ofToken?: boolean;
 }
 
-const mostErrors = 100;
+/** Of more errors only the number is told. */
+export const mostErrors = 100;
 const longestSnippet = 16_384;
 
 /** The errors as one text, in the order of their places. */
 export function formatErrors(source: string, errors: readonly SourceError[]): string {
   const points = Array.from(source);
   const starts = lineStarts(points);
-  const inPoints = (offset: number) => (offset < 0 ? -1 : Array.from(source.slice(0, offset)).length);
+  const inPoints = pointOffsets(source, points);
+  const lines = new Map<number, ShownLine | undefined>();
   const placed = errors
     .slice(0, mostErrors)
-    .map((error) => ({ error, at: place(starts, inPoints(error.offset)) }));
+    .map((error) => ({ error, at: place(starts, inPoints(error.offset), error.ofToken) }));
   placed.sort((left, right) => left.at.line - right.at.line || left.at.column - right.at.column);
   const texts = placed.map(({ error, at }) => {
     const head = `ERROR: <input>:${at.line}:${at.column + 1}: ${error.message}`;
-    return head + snippet(points, starts, at);
+    const line = lines.getOrInsertComputed(at.line, (number) => shownLine(points, starts, number));
+    return line ? head + snippet(line, at.column) : head;
   });
   if (errors.length > mostErrors) texts.push(`${errors.length - mostErrors} more errors were truncated`);
   return texts.join("\n");
@@ -39,26 +44,50 @@ function lineStarts(points: readonly string[]): number[] {
   return starts;
 }
 
-/** A place at the very start of a line counts for the line before, as in the reference. */
-function place(starts: readonly number[], offset: number): Place {
+function place(starts: readonly number[], offset: number, ofToken = false): Place {
   if (offset < 0) return { line: -1, column: -1 };
   let line = 1;
   let column = offset;
   for (const start of starts) {
-    if (start >= offset) break;
+    if (start > offset || (start === offset && !ofToken)) break;
     line += 1;
     column = offset - start;
   }
   return { line, column };
 }
 
-function snippet(points: readonly string[], starts: readonly number[], at: Place): string {
-  if (at.line < 1 || at.line > starts.length + 1) return "";
-  const from = at.line === 1 ? 0 : starts[at.line - 2]!;
-  const to = at.line <= starts.length ? starts[at.line - 1]! - 1 : points.length;
-  if (to - from > longestSnippet) return "";
-  const line = points.slice(from, to).map((point) => (point === "\t" ? " " : point));
-  const wide = (point: string | undefined) => point !== undefined && point > "\u007f";
-  const dots = line.slice(0, at.column).map((point) => (wide(point) ? "\uff0e" : "."));
-  return `\n | ${line.join("")}\n | ${dots.join("")}${wide(line[at.column]) ? "\uff3e" : "^"}`;
+/** From offsets in UTF-16 units to those in code points. */
+function pointOffsets(source: string, points: readonly string[]): (offset: number) => number {
+  if (points.length === source.length) return (offset) => offset;
+  const pointAt = new Uint32Array(source.length + 1);
+  let unit = 0;
+  for (let at = 0; at < points.length; unit += points[at]!.length, at++) pointAt[unit] = at;
+  pointAt[unit] = points.length;
+  return (offset) => (offset < 0 ? offset : pointAt[offset]!);
 }
+
+/** A line of the source, and under each of its characters a dot as wide as it. */
+interface ShownLine {
+  readonly text: string;
+  readonly dots: string;
+}
+const wideDot = "\uff0e";
+
+function shownLine(
+  points: readonly string[],
+  starts: readonly number[],
+  line: number,
+): ShownLine | undefined {
+  if (line < 1 || line > starts.length + 1) return undefined;
+  const from = line === 1 ? 0 : starts[line - 2]!;
+  const to = line <= starts.length ? starts[line - 1]! - 1 : points.length;
+  if (to - from > longestSnippet) return undefined;
+  const shown = points.slice(from, to);
+  return {
+    text: shown.join("").replaceAll("\t", " "),
+    dots: shown.map((point) => (point > "\u007f" ? wideDot : ".")).join(""),
+  };
+}
+
+const snippet = ({ text, dots }: ShownLine, column: number): string =>
+  `\n | ${text}\n | ${dots.slice(0, column)}${dots[column] === wideDot ? "\uff3e" : "^"}`;

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parse } from "./parser.ts";
+import { formatErrors } from "./source.ts";
+
+const first =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
+/** The errors without the lines that they show. */
+function errorsOf(source: string): string[] {
+  const { errors = [] } = parse(source, { optionals: false, twoVariables: false });
+  return formatErrors(source, errors)
+    .split("\n")
+    .filter((line) => line.startsWith("ERROR: <input>:"))
+    .map((line) => line.slice("ERROR: <input>:".length).replace("Syntax error: ", ""));
+}
+
+const cases: [source: string, ...errors: string[]][] = [
+  ["self.", "1:6: missing IDENTIFIER at '<EOF>'"],
+  ["self. == 1", "1:7: missing IDENTIFIER at '=='"],
+  ["self..a", "1:6: extraneous input '.' expecting IDENTIFIER"],
+  ["(self", "1:6: missing ')' at '<EOF>'"],
+  ["self.a(", `1:8: mismatched input '<EOF>' expecting ${first.replace("'.'", "')', '.'")}`],
+  ["f(,)", `1:3: extraneous input ',' expecting ${first.replace("'.'", "')', '.'")}`],
+  ["x.y(1,,2)", "1:6: mismatched input ',' expecting ')'"],
+  ["[1,", "1:4: missing ']' at '<EOF>'"],
+  ["[1 2]", "1:4: extraneous input '2' expecting {']', ','}"],
+  ["{a b}", "1:4: missing ':' at 'b'"],
+  ["a{", "1:3: mismatched input '<EOF>' expecting {'}', ',', IDENTIFIER}"],
+  ["== 1", `1:1: extraneous input '==' expecting ${first}`],
+  ["a && && b", `1:6: extraneous input '&&' expecting ${first}`],
+  ["a b c", "1:3: mismatched input 'b' expecting <EOF>"],
+  ["!", `1:2: extraneous input '<EOF>' expecting ${first}`, "1:2: invalid primary expression"],
+  ["-", "1:2: no viable alternative at input '-'", `1:2: mismatched input '<EOF>' expecting ${first}`],
+  ["! - true", "1:3: invalid literal", "1:5: no viable alternative at input '- true'"],
+  ["a = 1", "1:3: token recognition error at: '= '", "1:5: extraneous input '1' expecting <EOF>"],
+  ["'a", "1:1: token recognition error at: ''a'", `1:3: mismatched input '<EOF>' expecting ${first}`],
+  ["% 1", `1:1: extraneous input '%!'(MISSING) expecting ${first}`],
+  ["a ||\n", `2:1: mismatched input '<EOF>' expecting ${first}`],
+  ["if || ?", "1:1: reserved identifier: if", `1:7: mismatched input '?' expecting ${first}`, `1:8: mismatched input '<EOF>' expecting ${first}`],
+  ["[,]"],
+  ["{,}"],
+]; // prettier-ignore
+for (const [source, ...errors] of cases)
+  test(`the syntax of ${JSON.stringify(source)}`, () => assert.deepEqual(errorsOf(source), errors));
+
+for (const part of ["(== ", "((((", "1 1 ", "[{(", "- ", "a ? "])
+  test(`an expression of nothing but ${part} is refused in time`, () => {
+    const found = errorsOf(part.repeat(90_000 / part.length));
+    assert.ok(found.length >= 1 && found.length <= 101);
+  });
+
+test("of more errors than are shown the number is told", () => {
+  const source = "1 + + ".repeat(150);
+  const { errors = [] } = parse(source, { optionals: false, twoVariables: false });
+  const text = formatErrors(source, errors);
+  assert.equal(text.split("ERROR: ").length - 1, 100);
+  assert.match(text, /\n51 more errors were truncated$/);
+});
+
+test("places behind characters of two units, and under wide ones, are those that people see", () => {
+  const source = "'\u{1f600}ä\t' +\n'\u{1f600}' 1";
+  const { errors = [] } = parse(source, { optionals: false, twoVariables: false });
+  assert.equal(
+    formatErrors(source, errors),
+    "ERROR: <input>:2:5: Syntax error: extraneous input '1' expecting <EOF>\n | '\u{1f600}' 1\n | .\uff0e..^",
+  );
+});
