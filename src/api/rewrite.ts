@@ -17,8 +17,11 @@ export function rewriter({ key, home = (name) => name }: Rewrite): <M extends Me
   function rewritten(message: Message): Message {
     let found = made.get(message);
     if (!found) {
-      found = isAffected(message) ? rebuilt(message) : message;
+      const seen = new Set<Message>();
+      found = isAffected(message, seen) ? rebuilt(message) : message;
       made.set(message, found).set(found, found);
+      // All that was looked through to find nothing is not looked through again.
+      if (found === message) for (const each of seen) made.set(each, each);
     }
     return found;
   }

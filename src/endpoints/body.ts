@@ -7,6 +7,7 @@ import {
   DecodeError,
   JsonSyntaxError,
   type Message,
+  ParsedDocument,
   TooManyFields,
   YamlError,
   decodeEnvelope,
@@ -14,11 +15,13 @@ import {
   decodeYaml,
   strictSentence,
   protobufCodec,
+  yamlToJson,
 } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { type Media, bodyMedia } from "./represent/negotiate.ts";
 import { limitValues, mostFields } from "./body-values.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
+import { otherKind } from "./other-kind.ts";
 
 export const largestBody = 3 * 1024 * 1024;
 
@@ -66,6 +69,7 @@ export function decodeObject(
   schema: Message,
   expected: { readonly apiVersion: string; readonly kind: string },
   dialect: Dialect,
+  parsed?: ParsedDocument,
 ): DecodedBody {
   try {
     const decoded =
@@ -73,7 +77,7 @@ export function decodeObject(
         ? fromProtobuf(bytes, schema, dialect)
         : ((media === "yaml"
             ? decodeYaml(schema, bytes)
-            : decodeJson(schema, bytes)) as unknown as DecodedBody);
+            : decodeJson(schema, parsed ?? bytes)) as unknown as DecodedBody);
     const { value } = decoded;
     // Kinds that are defined at run time are looked at once they are decoded.
     if (schema.more.open) return decoded;
@@ -83,16 +87,35 @@ export function decodeObject(
       (value.apiVersion && expected.apiVersion !== "*" && value.apiVersion !== expected.apiVersion) ||
       (value.kind && value.kind !== expected.kind)
     ) {
-      throw badRequest(
-        `${value.kind || expected.kind} in version "${value.apiVersion || expected.apiVersion}" cannot be handled as a ${expected.kind} in version "${expected.apiVersion}": the object provided is unrecognized`,
-      );
+      const sent = { kind: value.kind || expected.kind, apiVersion: value.apiVersion || expected.apiVersion };
+      throw otherKind(sent, expected, dialect);
     }
     value.apiVersion = expected.apiVersion;
     value.kind = expected.kind;
     return decoded;
   } catch (error) {
-    throw error instanceof ApiError ? error : badRequest(unreadable(error as Error, bytes, expected));
+    if (error instanceof ApiError) throw error;
+    // Another kind is read as that kind: what is wrong with it as the expected one does not matter.
+    const sent = media === "protobuf" || schema.more.open ? undefined : saidType(bytes, media, expected);
+    throw sent ? otherKind(sent, expected, dialect) : badRequest(unreadable(error as Error, bytes, expected));
   }
+}
+
+type Type = { readonly apiVersion: string; readonly kind: string };
+
+/** The kind that a body names, where it is another than was expected; undefined where none can be made out. */
+function saidType(bytes: Uint8Array, media: "json" | "yaml", expected: Type): Type | undefined {
+  let said: Partial<Type>;
+  try {
+    const text = media === "yaml" ? yamlToJson(bytes) : Buffer.from(bytes).toString();
+    said = (JSON.parse(text) ?? {}) as Partial<Type>;
+  } catch {
+    return undefined;
+  }
+  const { kind = "", apiVersion = "" } = said;
+  if (typeof kind !== "string" || typeof apiVersion !== "string" || kind === "" || kind === expected.kind)
+    return undefined;
+  return { kind, apiVersion: apiVersion.replace(/^\//, "") || expected.apiVersion };
 }
 
 const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf("/") + 1);
@@ -220,8 +243,11 @@ export async function objectFromBody(
   if (kind === "CreateOptions") bodyMedia(call.call, dialect);
   const bytes = await readBody(call);
   const options = writeOptions(call, dialect, kind);
+  const media = bodyMedia(call.call, dialect);
   const reading = isLarge(bytes.length) ? new TimeSlice() : undefined;
-  const decoded = decodeObject(bytes, bodyMedia(call.call, dialect), endpoint.schema, endpoint, dialect);
+  const parsed = reading && media === "json" ? ParsedDocument.of(bytes) : undefined;
+  if (reading?.expired) await reading.yield();
+  const decoded = decodeObject(bytes, media, endpoint.schema, endpoint, dialect, parsed);
   if (endpoint.schema.more.open) checkCustomType(call, decoded, endpoint, options.fieldValidation);
   judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
   if (reading?.expired) await reading.yield();

@@ -7,7 +7,7 @@ import type { Span } from "#tracing";
 import type { CachedObject } from "#watchcache";
 import type { ApiCall } from "./api-call.ts";
 import type { ListGates } from "./options.ts";
-import { type Choice, type Offer, contentType, negotiate } from "./represent/negotiate.ts";
+import { type Choice, type Offer, contentType, negotiate, UnfitForm } from "./represent/negotiate.ts";
 import { type ListBody, type Representation, representation } from "./represent/representation.ts";
 import type { IncludeObject } from "./represent/table.ts";
 
@@ -95,11 +95,11 @@ export function represented(
   endpoint: Endpoint,
   offer: Offer,
 ): { readonly choice: Choice; readonly as: Representation } {
-  const { dialect, strategy } = endpoint.resource;
+  const { strategy } = endpoint.resource;
   const { untabled } = strategy.subresources?.[call.target.subresource] ?? {};
   const shown = strategy.custom ? textOffers.getOrInsertComputed(offer, objectsAsText) : offer;
   const offered = untabled ? untabledOffers.getOrInsertComputed(shown, withoutTable) : shown;
-  const choice = negotiate(call.call, call.query, dialect, offered);
+  const choice = negotiated(call, endpoint, offered);
   const known = representations.getOrInsertComputed(endpoint, noRepresentations);
   const make = (include: IncludeObject): Representation =>
     representation(endpoint, choice, include, () => new Date(context.clock.now()));
@@ -109,6 +109,17 @@ export function represented(
     return { choice, as: known.tables.getOrInsertComputed(id, () => make(include)) };
   }
   return { choice, as: known.plain.getOrInsertComputed(choice, () => make("Metadata")) };
+}
+
+function negotiated(call: ApiCall, { resource }: Endpoint, offer: Offer): Choice {
+  try {
+    return negotiate(call.call, call.query, resource.dialect, offer);
+  } catch (error) {
+    if (!(error instanceof UnfitForm)) throw error;
+    const { group, kind } = resource.hub.kind;
+    const declared = `${group.split(".")[0] || "core"}.${kind}`;
+    throw new UnfitForm(error.form, resource.strategy.custom ? "unstructured.Unstructured" : declared);
+  }
 }
 
 const noRepresentations = (): Representations => ({ plain: new WeakMap(), tables: new Map() });

@@ -1,4 +1,5 @@
 // delete and deletecollection.
+import { groupName } from "#dialect";
 import { DeleteOptions } from "#api";
 import { ApiError, forbidden } from "#base";
 import { type Endpoint, type Removal, type WriteRequest, remove, validateDeleteOptions } from "#registry";
@@ -126,7 +127,10 @@ async function deleteOptions(call: ApiCall, endpoint: Endpoint): Promise<Partial
       { apiVersion: "*", kind: "DeleteOptions" },
       dialect,
     );
-    call.audit?.requestObject(() => encodeJson(DeleteOptions, value as never));
+    call.audit?.requestObject(() => {
+      const apiVersion = `${groupName(dialect, { group: "meta", branded: true })}/__internal`;
+      return encodeJson(DeleteOptions, { ...value, apiVersion } as never);
+    });
     return value as unknown as DeleteOptions;
   }
   const { query } = call;

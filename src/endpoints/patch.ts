@@ -23,6 +23,7 @@ import {
 import {
   DecodeError,
   PatchError,
+  converterWords,
   duplicateSentence,
   fromJsonValue,
   jsonPatch,
@@ -39,7 +40,7 @@ import { checkIdentity } from "./identity.ts";
 import { responding } from "./operation-span.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { recordPatch } from "./recorded-request.ts";
-import { converterWords, invalidPatch } from "./patch-error.ts";
+import { invalidPatch } from "./patch-error.ts";
 import { patchedText } from "./patched-text.ts";
 
 const patchTypes = [
@@ -59,7 +60,11 @@ export const patch: EndpointHandler = async (context, call, endpoint) => {
   call.operation?.step("Recorded the audit event");
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
   const changeFor = applying
-    ? applied(applyConfiguration(call, endpoint, options, body), options, () => context.mayCreate(call))
+    ? applied(
+        applyConfiguration(call, endpoint, options, body),
+        { name: call.target.name, force: options.force ?? false },
+        () => context.mayCreate(call),
+      )
     : patched(patchedTree(call, endpoint, options, { type, body }));
   const request = writeRequest(context, call, endpoint, options);
   const { object, created } = await update(request, call.target.name, changeFor(request));
@@ -84,7 +89,11 @@ const patched =
   });
 
 const applied =
-  (configuration: Configuration, { force = false }: WriteOptions, mayCreate: () => Promise<void>) =>
+  (
+    configuration: Configuration,
+    how: { readonly name: string; readonly force: boolean },
+    mayCreate: () => Promise<void>,
+  ) =>
   (request: WriteRequest): ObjectUpdate => ({
     createIfAbsent: true,
     mayCreate,
@@ -94,7 +103,7 @@ const applied =
       const sent = configuration.read();
       if (request.yieldBudget?.expired) await request.yieldBudget.yield();
       request.span?.step("About to apply patch");
-      const object = await applyObject(request, old, sent, force);
+      const object = await applyObject(request, old, sent, how);
       request.span?.step("About to check admission control");
       configuration.judge();
       return object;
@@ -357,42 +366,30 @@ export function applyConfiguration(
   };
 }
 
-/** Texts and numbers that stand for something else, such as times, are read only once no conflict is in the way. */
-function refuseMistyped(endpoint: Endpoint, value: unknown): void {
-  try {
-    fromJsonValue(endpoint.schema, value, { truncates: true });
-  } catch (error) {
-    const mistyped =
-      !(error instanceof DecodeError) || /unmarshal (?!number).* Go struct field/.test(error.message);
-    if (mistyped) throw error;
-  }
-}
-
 function parsedConfiguration(
   endpoint: Endpoint,
   body: Uint8Array,
 ): { readonly sent: ApiObject; readonly duplicate: readonly string[] } {
-  let sent: ApiObject;
-  let duplicate: readonly string[];
+  let parsed: ReturnType<typeof parseYaml>;
   try {
-    const parsed = parseYaml(body);
-    duplicate = parsed.duplicate;
-    // Values of the wrong type are refused here; fields that nobody knows, by their names, when it is applied. Of
-    // a custom resource that is when its types are looked at, too.
-    if (!endpoint.resource.strategy.custom) refuseMistyped(endpoint, parsed.value ?? {});
-    sent = parseJson(stringifyJson(parsed.value)).value as ApiObject;
+    parsed = parseYaml(body);
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
-  if (typeof sent !== "object" || sent === null)
-    throw badRequest("error decoding YAML: the applied object must be an object");
-  if (sent.apiVersion !== endpoint.apiVersion)
+  const { value, duplicate } = parsed;
+  if ((value !== null && typeof value !== "object") || Array.isArray(value))
     throw badRequest(
-      `Incorrect version specified in apply patch. Specified patch version: ${sent.apiVersion ?? ""}, expected: ${endpoint.apiVersion}`,
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`,
     );
-  if (sent.kind !== endpoint.kind)
+  const sent = parseJson(stringifyJson(value ?? {})).value as ApiObject;
+  const { apiVersion, kind } = sent as { apiVersion?: unknown; kind?: unknown };
+  if (apiVersion !== endpoint.apiVersion)
     throw badRequest(
-      `Incorrect kind specified in apply patch. Specified patch kind: ${sent.kind ?? ""}, expected: ${endpoint.kind}`,
+      `Incorrect version specified in apply patch. Specified patch version: ${typeof apiVersion === "string" ? apiVersion : ""}, expected: ${endpoint.apiVersion}`,
+    );
+  if (kind !== endpoint.kind)
+    throw badRequest(
+      `Incorrect kind specified in apply patch. Specified patch kind: ${typeof kind === "string" ? kind : ""}, expected: ${endpoint.kind}`,
     );
   sent.metadata ??= { creationTimestamp: null };
   return { sent, duplicate };

@@ -1,6 +1,6 @@
 // scale: the replicas of a workload, seen and written as a small object of their own.
 import { PartialObjectMetadata, Scale, Table } from "#api";
-import { badRequest, deepCopy, internal, invalid, invalidValue, notFound } from "#base";
+import { badRequest, conflict, deepCopy, internal, invalid, invalidValue, notFound } from "#base";
 import { type Dialect, apiVersionOf } from "#dialect";
 import {
   type ApiObject,
@@ -205,6 +205,18 @@ function checkScale(old: ApiObject, scale: ApiObject, replicas: number, dialect:
   if (errors.length > 0) throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, errors);
 }
 
+/** A scale that says whose it is must mean the object that is there. */
+function checkUid(endpoint: Endpoint, { metadata: { name = "", uid } }: ApiObject, scale: ApiObject): void {
+  const { uid: meant } = scale.metadata;
+  if (!meant || meant === uid) return;
+  const { resource, group } = endpoint.resource.nameIn(endpoint);
+  throw conflict(
+    { group, resource: `${resource}/scale` },
+    name,
+    `Precondition failed: UID in precondition: ${meant}, UID in object meta: ${uid}`,
+  );
+}
+
 /** Stores the replicas a scale says, and who owns them. */
 async function written(
   request: WriteRequest,
@@ -226,8 +238,10 @@ async function written(
       const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old, unset), change);
       const next = deepCopy(old);
       const replicas = replicasOf(scale as unknown as Record<string, unknown>);
-      if (!view.ownRules) checkScale(old, scale, replicas, endpoint.resource.dialect);
-      else if (replicas === unset)
+      if (!view.ownRules) {
+        checkScale(old, scale, replicas, endpoint.resource.dialect);
+        checkUid(endpoint, old, scale);
+      } else if (replicas === unset)
         throw badRequest(`the spec replicas field "${pathOf(view)}" cannot be empty`);
       view.setReplicas(next, replicas);
       next.metadata.managedFields = managedFields as NonNullable<ApiObject["metadata"]["managedFields"]>;

@@ -25,12 +25,14 @@ export const create: EndpointHandler = async (context, call, endpoint) => {
 export const replace: EndpointHandler = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, ofObjects);
   const { object: sent, options } = await objectFromBody(call, endpoint, "UpdateOptions");
-  checkIdentity(sent.metadata, call, endpoint);
   const request = writeRequest(context, call, endpoint, options);
   call.operation?.step("About to convert to expected version");
+  const { name, namespace } = sent.metadata;
   const next = defaulted(request, sent);
   call.operation?.step("Conversion done");
+  // What is sent to the wrong place is noted, too.
   recordRequest(call, endpoint, next);
+  checkIdentity({ name, namespace }, call, endpoint);
   normalizeOwnerReferences(request, next);
   call.operation?.event("About to store object in database");
   const { object, created } = await update(request, call.target.name, {

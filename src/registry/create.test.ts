@@ -212,6 +212,26 @@ test("admission changes the object before it is looked at, and sees it whole aft
   assert.deepEqual(seen, ["mutate default/a", "validate in true undefined"]);
 });
 
+test("a name that is made up is unknown to those who may change the object, and known to the others", async (t) => {
+  const seen: string[] = [];
+  const note = (phase: string, name: string, object: object): void =>
+    void seen.push(
+      `${phase} ${[name, (object as ConfigMap).metadata.name].map((each) => (each ? "named" : "unnamed"))}`,
+    );
+  const plugin: AdmissionPlugin = {
+    name: "Look",
+    handles: ["CREATE"],
+    mutate: async ({ object, name }) => note("mutate", name, object!),
+    validate: async ({ object, name }) => {
+      note("validate", name, object!);
+      return [];
+    },
+  };
+  const { create } = await shelf(t, configMap, { plugins: [plugin] });
+  await create(map({ generateName: "a-" }));
+  assert.deepEqual(seen, ["mutate unnamed,unnamed", "validate named,named"]);
+});
+
 test("owners that admission left unreadable are as before, and the client is told", async (t) => {
   const plugin: AdmissionPlugin = {
     name: "Break",

@@ -28,6 +28,8 @@ interface CreateOptions {
   readonly tracked?: boolean;
   /** Throws when the client may not create. */
   readonly mayCreate?: (() => Promise<void>) | undefined;
+  /** The request changes an object that turns out not to be there. */
+  readonly byUpdate?: boolean;
 }
 
 /**
@@ -63,11 +65,11 @@ async function attemptToCreate(
   const meta = object.metadata;
   const { yieldBudget } = request;
   yieldBudget?.restart();
-  clearServersFields(request, object);
+  clearServersFields(request, object, options);
   const tracking = options.tracked ? undefined : trackUpdate(request, undefined, object);
   if (tracking) await tracking;
   if (yieldBudget?.expired) await yieldBudget.yield();
-  nameIt(meta, resource.strategy);
+  // A name is made up only after mutating admission, which sees none.
   const attributes = new WriteAttributes(request, ctx, "CREATE", meta.name ?? "", object, undefined);
   await admitted(request, attributes);
   yieldBudget?.restart();
@@ -147,13 +149,18 @@ function nameIt(meta: ApiObject["metadata"], { plainGeneratedNames: plain }: Str
     meta.name = plain ? meta.generateName : generatedName(meta.generateName);
 }
 
-/** What only the server may say of an object is not taken from clients. */
-function clearServersFields(request: WriteRequest, object: ApiObject): void {
+/**
+ * What only the server may say of an object is not taken from clients. That an object is being deleted is, from
+ * those who apply or replace one that is not there, as in kube-apiserver.
+ */
+function clearServersFields(request: WriteRequest, object: ApiObject, { byUpdate }: CreateOptions): void {
   const meta = object.metadata;
   fillNamespace(request, object);
   delete meta.uid;
-  delete meta.deletionTimestamp;
-  delete meta.deletionGracePeriodSeconds;
+  if (!byUpdate) {
+    delete meta.deletionTimestamp;
+    delete meta.deletionGracePeriodSeconds;
+  }
   delete meta.selfLink;
   normalizeOwnerReferences(request, object);
 }

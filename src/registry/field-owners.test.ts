@@ -52,12 +52,10 @@ async function apply(
       createIfAbsent: true,
       tracked: true,
       transform: (old) =>
-        applyObject(
-          request,
-          old,
-          structuredClone({ apiVersion, kind, ...sent }) as unknown as ApiObject,
+        applyObject(request, old, structuredClone({ apiVersion, kind, ...sent }) as unknown as ApiObject, {
+          name: "a",
           force,
-        ),
+        }),
     },
     { manager, now },
   );
@@ -135,6 +133,21 @@ test("an application owns what it says, and takes away what it no longer says", 
   assert.deepEqual([owners(first), first["data"]], [["one Apply data.x data.y"], { x: "1", y: "1" }]);
   const second = await apply(at, "one", map({ x: "1" }));
   assert.deepEqual([owners(second), second["data"]], [["one Apply data.x"], { x: "1" }]);
+});
+
+test("an object that is applied as being deleted is created so", async (t) => {
+  const at = await shelf(t, configMap);
+  const dying = { deletionTimestamp: "2030-01-01T00:00:00Z", finalizers: ["a.b/c"] };
+  const { metadata } = await apply(at, "one", map({ x: "1" }, { name: "a", ...dying }));
+  assert.equal(metadata.deletionTimestamp, dying.deletionTimestamp);
+});
+
+test("an object that is applied where none is has the name of the path, and no uid", async (t) => {
+  const at = await shelf(t, configMap);
+  const based = /^the name of the object \(a based on URL\) was undeterminable: name must be provided$/;
+  await assert.rejects(apply(at, "one", { metadata: {} }), refusal(400, based));
+  const unfounded = /uid mismatch: the provided object specified uid u, and no existing object was found$/;
+  await assert.rejects(apply(at, "one", { metadata: { uid: "u" } }), refusal(409, unfounded));
 });
 
 test("two who say the same share it, and it stays until both let go", async (t) => {

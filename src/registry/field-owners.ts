@@ -16,6 +16,7 @@ import {
   applySteps,
   checkManagers,
   conflictMessage,
+  converterWords,
   fieldElement,
   fromJsonValue,
   fromScaleManagers,
@@ -107,10 +108,9 @@ export async function applyObject(
   request: WriteRequest,
   old: ApiObject | undefined,
   sent: ApiObject,
-  force: boolean,
+  { name, force }: { readonly name: string; readonly force: boolean },
 ): Promise<ApiObject> {
   const { endpoint } = request;
-  if (sent.metadata.managedFields) throw badRequest("metadata.managedFields must be nil");
   const outcome = await applied(request, old, sent, force);
   if (!outcome.done) throw applyConflict(outcome.conflicts);
   // What does not change is not converted there and back, which may not give all of it again.
@@ -124,15 +124,15 @@ export async function applyObject(
   const merged = deepCopy(decodedMerge(endpoint, outcome.object));
   merged.apiVersion = endpoint.apiVersion;
   merged.kind = endpoint.kind;
-  if (!merged.metadata.name)
-    throw badRequest(
-      `the name of the object (${old?.metadata.name ?? ""} based on URL) was undeterminable: name must be provided`,
-    );
   if (!old && sent.metadata.uid)
     throw conflict(
       endpoint.resource.nameIn(endpoint),
-      merged.metadata.name,
-      `the object says the uid ${sent.metadata.uid}, and there is no object yet`,
+      name,
+      `uid mismatch: the provided object specified uid ${sent.metadata.uid}, and no existing object was found`,
+    );
+  if (!merged.metadata.name)
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
     );
   if (!old) delete merged.metadata.resourceVersion;
   setManagers(merged, outcome.managers);
@@ -140,11 +140,16 @@ export async function applyObject(
 }
 
 /** What a configuration says may still be no time or amount: nobody has read it as one yet. */
-function decodedMerge({ schema }: Endpoint, merged: JsonObject): ApiObject {
+function decodedMerge({ schema, apiVersion, kind }: Endpoint, merged: JsonObject): ApiObject {
   try {
     return fromJsonValue(schema, merged, { truncates: true }).value as unknown as ApiObject;
   } catch (error) {
-    throw error instanceof DecodeError ? badRequest(`error decoding YAML: ${error.message}`) : error;
+    if (!(error instanceof DecodeError)) throw error;
+    const type = `${apiVersion.includes("/") ? "" : "/"}${apiVersion}, Kind=${kind}`;
+    const { namespace = "", name = "" } = merged["metadata"] as ApiObject["metadata"];
+    throw badRequest(
+      `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${converterWords(error.message)}`,
+    );
   }
 }
 
@@ -184,10 +189,12 @@ async function appliedWith(
       if (step.done) return step.value;
     }
   } catch (error) {
-    if (error instanceof PatchError) throw badRequest(error.message);
-    throw error;
+    throw misfit(error);
   }
 }
+
+/** A configuration that does not fit its schema is the client's fault. */
+const misfit = (error: unknown): unknown => (error instanceof PatchError ? badRequest(error.message) : error);
 
 const resets = new WeakMap<Endpoint, Map<string, Record<string, FieldSet>>>();
 
@@ -300,10 +307,18 @@ export function ownersOfScale(
     const entries = updateManagers({ ...write, live, next: sent as unknown as JsonObject });
     return { scale: sent, managedFields: fromScaleManagers(owners, entries, of) };
   }
-  const outcome = apply({ ...write, live, patch: sent as unknown as JsonObject, force: applying.force });
+  const outcome = appliedScale({ ...write, live, patch: sent as unknown as JsonObject, ...applying });
   if (!outcome.done) throw applyConflict(outcome.conflicts);
   return {
     scale: outcome.object as unknown as ApiObject,
     managedFields: fromScaleManagers(owners, outcome.managers, of),
   };
+}
+
+function appliedScale(configuration: Parameters<typeof apply>[0]): Applied {
+  try {
+    return apply(configuration);
+  } catch (error) {
+    throw misfit(error);
+  }
 }

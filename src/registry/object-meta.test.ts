@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ObjectMeta } from "#api";
+import { fieldErrorText } from "#base";
 import { dialects } from "#dialect";
 import { dnsSubdomain } from "./names.ts";
 import { validateFinalizersQualified, validateMeta, validateMetaUpdate } from "./object-meta.ts";
@@ -229,6 +230,14 @@ const updates: [name: string, next: ObjectMeta, old: ObjectMeta, causes: string[
 for (const [name, next, old, causes] of updates) {
   test(`changed metadata: ${name}`, () => assert.deepEqual(causesOf(validateMetaUpdate(next, old)), causes));
 }
+
+test("times that may not change are shown as Go prints them", () => {
+  const [error] = validateMetaUpdate({ ...stored, deletionTimestamp: "2030-01-02T03:04:05Z" }, stored);
+  assert.equal(
+    fieldErrorText(error!),
+    "metadata.deletionTimestamp: Invalid value: 2030-01-02 03:04:05 +0000 UTC: field is immutable",
+  );
+});
 
 test("finalizers of built-in kinds are qualified or the product's own", () => {
   const { orch, kubernetes } = dialects;

@@ -2,7 +2,9 @@
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "#api";
 import {
   type FieldError,
+  Spelled,
   forbiddenField,
+  goTime,
   invalidValue,
   isLabelValue,
   isQualifiedName,
@@ -73,7 +75,7 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "me
     "deletionGracePeriodSeconds",
   ] as const) {
     if ((meta[key] ?? null) !== (old[key] ?? null))
-      errors.push(invalidValue(`${path}.${key}`, meta[key] ?? null, "field is immutable"));
+      errors.push(invalidValue(`${path}.${key}`, shownMeta(key, meta[key]), "field is immutable"));
   }
   if (meta.labels) add(errors, validateLabels(meta.labels, `${path}.labels`));
   if (meta.annotations) add(errors, validateAnnotations(meta.annotations, `${path}.annotations`));
@@ -81,6 +83,12 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "me
   if (meta.managedFields) add(errors, validateManagers(meta.managedFields, `${path}.managedFields`));
   return errors;
 }
+
+/** Times as Go prints them. */
+const shownMeta = (key: keyof ObjectMeta, value: unknown): unknown =>
+  key.endsWith("Timestamp") && typeof value === "string"
+    ? new Spelled(goTime(new Date(value)))
+    : (value ?? null);
 
 /** One by one: as arguments of one call, as many as fit into a request would be too many. */
 export function add(errors: FieldError[], found: readonly FieldError[]): void {

@@ -96,13 +96,15 @@ async function attemptUpdates(
       const made = await create(request, object, {
         tracked: change.tracked ?? false,
         mayCreate: change.mayCreate,
+        byUpdate: true,
       }).catch(unlessTaken);
       if (made) return { object: made, created: true };
       continue;
     }
     span?.step("initial value restored");
     yieldBudget?.account(cached.json.length);
-    yieldBudget?.restart();
+    // To read it may take a slice by itself, and what this turn has done before is not known here.
+    if (yieldBudget?.isLarge) await yieldBudget.yield();
     const copy = resource.copiesOf(cached);
     const old = copy();
     if (change.uid && change.uid !== old.metadata.uid) {

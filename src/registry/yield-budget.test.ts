@@ -19,6 +19,7 @@ for (const [name, sent, met, due] of cases) {
     yieldBudget.account(met);
     work();
     assert.equal(yieldBudget.expired, due);
+    assert.equal(yieldBudget.isLarge, due);
   });
 }
 

@@ -20,6 +20,11 @@ export class YieldBudget {
     if (isLarge(bytes)) this.#work ??= new TimeSlice();
   }
 
+  /** Whether a large object was accounted. */
+  get isLarge(): boolean {
+    return this.#work !== undefined;
+  }
+
   /** Starts a new slice, after an await that gave others their turn anyway. */
   restart(): void {
     if (this.#work) this.#work = new TimeSlice();

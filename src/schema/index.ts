@@ -56,11 +56,13 @@ export { Writer as ProtobufWriter } from "./protobuf/writer.ts";
 export {
   type DecodeOptions,
   type Decoded,
+  ParsedDocument,
   canonical,
   decodeJson,
   encodeJson,
   fromJsonValue,
 } from "./json/codec.ts";
+export { converterWords } from "./json/converter-words.ts";
 export { decodedBase64 } from "./json/base64.ts";
 export { DecodeError } from "./json/decode-error.ts";
 export { JsonSyntaxError, type ParsedJson, parseJson } from "./json/parse.ts";

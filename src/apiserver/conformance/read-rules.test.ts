@@ -1,6 +1,6 @@
 // Lists, watches and forms at their edges, as clients of this API family know them.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { type Json, at, coreEvent, each, serve } from "../server.fixture.ts";
 
 const { ask, must, place, watch } = await serve();
@@ -43,13 +43,30 @@ const named: [query: string, status: number][] = [
   ["&fieldSelector=metadata.name!%3Db", 400],
   ["&fieldSelector=metadata.namespace%3Db", 400],
 ];
-for (const [query, status] of named) {
-  test(`a watch of one name with "${query}" answers ${status}`, async () => {
-    const path = (await maps("1", "2")).replace("/v1/", "/v1/watch/");
-    const answer = await ask("GET", `${path}/a?timeoutSeconds=1${query}`);
-    assert.equal(answer.status, status, answer.text);
+// They last a second each: at once.
+describe("watches under the old path", { concurrency: true }, () => {
+  for (const [query, status] of named) {
+    test(`a watch of one name with "${query}" answers ${status}`, async () => {
+      const path = (await maps("1", "2")).replace("/v1/", "/v1/watch/");
+      const answer = await ask("GET", `${path}/a?timeoutSeconds=1${query}`);
+      assert.equal(answer.status, status, answer.text);
+    });
+  }
+
+  test("the old path of watches is checked as a list", async () => {
+    const path = await maps("1");
+    const old = path.replace("/v1/", "/v1/watch/");
+    const rv = (await must(200, "GET", path)).at("metadata.resourceVersion");
+    const query = `resourceVersion=${String(rv)}&resourceVersionMatch=NotOlderThan&timeoutSeconds=1`;
+    await must(200, "GET", `${old}?${query}`);
+    assert.deepEqual((await must(422, "GET", `${old}?${query}&watch=1`)).causes, [
+      "Forbidden resourceVersionMatch",
+    ]);
+    assert.deepEqual((await must(422, "GET", `${old}?sendInitialEvents=true`)).causes, [
+      "Forbidden sendInitialEvents",
+    ]);
   });
-}
+});
 
 test("a watch of tables has titles on the first one only", async () => {
   const path = await maps("1", "2");
@@ -160,20 +177,6 @@ test("every health check has a path of its own, and the root lists it", async ()
       await must(200, "GET", `/${endpoint}/${check}`);
     }
   }
-});
-
-test("the old path of watches is checked as a list", async () => {
-  const path = await maps("1");
-  const old = path.replace("/v1/", "/v1/watch/");
-  const rv = (await must(200, "GET", path)).at("metadata.resourceVersion");
-  const query = `resourceVersion=${String(rv)}&resourceVersionMatch=NotOlderThan&timeoutSeconds=1`;
-  await must(200, "GET", `${old}?${query}`);
-  assert.deepEqual((await must(422, "GET", `${old}?${query}&watch=1`)).causes, [
-    "Forbidden resourceVersionMatch",
-  ]);
-  assert.deepEqual((await must(422, "GET", `${old}?sendInitialEvents=true`)).causes, [
-    "Forbidden sendInitialEvents",
-  ]);
 });
 
 test("a watch that should have ended before it began ends at once", async () => {

@@ -106,7 +106,7 @@ for (const [name, accept, expected, offer] of cases) {
         (error) =>
           error instanceof ApiError &&
           error.code === 406 &&
-          /application\/json|was asked for/.test(error.message),
+          /application\/json|you requested/.test(error.message),
       );
     else {
       const { media, form } = choose(accept, offer);

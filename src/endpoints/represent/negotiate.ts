@@ -57,8 +57,12 @@ const remembered = new WeakMap<Offer, Remembered>();
 
 /** A form that the media type has, but not what is asked for: a list of one object, an object of a list. */
 export class UnfitForm extends ApiError {
-  constructor(message: string) {
-    super(406, "NotAcceptable", message);
+  readonly form: Form;
+  /** `type` is what kube-apiserver calls the type of one such object. */
+  constructor(form: Form, type = "runtime.Object") {
+    const requested = form === "PartialObjectMetadata" ? `a list (*${type}List)` : `not a list (*${type})`;
+    super(406, "NotAcceptable", `you requested ${form}, but the requested object is ${requested}`);
+    this.form = form;
   }
 }
 
@@ -115,10 +119,7 @@ function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer)
     if (form === "Table" && found === "protobuf") continue;
     if (offer.without?.includes(form)) continue;
     // The client gets what it asked for first or nothing, even where it would take something else.
-    if (!offer.forms.includes(form))
-      throw new UnfitForm(
-        `${form} was asked for, which is no form of ${offer.forms.includes("PartialObjectMetadataList") ? "a list" : "an object"}`,
-      );
+    if (!offer.forms.includes(form)) throw new UnfitForm(form);
     return { media: found, form, formVersion: `${g}/${v}`, pretty: pretty || pretties === "1" };
   }
   const types = everyMedia.map((item) => contentType(item, dialect));

@@ -241,8 +241,10 @@ function whole(endpoint: Endpoint): ShapeOf {
 function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   const { resource } = endpoint;
   const apiVersion = choice.formVersion;
+  // As it is stored: what a version puts into annotations is none of the object's metadata.
+  const spoken = resource.strategy.custom ? endpoint.fromHub : (hub: ApiObject) => hub;
   const one = (cached: CachedObject): unknown =>
-    withoutOwn(partialMetadata(endpoint.fromHub(resource.objectOf(cached)), apiVersion), resource.strategy);
+    withoutOwn(partialMetadata(spoken(resource.objectOf(cached)), apiVersion), resource.strategy);
   return {
     schema: PartialObjectMetadata,
     listSchema: listOf(PartialObjectMetadata),

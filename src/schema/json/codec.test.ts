@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import {
-  type Message, type TypeOf, apiPackage, bool, bytes, canonical, decodeJson, double, duration, embedded, encodeJson, fieldsV1, fromJsonValue, inline, int32, int64, intOrString, json, list, map, microTime,
+  type Message, ParsedDocument, type TypeOf, apiPackage, bool, bytes, canonical, decodeJson, double, duration, embedded, encodeJson, fieldsV1, fromJsonValue, inline, int32, int64, intOrString, json, list, map, microTime,
   optional, orArray, orBool, orStrings, parseJson, pointer, quantity, rawExtension, recursive, required, string, stringifyJson, time,
 } from "#schema"; // prettier-ignore
 
@@ -422,4 +422,20 @@ test("where empty is not absent, it is read as it stands, but never written", ()
   });
   assert.deepEqual(fromJsonValue(Told, given).value, { items: [], amounts: {} });
   assert.equal(encodeJson(Told, given), "{}");
+});
+
+const documents: [name: string, text: string][] = [
+  ["an ordinary document", '{"metadata":{"name":"n"},"spec":{"ports":[{"number":1}]}}'],
+  ["one with fields that nobody knows", '{"spec":{"odd":1,"count":1,"count":2}}'],
+  ["one with escapes", '{"metadata":{"name":"\\u0061"},"spec":{"raw":{"a":"\\n"}}}'],
+];
+for (const [name, text] of documents)
+  test(`${name} that was parsed before is read as its bytes are`, () => {
+    const bytes = Buffer.from(text);
+    assert.deepEqual(decodeJson(Thing, ParsedDocument.of(bytes)!), decodeJson(Thing, bytes));
+  });
+
+test("a broken document is not parsed before", () => {
+  assert.equal(ParsedDocument.of(Buffer.from("{")), undefined);
+  assert.equal(ParsedDocument.of(Buffer.from([0x22, 0xff, 0x22])), undefined);
 });

@@ -39,18 +39,39 @@ export interface DecodeOptions {
 
 const nothing: readonly string[] = Object.freeze([]);
 
+/** A document that is parsed, and not yet read as some kind. Whoever reads it may keep its parts. */
+export class ParsedDocument {
+  readonly text: string;
+  readonly tree: unknown;
+
+  private constructor(text: string) {
+    this.text = text;
+    this.tree = JSON.parse(text);
+  }
+
+  /** Undefined where the document is broken: reading its bytes says how. */
+  static of(bytes: Uint8Array): ParsedDocument | undefined {
+    try {
+      return new ParsedDocument(textOf(bytes));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
 /**
  * Reads a document of the declared kind. Fields match by exact name; null stands for the zero value; unknown
  * fields are dropped and reported. A wrong type is a DecodeError, a broken document a JsonSyntaxError.
  */
 export function decodeJson<M extends Message>(
   message: M,
-  input: Uint8Array | string,
+  input: Uint8Array | string | ParsedDocument,
   { maxDepth = defaultMaxDepth }: DecodeOptions = {},
 ): Decoded<TypeOf<M>> {
-  const text = typeof input === "string" ? input : textOf(input);
+  const parsed = input instanceof ParsedDocument ? input : undefined;
+  const text = parsed?.text ?? (typeof input === "string" ? input : textOf(input as Uint8Array));
   const keys = countKeys(text);
-  const value = keys === undefined ? undefined : quickly(message, text, keys, maxDepth);
+  const value = keys === undefined ? undefined : quickly(message, text, keys, maxDepth, parsed?.tree);
   if (value !== undefined)
     return { value: value as TypeOf<M>, unknown: nothing, duplicate: nothing, strict: nothing };
   return decodeCarefully(message, text, { maxDepth });
@@ -71,9 +92,15 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /** The value, if the document is as ordinary as it looks. */
-function quickly(message: Message, text: string, keys: number, maxDepth: number): object | undefined {
+function quickly(
+  message: Message,
+  text: string,
+  keys: number,
+  maxDepth: number,
+  parsed: unknown,
+): object | undefined {
   try {
-    const tree: unknown = JSON.parse(text);
+    const tree: unknown = parsed ?? JSON.parse(text);
     if (typeof tree !== "object" || tree === null || Array.isArray(tree)) return undefined;
     const state = newState(true, true, maxDepth);
     const value = walkMessage(planOf(message), tree, state);

@@ -115,7 +115,7 @@ function checkPatch({ schema, patch, apiVersion }: Apply): void {
     );
   }
   const metadata = patch["metadata"];
-  if (isObject(metadata) && (metadata["managedFields"] ?? null) !== null)
+  if (isObject(metadata) && Array.isArray(metadata["managedFields"]))
     throw malformed("metadata.managedFields must be nil");
   fitting(
     () => checkTyped(mergeTypeOf(schema), patch),

@@ -1,6 +1,6 @@
 // The items of sets and keyed lists, told apart by their path element.
 
-import { type Json, isList, isObject, own } from "./json-value.ts";
+import { type Json, has, isList, isObject, own } from "./json-value.ts";
 import type { ListType } from "./merge-type.ts";
 import {
   type PathElement,
@@ -32,7 +32,12 @@ function keyValues({ keys, of }: ListType, item: Json, index: number): Json[] {
   if (!isObject(item)) throw fault(index, "associative list with keys may not have non-map elements");
   const values: Json[] = [];
   for (const key of keys) {
-    const value = own(item, key) ?? (of.is === "struct" ? of.byName.get(key)?.keyDefault : undefined);
+    // A key that is null is given: nothing takes its place.
+    const value = has(item, key)
+      ? own(item, key)
+      : of.is === "struct"
+        ? of.byName.get(key)?.keyDefault
+        : undefined;
     if (value === undefined)
       throw fault(
         index,

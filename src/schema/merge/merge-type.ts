@@ -181,6 +181,9 @@ function scalarOf({ scalar }: Scalar): MergeType {
     case "intOrString":
     case "quantity":
     case "rawBytes":
+    // A format may stand for something that is no text: kube-apiserver does not look.
+    case "time":
+    case "microTime":
       return { is: "scalar", of: "anything" };
     default:
       return { is: "scalar", of: "string" };

@@ -37,6 +37,24 @@ const sets: [name: string, schema: Message, value: JsonObject, fields: JsonObjec
     pod({ name: "a", image: "i" }),
     { "f:spec": { "f:containers": { 'k:{"name":"a"}': { ".": {}, "f:image": {}, "f:name": {} } } } },
   ],
+  [
+    "a key that is null is a key, also where one that is missing has a default",
+    Pod,
+    pod({ name: "a", ports: [{ containerPort: 80, protocol: null }] }),
+    {
+      "f:spec": {
+        "f:containers": {
+          'k:{"name":"a"}': {
+            ".": {},
+            "f:name": {},
+            "f:ports": {
+              'k:{"containerPort":80,"protocol":null}': { ".": {}, "f:containerPort": {}, "f:protocol": {} },
+            },
+          },
+        },
+      },
+    },
+  ],
   ["an empty keyed list is nothing", Pod, pod(), {}],
   [
     "an absent key takes its default",

@@ -42,6 +42,20 @@ test("a scale need not name its namespace", async () => {
   assert.equal(replicasIn(await must(200, "PUT", path, { body: sent })), 4);
 });
 
+const scale = { apiVersion: "autoscaling/v1", kind: "Scale" };
+const unfit: [name: string, code: number, more: object, message: RegExp][] = [
+  ["another object's uid", 409, { metadata: { name: "d", uid: "u" } }, /^Operation cannot be fulfilled on deployments\/scale.apps "d": Precondition failed: UID in precondition: u, UID in object meta: [-0-9a-f]+$/],
+  ["a field that nobody knows", 400, { spec: { x: 1 } }, /: \.spec\.x: field not declared in schema$/],
+  ["a number that is a text", 400, { spec: { replicas: "x" } }, /^failed to create typed patch object \(\/; autoscaling\/v1, Kind=Scale\): \.spec\.replicas: expected numeric \(int or float\), got string$/],
+]; // prettier-ignore
+for (const [name, code, more, message] of unfit)
+  test(`an applied scale that does not fit is the client's fault: ${name}`, async () => {
+    const path = `${await deployed()}?fieldManager=m`;
+    const type = "application/apply-patch+yaml";
+    const refused = await must(code, "PATCH", path, { type, body: { ...scale, ...more } });
+    assert.match(refused.at("message") as string, message);
+  });
+
 for (const [name, body, causes] of refused)
   test(`what a scale says of itself is checked: ${name}`, async () => {
     assert.deepEqual((await must(422, "PATCH", await deployed(), { type: merge, body })).causes, causes);

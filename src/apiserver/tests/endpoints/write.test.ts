@@ -91,6 +91,12 @@ const refusals: [name: string, asking: Asking, status: number, message?: RegExp]
   ["two objects", { body: `${JSON.stringify(body)}${JSON.stringify(body)}` }, 400],
   ["bytes that are no text", { body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]) }, 400],
   ["another kind", { body: { ...body, kind: "Secret" } }, 400, /Secret.*cannot be handled as a ConfigMap/],
+  [
+    "another kind, which cannot be read as the expected one",
+    { body: { ...body, kind: "Secret", data: 7 } },
+    400,
+    /Secret in version \\?"v1\\?" cannot be handled as a ConfigMap: converting/,
+  ],
   ["another version", { body: { ...body, apiVersion: "v2" } }, 400],
   ["a value of the wrong type", { body: { ...body, data: { x: 1 } } }, 400, /data/],
   ["metadata that is a text", { body: { ...body, metadata: "a" } }, 400],

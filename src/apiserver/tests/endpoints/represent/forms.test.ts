@@ -35,6 +35,30 @@ test("what the server notes for itself is not shown with metadata alone", async 
   });
 });
 
+test("who asks for the metadata of a list as that of an object is told what it is", async () => {
+  const path = `/api/v1/namespaces/${await place()}/configmaps`;
+  const list = await must(406, "GET", path, { accept: metadata });
+  assert.equal(
+    list.at("message"),
+    "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)",
+  );
+  await must(201, "POST", path, { body: { metadata: { name: "a" } } });
+  const one = await must(406, "GET", `${path}/a`, { accept: metadata.replace("Metadata;", "MetadataList;") });
+  assert.equal(
+    one.at("message"),
+    "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)",
+  );
+});
+
+test("the metadata of an autoscaler has no annotations that its old version makes up", async () => {
+  const path = `/apis/autoscaling/v2/namespaces/${await place()}/horizontalpodautoscalers`;
+  const behavior = { scaleDown: { selectPolicy: "Disabled" } };
+  const spec = { scaleTargetRef: { kind: "Deployment", name: "d" }, maxReplicas: 2, behavior };
+  await must(201, "POST", path, { body: { metadata: { name: "a" }, spec } });
+  const old = await must(200, "GET", `${path.replace("v2", "v1")}/a`, { accept: metadata });
+  assert.equal(old.at("metadata.annotations"), undefined);
+});
+
 const untabled: [path: string, resource: string][] = [
   ["/api/v1/namespaces/default/pods/none/ephemeralcontainers", "pods"],
   ["/apis/networking.orch.io/v1/namespaces/default/networkpolicies/none/status", "networkpolicies"],

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Deployment, Pod } from "./index.ts";
+import { rewriter } from "./rewrite.ts";
+
+test("what declarations share is looked through once", () => {
+  let asked = 0;
+  const keeping = () =>
+    rewriter({
+      key: (key) => {
+        asked++;
+        return key;
+      },
+    });
+  assert.equal(keeping()(Deployment), Deployment);
+  const alone = asked;
+  const rewrite = keeping();
+  rewrite(Pod);
+  asked = 0;
+  assert.equal(rewrite(Deployment), Deployment);
+  assert.ok(asked < alone / 2, `${asked} of ${alone} fields were looked at`);
+});
+
+test("what is below a declaration that changes is found after its neighbours were looked through", () => {
+  const rewrite = rewriter({ key: (key) => (key === "template" ? "pattern" : key) });
+  assert.equal(rewrite(Pod), Pod);
+  assert.ok(!("pattern" in Deployment.fields));
+  assert.match(JSON.stringify(Object.keys(specOf(rewrite(Deployment)))), /"pattern"/);
+});
+
+function specOf(kind: typeof Deployment): object {
+  const { shape } = kind.fields["spec"] as unknown as { shape: { fields: object } };
+  return shape.fields;
+}
