@@ -70,9 +70,11 @@ export {
   type PostReview,
   type ResolveService,
   type WebhookCredentials,
+  type WebhookReply,
   webhookTransport,
   type WebhookExchange,
 } from "./webhooks/transport.ts";
+export { reviewDocument } from "./webhooks/review-document.ts";
 export { compileVariables } from "./policies/variables.ts";
 export { type ExpressionWarning, type KnownKinds, typeWarnings } from "./policies/type-warnings.ts";
 export { type PolicyMetrics, policyMetrics } from "./policies/metrics.ts";

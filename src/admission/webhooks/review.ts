@@ -1,6 +1,6 @@
 // The question that a webhook is asked, and the checks on its answer.
 
-import { randomUUID } from "node:crypto";
+import { newUuid } from "#base";
 import type { AdmissionAttributes, Equivalent } from "../attributes.ts";
 import type { GivenStatus } from "./errors.ts";
 import { namespaceOf } from "./matching.ts";
@@ -58,7 +58,7 @@ export function question(
   apiVersion: string,
   objects: ReturnType<AdmissionAttributes["versioned"]>,
 ): ReviewQuestion {
-  const uid = randomUUID();
+  const uid = newUuid();
   const request = {
     uid,
     ...requestOf(attributes, matched),

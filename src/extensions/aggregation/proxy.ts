@@ -77,7 +77,8 @@ export async function passOn(
       AbortSignal.any([raw.signal, options.stopping]),
     );
     const status = message.statusCode ?? 502;
-    if (options.rejectRedirects && status >= 300 && status < 400 && status !== 304) {
+    // Without a place to go to it is an answer like any other.
+    if (options.rejectRedirects && status >= 300 && status < 400 && message.headers.location) {
       message.destroy();
       return { ...text(502, "", false), body: Buffer.from(redirected) };
     }

@@ -128,3 +128,50 @@ test("an answer with the status of an error is told in the words that clients kn
     /failed: the server rejected our request due to an error in our request$/,
   );
 });
+
+const asked = "apiextensions.orch.io/v1";
+const replies: [name: string, body: string, says: RegExp][] = [
+  ["nothing", "", /failed: 0-length response with status code: 200 and content type: application\/json$/],
+  ["a text", "oh no", /failed: couldn't get version\/kind; json parse error: json: cannot unmarshal string into Go value/],
+  ["an older version", `{"apiVersion":"${asked}beta1","kind":"ConversionReview"}`, /failed: converting \(v1beta1.ConversionReview\) to \(v1.ConversionReview\): unknown conversion$/],
+  ["another kind", `{"apiVersion":"${asked}","kind":"X"}`, /no kind "X" is registered for version "[^"]+\/v1" in scheme "[^"]+\/client.go:69"$/],
+  ["no kind", "{}", /failed: expected webhook response of [^ ]+\/v1, Kind=ConversionReview, got \/, Kind=$/],
+]; // prettier-ignore
+for (const [name, body, says] of replies)
+  test(`a reply is refused in the words that clients know: ${name}`, async () => {
+    const headers = new Map([["content-type", "application/json"]]);
+    const reply = { status: 200, body, headers };
+    const convert = webhookConversion(definition(["v1"]), () => Promise.resolve(reply), dialects.orch);
+    await assert.rejects(convert([object("g/v1")], "g/v2"), says);
+  });
+
+test("a reply in YAML is read, and its numbers are exact", async () => {
+  const convert = webhookConversion(
+    definition(["v1"]),
+    (_, body) => {
+      const { uid } = (body as unknown as Review).request;
+      const made = `{"apiVersion":"g/v2","kind":"Thing","metadata":{"name":"a","uid":"u"},"big":9007199254740993}`;
+      const response = `{uid: ${uid}, result: {status: Success}, convertedObjects: [${made}]}`;
+      const yaml = `apiVersion: ${asked}\nkind: ConversionReview\nresponse: ${response}\n`;
+      return Promise.resolve({ status: 200, body: yaml });
+    },
+    dialects.orch,
+  );
+  const [made] = await convert([object("g/v1")], "g/v2");
+  assert.equal((made as unknown as { big: bigint }).big, 9007199254740993n);
+});
+
+const strange: [name: string, object: unknown, says: RegExp][] = [
+  ["null", null, /^ApiError: unexpected end of JSON input$/],
+  [
+    "a text",
+    "x",
+    /^ApiError: json: cannot unmarshal string into Go value of type map\[string]interface \{}$/,
+  ],
+  ["no kind", { a: 1 }, /^ApiError: Object 'Kind' is missing in '\{"a":1}'$/],
+];
+for (const [name, object_, says] of strange)
+  test(`what is no object of any kind is refused: ${name}`, async () => {
+    const convert = convertWith((response) => void (response["convertedObjects"] = [object_]));
+    await assert.rejects(convert([object("g/v1")], "g/v2"), says);
+  });

@@ -1,33 +1,28 @@
 // Conversion by a webhook: objects go out in a review and come back in the wanted version. A webhook may change
 // everything but the kind and, of metadata, labels and annotations alone.
-import { randomUUID } from "node:crypto";
 import {
   ConversionReview,
   type CustomResourceDefinition,
   type ObjectMeta,
   type WebhookConversion,
 } from "#api";
-import { ApiError, fieldErrorText, goType, refusalText } from "#base";
+import { type WebhookReply, reviewDocument } from "#admission";
+import { ApiError, fieldErrorText, goType, jsonKind, newUuid } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type ApiObject, validateAnnotations, validateLabels } from "#registry";
-import { parseJson, stringifyJson } from "#schema";
+import { stringifyJson } from "#schema";
 import { isObject } from "../structural/structural.ts";
 import type { Convert } from "./conversion.ts";
 
 type ClientConfig = NonNullable<WebhookConversion["clientConfig"]>;
 export type ServiceReference = NonNullable<ClientConfig["service"]>;
 
-export interface ConversionReply {
-  readonly status: number;
-  readonly body: string;
-}
-
 /** Posts a review to the webhook; throws when no answer comes. */
 export type PostConversion = (
   client: ClientConfig,
   body: Record<string, unknown>,
   limitMilliseconds: number,
-) => Promise<ConversionReply>;
+) => Promise<WebhookReply>;
 
 const limitMilliseconds = 30_000;
 const versions = ["v1", "v1beta1"];
@@ -48,7 +43,7 @@ export function webhookConversion(
     const failed = (why: string): ApiError => told(`failed: ${why}`);
     const client = webhook?.clientConfig;
     if (!version || !client) throw failed("no supported conversion review versions");
-    const uid = randomUUID();
+    const uid = newUuid();
     const reply = await post(
       client,
       {
@@ -61,7 +56,7 @@ export function webhookConversion(
     ).catch((error: unknown) => {
       throw failed((error as Error).message);
     });
-    const converted = convertedIn(reply, { uid, version, reviewVersion }, failed);
+    const converted = convertedIn(reply, { uid, version, reviewVersion, dialect }, failed);
     if (converted.length !== sent.length)
       throw told(`returned ${converted.length} objects, expected ${sent.length}`);
     const made = sent.map((object, i) =>
@@ -75,28 +70,34 @@ interface Expected {
   readonly uid: string;
   readonly version: string;
   readonly reviewVersion: string;
+  readonly dialect: Dialect;
 }
 
 type Fail = (why: string) => ApiError;
 
-function convertedIn(reply: ConversionReply, expected: Expected, failed: Fail): readonly unknown[] {
-  if (reply.status < 200 || reply.status > 206) throw failed(refusalText(reply.status, reply.body));
-  let review: unknown;
+function convertedIn(
+  reply: WebhookReply,
+  { uid, version, reviewVersion, dialect }: Expected,
+  failed: Fail,
+): readonly unknown[] {
+  let review: Record<string, unknown>;
   try {
-    review = parseJson(reply.body).value;
+    const scheme = `${dialect.wire.groupSuffix}/apiserver/pkg/util/webhook/client.go:69`;
+    const asked = { apiVersion: reviewVersion, kind: "ConversionReview", scheme, objects: true };
+    review = reviewDocument(reply, asked);
   } catch (error) {
     throw failed((error as Error).message);
   }
-  const { kind, apiVersion, response } = isObject(review) ? review : {};
+  const { kind, apiVersion, response } = review;
   // The older version did not look at what it is told, nor by whom.
-  const strict = expected.version === "v1";
-  if (strict && (kind !== "ConversionReview" || apiVersion !== expected.reviewVersion))
+  const strict = version === "v1";
+  if (strict && (!kind || !apiVersion))
     throw failed(
-      `expected webhook response of ${expected.reviewVersion}, Kind=ConversionReview, got ${String(apiVersion)}, Kind=${String(kind)}`,
+      `expected webhook response of ${reviewVersion}, Kind=ConversionReview, got ${String(apiVersion ?? "/")}, Kind=${String(kind ?? "")}`,
     );
   if (!isObject(response)) throw failed("no response provided");
-  if (strict && response["uid"] !== expected.uid)
-    throw failed(`expected response.uid="${expected.uid}", got "${String(response["uid"] ?? "")}"`);
+  if (strict && response["uid"] !== uid)
+    throw failed(`expected response.uid="${uid}", got "${String(response["uid"] ?? "")}"`);
   const result = isObject(response["result"]) ? response["result"] : {};
   if (result["status"] !== "Success")
     throw failed(
@@ -107,9 +108,20 @@ function convertedIn(reply: ConversionReply, expected: Expected, failed: Fail): 
   return Array.isArray(response["convertedObjects"]) ? response["convertedObjects"] : [];
 }
 
+/** What is not even an object of some kind is told without a word about the webhook, as in kube-apiserver. */
+function checkDocument(converted: unknown): asserts converted is Record<string, unknown> {
+  const refused = (why: string): ApiError => new ApiError(500, "", why);
+  if (converted === null || converted === undefined) throw refused("unexpected end of JSON input");
+  if (!isObject(converted))
+    throw refused(
+      `json: cannot unmarshal ${jsonKind(converted)} into Go value of type map[string]interface {}`,
+    );
+  if (!converted["kind"]) throw refused(`Object 'Kind' is missing in '${stringifyJson(converted)}'`);
+}
+
 /** The converted object with the metadata it had; only labels and annotations are the webhook's. */
 function restored(original: ApiObject, converted: unknown, to: string, wrong: Fail): ApiObject {
-  if (!isObject(converted)) throw wrong("invalid object at index 0: it is no object");
+  checkDocument(converted);
   if (converted["apiVersion"] !== to)
     throw wrong(
       `invalid object at index 0: invalid groupVersion (expected ${to}, received ${String(converted["apiVersion"] ?? "")})`,

@@ -21,6 +21,7 @@ const described = (request: IncomingMessage): Json => {
 const answer = (request: IncomingMessage, response: ServerResponse): void => {
   const path = request.url ?? "";
   if (path.endsWith("/redirect")) response.writeHead(302, { location: "https://elsewhere.example/" }).end();
+  else if (path.endsWith("/moved")) response.writeHead(301).end();
   else if (path === "/openapi/v2") response.end(JSON.stringify(described(request)));
   else if (path === "/openapi/v3") response.writeHead(newer ? 200 : 404).end(JSON.stringify(newer));
   else if (path === "/apis" && modern) {
@@ -133,9 +134,10 @@ test("an update of an API service says which version it changes, and its name is
   await must(200, "DELETE", `${services}/${name}`);
 });
 
-test("redirects of another server are refused", async () => {
+test("redirects of another server are refused, if they say where to", async () => {
   const group = await register();
   assert.equal((await ask("GET", `/apis/${group}/v1/redirect`)).status, 502);
+  assert.equal((await ask("GET", `/apis/${group}/v1/moved`)).status, 301);
 });
 
 test("discovery lists what other servers have", async () => {
