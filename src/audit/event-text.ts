@@ -64,7 +64,8 @@ const plainObjectText = ({
   )}${plainField("apiVersion", apiVersion)}${plainField("subresource", subresource)}}`;
 
 function statusText({ status, message, reason, details, code }: ResponseStatus): string {
-  if (status === undefined) return `,"responseStatus":{"metadata":{},"code":${code}}`;
+  if (status === undefined && message === undefined)
+    return `,"responseStatus":{"metadata":{},"code":${code}}`;
   return `,"responseStatus":{"metadata":{}${field("status", status)}${field("message", message)}${field("reason", reason)}${
     details === undefined ? "" : `,"details":${JSON.stringify(details)}`
   },"code":${code}}`;

@@ -1,5 +1,5 @@
 // Identity tokens of an OpenID provider: who the claims say it is, if the provider signed them for us.
-import type { Clock } from "#base";
+import { type Clock, goTime } from "#base";
 import { BadCredential } from "./authenticator.ts";
 import type { TokenMethod } from "./bearer-token.ts";
 import { type ClaimMapping, type Claims, identityOf } from "./claims.ts";
@@ -139,7 +139,7 @@ const shownTime = (seconds: number | undefined): string => {
   if (seconds >= lastSecond) return "292277026596-12-04 15:30:07 +0000 UTC";
   const time = new Date(seconds * 1000);
   if (Number.isNaN(time.getTime())) return noTime;
-  return `${time.toISOString().slice(0, 19).replace("T", " ")} +0000 UTC`;
+  return goTime(time);
 };
 
 function checkClaims(token: ParsedToken, issuer: string, accepted: readonly string[], now: number): void {

@@ -18,14 +18,14 @@ export function newUuid(): string {
   }
   for (let at = 0; at < uidBytes; at++) {
     let byte = pool[used + at]!;
+    // What it was made of is not needed again.
+    pool[used + at] = 0;
     if (at === 6) byte = (byte & 0x0f) | 0x40;
     if (at === 8) byte = (byte & 0x3f) | 0x80;
     const place = places[at]!;
     text[place] = digits[byte >> 4]!;
     text[place + 1] = digits[byte & 0x0f]!;
   }
-  // What it was made of is not needed again.
-  pool.fill(0, used, used + uidBytes);
   used += uidBytes;
   return text.toString("latin1");
 }

@@ -3,8 +3,8 @@ import type { Audit, AuditConfig, ObjectReference, ResponseStatus } from "#audit
 import { AuditRecord } from "#audit";
 import { ApiError, type Clock, durationOfMillis } from "#base";
 import type { Dialect } from "#dialect";
-import type { Body, Reply } from "#http";
-import { type ApiCall, statusObject } from "#endpoints";
+import { type Body, type Reply, header } from "#http";
+import { type ApiCall, justObjects, negotiate, statusObject } from "#endpoints";
 import { auditClient } from "./audit-client.ts";
 import type { Filter } from "./filter.ts";
 import { latencyParts } from "./latency-parts.ts";
@@ -83,7 +83,7 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
       reply = await next();
     } catch (thrown) {
       const { error, panic } = asStatus(thrown, call);
-      failed(record, error);
+      failed(record, error, isAskedFor(call, options.dialect));
       if (lasting) await write(record, "ResponseStarted");
       await complete(call, record, panic ? "Panic" : "ResponseComplete");
       audit.sink.flush();
@@ -125,7 +125,7 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
       if (call.user !== undefined || !(error instanceof ApiError)) return;
       const record = recordOf(call);
       if (!record) return;
-      failed(record, error);
+      failed(record, error, isAskedFor(call, options.dialect), attempted(call));
       await write(record, "ResponseStarted");
       audit.sink.flush();
     },
@@ -155,6 +155,30 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
   };
 }
 
+/** Whether the client takes errors in some form; otherwise they are JSON all the same. */
+function isAskedFor(call: ApiCall, dialect: Dialect): boolean {
+  try {
+    negotiate(call.call, call.query, dialect, justObjects);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How a request tried to tell who sends it. */
+function attempted({ call, query }: ApiCall): string {
+  const [scheme = "", ...rest] = (header(call.headers, "authorization") ?? "").trim().split(" ");
+  const methods = [
+    ...(rest.length > 0 && scheme.toLowerCase() === "basic" ? ["basic"] : []),
+    ...(rest.length > 0 && scheme.toLowerCase() === "bearer" ? ["bearer"] : []),
+    ...((query.get("access_token") ?? "").trim() === "" ? [] : ["access_token"]),
+    ...(call.peer.certificates().length > 0 ? ["x509"] : []),
+  ];
+  return methods.length > 0
+    ? `Authentication failed, attempted: ${methods.join(", ")}`
+    : "Authentication failed, no credentials provided";
+}
+
 type StreamBody = Extract<Body, { readonly stream: unknown }>;
 type TakenOver = Extract<Body, { readonly takeOver: unknown }>;
 
@@ -170,7 +194,12 @@ function statusOf(status: Readonly<Record<string, unknown>>, code: number): Resp
   };
 }
 
-function failed(record: AuditRecord, error: ApiError): void {
+/**
+ * An error that is answered in no form that the client asked for is not noted: only its code, and of requests
+ * without a user how they tried to get one.
+ */
+function failed(record: AuditRecord, error: ApiError, asked: boolean, attempted?: string): void {
+  if (!asked) return record.status({ code: error.code, ...(attempted && { message: attempted }) });
   record.status(textOf(error));
   record.responseObject(() => JSON.stringify(statusObject(error)));
 }

@@ -2,6 +2,11 @@
 import { type Credentials, bearerToken } from "#authn";
 import { type Call, header, headerList } from "#http";
 
+const beyondAscii = /[\x80-\xff]/;
+
+/** The bytes of a header come as so many characters; names of users in it are UTF-8. */
+const asUtf8 = (value: string): string => Buffer.from(value, "latin1").toString("utf8");
+
 export class CallCredentials implements Credentials {
   readonly #call: Call;
   readonly bearerToken: string | undefined;
@@ -12,7 +17,8 @@ export class CallCredentials implements Credentials {
     this.bearerToken = bearerToken(header(call.headers, "authorization"));
   }
   headers(name: string): readonly string[] {
-    return headerList(this.#call.headers, name);
+    const values = headerList(this.#call.headers, name);
+    return values.some((value) => beyondAscii.test(value)) ? values.map(asUtf8) : values;
   }
   headerNames(): Iterable<string> {
     return Object.keys(this.#call.headers);

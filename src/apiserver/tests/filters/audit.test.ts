@@ -175,3 +175,47 @@ const sources: [name: string, headers: Record<string, string>, address: string, 
 for (const [name, headers, address, expected] of sources)
   test(`source addresses are ${name}`, () =>
     assert.deepEqual(sourceIps({ headers, peer: { address, certificates: () => [] } }), expected));
+
+const everything = { omitStages: ["RequestReceived"], rules: [{ level: "RequestResponse" }] };
+
+test("what is sent to the wrong place is recorded with its refusal", async () => {
+  const { must, events } = await audited(everything);
+  await must(400, "PUT", `${maps}/a`, { body: { metadata: { name: "other" }, data: { k: "v" } } });
+  const [event] = events();
+  assert.deepEqual(event!.requestObject?.["data"], { k: "v" });
+  assert.equal(event!.objectRef?.["name"], "a");
+});
+
+test("options of a deletion are recorded in the version that they are kept in", async () => {
+  const { must, events } = await audited(everything);
+  await must(201, "POST", maps, { body: { metadata: { name: "a" } } });
+  await must(200, "DELETE", `${maps}/a`, { body: { gracePeriodSeconds: 0 } });
+  const { requestObject } = events().find(({ verb }) => verb === "delete")!;
+  assert.deepEqual(requestObject, {
+    kind: "DeleteOptions",
+    apiVersion: `meta.${dialect.wire.groupSuffix}/__internal`,
+    gracePeriodSeconds: 0,
+  });
+});
+
+test("an error in a form that the client did not ask for is recorded by its code alone", async () => {
+  const { must, events } = await audited(everything);
+  const table = `application/json;as=Table;v=v1;g=meta.${dialect.wire.groupSuffix}`;
+  for (const accept of [table, `${table},application/json`])
+    await must(404, "GET", `${maps}/none`, { accept });
+  const [alone, whole] = events();
+  assert.deepEqual(alone!.responseStatus, { metadata: {}, code: 404 });
+  assert.equal(alone!.responseObject, undefined);
+  assert.equal(whole!.responseObject?.["reason"], "NotFound");
+});
+
+test("of a request whose user is not known it is recorded how it tried, where its error was not asked for", async () => {
+  const { must, events } = await audited(everything, "--anonymous-auth=false");
+  const accept = `application/json;as=Table;v=v1;g=meta.${dialect.wire.groupSuffix}`;
+  await must(401, "GET", maps, { accept, headers: { authorization: "Bearer wrong" }, trusted: null });
+  assert.deepEqual(events()[0]!.responseStatus, {
+    metadata: {},
+    message: "Authentication failed, attempted: bearer",
+    code: 401,
+  });
+});
