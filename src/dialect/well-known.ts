@@ -150,6 +150,8 @@ export function wellKnownNames({
     finalizers: {
       claimProtection: `${domain}/pvc-protection`,
       volumeProtection: `${domain}/pv-protection`,
+      volumeReclaim: `${domain}/pv-controller`,
+      externalReclaim: `external-provisioner.volume.${domain}/finalizer`,
       customResourceCleanup: `customresourcecleanup.apiextensions.${suffix}`,
       loadBalancerCleanup: `service.${domain}/load-balancer-cleanup`,
       jobTracking: `batch.${domain}/job-tracking`,

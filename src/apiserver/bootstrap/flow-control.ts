@@ -252,7 +252,7 @@ async function markDangling(server: ServerObjects): Promise<void> {
       status: { conditions: [condition] },
     } as unknown as ApiObject;
     const transform = (old: ApiObject | undefined): Promise<ApiObject> =>
-      applyObject(request, old, finding, true);
+      applyObject(request, old, finding, { name: metadata.name!, force: true });
     // Whoever deleted it meanwhile is right.
     await update(request, metadata.name!, { transform, tracked: true }).catch(unlessGone);
   };

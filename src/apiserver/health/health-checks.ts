@@ -3,6 +3,7 @@ import type { Clock, Log } from "#base";
 import type { Dialect } from "#dialect";
 import type { HealthCheck, HealthPaths } from "./health.ts";
 import type { Lifecycle } from "#filters";
+import { inOrder } from "./started-checks.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 /** How long checks wait for what they ask. */
@@ -41,10 +42,10 @@ export function healthChecks(options: HealthOptions): HealthPaths {
   const alias = dialect.wire.clientStoreHealthCheck;
   const ask = shared(options.probe);
   const caughtUp = (): void => failUnless(options.caughtUp(), "caches are not filled yet");
-  const startUp: readonly HealthCheck[] = [
-    { name: "poststarthook/generic-apiserver-start-informers", check: caughtUp },
-    ...options.startUp,
-  ];
+  const startUp = inOrder(
+    [{ name: "poststarthook/generic-apiserver-start-informers", check: caughtUp }, ...options.startUp],
+    dialect,
+  );
   const graceUntil = clock.now() + options.liveGraceMilliseconds;
   const always: HealthCheck[] = [
     { name: "ping", check: () => undefined },

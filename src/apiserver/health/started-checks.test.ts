@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
-import { startedChecks } from "./started-checks.ts";
+import { inOrder, startedChecks } from "./started-checks.ts";
 
 const yes = (): boolean => true;
 const parts = { aggregation: yes, definitions: yes, admission: yes, counting: yes, leaseCollector: yes };
@@ -37,4 +37,25 @@ test("what is followed only where it is configured is a check only there", () =>
     "poststarthook/start-encryption-provider-config-automatic-reload",
   ]);
   assert.deepEqual(added({ proxyCertificate: yes }), ["poststarthook/aggregator-reload-proxy-client-cert"]);
+});
+
+test("checks are told in the order of the reference, those of ours alone at the end", () => {
+  const named = (...names: string[]) => names.map((name) => ({ name, check: () => undefined }));
+  const given = named(
+    "autoregister-completion",
+    "ours",
+    "poststarthook/rbac/bootstrap-roles",
+    "poststarthook/priority-and-fairness-filter",
+    "poststarthook/start-kube-apiserver-admission-initializer",
+  );
+  assert.deepEqual(
+    inOrder(given, dialects.kubernetes).map(({ name }) => name),
+    [
+      "poststarthook/start-kube-apiserver-admission-initializer",
+      "poststarthook/priority-and-fairness-filter",
+      "poststarthook/rbac/bootstrap-roles",
+      "autoregister-completion",
+      "ours",
+    ],
+  );
 });

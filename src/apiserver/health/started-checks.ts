@@ -50,3 +50,41 @@ export function startedChecks({ cli, data }: Dialect, parts: StartedParts): read
       : []),
   ];
 }
+
+/** Checks in the order in which the reference adds them; those that it does not have come last. */
+export function inOrder(checks: readonly HealthCheck[], { cli, data }: Dialect): readonly HealthCheck[] {
+  const order = [
+    `start-${cli.apiServer}-admission-initializer`,
+    "start-encryption-provider-config-automatic-reload",
+    "generic-apiserver-start-informers",
+    "priority-and-fairness-config-consumer",
+    "priority-and-fairness-filter",
+    "storage-object-count-tracker-hook",
+    "start-apiextensions-informers",
+    "start-apiextensions-controllers",
+    "crd-informer-synced",
+    "start-system-namespaces-controller",
+    "bootstrap-controller",
+    "rbac/bootstrap-roles",
+    "scheduling/bootstrap-system-priority-classes",
+    "priority-and-fairness-config-producer",
+    "start-cluster-authentication-info-controller",
+    `start-${cli.apiServer}-identity-lease-controller`,
+    `start-deprecated-${cli.apiServer}-identity-lease-garbage-collector`,
+    `start-${cli.apiServer}-identity-lease-garbage-collector`,
+    "start-legacy-token-tracking-controller",
+    "aggregator-reload-proxy-client-cert",
+    `start-${data.componentPrefix}aggregator-informers`,
+    "apiservice-registration-controller",
+    "apiservice-status-available-controller",
+    `${cli.apiServer}-autoregistration`,
+    "autoregister-completion",
+    "apiservice-openapi-controller",
+    "apiservice-openapiv3-controller",
+    "apiservice-discovery-controller",
+  ];
+  const places = new Map(order.map((name, at) => [name, at]));
+  const placeOf = ({ name }: HealthCheck): number =>
+    places.get(name.replace(/^poststarthook\//, "")) ?? order.length;
+  return checks.toSorted((a, b) => placeOf(a) - placeOf(b));
+}

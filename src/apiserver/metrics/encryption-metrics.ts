@@ -113,7 +113,7 @@ function newest(families: readonly Family<unknown>[]): { of(...labels: string[])
 }
 
 /** Data keys that a key service of version 1 encrypts. */
-export function dataKeyMetrics(metrics: Metrics): DataKeyObserver {
+export function dataKeyMetrics(metrics: Metrics, clock: Clock): DataKeyObserver {
   const duration = metrics
     .histogram({
       name: "apiserver_storage_data_key_generation_duration_seconds",
@@ -143,7 +143,20 @@ export function dataKeyMetrics(metrics: Metrics): DataKeyObserver {
       stability,
     })
     .with();
+  const arrivals = metrics.histogram({
+    name: "apiserver_envelope_encryption_dek_cache_inter_arrival_time_seconds",
+    help: "Seconds between a value that was encrypted or decrypted and the one before.",
+    stability,
+    labels: ["transformation_type"],
+    buckets: doubled(60, 10),
+  });
+  const lastArrivals = new Map<string, number>();
   return {
+    arrived: (kind) => {
+      const now = clock.now();
+      arrivals.with(kind).observe((now - (lastArrivals.get(kind) ?? now)) / 1000);
+      lastArrivals.set(kind, now);
+    },
     generated: (seconds, succeeded) => {
       if (succeeded) duration.observe(seconds);
       else failures.add();

@@ -112,7 +112,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 function encryptionFor(options: StorageOptions, storePrefix: string): Encryption | undefined {
   const { dialect, settings, strategies, clock, log, metrics, reloads, signal } = options;
   const observer = {
-    ...dataKeyMetrics(metrics),
+    ...dataKeyMetrics(metrics, clock),
     ...encryptionMetrics(metrics, { clock, marker: dialect.names.encryptionMarkers[0] }),
   };
   if (settings.encryptionProviderConfig === "") return undefined;

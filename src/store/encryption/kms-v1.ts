@@ -62,6 +62,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
     name,
     id: `kms:v1:${name}:`,
     seal: async (value, key, prefix = noPrefix) => {
+      observer?.arrived("to_storage");
       const secret = newDataKey(observer);
       const cipher = await encrypt(secret);
       if (cipher.length > 0xffff)
@@ -72,6 +73,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       return Buffer.concat([prefix, length, cipher, dataKey(secret).seal(value, key)]);
     },
     open: (sealed, key) => {
+      observer?.arrived("from_storage");
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
       if (bytes.length < 2 || bytes.length < 2 + bytes.readUInt16BE(0)) throw new Error("it is too short");
       const cipher = bytes.subarray(2, 2 + bytes.readUInt16BE(0));
@@ -79,7 +81,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       const id = cipher.toString("base64");
       const known = keys.get(id);
       if (known) return opened(known, body, key);
-      observer?.missed();
+      if (options.cacheSize > 0) observer?.missed();
       return decrypt(cipher).then((secret) => {
         if (secret.length !== dataKeyBytes) throw new Error(`its data key has ${secret.length} bytes`);
         keep(id, secret);

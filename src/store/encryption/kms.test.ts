@@ -133,13 +133,14 @@ test("version 1 tells of keys that are made, kept and asked for", async (t) => {
     generated: (_seconds, succeeded) => told.push(["generated", succeeded]),
     missed: () => told.push("missed"),
     filled: (share) => told.push(share),
+    arrived: (kind) => told.push(kind),
   };
   const sealed = await v1(observer).seal(value, "/a");
-  assert.deepEqual(told.splice(0), [["generated", true], 0.1]);
+  assert.deepEqual(told.splice(0), ["to_storage", ["generated", true], 0.1]);
   const other = v1(observer);
   await other.open(sealed, "/a");
   await other.open(sealed, "/a");
-  assert.deepEqual(told, ["missed", 0.1]);
+  assert.deepEqual(told, ["from_storage", "missed", 0.1, "from_storage"]);
 });
 
 test("version 1 is unhealthy while the service fails or speaks another version, and well again later", async (t) => {
@@ -153,6 +154,7 @@ test("version 1 is unhealthy while the service fails or speaks another version, 
   const section = (of: string): string =>
     `failed to perform ${of} section of the healthz check for KMS Provider box, error: ${refused}`;
   await assert.rejects(provider.health(), { message: section("encrypt") });
+  await assert.rejects(provider.health(), { message: refused }, "what is remembered is the failure alone");
   await assert.rejects(async () => await provider.seal(value, "/a"), new KeyServiceFailed(refused));
   state.fail = ["Decrypt"];
   pass(4000);

@@ -20,6 +20,8 @@ export interface DataKeyObserver {
   missed(): void;
   /** How full the cache of decrypted keys is, from 0 to 1. */
   filled(share: number): void;
+  /** A value is to be sealed or opened. */
+  arrived(kind: "from_storage" | "to_storage"): void;
 }
 
 /** Told about the calls and the keys of version 2. */
@@ -92,25 +94,34 @@ export async function failing<T>(what: string, run: () => Promise<T>): Promise<T
 const goodMilliseconds = 20_000;
 const badMilliseconds = 3_000;
 
-/** Asks at most every 20 s while all is well, every 3 s while it is not; many who ask share one question. */
+/**
+ * Asks at most every 20 s while all is well, every 3 s while it is not; many who ask share one question. Those who
+ * come later are told the failure itself, without what was being done, as with the reference.
+ */
 export function rememberedHealth(ask: () => Promise<void>, clock: Clock): () => Promise<void> {
   let error: Error | undefined;
   let until = -Infinity;
   let asking: Promise<void> | undefined;
+  const askNow = async (): Promise<void> => {
+    let failed: Error | undefined;
+    asking = ask()
+      .then(
+        () => {
+          error = undefined;
+          until = clock.now() + goodMilliseconds;
+        },
+        (failure: Error) => {
+          failed = failure;
+          error = failure.cause instanceof KeyServiceFailed ? failure.cause : failure;
+          until = clock.now() + badMilliseconds;
+        },
+      )
+      .finally(() => (asking = undefined));
+    await asking;
+    if (failed) throw failed;
+  };
   return async () => {
-    if (clock.now() >= until)
-      await (asking ??= ask()
-        .then(
-          () => {
-            error = undefined;
-            until = clock.now() + goodMilliseconds;
-          },
-          (failure: Error) => {
-            error = failure;
-            until = clock.now() + badMilliseconds;
-          },
-        )
-        .finally(() => (asking = undefined)));
+    if (clock.now() >= until) await (asking ?? askNow());
     if (error) throw error;
   };
 }
