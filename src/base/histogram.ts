@@ -8,19 +8,19 @@ export interface Histogram {
   expose(name: string, labels: string): string;
 }
 
-export function histogramSeries(bounds: readonly number[]): Histogram {
-  const counts = new Float64Array(bounds.length + 1);
-  return new HistogramSeries(Float64Array.from(bounds), counts);
+/** The bounds are those of all series of a metric, which share them. */
+export function histogramSeries(bounds: Float64Array): Histogram {
+  return new HistogramSeries(bounds);
 }
 
 class HistogramSeries implements Histogram {
   readonly #bounds: Float64Array;
-  readonly #counts: Float64Array;
+  /** Made for the first value: most series of a server never get one. */
+  #counts: Float64Array | undefined;
   count = 0;
   sum = 0;
-  constructor(bounds: Float64Array, counts: Float64Array) {
+  constructor(bounds: Float64Array) {
     this.#bounds = bounds;
-    this.#counts = counts;
   }
 
   observe(value: number, weight = 1): void {
@@ -32,6 +32,7 @@ class HistogramSeries implements Histogram {
       if (bounds[middle]! < value) low = middle + 1;
       else high = middle;
     }
+    this.#counts ??= new Float64Array(bounds.length + 1);
     this.#counts[low]! += weight;
     this.count += weight;
     this.sum += value * weight;
@@ -42,7 +43,7 @@ class HistogramSeries implements Histogram {
     let text = "";
     let total = 0;
     for (let i = 0; i < this.#bounds.length; i++) {
-      total += this.#counts[i]!;
+      total += this.#counts?.[i] ?? 0;
       text += `${name}_bucket{${lead}le="${this.#bounds[i]}"} ${total}\n`;
     }
     const braced = labels && `{${labels}}`;

@@ -44,6 +44,15 @@ seconds_count{verb="GET"} 4
   );
 });
 
+test("a series of a histogram without a value is shown, and takes no memory for its buckets", () => {
+  const metrics = createMetrics();
+  const taken = metrics.histogram({ name: "taken", help: "Taken.", labels: ["by"] });
+  const before = process.memoryUsage().arrayBuffers;
+  for (let at = 0; at < 1000; at++) taken.with(String(at));
+  assert.ok(process.memoryUsage().arrayBuffers - before < 50_000);
+  assert.match(metrics.expose(), /taken_bucket\{by="0",le="10"\} 0\ntaken_bucket\{by="0",le="\+Inf"\} 0\n/);
+});
+
 test("label values are escaped", () => {
   const metrics = createMetrics();
   metrics

@@ -116,11 +116,11 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
         (series, labels) => `${metric.name}${braced(labels)} ${numberText(series.value)}\n`,
       ),
     histogram: (metric) => {
-      const buckets = metric.buckets ?? defaultBuckets;
+      const bounds = Float64Array.from(metric.buckets ?? defaultBuckets);
       return family<Histogram>(
         "histogram",
         metric,
-        () => histogramSeries(buckets),
+        () => histogramSeries(bounds),
         (series, labels) => series.expose(metric.name, labels),
       );
     },

@@ -2,6 +2,7 @@
 import type { Clock, Log, Metrics } from "#base";
 import { type ApiClient, type EventRecorder, eventRecorder } from "#client";
 import type { Dialect } from "#dialect";
+import { type Gates, defaultGates } from "#options";
 import type { ClusterView } from "./cluster-view.ts";
 import { type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
 import { type WorkQueue, type WorkQueueOptions, workQueue } from "./work-queue.ts";
@@ -13,7 +14,10 @@ export interface ControllerContext {
   readonly signal: AbortSignal;
   readonly log: Log;
   readonly dialect: Dialect;
+  readonly gates: Gates;
   readonly queues?: QueueMetrics;
+  /** How many objects are worked on at a time, by the name of the queue, where an operator said so. */
+  readonly workers?: ReadonlyMap<string, number>;
 }
 
 /** A controller that has been started. */
@@ -21,13 +25,20 @@ export interface Controller {
   readonly stopped: Promise<void>;
 }
 
-export interface ContextOptions extends Omit<ControllerContext, "queues"> {
+export interface ContextOptions extends Omit<ControllerContext, "queues" | "gates"> {
   readonly metrics?: Metrics;
+  /** As they are by default where nothing is said. */
+  readonly gates?: Gates;
 }
 
 /** The context that all controllers of a process share; each gets `contextFor` it. */
-export const sharedContext = ({ metrics, ...rest }: ContextOptions): ControllerContext => ({
+export const sharedContext = ({
+  metrics,
+  gates = defaultGates,
+  ...rest
+}: ContextOptions): ControllerContext => ({
   ...rest,
+  gates,
   ...(metrics && { queues: queueMetrics(metrics) }),
 });
 
@@ -46,7 +57,7 @@ export interface QueueOptions {
 
 /** A queue whose work starts when the kinds that its controller follows are listed; failures are logged. */
 export function queueFor(
-  { clock, signal, log, view, queues }: ControllerContext,
+  { clock, signal, log, view, queues, workers }: ControllerContext,
   controller: string,
   work: WorkQueueOptions["work"],
   options: QueueOptions = {},
@@ -56,6 +67,7 @@ export function queueFor(
     clock,
     signal,
     ...options,
+    ...(workers?.has(controller) && { workers: workers.get(controller)! }),
     ...(metrics && { metrics }),
     work: async (key) => {
       await view.synced();

@@ -24,7 +24,7 @@ const readings = [
   reading("b", "", "Scaled", 2, 9),
   reading("a", "u1", "Failed", 3),
 ];
-const rows = new EventRows(16);
+const rows = new EventRows();
 for (const [at, each] of readings.entries()) rows.append(10 + at * 5, each);
 
 test("each object and each combination of values is kept once", () => {
@@ -41,6 +41,17 @@ test("what was saved is read again", () => {
   assert.deepEqual(
     [10, 15, 20, 12, 30].map((revision) => read.rowOf(revision)),
     [0, 1, 2, -1, -1],
+  );
+});
+
+test("there is room for a few rows at first, and then for as many as come", () => {
+  const many = new EventRows();
+  assert.ok(many.revisions.buffer.byteLength < 16_384);
+  const added = Array.from({ length: 3000 }, (_, at) => reading("a", `u${at % 7}`, "Scaled", at, at + 1));
+  for (const [at, each] of added.entries()) many.append(at + 1, each);
+  assert.deepEqual(
+    added.map((_, row) => [many.revisions[row], many.reading(row)]),
+    added.map((each, row) => [row + 1, each]),
   );
 });
 
@@ -65,3 +76,9 @@ for (const [name, bytes] of broken)
     assert.equal(decodeRows(bytes), undefined);
     assert.equal(spanOf(bytes), undefined);
   });
+
+test("rows that were saved without any take new ones", () => {
+  const read = decodeRows(encodeRows(new EventRows()))!;
+  for (const [at, each] of readings.entries()) read.append(10 + at * 5, each);
+  assert.deepEqual([...read.revisions.subarray(0, read.length)], [10, 15, 20]);
+});

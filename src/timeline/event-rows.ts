@@ -13,15 +13,30 @@ export const mostRows = 65_536;
 const format = 1;
 const bytesPerRow = 3 * 8 + 2 * 4;
 
-export class EventRows {
+/** Room for so many rows is made first, and twice as much when it is full: most servers have few events. */
+const firstRoom = 256;
+
+interface Columns {
   readonly revisions: Float64Array;
-  /** Microseconds since the epoch. */
   readonly first: Float64Array;
   readonly last: Float64Array;
-  /** The place of each row's object in `objects`. */
   readonly objectAt: Uint32Array;
-  /** The place of each row's values in `facets`. */
   readonly facetAt: Uint32Array;
+}
+
+function columnsIn(data: ArrayBuffer): Columns {
+  const rows = data.byteLength / bytesPerRow;
+  return {
+    revisions: new Float64Array(data, 0, rows),
+    first: new Float64Array(data, rows * 8, rows),
+    last: new Float64Array(data, rows * 16, rows),
+    objectAt: new Uint32Array(data, rows * 24, rows),
+    facetAt: new Uint32Array(data, rows * 28, rows),
+  };
+}
+
+export class EventRows {
+  #columns: Columns;
   readonly objects: ObjectName[] = [];
   readonly facets: FacetValues[] = [];
   readonly #objectPlaces = new Map<string, number>();
@@ -29,14 +44,32 @@ export class EventRows {
   length: number;
 
   /** With bytes: the columns as they were saved. */
-  constructor(capacity: number, saved?: ArrayBuffer) {
-    const data = saved ?? new ArrayBuffer(capacity * bytesPerRow);
-    this.revisions = new Float64Array(data, 0, capacity);
-    this.first = new Float64Array(data, capacity * 8, capacity);
-    this.last = new Float64Array(data, capacity * 16, capacity);
-    this.objectAt = new Uint32Array(data, capacity * 24, capacity);
-    this.facetAt = new Uint32Array(data, capacity * 28, capacity);
-    this.length = saved ? capacity : 0;
+  constructor(saved?: ArrayBuffer) {
+    this.#columns = columnsIn(saved ?? new ArrayBuffer(firstRoom * bytesPerRow));
+    this.length = saved ? this.revisions.length : 0;
+  }
+
+  get revisions(): Float64Array {
+    return this.#columns.revisions;
+  }
+
+  /** Microseconds since the epoch. */
+  get first(): Float64Array {
+    return this.#columns.first;
+  }
+
+  get last(): Float64Array {
+    return this.#columns.last;
+  }
+
+  /** The place of each row's object in `objects`. */
+  get objectAt(): Uint32Array {
+    return this.#columns.objectAt;
+  }
+
+  /** The place of each row's values in `facets`. */
+  get facetAt(): Uint32Array {
+    return this.#columns.facetAt;
   }
 
   get firstRevision(): number {
@@ -50,11 +83,24 @@ export class EventRows {
   /** Adds an event; its revision is behind all others. */
   append(revision: number, { object, facet, first, last }: Omit<EventReading, "count">): void {
     const row = this.length++;
+    if (row === this.revisions.length) this.#grow();
     this.revisions[row] = revision;
     this.first[row] = first;
     this.last[row] = last;
     this.objectAt[row] = placeOf(this.objects, this.#objectPlaces, laneKey(object), object);
     this.facetAt[row] = placeOf(this.facets, this.#facetPlaces, facetKey(facet), facet);
+  }
+
+  #grow(): void {
+    const before = this.#columns;
+    this.#columns = columnsIn(
+      new ArrayBuffer(Math.max(firstRoom, 2 * before.revisions.length) * bytesPerRow),
+    );
+    this.revisions.set(before.revisions);
+    this.first.set(before.first);
+    this.last.set(before.last);
+    this.objectAt.set(before.objectAt);
+    this.facetAt.set(before.facetAt);
   }
 
   /** The row of a revision; negative where there is none. */
@@ -136,7 +182,7 @@ export function decodeRows(bytes: Uint8Array): EventRows | undefined {
   const header = headerOf(view.toString("utf8", 4, 4 + headerLength));
   if (header?.format !== format || view.length !== start + header.rows * bytesPerRow) return undefined;
   // A copy of its own is aligned.
-  const rows = new EventRows(header.rows, new Uint8Array(view.subarray(start)).buffer);
+  const rows = new EventRows(new Uint8Array(view.subarray(start)).buffer);
   const { kinds, kindAt, names, uids } = header;
   for (let at = 0; at < kindAt.length; at++) {
     const [group, kind, namespace] = kinds[kindAt[at]!]!;

@@ -29,7 +29,7 @@ export class EventSummaries {
   /** The full pieces, in the order of revisions: the number of each is its first revision. */
   #saved: RowSpan[] = [];
   readonly #most: number;
-  #open: EventRows;
+  #open = new EventRows();
   #openSaved = 0;
   #lastRevision = 0;
   #gathered: CachedObject[] = [];
@@ -40,7 +40,6 @@ export class EventSummaries {
   constructor(options: EventSummariesOptions) {
     this.#options = options;
     this.#most = options.rowsPerPiece ?? mostRows;
-    this.#open = new EventRows(this.#most);
   }
 
   /** Reads what was saved, notes what has come since, and follows the events until the signal. */
@@ -144,7 +143,7 @@ export class EventSummaries {
     const { firstRevision: first, lastRevision: last, length: rows } = this.#open;
     await this.#save();
     this.#saved.push({ first, last, rows });
-    this.#open = new EventRows(this.#most);
+    this.#open = new EventRows();
     this.#openSaved = 0;
     const total = this.#saved.reduce((sum, piece) => sum + piece.rows, 0);
     if (total > Math.max(this.#pruneAt, 2 * this.#options.events.count() + 2 * this.#most))
@@ -184,13 +183,13 @@ export class EventSummaries {
     }
     const kept: RowSpan[] = [];
     const pieces = new Map(this.#options.derived.read(name).map(({ piece, bytes }) => [piece, bytes]));
-    let joined = new EventRows(this.#most);
+    let joined = new EventRows();
     const flush = async (): Promise<void> => {
       if (joined.length === 0) return;
       const { firstRevision: first, lastRevision: last, length: rows } = joined;
       await this.#write(first, encodeRows(joined));
       kept.push({ first, last, rows });
-      joined = new EventRows(this.#most);
+      joined = new EventRows();
     };
     for (const [at, piece] of this.#saved.entries()) {
       const alive = sparse[at];

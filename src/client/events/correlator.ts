@@ -48,6 +48,18 @@ const keyOf = (
   ...more: readonly string[]
 ): string => JSON.stringify([kind, namespace, name, uid, apiVersion, ...more]);
 
+interface Remembered {
+  readonly known: LRUCache<string, KnownEvent>;
+  readonly alike: LRUCache<string, { messages: Set<string>; at: number }>;
+  readonly tokens: LRUCache<string, { left: number; at: number }>;
+}
+
+const nothingYet = (): Remembered => ({
+  known: new LRUCache({ max: keptEntries }),
+  alike: new LRUCache({ max: keptEntries }),
+  tokens: new LRUCache({ max: keptEntries }),
+});
+
 export interface CorrelatorOptions {
   /** Whether events that differ only in their message become one. */
   readonly combines: boolean;
@@ -55,12 +67,10 @@ export interface CorrelatorOptions {
 
 /** Decides about one happening after the other. Bounded: what was not heard of for long is forgotten. */
 export function correlator({ combines }: CorrelatorOptions): (happening: Happening) => EventDecision {
-  const known = new LRUCache<string, KnownEvent>({ max: keptEntries });
-  const alike = new LRUCache<string, { messages: Set<string>; at: number }>({ max: keptEntries });
+  let remembered: Remembered | undefined;
   let lastStamp = 0n;
   // Others report about the same object in the same millisecond: what is below it is each recorder's own.
   const ownNanoseconds = BigInt(Math.floor(Math.random() * 1_000_000));
-  const tokens = new LRUCache<string, { left: number; at: number }>({ max: keptEntries });
 
   /** The object's name and the time in nanoseconds; two of one millisecond differ in the digits below it. */
   const eventName = (object: string, at: number): string => {
@@ -68,7 +78,7 @@ export function correlator({ combines }: CorrelatorOptions): (happening: Happeni
     lastStamp = stamp > lastStamp ? stamp : lastStamp + 1n;
     return `${object}.${lastStamp.toString(16)}`;
   };
-  const isFlooding = ({ regarding, at }: Happening): boolean => {
+  const isFlooding = ({ regarding, at }: Happening, tokens: Remembered["tokens"]): boolean => {
     const key = keyOf(regarding);
     const bucket = tokens.get(key) ?? { left: burstPerObject, at };
     bucket.left = Math.min(burstPerObject, bucket.left + (at - bucket.at) / refillMilliseconds);
@@ -78,7 +88,8 @@ export function correlator({ combines }: CorrelatorOptions): (happening: Happeni
     bucket.left--;
     return false;
   };
-  const hasManyAlike = ({ regarding, type, reason, message, at }: Happening): boolean => {
+  const hasManyAlike = (happening: Happening, alike: Remembered["alike"]): boolean => {
+    const { regarding, type, reason, message, at } = happening;
     const key = keyOf(regarding, type, reason);
     const last = alike.get(key);
     const group =
@@ -93,10 +104,12 @@ export function correlator({ combines }: CorrelatorOptions): (happening: Happeni
   };
   return (happening) => {
     const { regarding, type, reason, message, at } = happening;
-    const together = combines && hasManyAlike(happening);
+    // Their room is taken at once, a quarter of a megabyte, and many recorders never have an event.
+    const { known, alike, tokens } = (remembered ??= nothingYet());
+    const together = combines && hasManyAlike(happening, alike);
     const key = keyOf(regarding, regarding.fieldPath ?? "", type, reason, together ? "" : message);
     const shown = together ? `(combined from similar events): ${message}` : message;
-    const flooding = isFlooding(happening);
+    const flooding = isFlooding(happening, tokens);
     const old = known.get(key);
     if (old) {
       old.count++;

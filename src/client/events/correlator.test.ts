@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { correlator } from "./correlator.ts";
+
+test("a recorder without events takes no room for what it would remember", () => {
+  const before = process.memoryUsage().arrayBuffers;
+  const all = Array.from({ length: 100 }, () => correlator({ combines: true }));
+  assert.ok(process.memoryUsage().arrayBuffers - before < 1_000_000);
+  const happening = { regarding: { name: "a" }, type: "Normal", reason: "R", message: "m", at: 1 } as const;
+  assert.equal(all[0]!(happening).do, "send");
+  const again = all[0]!(happening);
+  assert.ok(again.do === "send" && again.event.count === 2);
+});
