@@ -5,6 +5,7 @@ import { signingKey } from "#authn";
 import { type ControllerSettings, defaultSettings, runControllerManager } from "#controllers";
 import { clientProgram } from "./control/client-program.ts";
 import { type ManagerSettings, managerOptions } from "./control/control-options.ts";
+import { workersFrom } from "./control/concurrency.ts";
 import { nodeIpamSettings } from "./control/node-ipam-settings.ts";
 
 process.exitCode = await clientProgram(process.argv.slice(2), managerOptions, (values) => {
@@ -12,7 +13,8 @@ process.exitCode = await clientProgram(process.argv.slice(2), managerOptions, (v
   return ({ asAccount, ...parts }) =>
     runControllerManager({
       ...parts,
-      enabled: values.controllers,
+      enabled: [...values.controllers, ...(values.enableGarbageCollector ? [] : ["-garbagecollector"])],
+      workers: workersFrom(values),
       settings,
       ...(values.useServiceAccountCredentials && { asAccount }),
     });
@@ -46,8 +48,11 @@ function settingsFrom(values: ManagerSettings): Partial<ControllerSettings> {
     unhealthyZoneThreshold: values.unhealthyZoneThreshold,
     claimBinderSyncMilliseconds: values.pvclaimbinderSyncPeriod,
     terminatedPodThreshold: values.terminatedPodGcThreshold,
+    mostEndpointsPerSlice: values.maxEndpointsPerSlice,
+    mostMirroredPerSubset: values.mirroringMaxEndpointsPerSubset,
     autoscaler: {
       ...defaultSettings.autoscaler,
+      tolerance: values.horizontalPodAutoscalerTolerance,
       syncMilliseconds: values.horizontalPodAutoscalerSyncPeriod,
       downscaleWindowSeconds: values.horizontalPodAutoscalerDownscaleStabilization / 1000,
       cpuInitializationMilliseconds: values.horizontalPodAutoscalerCpuInitializationPeriod,

@@ -2,7 +2,14 @@
 import { ApiError, type Clock, silentLog, systemClock } from "#base";
 import { type RunningServer, startServer } from "#apiserver";
 import type { ApiClient } from "#client";
-import { type Controller, type ControllerContext, clusterView, contextFor } from "#controllerkit";
+import {
+  type Controller,
+  type ControllerContext,
+  clusterView,
+  contextFor,
+  sharedContext,
+} from "#controllerkit";
+import { type GivenGates, knownGates, resolveGates } from "#options";
 
 export interface TestCluster {
   readonly server: RunningServer;
@@ -15,10 +22,11 @@ export async function withController(
   start: StartController | readonly StartController[],
   run: (cluster: TestCluster) => Promise<void>,
   clock: Clock = systemClock,
+  gates: GivenGates = {},
 ): Promise<void> {
   await using server = await startServer({
     store: "memory",
-    flags: ["--disable-admission-plugins=ServiceAccount"],
+    flags: ["--disable-admission-plugins=ServiceAccount", ...serverGates(gates)],
   });
   const stopping = new AbortController();
   const { client } = server;
@@ -30,7 +38,7 @@ export async function withController(
     dialect: client.dialect,
   };
   const view = clusterView(options);
-  const shared = { ...options, view };
+  const shared = sharedContext({ ...options, view, gates: resolveGates(knownGates, gates) });
   const running = [start].flat().map((each) => each(contextFor(shared)));
   try {
     await run({ server, client });
@@ -39,6 +47,12 @@ export async function withController(
     await Promise.all(running.map(({ stopped }) => stopped));
     await view.stopped();
   }
+}
+
+/** What a controller may do needs fields that the server keeps: a gate that is on is on there, too. */
+function serverGates(gates: GivenGates): string[] {
+  const on = Object.keys(gates).filter((name) => gates[name]);
+  return on.length > 0 ? [`--feature-gates=${on.map((name) => `${name}=true`).join(",")}`] : [];
 }
 
 /** Asks again until it holds; the test's own time limit ends what never does. */

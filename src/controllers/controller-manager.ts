@@ -9,6 +9,7 @@ import {
   sharedContext,
 } from "#controllerkit";
 import type { Dialect } from "#dialect";
+import type { Gates } from "#options";
 import { accountOf } from "./accounts.ts";
 import { autoscalerController } from "./autoscaling/autoscaler.ts";
 import { bootstrapSignerController, tokenCleanerController } from "./bootstrap-tokens.ts";
@@ -74,8 +75,12 @@ const controllers: Readonly<Record<string, Start>> = {
   cronjob: (context) => [cronJobController(context)],
   "ttl-after-finished": (context) => [ttlAfterFinishedController(context)],
   endpoint: (context) => [endpointsController(context)],
-  endpointslice: (context) => [endpointSliceController(context)],
-  endpointslicemirroring: (context) => [endpointSliceMirroringController(context)],
+  endpointslice: (context, { mostEndpointsPerSlice }) => [
+    endpointSliceController(context, mostEndpointsPerSlice),
+  ],
+  endpointslicemirroring: (context, { mostMirroredPerSubset }) => [
+    endpointSliceMirroringController(context, mostMirroredPerSubset),
+  ],
   "persistentvolume-binder": (context, { claimBinderSyncMilliseconds }) => [
     volumeBinderController(context, claimBinderSyncMilliseconds),
   ],
@@ -115,6 +120,9 @@ export interface ControllerManagerOptions {
   /** `*` is all that are on by default, `foo` turns one on, `-foo` off. */
   readonly enabled?: readonly string[];
   readonly settings?: Partial<ControllerSettings>;
+  readonly gates?: Gates;
+  /** How many objects are worked on at a time, by the name of the queue. */
+  readonly workers?: ReadonlyMap<string, number>;
   /** The client of a service account, when each controller speaks with an identity of its own. */
   readonly asAccount?: (account: string) => ApiClient;
 }

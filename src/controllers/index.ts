@@ -1,3 +1,4 @@
+export { controllerGates } from "./acting-gates.ts";
 export {
   type ControllerManagerOptions,
   controllerNames,

@@ -57,7 +57,7 @@ export function decide<P extends Pod>(
 }
 
 export function podGcController(context: ControllerContext, threshold = defaultThreshold): Controller {
-  const { client, clock, view, log, dialect } = context;
+  const { client, clock, view, log, dialect, gates } = context;
   const pods = client.of(kinds.pods);
   const missingSince = new Map<string, number>();
   const queue = queueFor(context, "pod garbage", work, { workers: 1 });
@@ -80,12 +80,17 @@ export function podGcController(context: ControllerContext, threshold = defaultT
       missingSince,
       now: clock.now(),
       mostOver: threshold > 0 ? threshold : Infinity,
-      outOfService: new Set([...nodes.items()].filter(isOutOfService).map(({ metadata }) => metadata.name!)),
+      ...(gates.enabled("NodeOutOfServiceVolumeDetach") && {
+        outOfService: new Set(
+          [...nodes.items()].filter(isOutOfService).map(({ metadata }) => metadata.name!),
+        ),
+      }),
     })) {
       const node = pod.spec.nodeName;
       // The local copy may be behind: only the server knows that the node is gone.
       if (why === "orphaned" && (await isThere(node!))) continue;
-      if (!isOver(pod)) await fail(pod, why === "orphaned" ? [orphanedCondition()] : []);
+      if (gates.enabled("PodDisruptionConditions") && !isOver(pod))
+        await fail(pod, why === "orphaned" ? [orphanedCondition()] : []);
       await ignoreReasons(
         ["NotFound", "Conflict"],
         pods.delete(pod.metadata.name!, {

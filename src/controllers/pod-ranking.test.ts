@@ -4,6 +4,7 @@ import { compareByAge, compareForDeletion, deletionCost } from "./pod-ranking.ts
 import type { SeenPod } from "./pods.ts";
 
 const now = Date.UTC(2030, 0, 1);
+const rules = { now, costAnnotation: "cost", logarithmic: true };
 interface Parts {
   node?: string;
   phase?: string;
@@ -48,8 +49,8 @@ for (const [name, first, second, [a, b] = [0, 0]] of cases)
       { pod: pod(first), sameNode: a },
       { pod: pod(second), sameNode: b },
     ];
-    assert.ok(compareForDeletion(x, y, "cost", now) < 0);
-    assert.ok(compareForDeletion(y, x, "cost", now) > 0);
+    assert.ok(compareForDeletion(x, y, rules) < 0);
+    assert.ok(compareForDeletion(y, x, rules) > 0);
   });
 
 for (const [text, expected] of [
@@ -73,3 +74,19 @@ for (const [name, first, second] of ofJobs)
     assert.ok(compareByAge(pod(first), pod(second)) < 0);
     assert.ok(compareByAge(pod(second), pod(first)) > 0);
   });
+
+test("costs count only where they are asked for", () => {
+  const [dear, cheap] = [
+    { pod: pod({ cost: "5", restarts: 3 }), sameNode: 0 },
+    { pod: pod({ cost: "-5" }), sameNode: 0 },
+  ];
+  assert.ok(compareForDeletion(cheap, dear, rules) < 0);
+  assert.ok(compareForDeletion(dear, cheap, { ...rules, costAnnotation: undefined }) < 0);
+});
+
+test("of pods of about the same age the uid decides, or to the second the younger goes first", () => {
+  const [older, younger] = [100, 90].map((age) => ({ pod: pod({ age }), sameNode: 0 }));
+  const first = (logarithmic: boolean): string =>
+    compareForDeletion(older!, younger!, { ...rules, logarithmic }) < 0 ? "older" : "younger";
+  assert.deepEqual([first(true), first(false)], ["older", "younger"]);
+});

@@ -23,24 +23,37 @@ const logBucket = (now: number, at: number): number =>
   at === 0 ? 0 : Math.floor(Math.log2(Math.max(1, (now - at) * 1_000_000)));
 
 type Order = (a: number, b: number) => number;
+const youngerFirst: Order = (x, y) => y - x;
+
+export interface RankingRules {
+  readonly now: number;
+  /** The annotation with the cost of a deletion; undefined where costs do not count. */
+  readonly costAnnotation: string | undefined;
+  /** Whether times count on a logarithmic scale, or to the second. */
+  readonly logarithmic: boolean;
+}
 
 /** Negative when `a` goes before `b`. */
-export function compareForDeletion(a: RankedPod, b: RankedPod, annotation: string, now: number): number {
+export function compareForDeletion(a: RankedPod, b: RankedPod, rules: RankingRules): number {
+  const { costAnnotation, logarithmic, now } = rules;
+  const byBucket: Order = (x, y) => {
+    const [first, second] = [logBucket(now, x), logBucket(now, y)];
+    if (first !== second) return first - second;
+    return (a.pod.metadata.uid ?? "") < (b.pod.metadata.uid ?? "") ? -1 : 1;
+  };
   return firstOf([
     byStage(a.pod, b.pod),
-    deletionCost(a.pod, annotation) - deletionCost(b.pod, annotation),
+    costAnnotation === undefined
+      ? 0
+      : deletionCost(a.pod, costAnnotation) - deletionCost(b.pod, costAnnotation),
     b.sameNode - a.sameNode,
-    byTimes(a.pod, b.pod, (x, y) => {
-      const [first, second] = [logBucket(now, x), logBucket(now, y)];
-      if (first !== second) return first - second;
-      return (a.pod.metadata.uid ?? "") < (b.pod.metadata.uid ?? "") ? -1 : 1;
-    }),
+    byTimes(a.pod, b.pod, logarithmic ? byBucket : youngerFirst),
   ]);
 }
 
 /** The same for pods of a job: neither cost nor node count, and times count to the second. */
 export const compareByAge = (a: SeenPod, b: SeenPod): number =>
-  firstOf([byStage(a, b), byTimes(a, b, (x, y) => y - x)]);
+  firstOf([byStage(a, b), byTimes(a, b, youngerFirst)]);
 
 const firstOf = (order: readonly number[]): number => order.find((each) => each !== 0) ?? 0;
 

@@ -63,7 +63,7 @@ function start(
   context: ControllerContext,
   { kind, name: queueName, component, matches }: Variant,
 ): Controller {
-  const { client, clock, view, dialect } = context;
+  const { client, clock, view, dialect, gates } = context;
   const events = recorderFor(context, component);
   const control = podControl(client, events);
   const expected = expectations(clock);
@@ -164,11 +164,16 @@ function start(
     for (const pod of related)
       if (isActive(pod) && pod.spec.nodeName)
         perNode.set(pod.spec.nodeName, (perNode.get(pod.spec.nodeName) ?? 0) + 1);
-    const cost = dialect.names.annotations.podDeletionCost;
-    const now = clock.now();
+    const rules = {
+      now: clock.now(),
+      costAnnotation: gates.enabled("PodDeletionCost")
+        ? dialect.names.annotations.podDeletionCost
+        : undefined,
+      logarithmic: gates.enabled("LogarithmicScaleDown"),
+    };
     return mine
       .map((pod) => ({ pod, sameNode: perNode.get(pod.spec.nodeName ?? "") ?? 0 }))
-      .toSorted((a, b) => compareForDeletion(a, b, cost, now))
+      .toSorted((a, b) => compareForDeletion(a, b, rules))
       .slice(0, count)
       .map(({ pod }) => pod);
   }

@@ -26,6 +26,8 @@ export interface ControllerSettings extends NodeEvictionSettings {
   readonly claimBinderSyncMilliseconds: number;
   /** Finished pods beyond so many are deleted, the oldest first; 0 keeps them all. */
   readonly terminatedPodThreshold: number;
+  readonly mostEndpointsPerSlice: number;
+  readonly mostMirroredPerSubset: number;
 }
 
 export const defaultSettings: ControllerSettings = {
@@ -39,4 +41,6 @@ export const defaultSettings: ControllerSettings = {
   unhealthyZoneThreshold: 0.55,
   claimBinderSyncMilliseconds: 15_000,
   terminatedPodThreshold: 12_500,
+  mostEndpointsPerSlice: 100,
+  mostMirroredPerSubset: 1000,
 };

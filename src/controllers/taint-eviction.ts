@@ -35,7 +35,7 @@ const expelling = ({ spec }: Node): string =>
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
 export function taintEvictionController(context: ControllerContext): Controller {
-  const { client, clock, view, log } = context;
+  const { client, clock, view, log, gates } = context;
   const events = recorderFor(context, "taint-controller");
   /** Since when a pod's days are numbered, by uid. */
   const since = new Map<string, number>();
@@ -72,7 +72,7 @@ export function taintEvictionController(context: ControllerContext): Controller 
     const left = since.get(uid)! + seconds * 1000 - clock.now();
     if (left > 0) return { againInMilliseconds: left };
     tell(pod, `Marking for deletion Pod ${key}`);
-    await mark(pod);
+    if (gates.enabled("PodDisruptionConditions")) await mark(pod);
     await ignoreReasons(["NotFound", "Conflict"], client.of(kinds.pods).delete(name, { namespace, uid }));
     since.delete(uid);
     log.info("a pod was removed from a tainted node", { pod: key, node: pod.spec.nodeName });

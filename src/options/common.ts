@@ -2,8 +2,20 @@
 
 import type { VerboseModule } from "#base";
 import { type Dialect, dialects } from "#dialect";
+import { featureGates } from "./gates.ts";
+import { knownGates } from "./known-gates.ts";
 import { option } from "./option.ts";
-import { type OptionType, bool, kindOf, level, oneOf, text } from "./option-type.ts";
+import {
+  type OptionType,
+  above,
+  bool,
+  duration,
+  kindOf,
+  level,
+  oneOf,
+  quantity,
+  text,
+} from "./option-type.ts";
 import { Refusal, Unparsable } from "./refusal.ts";
 
 /** `--dialect` is read before all others; here it is only listed and checked. */
@@ -23,6 +35,15 @@ export const helpOption = option({
   default: false,
   doc: "Print this help and quit.",
 });
+
+/** Which features are on, for programs whose gates need no rules of their own. */
+export const gatesOption = (dialect: Dialect) =>
+  option({
+    flag: "feature-gates",
+    type: featureGates(knownGates, dialect),
+    default: {},
+    doc: "Pairs Name=true or Name=false that switch features; AllAlpha and AllBeta speak for a whole stage.",
+  });
 
 const versionType: OptionType<string> = {
   ...oneOf("true", "false", "raw"),
@@ -95,3 +116,49 @@ export const tlsVersion = oneOf("", ...tlsVersions);
 /** `1.26` only: the minor version before ours. */
 export const hiddenMetricsVersion = (previous: string) => (value: string) =>
   value === "" || value === previous ? undefined : `must be ${previous}, the previous minor version`;
+
+/** A quantity of bytes that may also be written with a capital K. */
+export const bufferSize: OptionType<string> = {
+  ...quantity,
+  parse: (given) => quantity.parse(given.replace(/K$/, "k")),
+  read: (value) => quantity.read(typeof value === "string" ? value.replace(/K$/, "k") : value),
+};
+
+/** Log settings besides the verbosity, for programs that know feature gates. */
+export const logOptions = [
+  option({
+    flag: "logging-format",
+    type: oneOf("text", "json"),
+    default: "text",
+    gate: "LoggingBetaOptions",
+    doc: "Format of the log: text or json.",
+  }),
+  option({
+    flag: "log-flush-frequency",
+    type: duration,
+    default: 5000,
+    check: above(0),
+    doc: "Longest time between two flushes of the log.",
+  }),
+  option({
+    flag: "vmodule",
+    type: verboseModules,
+    default: [],
+    doc: "Verbosity for single source files, as <pattern>=<level>,…; text format only.",
+  }),
+  option({
+    flag: "log-json-split-stream",
+    type: bool,
+    default: false,
+    gate: "LoggingAlphaOptions",
+    doc: "Alpha. In JSON format write errors to standard error and the rest to standard output.",
+  }),
+  option({
+    flag: "log-json-info-buffer-size",
+    type: bufferSize,
+    default: "0",
+    defaultText: "0",
+    gate: "LoggingAlphaOptions",
+    doc: "Alpha. Bytes of information held before they are written, such as 512, 1K or 2Ki; 0 holds none.",
+  }),
+] as const;

@@ -30,14 +30,23 @@ export function helpText(set: OptionSet, { width = 80 }: HelpOptions = {}): stri
   return `${lines.join("\n")}\n`;
 }
 
-/** Names only, without their dashes. */
+/** Names only, without their dashes: those that are taken, and those that are refused. */
 function unlistedLines(set: OptionSet, width: number): string[] {
-  const names = set.sections.flatMap(({ options }) =>
-    options.filter(({ flag, unlisted }) => flag !== undefined && unlisted).map(({ flag }) => flag!),
+  const unlisted = set.sections.flatMap(({ options }) =>
+    options.filter((each) => each.flag !== undefined && each.unlisted),
   );
-  return names.length === 0
-    ? []
-    : ["", "Known, but refused until what is behind them is built:", "", ...wrap(names.join(", "), width, 4)];
+  const named = (title: string, which: readonly AnyOption[]): string[] =>
+    which.length === 0 ? [] : ["", title, "", ...wrap(which.map(({ flag }) => flag).join(", "), width, 4)];
+  return [
+    ...named(
+      "Known, and of no effect:",
+      unlisted.filter(({ idle }) => idle !== undefined),
+    ),
+    ...named(
+      "Known, but refused until what is behind them is built:",
+      unlisted.filter(({ idle }) => idle === undefined),
+    ),
+  ];
 }
 
 function flagLines(set: OptionSet, option: AnyOption, width: number): string[] {

@@ -1,10 +1,13 @@
 export { cipherSuiteNames, cipherSuiteWarnings } from "./cipher-suites.ts";
 export {
+  bufferSize,
   dialectOption,
   directory,
   file,
+  gatesOption,
   helpOption,
   hiddenMetricsVersion,
+  logOptions,
   tlsVersion,
   verboseModules,
   verbosityOption,
@@ -21,7 +24,7 @@ export {
 } from "./config-file.ts";
 export { type Gates, type GivenGates, featureGates, resolveGates } from "./gates.ts";
 export { defaultText, description, helpText, terminalWidth, wrap } from "./help.ts";
-export { knownGates } from "./known-gates.ts";
+export { defaultGates, knownGates } from "./known-gates.ts";
 export { type LogSettings, logFrom } from "./log-settings.ts";
 export {
   type MapOptions,

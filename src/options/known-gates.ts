@@ -1,6 +1,6 @@
-// The feature gates of the release we implement, by stage and default. Both programs know all of them.
+// The feature gates of the release we implement, by stage and default. All programs know all of them.
 
-import { stageGates } from "./gates.ts";
+import { type Gates, resolveGates, stageGates } from "./gates.ts";
 import type { Gate } from "./option.ts";
 
 const names = {
@@ -175,3 +175,6 @@ export const knownGates: readonly Gate[] = [
   ...gates(names.lockedOn, "GA", true, true),
   ...gates(names.stable, "GA", true),
 ];
+
+/** What holds where nobody set a gate. */
+export const defaultGates: Gates = resolveGates(knownGates, {});

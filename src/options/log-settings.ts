@@ -12,10 +12,10 @@ import {
 
 export interface LogSettings {
   readonly v: number;
-  readonly vmodule: readonly VerboseModule[];
+  readonly vmodule?: readonly VerboseModule[];
   /** Milliseconds. */
-  readonly logFlushFrequency: number;
-  readonly loggingFormat: "text" | "json";
+  readonly logFlushFrequency?: number;
+  readonly loggingFormat?: "text" | "json";
   readonly logJsonSplitStream?: boolean;
   readonly logJsonInfoBufferSize?: string;
 }
@@ -25,19 +25,20 @@ export interface LogSettings {
  * output.
  */
 export function logFrom(settings: LogSettings): RootLog {
+  const { loggingFormat = "text", logFlushFrequency = 5000 } = settings;
   const bufferBytes = quantityValue(parseQuantity(settings.logJsonInfoBufferSize ?? "0"));
-  const split = settings.loggingFormat === "json" && settings.logJsonSplitStream === true;
+  const split = loggingFormat === "json" && settings.logJsonSplitStream === true;
   return createLog({
     verbosity: settings.v,
-    modules: settings.vmodule,
+    modules: settings.vmodule ?? [],
     aliases: originalFiles,
-    format: settings.loggingFormat,
+    format: loggingFormat,
     ...(split && {
       infoSink: logSink({
         descriptor: 1,
         bufferBytes,
-        flushMilliseconds: settings.logFlushFrequency,
-        notice: dropNotice(settings.loggingFormat),
+        flushMilliseconds: logFlushFrequency,
+        notice: dropNotice(loggingFormat),
       }),
     }),
   });

@@ -1,3 +1,4 @@
+export { proxyGates } from "./acting-gates.ts";
 export { type IptablesOptions } from "./iptables.ts";
 export { routeLoopback } from "./loopback-routing.ts";
 export { type NftablesOptions } from "./nftables.ts";

@@ -4,6 +4,7 @@ import type { Clock, Log, Metrics } from "#base";
 import { kinds } from "#client";
 import type { ClusterView } from "#controllerkit";
 import type { Dialect } from "#dialect";
+import { type Gates, defaultGates } from "#options";
 import { type HealthPort, healthPorts } from "./health-ports.ts";
 import { type PacketFilter, type RunCommand, runCommand } from "./packet-filter.ts";
 import { podRoutes, syncRoutes } from "./pod-routes.ts";
@@ -30,6 +31,7 @@ export interface ProxyOptions {
   readonly signal: AbortSignal;
   readonly filter: PacketFilter;
   readonly settings: ProxySettings;
+  readonly gates?: Gates;
   readonly run?: RunCommand;
   /** Told after every write: the state of so many services is in the packet filter. */
   readonly onWrite?: (services: number) => void;
@@ -40,7 +42,7 @@ const longestPause = 30_000;
 
 /** Runs until the signal; what it wrote stays, so that connections outlive a restart. */
 export async function runProxy(options: ProxyOptions): Promise<void> {
-  const { dialect, clock, log, signal, filter, settings, run = runCommand } = options;
+  const { dialect, clock, log, signal, filter, settings, gates = defaultGates, run = runCommand } = options;
   const { labels, annotations } = dialect.names;
   const view = options.view.scoped();
   const metrics = proxyMetrics(options.metrics, dialect.data.componentPrefix);
@@ -134,12 +136,17 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       name: settings.nodeName,
       zone: nodes.get(undefined, settings.nodeName)?.metadata.labels?.[labels.zone],
     };
-    const hints = [annotations.topologyMode, annotations.topologyHints];
+    const rules = {
+      hintAnnotations: gates.enabled("TopologyAwareHints")
+        ? [annotations.topologyHints, annotations.topologyMode]
+        : [],
+      usesTerminating: gates.enabled("ProxyTerminatingEndpoints"),
+    };
     for (const key of changed) {
       const at = key.indexOf("/");
       const service = services.get(key.slice(0, at), key.slice(at + 1));
       const wanted =
-        service && isOurs(service.metadata.labels) ? servicePorts(service, slicesOf(key), node, hints) : [];
+        service && isOurs(service.metadata.labels) ? servicePorts(service, slicesOf(key), node, rules) : [];
       if (wanted.length > 0) ports.set(key, wanted);
       else ports.delete(key);
     }

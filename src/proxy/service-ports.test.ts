@@ -22,8 +22,9 @@ const sliceOf = (endpoints: object[], more: object = {}): SeenSlice =>
     ...more,
   }) as SeenSlice;
 const node = { name: "here", zone: "a" };
-const planOf = (given: Given, endpoints: object[]) =>
-  servicePorts(serviceOf(given), [sliceOf(endpoints)], node, ["topology-mode"]);
+const rules = { hintAnnotations: ["topology-mode"], usesTerminating: true };
+const planOf = (given: Given, endpoints: object[], more: Partial<typeof rules> = {}) =>
+  servicePorts(serviceOf(given), [sliceOf(endpoints)], node, { ...rules, ...more });
 const addressesOf = (list: readonly { address: string }[] = []) => list.map(({ address }) => address);
 
 const ready = (address: string, more: object = {}) => ({ addresses: [address], ...more });
@@ -121,4 +122,35 @@ test("what comes from outside is taken as the type and the policies say", () => 
     internalLocal: true,
     externalLocal: true,
   });
+});
+
+for (const [usesTerminating, expected] of [
+  [true, ["10.1.0.2"]],
+  [false, []],
+] as const)
+  test(`an ending endpoint is ${usesTerminating ? "" : "not "}used where the gate is ${usesTerminating ? "on" : "off"}`, () => {
+    const [port] = planOf({}, [unready("10.1.0.1"), ending("10.1.0.2", here)], { usesTerminating });
+    assert.deepEqual([addressesOf(port?.backends), addressesOf(port?.localBackends)], [expected, expected]);
+  });
+
+const hintsFor = (name: string) => ({ hints: { forZones: [{ name }] } });
+const modeCases: [name: string, annotations: Record<string, string>, names: string[], followed: boolean][] = [
+  ["Auto", { mode: "Auto" }, ["mode"], true],
+  ["any other word", { mode: "PreferZone" }, ["mode"], true],
+  ["Disabled", { mode: "Disabled" }, ["mode"], false],
+  ["no word", { mode: "" }, ["mode"], false],
+  ["no annotation", {}, ["mode"], false],
+  ["the stronger annotation against the weaker", { old: "disabled", mode: "Auto" }, ["old", "mode"], false],
+  ["Auto while the gate is off", { mode: "Auto" }, [], false],
+];
+for (const [name, annotations, hintAnnotations, followed] of modeCases)
+  test(`with ${name} hints are ${followed ? "" : "not "}followed`, () => {
+    const endpoints = [ready("10.1.0.1", hintsFor("a")), ready("10.1.0.2", hintsFor("b"))];
+    const [port] = planOf({ annotations }, endpoints, { hintAnnotations });
+    assert.deepEqual(addressesOf(port?.backends), followed ? ["10.1.0.1"] : ["10.1.0.1", "10.1.0.2"]);
+  });
+
+test("an ending endpoint that does not say whether it serves does so", () => {
+  const [port] = planOf({}, [ready("10.1.0.1", { conditions: { ready: false, terminating: true } })]);
+  assert.deepEqual(addressesOf(port?.backends), ["10.1.0.1"]);
 });

@@ -50,8 +50,12 @@ export interface NodeIdentity {
   readonly zone: string | undefined;
 }
 
-/** Names of the annotations that turn hints on, the newer one first. */
-export type HintAnnotations = readonly string[];
+export interface EndpointRules {
+  /** Annotations that turn hints on, the strongest first; none where hints are not followed. */
+  readonly hintAnnotations: readonly string[];
+  /** Whether endpoints that end, and still serve, are used where no other is there. */
+  readonly usesTerminating: boolean;
+}
 
 interface Candidate extends Backend {
   readonly ready: boolean;
@@ -67,7 +71,7 @@ export function servicePorts(
   service: SeenService,
   slices: readonly SeenSlice[],
   node: NodeIdentity,
-  hintAnnotations: HintAnnotations,
+  { hintAnnotations, usesTerminating }: EndpointRules,
 ): ServicePort[] {
   const { spec, status, metadata } = service;
   if (spec.type === "ExternalName" || isNone(spec.clusterIP)) return [];
@@ -76,7 +80,7 @@ export function servicePorts(
   const mode = hintAnnotations
     .map((name) => metadata.annotations?.[name])
     .find((value) => value !== undefined);
-  const usesHints = mode === "Auto" || mode === "auto";
+  const usesHints = !["", "disabled", "Disabled"].includes(mode ?? "");
   const balancers = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip || []);
   const fromOutside = spec.type === "NodePort" || spec.type === "LoadBalancer";
   const ranges = spec.loadBalancerSourceRanges ?? [];
@@ -104,8 +108,11 @@ export function servicePorts(
             : 0,
         internalLocal: spec.internalTrafficPolicy === "Local",
         externalLocal: spec.externalTrafficPolicy === "Local",
-        backends: chosen(usesHints ? hinted(candidates, node.zone) : candidates),
-        localBackends: chosen(candidates.filter(({ local }) => local)),
+        backends: chosen(usesHints ? hinted(candidates, node.zone) : candidates, usesTerminating),
+        localBackends: chosen(
+          candidates.filter(({ local }) => local),
+          usesTerminating,
+        ),
       };
     });
   });
@@ -138,10 +145,11 @@ function networkOf(address: string, bits: number): string {
 export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
 /** Endpoints that take connections; where none does, those that still serve while they end. */
-function chosen(candidates: readonly Candidate[]): Backend[] {
+function chosen(candidates: readonly Candidate[], usesTerminating: boolean): Backend[] {
   const ready = candidates.filter((each) => each.ready);
-  const some =
-    ready.length > 0 ? ready : candidates.filter(({ serving, terminating }) => serving && terminating);
+  const ending = (): Candidate[] =>
+    usesTerminating ? candidates.filter(({ serving, terminating }) => serving && terminating) : [];
+  const some = ready.length > 0 ? ready : ending();
   const byAddress = new Map(some.map((each) => [`${each.address} ${each.port}`, each]));
   return [...byAddress]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -181,7 +189,7 @@ function candidatesFor(
             port: target.port!,
             local: endpoint.nodeName === nodeName,
             ready,
-            serving: endpoint.conditions?.serving ?? ready,
+            serving: endpoint.conditions?.serving ?? true,
             terminating: endpoint.conditions?.terminating ?? false,
             zones: endpoint.hints?.forZones?.map(({ name }) => name),
           },

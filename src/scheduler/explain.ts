@@ -2,6 +2,7 @@
 import type { Clock, Log } from "#base";
 import { type ApiClient, kinds } from "#client";
 import { clusterView, orUndefined } from "#controllerkit";
+import { defaultGates } from "#options";
 import { ClusterCache } from "./cluster-cache.ts";
 import { viewsOf } from "./placement.ts";
 import { defaultPlugins } from "./profile.ts";
@@ -48,7 +49,10 @@ export async function explainPod(
       if (type !== "deleted") cache.setNode(object);
     });
     const volumes = volumeView(view, () => undefined);
-    const snapshot = snapshotSource(view, cache, volumes, client.dialect)();
+    const snapshot = snapshotSource(view, cache, volumes, {
+      dialect: client.dialect,
+      gates: defaultGates,
+    })();
     await view.synced();
     const views = viewsOf(pod, snapshot, defaultPlugins);
     const byNode = new Map<string, readonly string[]>();

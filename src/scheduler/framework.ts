@@ -1,5 +1,6 @@
 // How plug-ins take part in placing a pod: each looks at the pod once, then judges and scores nodes for it.
 import type { Dialect } from "#dialect";
+import type { Gates } from "#options";
 import type { NodeInfo, SeenPod } from "./node-info.ts";
 import type { VolumeView } from "./volumes/volume-view.ts";
 
@@ -16,6 +17,7 @@ export interface NodeRejection {
 export interface Snapshot {
   readonly nodes: ReadonlyMap<string, NodeInfo>;
   readonly dialect: Dialect;
+  readonly gates: Gates;
   namespaceLabels(namespace: string): Readonly<Record<string, string>>;
   /** Label selectors of services and sets that the pod belongs to, for default spreading. */
   ownerSelectors(pod: SeenPod): readonly ((labels: Readonly<Record<string, string>>) => boolean)[];

@@ -1,3 +1,4 @@
+export { schedulerGates } from "./acting-gates.ts";
 export { type SchedulerOptions, runScheduler } from "./scheduler.ts";
 export {
   type Profile,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
+import { defaultGates } from "#options";
 import { schedulerConfiguration } from "./configuration.ts";
 import type { Snapshot } from "./framework.ts";
 import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
@@ -21,6 +22,7 @@ const pod = (name: string, labels = {}, spec = {}): SeenPod =>
 const snapshotOf = (...entries: [SeenNode, SeenPod[]][]): Snapshot => ({
   nodes: new Map(entries.map(([each, pods]) => [each.metadata.name!, new NodeInfo(each, pods)])),
   dialect: dialects.orch,
+  gates: defaultGates,
   namespaceLabels: () => ({}),
   ownerSelectors: () => [],
   volumes: {

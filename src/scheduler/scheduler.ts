@@ -4,6 +4,7 @@ import { ApiError, type Clock, type Log, type Metrics, timeOfMillis } from "#bas
 import { type ApiClient, type EventRecorder, kinds } from "#client";
 import { type ClusterView, recorderFor, ignoreReasons, orUndefined } from "#controllerkit";
 import type { Dialect } from "#dialect";
+import { type Gates, defaultGates } from "#options";
 import { ClusterCache, isOver } from "./cluster-cache.ts";
 import type { ClusterEvent, Snapshot } from "./framework.ts";
 import type { NodeInfo, SeenNode, SeenPod } from "./node-info.ts";
@@ -26,6 +27,7 @@ export interface SchedulerOptions {
   readonly signal: AbortSignal;
   readonly log: Log;
   readonly dialect: Dialect;
+  readonly gates?: Gates;
   readonly metrics?: Metrics;
   readonly profiles?: readonly Profile[];
   readonly backOff?: { readonly firstMilliseconds: number; readonly longestMilliseconds: number };
@@ -36,7 +38,7 @@ const keyOf = ({ metadata }: SeenPod): string => `${metadata.namespace}/${metada
 
 /** Runs until the signal; resolves when everything has ended. */
 export async function runScheduler(options: SchedulerOptions): Promise<void> {
-  const { client, clock, signal, log, dialect, random = Math.random } = options;
+  const { client, clock, signal, log, dialect, gates = defaultGates, random = Math.random } = options;
   const view = options.view.scoped();
   const profiles = new Map(
     (options.profiles ?? [profileFrom({})]).map((profile) => [profile.schedulerName, profile]),
@@ -71,7 +73,10 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     profiles.has(spec.schedulerName ?? "default-scheduler") &&
     status.phase !== "Failed" &&
     status.phase !== "Succeeded";
-  const isGated = ({ spec }: SeenPod): boolean => Boolean(spec.schedulingGates?.length);
+  const isGated = ({ spec }: SeenPod): boolean =>
+    gates.enabled("PodSchedulingReadiness") && Boolean(spec.schedulingGates?.length);
+  const counted = (pod: SeenPod): SeenPod =>
+    gates.enabled("InPlacePodVerticalScaling") ? pod : withoutAllocations(pod);
 
   const seen = view.follow(kinds.pods, (event) => {
     const { object: pod } = event;
@@ -87,7 +92,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       queue.delete(uid);
       nominations.delete(uid);
       const wasThere = cache.has(uid);
-      cache.setPod(pod);
+      cache.setPod(counted(pod));
       if (isOver(pod)) {
         if (wasThere) queue.onEvent("pod deleted");
       } else if (event.type === "added" || !event.old.spec.nodeName || haveLabelsChanged(event.old, pod))
@@ -116,7 +121,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   });
   const budgets = view.follow(kinds.podDisruptionBudgets);
   const volumes = volumeView(view, (event) => queue.onEvent(event));
-  const takeSnapshot = snapshotSource(view, cache, volumes, dialect);
+  const takeSnapshot = snapshotSource(view, cache, volumes, { dialect, gates });
 
   try {
     await view.synced();
@@ -221,7 +226,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         lastProbeTime: null,
         lastTransitionTime: timeOfMillis(clock.now()),
       };
-      await patchStatus(victim, { conditions: [condition] });
+      if (gates.enabled("PodDisruptionConditions")) await patchStatus(victim, { conditions: [condition] });
       await ignoreReasons(["NotFound", "Conflict"], pods.delete(name!, { namespace: namespace!, uid: uid! }));
       recorderOf(pod).event(
         victim,
@@ -355,6 +360,17 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       "Binding",
     );
   }
+}
+
+/** What an agent has given the containers of a pod counts only where pods can be resized. */
+function withoutAllocations(pod: SeenPod): SeenPod {
+  const { containerStatuses } = pod.status;
+  if (!containerStatuses?.some(({ allocatedResources }) => allocatedResources)) return pod;
+  const statuses = containerStatuses.map((each) => {
+    const { allocatedResources: _, ...rest } = each;
+    return rest;
+  });
+  return { ...pod, status: { ...pod.status, containerStatuses: statuses } };
 }
 
 const haveLabelsChanged = (old: SeenPod, pod: SeenPod): boolean =>

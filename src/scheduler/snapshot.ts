@@ -1,7 +1,6 @@
 // What plug-ins see of the cluster beside its nodes: namespaces, owners of pods, volumes.
 import { kinds } from "#client";
 import { type ClusterView, controllerOf, selectsMap } from "#controllerkit";
-import type { Dialect } from "#dialect";
 import type { ClusterCache } from "./cluster-cache.ts";
 import type { Snapshot } from "./framework.ts";
 import type { SeenPod } from "./node-info.ts";
@@ -14,7 +13,7 @@ export function snapshotSource(
   view: ClusterView,
   cache: ClusterCache,
   volumes: VolumeView,
-  dialect: Dialect,
+  { dialect, gates }: Pick<Snapshot, "dialect" | "gates">,
 ): () => Snapshot {
   const namespaces = view.follow(kinds.namespaces);
   const services = view.follow(kinds.services);
@@ -40,6 +39,7 @@ export function snapshotSource(
   return () => ({
     nodes: cache.nodes,
     dialect,
+    gates,
     volumes,
     ownerSelectors,
     namespaceLabels: (namespace) => namespaces.get(undefined, namespace)?.metadata.labels ?? {},

@@ -7,6 +7,7 @@ import {
   Unparsable,
   above,
   bool,
+  bufferSize,
   cidrs,
   dialectOption,
   duration,
@@ -55,6 +56,8 @@ const metricLabels: OptionType<Readonly<Record<string, readonly string[]>>> = {
 const noProvider = "no cloud provider is built in";
 const externalOnly = (value: string): string | undefined =>
   value === "" || value === "external" ? undefined : `${noProvider}; external is for one that runs outside`;
+
+const textOnly = "the log is text";
 
 export const currentRelease = "1.27";
 export const previousMinorVersion = "1.26";
@@ -136,6 +139,24 @@ export const observingSection = (dialect: Dialect) =>
       type: oneOf("text"),
       default: "text",
       doc: "Format of the log; only text.",
+    }),
+    option({
+      flag: "log-json-split-stream",
+      type: bool,
+      default: false,
+      gate: "LoggingAlphaOptions",
+      idle: textOnly,
+      unlisted: true,
+      doc: "In JSON format write errors to standard error and the rest to standard output.",
+    }),
+    option({
+      flag: "log-json-info-buffer-size",
+      type: bufferSize,
+      default: "0",
+      gate: "LoggingAlphaOptions",
+      idle: textOnly,
+      unlisted: true,
+      doc: "In JSON format, bytes of information held before they are written.",
     }),
     verbosityOption({}),
     option({

@@ -430,3 +430,20 @@ test("the old way to keep the server's own endpoints is accepted, and told to be
   assert.deepEqual(settled.errors, []);
   assert.ok(settled.warnings.some((line) => line.includes("master-count is deprecated")));
 });
+
+test("settings of a JSON log are taken with their gate, and told to be of no effect", () => {
+  const flags = ["--log-json-split-stream", "--log-json-info-buffer-size=1K"];
+  const { errors } = settle(apiserverOptions(dialects.orch), flags, { purpose: "check" });
+  for (const flag of ["--log-json-split-stream", "--log-json-info-buffer-size"])
+    assert.ok(
+      errors.some((line) => line.startsWith(flag) && line.includes("LoggingAlphaOptions")),
+      flag,
+    );
+  const gated = settle(
+    apiserverOptions(dialects.orch),
+    [...flags, "--feature-gates=LoggingAlphaOptions=true"],
+    { purpose: "check" },
+  );
+  assert.deepEqual(gated.errors, []);
+  assert.equal(gated.warnings.filter((line) => line.includes("has no effect: the log is text")).length, 2);
+});

@@ -1,12 +1,15 @@
 // The frame of a program that is a client of the API server: flags, help and errors, then its work.
-import { type Log, createLog, logSink, systemClock, versionText } from "#base";
+import { type Log, systemClock, versionText } from "#base";
 import { type ClusterView, clusterView } from "#controllerkit";
 import { type Dialect, chosenDialect } from "#dialect";
 import {
   type AnyOption,
+  type Gates,
+  type LogSettings,
   type OptionSet,
   type SettingsOf,
   answerOperator,
+  logFrom,
   settle,
   terminalWidth,
 } from "#options";
@@ -17,6 +20,7 @@ export interface ClientProgramParts extends ControlRun {
   readonly clock: typeof systemClock;
   readonly log: Log;
   readonly view: ClusterView;
+  readonly gates: Gates;
 }
 
 export interface ProgramHooks<O extends AnyOption> {
@@ -49,7 +53,7 @@ export async function clientProgram<O extends AnyOption>(
     err,
   });
   if (answered !== undefined) return answered;
-  let settings: SettingsOf<O> & ControlSettings & { readonly v: number };
+  let settings: SettingsOf<O> & ControlSettings & LogSettings;
   try {
     settings = (withFile?.(settled.values, dialect) ?? settled.values) as typeof settings;
   } catch (error) {
@@ -63,7 +67,7 @@ export async function clientProgram<O extends AnyOption>(
     err(`error: --${dialect.spelling.flag("orchconfig")} names the client configuration and is needed\n`);
     return 1;
   }
-  const log = createLog({ verbosity: settings.v, sink: logSink({ descriptor: 2 }) });
+  const log = logFrom(settings);
   try {
     const work = workFor(settings);
     return await runProgram(
@@ -73,7 +77,7 @@ export async function clientProgram<O extends AnyOption>(
       async (run) => {
         const clock = systemClock;
         const view = clusterView({ client: run.client, clock, signal: run.signal, log });
-        await work({ ...run, dialect, clock, log, view });
+        await work({ ...run, dialect, clock, log, view, gates: settled.gates });
       },
     );
   } catch (error) {

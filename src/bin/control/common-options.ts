@@ -4,9 +4,11 @@ import {
   between,
   dialectOption,
   file,
+  gatesOption,
   helpOption,
   int,
   ip,
+  logOptions,
   option,
   section,
   verbosityOption,
@@ -32,6 +34,9 @@ export const serving = section("Serving", [
     doc: "Port of /healthz and /metrics, over plain HTTP and without authentication; 0 serves neither.",
   }),
 ]);
+
+export const features = (dialect: Dialect) =>
+  section("Features and logging", [gatesOption(dialect), ...logOptions]);
 
 export const other = (dialect: Dialect) =>
   section("Other", [dialectOption(dialect), verbosityOption({}), versionOption, helpOption]);

@@ -1,11 +1,12 @@
 // Settings of the controller manager and of the scheduler.
-import { controllerNames } from "#controllers";
+import { controllerGates, controllerNames } from "#controllers";
 import type { Dialect } from "#dialect";
 import {
   type OptionSet,
   type OptionsOf,
   type SettingsOf,
   above,
+  atLeast,
   between,
   bool,
   cidrs,
@@ -13,12 +14,17 @@ import {
   file,
   float,
   int,
+  int32,
+  knownGates,
   option,
   section,
   strings,
   text,
 } from "#options";
-import { connection, other, serving } from "./common-options.ts";
+import { schedulerGates } from "#scheduler";
+import { connection, features, other, serving } from "./common-options.ts";
+import { concurrencySection } from "./concurrency.ts";
+import { managerOriginalFlags, schedulerOriginalFlags } from "./original-flags.ts";
 
 const election = (name: string) =>
   section("Leader election", [
@@ -200,6 +206,33 @@ const managerSections = (dialect: Dialect) =>
         doc: "Finished pods beyond so many are deleted; 0 or less keeps them all.",
       }),
       option({
+        flag: "enable-garbage-collector",
+        type: bool,
+        default: true,
+        doc: "Delete what has lost its owners; the API server's flag of this name must say the same.",
+      }),
+      option({
+        flag: "max-endpoints-per-slice",
+        type: int32,
+        default: 100,
+        check: between(1, 1000),
+        doc: "How many endpoints a slice has at most.",
+      }),
+      option({
+        flag: "mirroring-max-endpoints-per-subset",
+        type: int32,
+        default: 1000,
+        check: between(1, 1000),
+        doc: "How many addresses of a subset are mirrored at most.",
+      }),
+      option({
+        flag: "horizontal-pod-autoscaler-tolerance",
+        type: float,
+        default: 0.1,
+        check: atLeast(0),
+        doc: "How far use may be from its target before an autoscaler acts, as a share.",
+      }),
+      option({
         flag: "horizontal-pod-autoscaler-sync-period",
         type: duration,
         default: 15_000,
@@ -225,8 +258,11 @@ const managerSections = (dialect: Dialect) =>
         doc: "How long after its start a pod counts as not yet ready.",
       }),
     ]),
+    concurrencySection,
     election(`${dialect.data.componentPrefix}controller-manager`),
     serving,
+    features(dialect),
+    managerOriginalFlags,
     other(dialect),
   ] as const;
 
@@ -250,6 +286,8 @@ const schedulerSections = (dialect: Dialect) =>
     ]),
     election(`${dialect.data.componentPrefix}scheduler`),
     serving,
+    features(dialect),
+    schedulerOriginalFlags,
     other(dialect),
   ] as const;
 
@@ -264,6 +302,8 @@ export const managerOptions = (dialect: Dialect): OptionSet<ManagerOption> => ({
   dialect,
   sections: managerSections(dialect),
   checks: [],
+  gates: knownGates,
+  actingGates: controllerGates,
 });
 
 export const schedulerOptions = (dialect: Dialect): OptionSet<SchedulerOption> => ({
@@ -271,6 +311,8 @@ export const schedulerOptions = (dialect: Dialect): OptionSet<SchedulerOption> =
   summary: "Places pods on nodes.",
   dialect,
   sections: schedulerSections(dialect),
+  gates: knownGates,
+  actingGates: schedulerGates,
   checks: [
     {
       name: "a configuration file has profiles of its own",

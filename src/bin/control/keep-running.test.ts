@@ -4,6 +4,7 @@ import { createMetrics, silentLog, virtualClock } from "#base";
 import type { ApiClient } from "#client";
 import { clusterView } from "#controllerkit";
 import { dialects } from "#dialect";
+import { defaultGates } from "#options";
 import type { ClientProgramParts } from "./client-program.ts";
 import { keepRunning } from "./keep-running.ts";
 
@@ -19,6 +20,7 @@ function partsOf(signal: AbortSignal) {
     dialect: dialects.orch,
     clock,
     log: silentLog,
+    gates: defaultGates,
     view: clusterView({ client, clock, signal, log: silentLog }),
   };
   return { clock, parts };

@@ -14,14 +14,17 @@ import {
   duration,
   file,
   int,
+  knownGates,
   oneOf,
   option,
   section,
   strings,
   text,
 } from "#options";
+import { proxyGates } from "#proxy";
 import { isIP } from "node:net";
-import { connection, other, serving } from "./common-options.ts";
+import { connection, features, other, serving } from "./common-options.ts";
+import { proxyOriginalFlags } from "./original-flags.ts";
 
 const nodeName = option({
   flag: "hostname-override",
@@ -48,6 +51,7 @@ const proxySections = [
     }),
     option({
       flag: "masquerade-bit",
+      aliases: ["iptables-masquerade-bit"],
       type: int,
       default: 14,
       check: between(0, 31),
@@ -68,12 +72,14 @@ const proxySections = [
     }),
     option({
       flag: "localhost-nodeports",
+      aliases: ["iptables-localhost-nodeports"],
       type: bool,
       default: true,
       doc: "Let node ports answer on 127.0.0.1, too. The kernel then routes loopback addresses; packets to them from outside are dropped.",
     }),
     option({
       flag: "min-sync-period",
+      aliases: ["iptables-min-sync-period"],
       type: duration,
       default: 100,
       check: atLeast(0),
@@ -81,6 +87,7 @@ const proxySections = [
     }),
     option({
       flag: "sync-period",
+      aliases: ["iptables-sync-period"],
       type: duration,
       default: 30_000,
       check: above(0),
@@ -196,7 +203,9 @@ const programSections = <const S extends readonly Section[]>(work: S, dialect: D
   [connection, ...work, serving, other(dialect)] as const;
 
 type Shared = OptionsOf<ReturnType<typeof programSections<readonly []>>>;
-type ProxyOption = OptionsOf<typeof proxySections> | Shared;
+type ProxyOption =
+  | OptionsOf<typeof proxySections | readonly [ReturnType<typeof features>, typeof proxyOriginalFlags]>
+  | Shared;
 export type ProxyProgramSettings = SettingsOf<ProxyOption>;
 type DnsOption = OptionsOf<typeof dnsSections> | Shared;
 export type DnsProgramSettings = SettingsOf<DnsOption>;
@@ -206,7 +215,9 @@ export const proxyOptions = (dialect: Dialect): OptionSet<ProxyOption> => ({
   program: "orch-proxy",
   summary: "Keeps the addresses and ports of services in this node's packet filter.",
   dialect,
-  sections: programSections(proxySections, dialect),
+  sections: programSections([...proxySections, features(dialect), proxyOriginalFlags], dialect),
+  gates: knownGates,
+  actingGates: proxyGates,
   checks: [],
 });
 
@@ -222,6 +233,11 @@ export const networkOptions = (dialect: Dialect): OptionSet<ProxyOption | DnsOpt
   program: "orch-network",
   summary: "orch-proxy and orch-dns in one process, which takes half of the memory.",
   dialect,
-  sections: programSections([...proxySections, ...dnsSections], dialect),
+  sections: programSections(
+    [...proxySections, ...dnsSections, features(dialect), proxyOriginalFlags],
+    dialect,
+  ),
+  gates: knownGates,
+  actingGates: proxyGates,
   checks: [],
 });

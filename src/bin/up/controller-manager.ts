@@ -4,7 +4,7 @@ import { closeSync, readFileSync } from "node:fs";
 import { signingKey } from "#authn";
 import { createLog, logSink, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig, withUserAgent } from "#client";
-import { clusterView, contextFor } from "#controllerkit";
+import { clusterView, contextFor, sharedContext } from "#controllerkit";
 import {
   type ControllerSettings,
   type LocalPathSettings,
@@ -70,8 +70,9 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
       settings: settingsFrom(options),
     }),
     runScheduler({ ...base, client: schedulerClient, view, log: log.with({ part: "scheduler" }) }),
-    servingApprovalController(contextFor({ ...base, view, log: log.with({ part: "serving approval" }) }))
-      .stopped,
+    servingApprovalController(
+      contextFor(sharedContext({ ...base, view, log: log.with({ part: "serving approval" }) })),
+    ).stopped,
     options.localPath &&
       ensureLocalPathClass(client).catch((error: Error) =>
         log.warn("the storage class of local volumes was not made", { error: error.message }),

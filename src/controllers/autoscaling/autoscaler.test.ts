@@ -79,3 +79,52 @@ test(
     );
   },
 );
+
+for (const [isOn, text] of [
+  [
+    true,
+    /first error is: failed to get c container metric value: failed to get cpu usage: unable to get metrics/,
+  ],
+  [false, /first error is: ContainerResource metric type is not supported: disabled by the feature gate$/],
+] as const)
+  test(
+    `metrics of containers are ${isOn ? "" : "not "}asked for, with HPAContainerMetrics=${isOn}`,
+    { timeout: 30_000 },
+    async () => {
+      const clock = virtualClock(Date.UTC(2030, 0, 1));
+      const namespace = "default";
+      await withController(
+        (context) => autoscalerController(context),
+        async ({ client }) => {
+          const labels = { app: "web" };
+          await client.of(kinds.deployments).create({
+            metadata: { name: "web", namespace },
+            spec: {
+              replicas: 2,
+              selector: { matchLabels: labels },
+              template: { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } },
+            },
+          } as never);
+          const target = { type: "AverageValue", averageValue: "1" };
+          await client.of(kinds.horizontalPodAutoscalers).create({
+            metadata: { name: "web", namespace },
+            spec: {
+              scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+              maxReplicas: 3,
+              metrics: [
+                { type: "ContainerResource", containerResource: { name: "cpu", container: "c", target } },
+              ],
+            },
+          });
+          const event = await until(async () => {
+            await clock.advance(1000);
+            const { items } = await client.of(kinds.events).list({ namespace });
+            return items.find(({ reason }) => reason === "FailedComputeMetricsReplicas");
+          });
+          assert.match(event.note ?? "", text);
+        },
+        clock,
+        { HPAContainerMetrics: isOn },
+      );
+    },
+  );

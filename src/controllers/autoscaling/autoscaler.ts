@@ -40,11 +40,14 @@ interface Computed {
 }
 
 interface MetricFailure {
+  /** Of its event and condition; a kind of metric that is switched off has neither. */
   readonly reason: string;
   readonly message: string;
-  /** What could not be had. */
-  readonly of: string;
+  /** The message with what could not be had before it. */
+  readonly text: string;
 }
+
+const switchedOff = "ContainerResource metric type is not supported: disabled by the feature gate";
 
 /** What a metric could not be had of, as it stands before the cause: `cpu resource metric value`. */
 function sourceName({ type, resource, containerResource, external, object }: MetricSpec): string {
@@ -64,7 +67,7 @@ export function autoscalerController(
   context: ControllerContext,
   settings: AutoscalerSettings = defaultAutoscalerSettings,
 ): Controller {
-  const { client, clock, view } = context;
+  const { client, clock, view, gates } = context;
   const events = recorderFor(context, "horizontal-pod-autoscaler");
   const metrics = metricsClient(client);
   const resource = client.of(kinds.horizontalPodAutoscalers);
@@ -221,18 +224,15 @@ export function autoscalerController(
       return undefined;
     }
     const computed = await computeAll(autoscaler, selector, target.pods, current);
-    for (const { reason, message } of computed.failures) events.event(autoscaler, "Warning", reason, message);
+    for (const { reason, message } of computed.failures)
+      if (reason !== "") events.event(autoscaler, "Warning", reason, message);
     const [failure] = computed.failures;
     if (failure) {
-      const { reason, message, of } = failure;
-      const invalid = `invalid metrics (${computed.failures.length} invalid out of ${autoscaler.spec.metrics?.length ?? 0}), first error is: failed to get ${of}: ${message}`;
+      const { reason, message, text } = failure;
+      const invalid = `invalid metrics (${computed.failures.length} invalid out of ${autoscaler.spec.metrics?.length ?? 0}), first error is: ${text}`;
       if (computed.replicas < 0 || computed.replicas < current) {
-        state.set(
-          "ScalingActive",
-          "False",
-          reason,
-          `the HPA was unable to compute the replica count: ${message}`,
-        );
+        const unable = `the HPA was unable to compute the replica count: ${message}`;
+        if (reason !== "") state.set("ScalingActive", "False", reason, unable);
         events.event(autoscaler, "Warning", "FailedComputeMetricsReplicas", invalid);
         return undefined;
       }
@@ -256,6 +256,11 @@ export function autoscalerController(
     let best: { replicas: number; metric: string } = { replicas: -1, metric: "" };
     const failures: MetricFailure[] = [];
     for (const spec of autoscaler.spec.metrics ?? []) {
+      if (spec.type === "ContainerResource" && !gates.enabled("HPAContainerMetrics")) {
+        failures.push({ reason: "", message: switchedOff, text: switchedOff });
+        statuses.push({ type: "" });
+        continue;
+      }
       try {
         const { replicas, status, metric } = await one(autoscaler, spec, selector, mine, current);
         statuses.push(status);
@@ -263,7 +268,7 @@ export function autoscalerController(
       } catch (error) {
         const { message } = error as Error;
         const reason = error instanceof MetricError ? error.reason : "FailedGetResourceMetric";
-        failures.push({ reason, message, of: sourceName(spec) });
+        failures.push({ reason, message, text: `failed to get ${sourceName(spec)}: ${message}` });
         statuses.push({ type: "" });
       }
     }

@@ -28,10 +28,8 @@ import { removeSlices, writeSlices } from "./slice-writer.ts";
 import { type Desired, type SeenSlice, type SlicePlan, planSlices } from "./slices.ts";
 import { isNodeReady, isOverloaded, withHints, withoutHints, zoneShares } from "./topology-hints.ts";
 
-const mostPerSlice = 100;
-
-export function endpointSliceController(context: ControllerContext): Controller {
-  const { client, view, dialect } = context;
+export function endpointSliceController(context: ControllerContext, mostPerSlice = 100): Controller {
+  const { client, view, dialect, gates } = context;
   const { labels: labelNames, managers, annotations: annotationNames } = dialect.names;
   const events = recorderFor(context, "endpoint-slice-controller");
   const queue = queueFor(context, "endpoint_slice", sync);
@@ -127,7 +125,7 @@ export function endpointSliceController(context: ControllerContext): Controller 
     const types = new Set([...plan.create, ...existing].map(({ addressType }) => addressType));
     const wanted = service.metadata.annotations?.[annotationNames.topologyHints];
     const mode = wanted ?? service.metadata.annotations?.[annotationNames.topologyMode];
-    const isOn = mode === "Auto" || mode === "auto";
+    const isOn = gates.enabled("TopologyAwareHints") && (mode === "Auto" || mode === "auto");
     const tell = (type: "Normal" | "Warning", reason: string, text: string, addressType: string): void =>
       events.event(service, type, reason, `${text}, addressType: ${addressType}`);
     const parts = [...types].map((type) => {

@@ -230,3 +230,23 @@ test("slices of an earlier service of the same name are not reused", { timeout: 
     });
   }),
 );
+
+test("a slice has no more endpoints than it may", { timeout: 30_000 }, () =>
+  withController(
+    (context) => endpointSliceController(context, 1),
+    async ({ client }) => {
+      await client.of(kinds.nodes).create({ metadata: { name: "n1" }, spec: {} });
+      await createPod(client, "a", "10.1.0.1", true);
+      await createPod(client, "b", "10.1.0.2", true);
+      await createService(client, { selector: { app: "web" } });
+      const slices = await until(async () => {
+        const { items } = await client.of(kinds.endpointSlices).list({ namespace });
+        return items.flatMap((slice) => slice.endpoints ?? []).length === 2 && items;
+      });
+      assert.deepEqual(
+        slices.map(({ endpoints }) => endpoints?.length),
+        [1, 1],
+      );
+    },
+  ),
+);

@@ -78,3 +78,8 @@ test("people are told of addresses that are not mirrored", { timeout: 30_000 }, 
     assert.match(JSON.stringify(event), /A max of 1000 addresses .* 1 addresses were skipped/);
   }),
 );
+
+test("of each subset so many are mirrored as an operator says", () => {
+  const found = mirrored(endpointsOf(5), 2);
+  assert.deepEqual([found.desired[0]?.endpoints.length, found.skipped], [2, 3]);
+});

@@ -8,11 +8,11 @@ import { hasSelector } from "./service-pods.ts";
 import { removeSlices, writeSlices } from "./slice-writer.ts";
 import { type Desired, planSlices } from "./slices.ts";
 
-/** Of each subset at most so many addresses are mirrored, in one slice. */
-const mostPerSubset = 1000;
-
 /** The endpoints of the object's subsets, by address family and ports, and how many there are too many. */
-export function mirrored({ subsets }: Endpoints): { desired: Desired[]; skipped: number } {
+export function mirrored(
+  { subsets }: Endpoints,
+  mostPerSubset = 1000,
+): { desired: Desired[]; skipped: number } {
   const groups = new Map<string, Desired & { endpoints: Endpoint[] }>();
   let skipped = 0;
   for (const { addresses = [], notReadyAddresses = [], ports: given = [] } of repack(
@@ -46,7 +46,11 @@ export function mirrored({ subsets }: Endpoints): { desired: Desired[]; skipped:
   return { desired: [...groups.values()], skipped };
 }
 
-export function endpointSliceMirroringController(context: ControllerContext): Controller {
+/** Of each subset at most so many addresses are mirrored, in one slice. */
+export function endpointSliceMirroringController(
+  context: ControllerContext,
+  mostPerSubset = 1000,
+): Controller {
   const { client, view, dialect } = context;
   const { labels: labelNames, annotations: annotationNames, managers } = dialect.names;
   const events = recorderFor(context, "endpoint-slice-mirroring-controller");
@@ -89,7 +93,7 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
         [labelNames.endpointSliceManagedBy]: managers.endpointSliceMirroring,
       },
     };
-    const { desired, skipped } = mirrored(source);
+    const { desired, skipped } = mirrored(source, mostPerSubset);
     if (skipped > 0) {
       const text = `A max of ${mostPerSubset} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`;
       events.event(source, "Warning", "TooManyAddressesToMirror", text);

@@ -20,10 +20,26 @@ export function indexOf({ metadata }: Pick<AnyObject, "metadata">, { names }: Di
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : -1;
 }
 
+/** What feature gates say about jobs. */
+export interface JobRules {
+  /** Whether pod failure policies are followed. */
+  readonly failurePolicies: boolean;
+  /** Whether pods that were deleted end up as failed by themselves, so that nobody needs to guess. */
+  readonly deletedPodsFail: boolean;
+}
+
+/** The policy that is followed. */
+export const failurePolicyOf = ({ spec }: Job, rules: JobRules): Job["spec"]["podFailurePolicy"] =>
+  rules.failurePolicies ? spec.podFailurePolicy : undefined;
+
+/** Whether only its phase says that a pod has ended; otherwise a deletion does, too. */
+export const endsByPhase = (job: Job, rules: JobRules): boolean =>
+  rules.deletedPodsFail && Boolean(failurePolicyOf(job, rules));
+
 /** Whether the pod has failed as far as the job is concerned. */
-export function hasFailed({ status, metadata }: SeenPod, job: Job): boolean {
+export function hasFailed({ status, metadata }: SeenPod, job: Job, rules: JobRules): boolean {
   if (status.phase === "Failed") return true;
-  if (job.spec.podFailurePolicy) return false;
+  if (endsByPhase(job, rules)) return false;
   return Boolean(metadata.deletionTimestamp) && status.phase !== "Succeeded";
 }
 

@@ -3,21 +3,32 @@ import type { JobCondition, JobStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { type SeenPod, timeOf } from "../pods.ts";
 import { judgeFailure } from "./failure-policy.ts";
-import { type SeenJob, hasFailed, isPastRestartLimit, isSuspended } from "./job-pods.ts";
+import {
+  type JobRules,
+  type SeenJob,
+  failurePolicyOf,
+  hasFailed,
+  isPastRestartLimit,
+  isSuspended,
+} from "./job-pods.ts";
 
 /** The condition with which the job ends now, if it does. */
 export function finishOf(
-  job: SeenJob,
-  mine: readonly SeenPod[],
+  {
+    job,
+    mine,
+    rules,
+  }: { readonly job: SeenJob; readonly mine: readonly SeenPod[]; readonly rules: JobRules },
   status: JobStatus,
   isPastLimit: boolean,
   now: number,
 ): JobCondition | undefined {
   const target = status.conditions?.find(({ type }) => type === "FailureTarget");
-  if (target) return newCondition("Failed", target.reason ?? "", target.message ?? "", now);
-  const policy = job.spec.podFailurePolicy;
+  if (target && rules.failurePolicies)
+    return newCondition("Failed", target.reason ?? "", target.message ?? "", now);
+  const policy = failurePolicyOf(job, rules);
   for (const pod of policy ? mine : []) {
-    const { failsJob } = hasFailed(pod, job) ? judgeFailure(policy, pod) : {};
+    const { failsJob } = hasFailed(pod, job, rules) ? judgeFailure(policy, pod) : {};
     if (failsJob) return newCondition("FailureTarget", "PodFailurePolicy", failsJob, now);
   }
   if (isPastLimit || isPastRestartLimit(job, mine))

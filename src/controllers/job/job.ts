@@ -24,6 +24,8 @@ import { countReleased, finishOf, newCondition, uncountedOf, withCondition } fro
 import { formatIndexes, parseIndexes, pendingIndexes } from "./indexes.ts";
 import {
   type SeenJob,
+  endsByPhase,
+  failurePolicyOf,
   hasFailed,
   indexOf,
   isIndexed,
@@ -53,8 +55,13 @@ interface Sync {
 }
 
 export function jobController(context: ControllerContext): Controller {
-  const { client, clock, view, dialect } = context;
+  const { client, clock, view, dialect, gates } = context;
   const finalizer = dialect.names.finalizers.jobTracking;
+  const rules = {
+    failurePolicies: gates.enabled("JobPodFailurePolicy"),
+    deletedPodsFail: gates.enabled("PodDisruptionConditions"),
+  };
+  const countsReady = gates.enabled("JobReadyPods");
   const events = recorderFor(context, "job-controller");
   const control = podControl(client, events);
   const jobClient = client.of(kinds.jobs);
@@ -88,7 +95,7 @@ export function jobController(context: ControllerContext): Controller {
       const key = keyOf(job);
       if (type === "deleted" || !hasFinalizer(pod)) released.get(key)?.delete(pod.metadata.uid!);
       if (isJobFinished(job) && hasFinalizer(pod)) orphanQueue.add(keyOf(pod));
-      queue.addAfter(key, batchMilliseconds);
+      queue.addAfter(key, countsReady ? batchMilliseconds : 0);
     },
   }));
   view.follow(kinds.pods, ({ type, object }) => {
@@ -161,10 +168,11 @@ export function jobController(context: ControllerContext): Controller {
       ({ status, metadata }) => status.phase === "Succeeded" && !oldSucceeded.includes(metadata.uid!),
     );
     const newFailed = countable.filter(
-      (pod) => hasFailed(pod, job) && !oldFailed.includes(pod.metadata.uid!),
+      (pod) => hasFailed(pod, job, rules) && !oldFailed.includes(pod.metadata.uid!),
     );
-    const { podFailurePolicy, backoffLimit, completions } = job.spec;
-    const counted = newFailed.filter((pod) => judgeFailure(podFailurePolicy, pod).counts);
+    const { backoffLimit, completions } = job.spec;
+    const policy = failurePolicyOf(job, rules);
+    const counted = newFailed.filter((pod) => judgeFailure(policy, pod).counts);
     const failed = (job.status.failed ?? 0) + counted.length + oldFailed.length;
     const indexes = isIndexed(job)
       ? parseIndexes(job.status.completedIndexes, completions ?? 0)
@@ -189,7 +197,7 @@ export function jobController(context: ControllerContext): Controller {
       },
       backOff: nextBackOff(backOffs.get(key) ?? noFailures, newSucceeded, newFailed, now),
     };
-    let finished = finishOf(job, mine, state.status, (backoffLimit ?? 6) < failed, now);
+    let finished = finishOf({ job, mine, rules }, state.status, (backoffLimit ?? 6) < failed, now);
     let active = state.active.length;
     let failure: Error | undefined;
     let again: number | undefined;
@@ -210,11 +218,11 @@ export function jobController(context: ControllerContext): Controller {
       else if (isManaged) suspendChanged = markSuspended(state);
       if (active < 0) active = 0;
     }
-    const ready = state.active.filter(isReady).length;
+    const ready = countsReady ? state.active.filter(isReady).length : undefined;
     const needsFlush =
       suspendChanged || active !== (job.status.active ?? 0) || ready !== (job.status.ready ?? undefined);
-    const { active: _, ...rest } = state.status;
-    state.status = { ...rest, ...(active > 0 && { active }), ready };
+    const { active: _, ready: __, ...rest } = state.status;
+    state.status = { ...rest, ...(active > 0 && { active }), ...(ready !== undefined && { ready }) };
     await track(state, finished, needsFlush);
     if (failed > (job.status.failed ?? 0) && !isJobFinished(state.job))
       again = Math.min(
@@ -350,7 +358,7 @@ export function jobController(context: ControllerContext): Controller {
     for (const pod of tracked) {
       const uid = pod.metadata.uid!;
       const { phase } = pod.status;
-      const isTerminated = job.spec.podFailurePolicy
+      const isTerminated = endsByPhase(job, rules)
         ? isFinished(pod) || finished !== undefined
         : Boolean(pod.metadata.deletionTimestamp) || finished !== undefined;
       if (isFinished(pod) || isTerminated || job.metadata.deletionTimestamp) release.push(pod);
@@ -359,7 +367,7 @@ export function jobController(context: ControllerContext): Controller {
           if (hasValidIndex(job, pod)) indexes.add(indexOf(pod, dialect));
         } else if (!uncounted.succeeded.includes(uid)) uncounted.succeeded.push(uid);
       } else if ((phase === "Failed" || isTerminated) && !uncounted.failed.includes(uid))
-        if (hasValidIndex(job, pod) && judgeFailure(job.spec.podFailurePolicy, pod).counts)
+        if (hasValidIndex(job, pod) && judgeFailure(failurePolicyOf(job, rules), pod).counts)
           uncounted.failed.push(uid);
       isFull =
         indexes.size - state.succeededIndexes.size + uncounted.succeeded.length + uncounted.failed.length >=

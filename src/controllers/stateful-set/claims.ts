@@ -37,7 +37,12 @@ export function ownersFor(
   return [...others, { apiVersion, kind, name: metadata.name!, uid: metadata.uid! }];
 }
 
-export function statefulClaims(client: ApiClient, view: ClusterView, events: EventRecorder): StatefulClaims {
+/** Without `ownership` claims are made for pods, and who owns them is left alone. */
+export function statefulClaims(
+  { client, view }: { readonly client: ApiClient; readonly view: ClusterView },
+  events: EventRecorder,
+  ownership: boolean,
+): StatefulClaims {
   const resource = client.of(kinds.persistentVolumeClaims);
   const informer = view.follow(kinds.persistentVolumeClaims);
   const present = (set: SeenStatefulSet, ordinal: number) =>
@@ -67,13 +72,14 @@ export function statefulClaims(client: ApiClient, view: ClusterView, events: Eve
       if (problems.length > 0) throw new Error(problems.join(", "));
     },
     match: (set, pod) =>
+      !ownership ||
       present(set, ordinalOf(pod)).every(({ metadata }) => {
         const before = metadata.ownerReferences ?? [];
         const after = ownersFor(before, set, pod);
         return after.length === before.length && after.every((each) => before.includes(each));
       }),
     setOwners: async (set, pod) => {
-      for (const found of present(set, ordinalOf(pod))) {
+      for (const found of ownership ? present(set, ordinalOf(pod)) : []) {
         const before = found.metadata.ownerReferences ?? [];
         const after = ownersFor(before, set, pod);
         if (after.length === before.length && after.every((each) => before.includes(each))) continue;
@@ -82,6 +88,7 @@ export function statefulClaims(client: ApiClient, view: ClusterView, events: Eve
       }
     },
     isStale: (set, podName) =>
+      ownership &&
       set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled === "Delete" &&
       present(set, ordinalOf({ metadata: { name: podName } as never })).some(({ metadata }) =>
         metadata.ownerReferences?.some(({ kind, name }) => kind === "Pod" && name === podName),

@@ -20,6 +20,7 @@ import {
   templateData,
   templateOf,
 } from "../controller-history.ts";
+import { scaledValue } from "../deployment/rollout.ts";
 import { ownedPods, queueOwner } from "../owned-pods.ts";
 import { slowStart } from "../pod-control.ts";
 import { type SeenPod, isAvailable, isDeleting, isReady, keyOf, splitKey } from "../pods.ts";
@@ -53,12 +54,12 @@ const isRunningAndReady = (pod: SeenPod): boolean => pod.status.phase === "Runni
 const isHealthy = (pod: SeenPod): boolean => isRunningAndReady(pod) && !isDeleting(pod);
 
 export function statefulSetController(context: ControllerContext): Controller {
-  const { client, clock, view, dialect } = context;
+  const { client, clock, view, dialect, gates } = context;
   const events = recorderFor(context, "statefulset-controller");
   const resource = client.of(kinds.statefulSets);
   const podClient = client.of(kinds.pods);
   const history = controllerHistory(client, view);
-  const claims = statefulClaims(client, view, events);
+  const claims = statefulClaims(context, events, gates.enabled("StatefulSetAutoDeletePVC"));
   const queue = queueFor(context, "statefulset", sync);
   const sets = view.follow(kinds.statefulSets, ({ object }) => queue.add(keyOf(object)));
   const pods = ownedPods<SeenStatefulSet>(view, () => ({
@@ -71,8 +72,9 @@ export function statefulSetController(context: ControllerContext): Controller {
 
   async function sync(key: string): Promise<{ againInMilliseconds: number } | void> {
     const [namespace, name] = splitKey(key);
-    const set = sets.get(namespace, name);
-    if (!set) return;
+    const seen = sets.get(namespace, name);
+    if (!seen) return;
+    const set = gates.enabled("StatefulSetStartOrdinal") ? seen : withoutStart(seen);
     const freshOwner = () => resource.get(name, { namespace });
     const isMember = (pod: SeenPod): boolean => parentAndOrdinal(pod.metadata.name!)[0] === name;
     const mine = await claim(pods.candidates(set).filter(isMember), {
@@ -149,7 +151,8 @@ export function statefulSetController(context: ControllerContext): Controller {
     const counted = status();
     if (set.spec.updateStrategy.type === "OnDelete") return { status: counted };
     try {
-      return { status: { ...counted, ...(await replaceOutdated(set, step, revisions, counted)) } };
+      const replace = gates.enabled("MaxUnavailableStatefulSet") ? replaceSeveral : replaceOutdated;
+      return { status: { ...counted, ...(await replace(set, step, revisions, counted)) } };
     } catch (error) {
       return { status: counted, failure: error as Error };
     }
@@ -240,6 +243,29 @@ export function statefulSetController(context: ControllerContext): Controller {
     return true;
   }
 
+  /** Deletes as many of the last pods that are not of the update revision as may be missing at a time. */
+  async function replaceSeveral(
+    set: SeenStatefulSet,
+    { replicas }: Step,
+    { update: wanted }: Revisions,
+    status: StatefulSetStatus,
+  ): Promise<Partial<StatefulSetStatus>> {
+    const { partition, maxUnavailable } = set.spec.updateStrategy.rollingUpdate ?? {};
+    const present = replicas.flatMap(presentPod);
+    const unavailable = replicas.length - present.filter(isHealthy).length;
+    let left = mostUnavailable(maxUnavailable, sizeOf(set)) - unavailable;
+    let currentReplicas = status.currentReplicas ?? 0;
+    for (let index = replicas.length - 1; index >= (partition ?? 0) && left > 0; index--) {
+      const replica = replicas[index]!;
+      if (replica.is === "missing") continue;
+      if (revisionOf(replica.pod) === wanted.metadata.name || isDeleting(replica.pod)) continue;
+      await deletePod(set, replica.pod);
+      left--;
+      currentReplicas--;
+    }
+    return { currentReplicas };
+  }
+
   /** Deletes the last pod that is not of the update revision, once all above it are healthy. */
   async function replaceOutdated(
     set: SeenStatefulSet,
@@ -320,6 +346,15 @@ interface Step {
   readonly condemned: readonly SeenPod[];
   readonly firstUnhealthy: SeenPod | undefined;
   readonly revisions: Revisions;
+}
+
+/** A small share of few pods still lets one be missing. */
+const mostUnavailable = (given: number | string | null | undefined, size: number): number =>
+  Math.max(1, scaledValue(given ?? 1, size, false));
+
+function withoutStart(set: SeenStatefulSet): SeenStatefulSet {
+  const { ordinals: _, ...spec } = set.spec;
+  return { ...set, spec };
 }
 
 const presentPod = (replica: Replica): SeenPod[] => (replica.is === "present" ? [replica.pod] : []);

@@ -29,7 +29,7 @@ export const attachmentName = (handle: string, driver: string, node: string): st
   `csi-${createHash("sha256").update(`${handle}${driver}${node}`).digest("hex")}`;
 
 export function attachDetachController(context: ControllerContext): Controller {
-  const { client, clock, view, dialect } = context;
+  const { client, clock, view, dialect, gates } = context;
   const { annotations, volumes: volumeNames } = dialect.names;
   const events = recorderFor(context, "attachdetach-controller");
   const attachmentClient = client.of(kinds.volumeAttachments);
@@ -110,10 +110,16 @@ export function attachDetachController(context: ControllerContext): Controller {
     if (nodesWaiting?.delete(nodeName) && nodesWaiting.size === 0) waiting.delete(volumeName);
   }
 
+  function isOutOfService({ spec: { taints } }: SeenNode): boolean {
+    const { outOfService } = dialect.names.taints;
+    return (
+      gates.enabled("NodeOutOfServiceVolumeDetach") && (taints ?? []).some(({ key }) => key === outOfService)
+    );
+  }
+
   /** Milliseconds for which a node may still use what no pod of it needs. */
   function patienceWith(node: SeenNode | undefined, attachment: string): number {
-    const taints = node?.spec.taints ?? [];
-    if (!node || taints.some(({ key }) => key === dialect.names.taints.outOfService)) return 0;
+    if (!node || isOutOfService(node)) return 0;
     const since = heldSince.get(attachment) ?? clock.now();
     heldSince.set(attachment, since);
     const isHealthy = conditionOf(node.status.conditions, "Ready")?.status === "True";

@@ -19,6 +19,7 @@ import {
   volumeClass,
 } from "#controllerkit";
 import { keyOf, splitKey } from "../pods.ts";
+import { reclaimFinalizers } from "./reclaim-finalizers.ts";
 
 type SeenClass = StorageClass & AnyObject;
 type Again = { readonly againInMilliseconds: number } | void;
@@ -26,9 +27,10 @@ type Again = { readonly againInMilliseconds: number } | void;
 const noRecycler = "No recycler plugin found for the volume!";
 
 export function volumeBinderController(context: ControllerContext, resyncMilliseconds = 15_000): Controller {
-  const { client, view, dialect } = context;
+  const { client, view, dialect, gates } = context;
   const { annotations, volumes: volumeNames } = dialect.names;
   const events = recorderFor(context, "persistentvolume-controller");
+  const honorsPolicy = gates.enabled("HonorPVReclaimPolicy");
   const claimClient = client.of(kinds.persistentVolumeClaims);
   const volumeClient = client.of(kinds.persistentVolumes);
   // One queue and one worker: two claims must not take the same volume.
@@ -102,7 +104,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     const isDelayed = storageClass?.volumeBindingMode === "WaitForFirstConsumer" && !isSelected;
     const volume = findMatchingVolume(claim, volumes.items(), { dialect, onlyReserved: isDelayed });
     if (volume) return await bind(volume, claim);
-    if (await assignDefaultClass(claim)) return;
+    if (gates.enabled("RetroactiveDefaultStorageClass") && (await assignDefaultClass(claim))) return;
     if (isDelayed) tellDelay(claim);
     else if (claimClass(claim, dialect) !== "") await provision(claim, storageClass);
     else {
@@ -261,11 +263,12 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
   }
 
   async function syncVolume(name: string): Promise<void> {
-    const volume = volumes.get(undefined, name);
-    if (!volume) {
+    const seen = volumes.get(undefined, name);
+    if (!seen) {
       for (const claim of byVolume(name)) queue.add(keyOf(claim));
       return;
     }
+    const volume = await withFinalizers(seen);
     const reference = volume.spec.claimRef;
     if (!reference?.uid) return void (await setPhase(volume, "Available"));
     const claim = claims.get(reference.namespace, reference.name!);
@@ -289,6 +292,12 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     await setPhase(freed, "Available");
   }
 
+  async function withFinalizers(volume: SeenVolume): Promise<SeenVolume> {
+    const finalizers = honorsPolicy ? reclaimFinalizers(volume, dialect) : undefined;
+    if (!finalizers) return volume;
+    return await volumeClient.update({ ...volume, metadata: { ...volume.metadata, finalizers } });
+  }
+
   /** The claim is gone: the volume is released, and reclaimed as its policy says. */
   async function release(volume: SeenVolume): Promise<void> {
     const { name, namespace } = volume.spec.claimRef!;
@@ -299,6 +308,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     const released = phase === "Released" || phase === "Failed" ? volume : await setPhase(volume, "Released");
     const policy = volume.spec.persistentVolumeReclaimPolicy;
     if (policy === "Retain" || !policy || phase === "Failed") return;
+    if (policy === "Delete" && volume.metadata.deletionTimestamp && !honorsPolicy) return;
     const problem = policy === "Recycle" ? noRecycler : whyNotDeleted(volume);
     if (problem === undefined) return;
     const reason = policy === "Recycle" ? "VolumeFailedRecycle" : "VolumeFailedDelete";

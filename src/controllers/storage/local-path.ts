@@ -35,6 +35,7 @@ export function localPathProvisioner(
 ): Controller {
   const { client, view, dialect, log } = context;
   const { annotations, labels, volumes: names } = dialect.names;
+  const { volumeReclaim } = dialect.names.finalizers;
   const provisioner = names.localPathProvisioner;
   const events = recorderFor(context, provisioner);
   const resource = client.of(kinds.persistentVolumes);
@@ -133,7 +134,9 @@ export function localPathProvisioner(
   /** Removes folder and volume once the claim is gone and the policy asks for it. */
   async function reclaim(name: string): Promise<void> {
     const volume = volumes.get(undefined, name);
-    if (!volume || !isOurs(volume) || volume.metadata.deletionTimestamp) return;
+    if (!volume || !isOurs(volume)) return;
+    const isKept = volume.metadata.finalizers?.includes(volumeReclaim);
+    if (volume.metadata.deletionTimestamp && !isKept) return;
     if (volume.status.phase !== "Released" || volume.spec.persistentVolumeReclaimPolicy !== "Delete") return;
     try {
       await rm(folderOf(name), { recursive: true, force: true });
@@ -143,6 +146,8 @@ export function localPathProvisioner(
     }
     const { uid } = volume.metadata;
     await ignoreReasons(["NotFound", "Conflict"], resource.delete(name, { uid: uid! }));
+    const patch = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [volumeReclaim] } };
+    if (isKept) await ignoreReasons(["NotFound", "Conflict"], resource.patch(name, "strategic", patch));
     log.verbose(1, "volume removed", { volume: name });
   }
 }

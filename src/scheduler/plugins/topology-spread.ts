@@ -15,16 +15,19 @@ interface Constraint {
 
 const plugin = "PodTopologySpread";
 
-function constraintOf(given: TopologySpreadConstraint, pod: SeenPod): Constraint {
-  const { labelSelector, matchLabelKeys } = given;
+function constraintOf(given: TopologySpreadConstraint, pod: SeenPod, { gates }: Snapshot): Constraint {
+  const { labelSelector } = given;
   const own = pod.metadata.labels ?? {};
-  const keys = (matchLabelKeys ?? []).filter((key) => own[key] !== undefined);
+  const labelKeys = gates.enabled("MatchLabelKeysInPodTopologySpread") ? given.matchLabelKeys : undefined;
+  const keys = (labelKeys ?? []).filter((key) => own[key] !== undefined);
+  const policies = gates.enabled("NodeInclusionPolicyInPodTopologySpread") ? given : undefined;
+  const minDomains = gates.enabled("MinDomainsInPodTopologySpread") ? given.minDomains : undefined;
   return {
     key: given.topologyKey,
     maxSkew: given.maxSkew,
-    minDomains: given.minDomains ?? 1,
-    honorsAffinity: (given.nodeAffinityPolicy ?? "Honor") === "Honor",
-    honorsTaints: (given.nodeTaintsPolicy ?? "Ignore") === "Honor",
+    minDomains: minDomains ?? 1,
+    honorsAffinity: (policies?.nodeAffinityPolicy ?? "Honor") === "Honor",
+    honorsTaints: (policies?.nodeTaintsPolicy ?? "Ignore") === "Honor",
     matches: (labels) =>
       selectsLabels(labelSelector, labels) && keys.every((key) => labels[key] === own[key]),
   };
@@ -85,10 +88,10 @@ function constraintsOf(
   const own = pod.spec.topologySpreadConstraints ?? [];
   const isWanted = ({ whenUnsatisfiable }: TopologySpreadConstraint): boolean => whenUnsatisfiable === wanted;
   if (own.length > 0 || defaults === "System")
-    return own.filter(isWanted).map((each) => constraintOf(each, pod));
+    return own.filter(isWanted).map((each) => constraintOf(each, pod, snapshot));
   const listed = defaults.filter(isWanted);
   const matches = listed.length > 0 ? ownersMatch(pod, snapshot) : undefined;
-  return matches ? listed.map((each) => ({ ...constraintOf(each, pod), matches })) : [];
+  return matches ? listed.map((each) => ({ ...constraintOf(each, pod, snapshot), matches })) : [];
 }
 
 /** Whether labels are of the same services and sets as the pod; undefined when it belongs to none. */

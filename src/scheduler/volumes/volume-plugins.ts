@@ -14,7 +14,8 @@ const reject = (plugin: string, reason: string, isFinal = true): NodeRejection =
 export const volumeRestrictions: Plugin = {
   name: "VolumeRestrictions",
   helpedBy: ["pod deleted", "node added", "claim"],
-  view: (pod, { nodes, volumes }): PodView => {
+  view: (pod, { nodes, volumes, gates }): PodView => {
+    if (!gates.enabled("ReadWriteOncePod")) return {};
     const exclusive = claimsOf(pod).filter(({ name }) =>
       volumes.claim(pod.metadata.namespace!, name)?.spec.accessModes?.includes("ReadWriteOncePod"),
     );

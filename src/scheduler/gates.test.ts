@@ -1,0 +1,228 @@
+// Feature gates of the scheduler, in both values.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startServer } from "#apiserver";
+import { silentLog, systemClock } from "#base";
+import { type ApiClient, kinds } from "#client";
+import { clusterView } from "#controllerkit";
+import { dialects } from "#dialect";
+import { type GivenGates, knownGates, resolveGates } from "#options";
+import type { Snapshot } from "./framework.ts";
+import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
+import { findNode } from "./placement.ts";
+import { defaultPlugins } from "./profile.ts";
+import { runScheduler } from "./scheduler.ts";
+
+const namespace = "default";
+const node = (name: string, zone: string, taints: object[] = []): SeenNode =>
+  ({
+    metadata: { name, labels: { zone } },
+    spec: { taints },
+    status: { allocatable: { cpu: "4", memory: "8Gi", pods: "10" } },
+  }) as unknown as SeenNode;
+const pod = (name: string, labels: object, spec: object = {}): SeenPod =>
+  ({
+    metadata: { name, namespace, uid: name, labels },
+    spec: { containers: [{ name: "c", image: "i" }], ...spec },
+    status: {},
+  }) as unknown as SeenPod;
+const spread = (more: object): object => ({
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey: "zone",
+      whenUnsatisfiable: "DoNotSchedule",
+      labelSelector: { matchLabels: { app: "a" } },
+      ...more,
+    },
+  ],
+});
+const snapshotOf = (entries: [SeenNode, SeenPod[]][], gates: GivenGates): Snapshot => ({
+  nodes: new Map(entries.map(([each, pods]) => [each.metadata.name!, new NodeInfo(each, pods)])),
+  dialect: dialects.orch,
+  gates: resolveGates(knownGates, gates),
+  namespaceLabels: () => ({}),
+  ownerSelectors: () => [],
+  volumes: {
+    claim: () => ({ spec: { accessModes: ["ReadWriteOncePod"] } }) as never,
+    volume: () => undefined,
+    volumes: () => [],
+    storageClass: () => undefined,
+    csiNode: () => undefined,
+    promised: new Set(),
+    provisioning: new Map(),
+  },
+});
+
+const first = { app: "a", version: "1" };
+const claim = { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] };
+const out = [{ key: "k", effect: "NoSchedule" }];
+const placed: [gate: string, entries: [SeenNode, SeenPod[]][], pod: SeenPod, on: string, off: string][] = [
+  [
+    "MatchLabelKeysInPodTopologySpread",
+    [
+      [node("n1", "a"), [pod("x", first), pod("y", first)]],
+      [node("n2", "b", out), []],
+    ],
+    pod("p", { app: "a", version: "2" }, spread({ matchLabelKeys: ["version"] })),
+    "n1",
+    "none",
+  ],
+  [
+    "MinDomainsInPodTopologySpread",
+    [[node("n1", "a"), [pod("x", first)]]],
+    pod("p", first, spread({ minDomains: 2 })),
+    "none",
+    "n1",
+  ],
+  [
+    "NodeInclusionPolicyInPodTopologySpread",
+    [
+      [node("n1", "a"), [pod("x", first)]],
+      [node("n2", "b", out), []],
+    ],
+    pod("p", first, spread({ nodeTaintsPolicy: "Honor" })),
+    "n1",
+    "none",
+  ],
+  ["ReadWriteOncePod", [[node("n1", "a"), [pod("x", first, claim)]]], pod("p", first, claim), "none", "n1"],
+];
+for (const [gate, entries, given, on, off] of placed)
+  for (const [isOn, expected] of [
+    [true, on],
+    [false, off],
+  ] as const)
+    test(`the pod gets ${expected}, with ${gate}=${isOn}`, () => {
+      // Whether claims are bound is not the question here.
+      const plugins = defaultPlugins.filter(({ name }) => name !== "VolumeBinding");
+      const found = findNode(given, snapshotOf(entries, { [gate]: isOn }), {
+        plugins,
+        nominated: new Map(),
+        random: () => 0,
+        start: 0,
+        percentageOfNodesToScore: 0,
+      });
+      assert.equal(found.node?.name ?? "none", expected);
+    });
+
+async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const found = await ask();
+    if (found) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function withScheduler(gates: GivenGates, run: (client: ApiClient) => Promise<void>): Promise<void> {
+  await using server = await startServer({
+    store: "memory",
+    flags: ["--disable-admission-plugins=ServiceAccount", "--feature-gates=InPlacePodVerticalScaling=true"],
+  });
+  const { client } = server;
+  const stopping = new AbortController();
+  const base = { client, clock: systemClock, signal: stopping.signal, log: silentLog };
+  const nodes = client.of(kinds.nodes);
+  await nodes.create({ metadata: { name: "n1" }, spec: {} });
+  await nodes.patch("n1", "merge", { spec: { taints: null } });
+  const room = { cpu: "2", memory: "4Gi", pods: "10" };
+  const status = {
+    allocatable: room,
+    capacity: room,
+    conditions: [{ type: "Ready", status: "True" }],
+  };
+  await nodes.patch("n1", "merge", { status }, { subresource: "status" });
+  const running = runScheduler({
+    ...base,
+    dialect: client.dialect,
+    gates: resolveGates(knownGates, gates),
+    view: clusterView(base),
+  });
+  try {
+    await run(client);
+  } finally {
+    stopping.abort();
+    await running;
+  }
+}
+const createPod = (client: ApiClient, name: string, cpu: string, spec: object = {}, metadata: object = {}) =>
+  client.of(kinds.pods).create({
+    metadata: { name, namespace, ...metadata },
+    spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu } } }], ...spec },
+  });
+
+for (const [isOn, reasons] of [
+  [true, ["PreemptionByScheduler"]],
+  [false, []],
+] as const)
+  test(
+    `a victim is ${isOn ? "" : "not "}told why it goes, with PodDisruptionConditions=${isOn}`,
+    { timeout: 20_000 },
+    () =>
+      withScheduler({ PodDisruptionConditions: isOn }, async (client) => {
+        const pods = client.of(kinds.pods);
+        await createPod(client, "low", "2", {}, { finalizers: ["test.io/keep"] });
+        await until(async () => (await pods.get("low", { namespace })).spec.nodeName);
+        await client.of(kinds.priorityClasses).create({ metadata: { name: "high" }, value: 10 });
+        await createPod(client, "vip", "2", { priorityClassName: "high" });
+        const going = await until(async () => {
+          const found = await pods.get("low", { namespace });
+          return found.metadata.deletionTimestamp ? found : undefined;
+        });
+        const told = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
+        assert.deepEqual(
+          told.map(({ reason }) => reason),
+          reasons,
+        );
+        await pods.patch("low", "merge", { metadata: { finalizers: null } }, { namespace });
+      }),
+  );
+
+for (const [isOn, fits] of [
+  [true, false],
+  [false, true],
+] as const)
+  test(
+    `what an agent has given counts ${isOn ? "" : "not "}beside what is asked for, with InPlacePodVerticalScaling=${isOn}`,
+    { timeout: 20_000 },
+    () =>
+      withScheduler({ InPlacePodVerticalScaling: isOn }, async (client) => {
+        const pods = client.of(kinds.pods);
+        await createPod(client, "a", "1", { nodeName: "n1" });
+        const given = { name: "c", image: "i", allocatedResources: { cpu: "2" } };
+        await pods.patch(
+          "a",
+          "merge",
+          { status: { phase: "Running", containerStatuses: [given], resize: "InProgress" } },
+          { namespace, subresource: "status" },
+        );
+        await createPod(client, "b", "1");
+        const found = await until(async () => {
+          const { spec, status } = await pods.get("b", { namespace });
+          const isRejected = status.conditions?.some(({ type }) => type === "PodScheduled");
+          return spec.nodeName || isRejected ? { fits: Boolean(spec.nodeName) } : undefined;
+        });
+        assert.equal(found.fits, fits);
+      }),
+  );
+
+for (const [isOn, expected] of [
+  [true, "SchedulingGated"],
+  [false, "SchedulerError"],
+] as const)
+  test(
+    `a gated pod is ${isOn ? "left alone" : "tried, which the server refuses"}, with PodSchedulingReadiness=${isOn}`,
+    { timeout: 20_000 },
+    () =>
+      withScheduler({ PodSchedulingReadiness: isOn }, async (client) => {
+        const pods = client.of(kinds.pods);
+        await createPod(client, "gated", "100m", { schedulingGates: [{ name: "example.com/g" }] });
+        await createPod(client, "after", "100m");
+        await until(async () => (await pods.get("after", { namespace })).spec.nodeName);
+        const reason = async () =>
+          (await pods.get("gated", { namespace })).status.conditions?.find(
+            ({ type }) => type === "PodScheduled",
+          )?.reason;
+        if (!isOn) await until(async () => (await reason()) === expected);
+        assert.equal(await reason(), expected);
+      }),
+  );
