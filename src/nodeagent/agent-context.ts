@@ -39,6 +39,7 @@ export interface ContextParts
   readonly credentialProviders?: CredentialProviders | undefined;
   /** Told when a probe has changed its mind about a pod, and of every answer. */
   readonly onProbe: ProbesOptions["onChange"];
+  readonly ignoresLateCommands: boolean;
   readonly onProbeResult: NonNullable<ProbesOptions["onResult"]>;
 }
 
@@ -48,7 +49,7 @@ export function contextFrom(
 ): SyncContext {
   const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, owner, tellsNetwork, ...others } =
     parts;
-  const { credentialProviders, ...rest } = others;
+  const { credentialProviders, ignoresLateCommands, ...rest } = others;
   // Probes and hooks name the release by its first two numbers: 1.27.
   const release = /\d+\.\d+/.exec(version)?.[0] ?? version;
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
@@ -76,6 +77,7 @@ export function contextFrom(
       events,
       node: rest.node,
       userAgent: `${dialect.data.componentPrefix}probe/${release}`,
+      ignoresLateCommands,
       onChange: onProbe,
       onResult: onProbeResult,
     }),

@@ -69,7 +69,10 @@ export async function prepareEnvironment(
   const runtime = measuredRuntime(tracing?.runtime(plain) ?? plain, metrics, dialect, clock);
   if (client) lifecycle.resource("API client", () => client.transport.close());
   lifecycle.resource("runtime", () => runtime.close());
-  const machine = await readMachine();
+  const machine = await readMachine("/", {
+    machineIdFiles: settings.machineIdFile,
+    bootIdFiles: settings.bootIdFile,
+  });
   const tree = cgroupTree(await findCgroups(), log);
   const cgroupNaming = {
     root: settings.cgroupRoot,

@@ -236,6 +236,7 @@ async function assemble(
     onFollow: tally.following,
     onEvent: tally.told,
     onDiscard: tally.discarded,
+    byEvents: gates.enabled("EventedPLEG"),
   });
   lists = cache;
   const dead: DeadLimits = {
@@ -301,6 +302,7 @@ async function assemble(
     owner,
     tellsNetwork: gates.enabled("PodHasNetworkCondition"),
     onProbe: (uid) => all.wake(uid),
+    ignoresLateCommands: !gates.enabled("ExecProbeTimeout"),
     onProbeResult: probeResults.record,
   });
   const admission = podAdmission({
@@ -342,6 +344,8 @@ async function assemble(
     volumesOf: (uid) => volumes.places(uid),
     volumeMilliseconds: settings.volumeStatsAggPeriod,
     volumeTook: volumeTally.measured,
+    oldestMilliseconds: settings.housekeepingInterval,
+    fromRuntime: gates.enabled("PodAndContainerStatsFromCRI"),
   });
   const { eviction, images, preview } = evictionFrom(environment, {
     registry: all.registry,

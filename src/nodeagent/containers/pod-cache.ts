@@ -12,6 +12,7 @@ import {
 } from "#cri";
 import type { Dialect } from "#dialect";
 import type { Owns } from "./owner.ts";
+import { relistPace } from "./relist-pace.ts";
 import { followRuntimeEvents } from "./runtime-events.ts";
 import { readRuntimeLabels, runtimeLabelNames } from "./runtime-labels.ts";
 import {
@@ -77,6 +78,8 @@ export interface PodCacheOptions {
   readonly owns?: Owns;
   readonly onChange: (observed: ObservedPod) => void;
   readonly periodMilliseconds?: number;
+  /** Whether lists are rare while the runtime tells its events. */
+  readonly byEvents?: boolean;
   /** Told after every look at all pods how long it took, and how long after the one before it began. */
   readonly onRelist?: (milliseconds: number, intervalMilliseconds: number) => void;
   /** Told when the runtime's own account of events begins to be followed, or cannot be. */
@@ -111,7 +114,6 @@ interface Lists {
 }
 
 const makingMilliseconds = 2000;
-const silentMilliseconds = 180_000;
 const killed = 137;
 const secondThoughtsMilliseconds = 1000;
 
@@ -141,6 +143,7 @@ export function podCache(options: PodCacheOptions): PodCache {
   const { promise: listed, resolve: haveListed } = Promise.withResolvers<void>();
   const containers = new Map<string, Inspected<ObservedContainer>>();
   const sandboxes = new Map<string, Inspected<ObservedSandbox>>();
+  const pace = relistPace(clock, periodMilliseconds, options.byEvents === true);
   let looks = 0;
   let relistedAt = clock.now();
   let begunAt = relistedAt;
@@ -166,7 +169,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     containers.set(id, found);
     return found;
   }
-  const isEarly = ({ id }: Container): boolean => containers.get(id)?.early === true;
+  const isEarly = ({ id }: { readonly id: string }): boolean => containers.get(id)?.early === true;
   /** What has ended stays as it is. */
   const ended = (id: string): Inspected<ObservedContainer> | undefined => {
     const known = containers.get(id);
@@ -373,14 +376,21 @@ export function podCache(options: PodCacheOptions): PodCache {
         clock,
         dialect,
         owns,
-        retryMilliseconds: 5 * periodMilliseconds,
-        look: async (pod, until) => onChange(await refresh(pod, until)),
-        onFollow,
+        retryMilliseconds: () => pace.retryMilliseconds(),
+        look: async (pod, until) => {
+          const found = await refresh(pod, until);
+          if (found.containers.some(isEarly)) pace.within(secondThoughtsMilliseconds);
+          onChange(found);
+        },
+        onFollow: (isOpen) => {
+          onFollow?.(isOpen);
+          if (!isOpen) pace.streamFailed();
+        },
         onEvent: options.onEvent,
         onDiscard,
       },
       signal,
-    );
+    ).finally(() => pace.streamEnded());
     while (!signal.aborted) {
       try {
         await relist();
@@ -391,7 +401,7 @@ export function podCache(options: PodCacheOptions): PodCache {
           log.error("failed to list sandboxes and containers", { error: (error as Error).message });
         failing = true;
       }
-      await clock.sleep(periodMilliseconds, signal).catch(() => undefined);
+      await pace.wait(signal);
     }
     await events;
   }
@@ -410,12 +420,12 @@ export function podCache(options: PodCacheOptions): PodCache {
     forget,
     relist,
     follow,
-    lastRelistAt: () => relistedAt,
+    lastRelistAt: () => Math.min(clock.now(), relistedAt + pace.slackMilliseconds()),
     troubles: () => {
-      const silent = clock.now() - relistedAt;
-      return silent > silentMilliseconds
+      const [silent, threshold] = [clock.now() - relistedAt, pace.thresholdMilliseconds()];
+      return silent > threshold
         ? [
-            `PLEG is not healthy: pleg was last seen active ${durationOfMillis(silent)} ago; threshold is ${durationOfMillis(silentMilliseconds)}`,
+            `PLEG is not healthy: pleg was last seen active ${durationOfMillis(silent)} ago; threshold is ${durationOfMillis(threshold)}`,
           ]
         : [];
     },

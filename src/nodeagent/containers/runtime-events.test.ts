@@ -28,7 +28,7 @@ test("each event has its pod looked at; one that cannot be is counted, and those
       clock,
       dialect: dialects.orch,
       owns: () => true,
-      retryMilliseconds: 5000,
+      retryMilliseconds: () => 5000,
       look: async ({ uid }) => {
         looked.push(uid);
         if (uid === "bad") throw new Error("the shim is gone");

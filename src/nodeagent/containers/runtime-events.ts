@@ -12,7 +12,7 @@ export interface RuntimeEventsOptions {
   readonly clock: Clock;
   readonly dialect: Dialect;
   readonly owns: Owns;
-  readonly retryMilliseconds: number;
+  readonly retryMilliseconds: () => number;
   /** Looks at a pod of which something was told. */
   readonly look: (pod: PodName, signal: AbortSignal) => Promise<void>;
   /** Told when the stream is there, or cannot be had, or broke. */
@@ -43,6 +43,6 @@ export async function followRuntimeEvents(options: RuntimeEventsOptions, signal:
       if ((error as { code?: unknown }).code === "UNIMPLEMENTED") return;
       if (!signal.aborted) onFollow?.(false);
     }
-    await clock.sleep(options.retryMilliseconds, signal).catch(() => undefined);
+    await clock.sleep(options.retryMilliseconds(), signal).catch(() => undefined);
   }
 }

@@ -4,6 +4,7 @@ import type { Dialect } from "#dialect";
 import {
   above,
   bool,
+  bufferSize,
   dialectOption,
   featureGates,
   fileOption,
@@ -21,7 +22,7 @@ import {
   versionOption,
 } from "#options";
 import { inFile } from "./later.ts";
-import { bufferSize, tracing } from "./types.ts";
+import { tracing } from "./types.ts";
 
 export const loggingSection = (dialect: Dialect) => {
   const moved = <const C extends string>(config: C) => ({ config, deprecated: inFile(config, dialect) });

@@ -2,6 +2,8 @@
 
 import { type Dialect, apiVersionOf, dialects } from "#dialect";
 import { type OptionSet, type OptionsOf, type SettingsOf, knownGates } from "#options";
+import { agentGates } from "./acting-gates.ts";
+import { cadvisorSection } from "./cadvisor.ts";
 import { nodeagentChecks } from "./checks.ts";
 import { networkSection, shutdownSection } from "./cluster.ts";
 import { evictionSection } from "./eviction.ts";
@@ -21,6 +23,7 @@ const sections = (dialect: Dialect) =>
     evictionSection(dialect),
     networkSection(dialect),
     shutdownSection(),
+    cadvisorSection(dialect),
     loggingSection(dialect),
   ] as const;
 
@@ -50,14 +53,7 @@ export const nodeagentOptions = (dialect: Dialect): OptionSet<NodeagentOption> =
   sections: sections(dialect),
   checks: nodeagentChecks,
   gates: knownGates,
-  actingGates: [
-    "ContainerCheckpoint",
-    "CPUManager",
-    "GracefulNodeShutdownBasedOnPodPriority",
-    "PodHasNetworkCondition",
-    "TopologyManager",
-    "UserNamespacesStatelessPodsSupport",
-  ],
+  actingGates: agentGates,
   file: fileKinds(dialect),
   forgivesSlips: true,
   retired: {

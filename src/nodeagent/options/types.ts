@@ -207,13 +207,6 @@ export function cpusOf(set: string): number[] {
   return [...cpus].toSorted((a, b) => a - b);
 }
 
-/** A quantity of bytes that may also be written with a capital K. */
-export const bufferSize: OptionType<string> = {
-  ...quantity,
-  parse: (given) => quantity.parse(given.replace(/K$/, "k")),
-  read: (value) => quantity.read(typeof value === "string" ? value.replace(/K$/, "k") : value),
-};
-
 /** An absolute cgroup name; empty for none. */
 export const absoluteCgroup = (value: string): string | undefined =>
   value === "" || value.startsWith("/") ? undefined : "must be an absolute cgroup name that begins with /";

@@ -19,6 +19,8 @@ export interface AskOptions {
   readonly containerId: string;
   readonly podIp: string;
   readonly userAgent: string;
+  /** A command that takes too long tells nothing, instead of a failure (ExecProbeTimeout is off). */
+  readonly ignoresLateCommands?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -63,7 +65,7 @@ export function portNumber(port: number | string | null | undefined, container: 
 async function askByCommand(
   command: readonly string[],
   seconds: number,
-  { runtime, containerId, signal }: AskOptions,
+  { runtime, containerId, ignoresLateCommands, signal }: AskOptions,
 ): Promise<ProbeAnswer> {
   try {
     const { exitCode, stdout, stderr } = await runtime.execSync(containerId, command, seconds, signal);
@@ -72,7 +74,7 @@ async function askByCommand(
       .toString();
     return exitCode === 0 ? success(output) : failure(output);
   } catch (error) {
-    if (error instanceof ExecTimeout) return failure(error.message);
+    if (error instanceof ExecTimeout && !ignoresLateCommands) return failure(error.message);
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { test } from "node:test";
 import type { Container } from "#api";
 import { virtualClock } from "#base";
-import { type ContainerRuntime, fakeRuntime } from "#cri";
+import { type ContainerRuntime, ExecTimeout, fakeRuntime } from "#cri";
 import { observed, samplePod, container as running } from "../pod.fixture.ts";
 import { type ProbeAnswer, ask, portNumber } from "./ask.ts";
 import { headersOf } from "./http-get.ts";
@@ -289,4 +289,24 @@ test("after a restart of the agent the first answer decides, and later ones as e
   }
   stop();
   assert.deepEqual(verdicts, ["bad@0", "bad@40"]);
+});
+
+test("a command that takes too long is a failure, or tells nothing where ExecProbeTimeout is off", async () => {
+  const late = new ExecTimeout(["sleep"], 1);
+  const runtime = { ...fakeRuntime(), execSync: () => Promise.reject(late) };
+  const asked = (ignoresLateCommands: boolean): Promise<ProbeAnswer> =>
+    ask(
+      { exec: { command: ["sleep"] } },
+      {
+        runtime,
+        container,
+        containerId: "x",
+        podIp: "127.0.0.1",
+        userAgent: "probe/1",
+        ignoresLateCommands,
+        signal: new AbortController().signal,
+      },
+    );
+  assert.deepEqual(await asked(false), { result: "failure", output: late.message });
+  await assert.rejects(asked(true), late);
 });

@@ -5,7 +5,7 @@ import type { ContainerRuntime } from "#cri";
 import { type ObservedContainer, type ObservedPod, latest, podIpsOf } from "../containers/observed.ts";
 import { isHostNetwork, referenceTo, uidOf } from "../pod.ts";
 import type { EventRecorder, NodeFacts } from "../interfaces.ts";
-import { ask } from "./ask.ts";
+import { type AskOptions, ask } from "./ask.ts";
 import { type Probing, probing } from "./probing.ts";
 
 type Kind = "startup" | "readiness" | "liveness";
@@ -37,6 +37,7 @@ export interface ProbesOptions {
   readonly events: EventRecorder;
   readonly node: NodeFacts;
   readonly userAgent: string;
+  readonly ignoresLateCommands?: AskOptions["ignoresLateCommands"];
   readonly onChange: (podUid: string) => void;
   /** Told each answer, for the metrics. */
   readonly onResult?: (
@@ -54,7 +55,7 @@ const words: Readonly<Record<Kind, string>> = {
 };
 
 export function probes(options: ProbesOptions): Probes {
-  const { runtime, clock, events, node, userAgent, onChange } = options;
+  const { runtime, clock, events, node, userAgent, ignoresLateCommands, onChange } = options;
   const held = new Map<string, Held>();
   let isClosed = false;
 
@@ -89,17 +90,23 @@ export function probes(options: ProbesOptions): Probes {
         firstDecides: kind === "readiness" && carried,
         ask: (signal) =>
           isDue()
-            ? ask(probe, { runtime, container, containerId: observed.id, podIp, userAgent, signal }).then(
-                (answer) => {
-                  options.onResult?.(
-                    pod,
-                    container.name,
-                    kind,
-                    answer.result === "failure" ? "failed" : "successful",
-                  );
-                  return answer;
-                },
-              )
+            ? ask(probe, {
+                runtime,
+                container,
+                containerId: observed.id,
+                podIp,
+                userAgent,
+                ignoresLateCommands,
+                signal,
+              }).then((answer) => {
+                options.onResult?.(
+                  pod,
+                  container.name,
+                  kind,
+                  answer.result === "failure" ? "failed" : "successful",
+                );
+                return answer;
+              })
             : undefined,
         onTrouble: (trouble, text) => {
           if (trouble === "errored") options.onResult?.(pod, container.name, kind, "unknown");

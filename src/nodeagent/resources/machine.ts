@@ -33,8 +33,16 @@ export interface Machine {
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 
+/** Files, separated by commas, of which the first that says something counts. */
+export interface MachineIdFiles {
+  readonly machineIdFiles?: string;
+  readonly bootIdFiles?: string;
+}
+
 /** Reads the machine below `root`; what cannot be read is empty, as on machines that lack it. */
-export async function readMachine(root = "/"): Promise<Machine> {
+export async function readMachine(root = "/", ids: MachineIdFiles = {}): Promise<Machine> {
+  const { machineIdFiles = "etc/machine-id,var/lib/dbus/machine-id" } = ids;
+  const { bootIdFiles = "proc/sys/kernel/random/boot_id" } = ids;
   const text = async (path: string): Promise<string> =>
     (await readFile(join(root, path), "utf8").catch(() => "")).trim();
   const first = async (...paths: readonly string[]): Promise<string> => {
@@ -47,7 +55,7 @@ export async function readMachine(root = "/"): Promise<Machine> {
   const memory = await text("proc/meminfo");
   const kilobytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(memory)?.[1] ?? 0) * 1024;
-  const machineId = await first("etc/machine-id", "var/lib/dbus/machine-id");
+  const machineId = await first(...machineIdFiles.split(","));
   return {
     cpus: cpus().length || availableParallelism(),
     ...(await topology(root)),
@@ -64,7 +72,7 @@ export async function readMachine(root = "/"): Promise<Machine> {
           "etc/machine-id",
         )
       ).replaceAll("\0", "") || machineId,
-    bootId: await text("proc/sys/kernel/random/boot_id"),
+    bootId: await first(...bootIdFiles.split(",")),
     kernelVersion: await text("proc/sys/kernel/osrelease"),
     osImage: prettyName(await first("etc/os-release", "usr/lib/os-release")),
     architecture: architectures[process.arch] ?? process.arch,

@@ -200,3 +200,80 @@ test("the machine tells what it has and who it is", async (t) => {
     },
   );
 });
+
+test("with figures of the runtime a pod has those, and neither its group's nor its interfaces'", async (t) => {
+  const root = await files(t, firstVersion);
+  const told = {
+    attributes: { metadata: { uid: "u" } },
+    linux: {
+      cpu: { usageCoreNanoSeconds: { value: 7 } },
+      memory: { workingSetBytes: { value: 8 } },
+      network: { defaultInterface: { name: "eth9", rxBytes: { value: 1 } }, interfaces: [] },
+      containers: [{ attributes: { id: "c1" }, memory: { workingSetBytes: { value: 9 } } }],
+    },
+  };
+  const figuresOf = async (fromRuntime: boolean) => {
+    const look = stats({
+      clock: virtualClock(),
+      runtime: {
+        listContainerStats: () => Promise.resolve([]),
+        listPodSandboxStats: () => Promise.resolve([told]),
+        imageFsInfo: () => Promise.resolve([]),
+      } as unknown as ContainerRuntime,
+      registry: {
+        pods: () => [{ metadata: { name: "p", namespace: "ns", uid: "u" }, spec: {} }],
+        containers: () => [{ name: "c", id: "c1", state: "running", attempt: 0, logPath: "/none" }],
+      } as unknown as PodRegistry,
+      tree: separate(root),
+      machine: await readMachine(),
+      rootDirectory: root,
+      podsGroup: "/g",
+      groupOf: () => "/g",
+      volumesOf: () => new Map(),
+      volumeMilliseconds: 0,
+      fromRuntime,
+    });
+    const { usage, network, containers } = (await look.look()).pods[0]!;
+    return [
+      usage?.workingSetBytes,
+      network.map(({ name }) => name),
+      containers.map((one) => one.workingSetBytes),
+    ];
+  };
+  assert.deepEqual(await figuresOf(true), [8, ["eth9"], [9]]);
+  assert.deepEqual(await figuresOf(false), [900, [], []]);
+});
+
+test("figures are looked at anew when they are older than they may be", async (t) => {
+  const root = await files(t, firstVersion);
+  const clock = virtualClock();
+  let asked = 0;
+  const looked = async (oldestMilliseconds: number): Promise<number> => {
+    asked = 0;
+    const look = stats({
+      clock,
+      runtime: {
+        listContainerStats: () => {
+          asked++;
+          return Promise.resolve([]);
+        },
+        imageFsInfo: () => Promise.resolve([]),
+      } as unknown as ContainerRuntime,
+      registry: { pods: () => [] } as unknown as PodRegistry,
+      tree: separate(root),
+      machine: await readMachine(),
+      rootDirectory: root,
+      podsGroup: "/g",
+      groupOf: () => "/g",
+      volumesOf: () => new Map(),
+      volumeMilliseconds: 0,
+      oldestMilliseconds,
+    });
+    for (let round = 0; round < 4; round++) {
+      await look.look();
+      await clock.advance(500);
+    }
+    return asked;
+  };
+  assert.deepEqual([await looked(400), await looked(10_000)], [4, 1]);
+});

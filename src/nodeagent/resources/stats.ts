@@ -12,6 +12,7 @@ import type { DiskUsage } from "./disk-usage.ts";
 import { type AllGroups, groupFigures } from "./group-figures.ts";
 import { type Filesystem, type Machine, filesystemOf, runningProcesses } from "./machine.ts";
 import { type NodeMemory, nodeMemory } from "./node-memory.ts";
+import { type RuntimeStats, runtimeStats } from "./runtime-stats.ts";
 import { type VolumeMeasure, type VolumeMeterOptions, volumeMeter } from "./volume-meter.ts";
 
 export interface CpuFigures {
@@ -88,6 +89,10 @@ export interface StatsOptions {
   /** How long figures of volumes are good; zero leaves them out. */
   readonly volumeMilliseconds: number;
   readonly volumeTook?: VolumeMeterOptions["took"];
+  /** Whether the runtime is asked for all figures of pods, as far as it tells them. */
+  readonly fromRuntime?: boolean;
+  /** Older figures are never told. */
+  readonly oldestMilliseconds?: number;
 }
 
 export interface Stats {
@@ -113,7 +118,8 @@ export function stats(options: StatsOptions): Stats {
   });
 
   const look = async (): Promise<NodeFigures> => {
-    if (last && clock.now() - last.at < goodForMilliseconds) return last;
+    const goodFor = Math.min(goodForMilliseconds, options.oldestMilliseconds ?? Infinity);
+    if (last && clock.now() - last.at < goodFor) return last;
     looking ??= collect().finally(() => (looking = undefined));
     return await looking;
   };
@@ -124,14 +130,15 @@ export function stats(options: StatsOptions): Stats {
 
   async function collect(): Promise<NodeFigures> {
     fresh = new Map();
-    const containerStats = new Map(
-      (await runtime.listContainerStats()).map((one) => [one.attributes?.id ?? "", one]),
-    );
+    const told = options.fromRuntime ? await runtimeStats(runtime) : undefined;
+    const containers =
+      told?.containers ??
+      new Map((await runtime.listContainerStats()).map((one) => [one.attributes?.id ?? "", one]));
     const disk = await filesystemOf(options.rootDirectory);
     const measured = new Set<string>();
     const pods: PodFigures[] = [];
     for (const pod of registry.pods()) {
-      const figures = await ofPod(pod, containerStats, measured);
+      const figures = await ofPod(pod, { containers, ...(told && { pods: told.pods }) }, measured);
       if (figures) pods.push(figures);
     }
     const ofGroup = async (group: string): Promise<CgroupFigures | undefined> => {
@@ -172,21 +179,18 @@ export function stats(options: StatsOptions): Stats {
     return { nanoseconds, nanoCores };
   }
 
-  type Told = Awaited<ReturnType<ContainerRuntime["listContainerStats"]>>[number];
+  type Told = Pick<RuntimeStats, "containers"> & Partial<RuntimeStats>;
 
-  async function ofPod(
-    pod: Pod,
-    told: ReadonlyMap<string, Told>,
-    measured: Set<string>,
-  ): Promise<PodFigures | undefined> {
+  async function ofPod(pod: Pod, told: Told, measured: Set<string>): Promise<PodFigures | undefined> {
     const uid = uidOf(pod);
     const running = registry.containers(uid).filter(({ state }) => state === "running");
     const group = options.groupOf(pod);
-    const usage = await cgroupUsage(tree, group);
+    const ofRuntime = told.pods?.get(uid);
+    const usage = told.pods ? ofRuntime?.usage : await cgroupUsage(tree, group);
     if (running.length === 0 && !usage) return undefined;
     const containers: ContainerFigures[] = [];
     for (const { id, name, logPath } of running) {
-      const figures = told.get(id);
+      const figures = told.containers.get(id);
       if (!figures) continue;
       const log = await stat(logPath).catch(() => undefined);
       const status = [
@@ -208,7 +212,11 @@ export function stats(options: StatsOptions): Stats {
         logs: { bytes: log ? log.blocks * 512 : 0, inodes: log ? 1 : 0 },
       });
     }
-    const pid = pod.spec.hostNetwork ? undefined : await firstProcess(group, running);
+    const network = async (): Promise<readonly InterfaceUsage[]> => {
+      if (told.pods) return ofRuntime?.network ?? [];
+      const pid = pod.spec.hostNetwork ? undefined : await firstProcess(group, running);
+      return pid === undefined ? [] : await networkUsage(pid);
+    };
     return {
       name: nameOf(pod),
       namespace: namespaceOf(pod),
@@ -217,7 +225,7 @@ export function stats(options: StatsOptions): Stats {
       startedAt: Date.parse(pod.status?.startTime ?? "") || clock.now(),
       cpu: cpu(group, usage?.cpuNanoseconds ?? containers.reduce((sum, one) => sum + one.cpu.nanoseconds, 0)),
       usage,
-      network: pid === undefined ? [] : await networkUsage(pid),
+      network: await network(),
       containers,
       volumes: options.volumeMilliseconds > 0 ? await ofVolumes(pod, measured) : [],
     };

@@ -355,7 +355,7 @@ export function cadvisorText(
 export const failedCadvisorText = (machine: Machine): string =>
   scrapeError("container_scrape_error", "", 1) + machineText(machine);
 
-function machineText(machine: Machine): string {
+export function machineText(machine: Machine): string {
   const machineLabels = {
     boot_id: machine.bootId,
     machine_id: machine.machineId,

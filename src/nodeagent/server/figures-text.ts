@@ -5,6 +5,8 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Series {
   readonly labels: Labels;
   readonly value: number;
+  /** When it was measured, where that differs from the rest. */
+  readonly at?: number;
 }
 
 const escaped = (value: string): string =>
@@ -18,12 +20,12 @@ export function exposed(
   at?: number,
 ): string {
   if (series.length === 0) return "";
-  const lines = series.map(({ labels, value }) => {
+  const lines = series.map(({ labels, value, at: own = at }) => {
     const inside = Object.entries(labels)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, text]) => `${key}="${escaped(text)}"`)
       .join(",");
-    return `${name}${inside === "" ? "" : `{${inside}}`} ${value}${at === undefined ? "" : ` ${at}`}\n`;
+    return `${name}${inside === "" ? "" : `{${inside}}`} ${value}${own === undefined ? "" : ` ${own}`}\n`;
   });
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }

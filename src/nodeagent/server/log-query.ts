@@ -1,4 +1,5 @@
 // Queries on the host's logs: what a request asks for, and whether it may. Pure but for one look at a file.
+import { goTime } from "#base";
 import { compilePattern } from "#cel";
 
 /** What the names of services are made of; each is handed to a program. */
@@ -143,5 +144,4 @@ const aggregate = (errors: readonly string[]): string => {
 };
 const goStrings = (texts: readonly string[]): string =>
   `[]string{${texts.map((text) => JSON.stringify(text)).join(", ")}}`;
-const goTime = (time: Date): string => `${time.toISOString().slice(0, 19).replace("T", " ")} +0000 UTC`;
 const journalTime = (time: Date): string => time.toISOString().slice(0, 19).replace("T", " ");

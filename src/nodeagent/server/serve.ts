@@ -108,6 +108,7 @@ export function serve(settings: NodeagentSettings, ports: OpenPorts, parts: Serv
       profiling: settings.enableProfilingHandler,
       verbosityFlag: settings.enableDebugFlagsHandler,
       checkpoints: gates.enabled("ContainerCheckpoint"),
+      runtimeMetrics: gates.enabled("PodAndContainerStatsFromCRI"),
     },
     hostLogFolder,
     checkpointFolder: join(settings.rootDir, "checkpoints"),

@@ -14,7 +14,7 @@ import type { PodRegistry } from "../interfaces.ts";
 import type { Access } from "./access.ts";
 import { containerLogs } from "./container-logs.ts";
 import { profiles, verbosityFlag } from "./debug.ts";
-import { cadvisorText, failedCadvisorText } from "./cadvisor-text.ts";
+import { cadvisorText, failedCadvisorText, machineText } from "./cadvisor-text.ts";
 import { resourceText } from "./figures-text.ts";
 import { healthRoutes } from "./health.ts";
 import { hostLogs } from "./host-logs.ts";
@@ -22,6 +22,7 @@ import { podAccess } from "./pod-access.ts";
 import { exposition, json } from "./replies.ts";
 import { type RouteHandler, type Route, router } from "./routes.ts";
 import { longestStreamMilliseconds } from "./streaming.ts";
+import { runtimeMetrics } from "./runtime-metrics.ts";
 import { summary } from "./summary.ts";
 
 export interface ServerParts {
@@ -53,6 +54,8 @@ export interface ServerParts {
     readonly profiling: boolean;
     readonly verbosityFlag: boolean;
     readonly checkpoints: boolean;
+    /** Whether metrics of containers are the runtime's own. */
+    readonly runtimeMetrics?: boolean;
   };
   readonly hostLogFolder: string;
   readonly checkpointFolder: string;
@@ -72,6 +75,7 @@ const logging: HealthCheck = { name: "log", check: () => undefined };
 export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Route[] {
   const { dialect, clock, log, registry, runtime, metrics, stats, machine, switches } = parts;
   const isStalled = (): boolean => clock.now() - registry.lastRelistAt() > stalledMilliseconds;
+  const ofRuntime = switches.runtimeMetrics ? runtimeMetrics(runtime) : undefined;
   const isDebugging = port === "secure" && switches.debugging;
   const podSchema = inDialect(dialect, Pod);
   const podList = (pods: readonly PodType[]): Reply =>
@@ -123,6 +127,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     {
       path: "/metrics/cadvisor",
       answer: async ({ call }) => {
+        if (ofRuntime) return exposition((await ofRuntime()) + machineText(machine), call);
         const both = await orNone(Promise.all([stats.look(), stats.groups()]));
         return exposition(both ? cadvisorText(...both, machine) : failedCadvisorText(machine), call);
       },

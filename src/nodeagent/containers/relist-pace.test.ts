@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import { type ContainerRuntime, fakeRuntime } from "#cri";
+import { dialects } from "#dialect";
+import { podCache } from "./pod-cache.ts";
+
+/** How often a runtime is listed in a minute, by gate and by what becomes of its stream of events. */
+async function listsInAMinute(
+  byEvents: boolean,
+  stream: "open" | "unimplemented" | "broken",
+): Promise<{ lists: number; troubles: readonly string[]; lagMilliseconds: number }> {
+  const clock = virtualClock(1_000_000);
+  const inner = fakeRuntime({ clock, events: stream !== "unimplemented" });
+  let lists = 0;
+  const runtime: ContainerRuntime = {
+    ...inner,
+    listPodSandboxes: (filter, signal) => {
+      lists++;
+      return inner.listPodSandboxes(filter, signal);
+    },
+    ...(stream === "broken" && {
+      // eslint-disable-next-line require-yield -- a stream that ends before it has begun
+      containerEvents: async function* () {
+        throw new Error("broken");
+      },
+    }),
+  };
+  const cache = podCache({
+    runtime,
+    clock,
+    log: silentLog,
+    dialect: dialects.orch,
+    onChange: () => undefined,
+    byEvents,
+  });
+  const stop = new AbortController();
+  const following = cache.follow(stop.signal);
+  for (let step = 0; step < 600; step++) await clock.advance(100);
+  const lagMilliseconds = clock.now() - cache.lastRelistAt();
+  stop.abort();
+  await following;
+  return { lists, troubles: cache.troubles(), lagMilliseconds };
+}
+
+test("without the gate the runtime is listed every second, though it tells its events", async () => {
+  const { lists } = await listsInAMinute(false, "open");
+  assert.ok(lists >= 55, `${lists} lists`);
+});
+
+test("with it, events are heard instead, and a late list is no trouble", async () => {
+  const { lists, troubles, lagMilliseconds } = await listsInAMinute(true, "open");
+  assert.equal(lists, 1);
+  assert.deepEqual([troubles, lagMilliseconds], [[], 0]);
+});
+
+for (const stream of ["unimplemented", "broken"] as const)
+  test(`where the stream is ${stream}, the runtime is listed every second again`, async () => {
+    const { lists } = await listsInAMinute(true, stream);
+    assert.ok(lists >= 50, `${lists} lists`);
+  });

@@ -1,0 +1,26 @@
+// The feature gates that switch something in the agent, besides those that settings need. All others are accepted
+// and reported as without effect. A test holds the list against the places that read gates.
+export const agentGates: readonly string[] = [
+  "CPUManager",
+  "CPUManagerPolicyAlphaOptions",
+  "CPUManagerPolicyBetaOptions",
+  "ContainerCheckpoint",
+  "EventedPLEG",
+  "ExecProbeTimeout",
+  "GracefulNodeShutdown",
+  "GracefulNodeShutdownBasedOnPodPriority",
+  "InPlacePodVerticalScaling",
+  "MemoryQoS",
+  "NodeAgentPodResources",
+  "NodeAgentPodResourcesGet",
+  "NodeAgentPodResourcesGetAllocatable",
+  "NodeLogQuery",
+  "NodeSwap",
+  "PodAndContainerStatsFromCRI",
+  "PodDisruptionConditions",
+  "PodHasNetworkCondition",
+  "SizeMemoryBackedVolumes",
+  "TopologyManager",
+  "TopologyManagerPolicyAlphaOptions",
+  "UserNamespacesStatelessPodsSupport",
+];

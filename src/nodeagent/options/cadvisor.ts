@@ -1,0 +1,59 @@
+// Flags that the original inherits from the library that measures its containers. Here the agent measures by itself:
+// three of them mean something, the rest is taken, announced as the original announces it, and has no effect.
+import type { Dialect } from "#dialect";
+import { type OptionType, above, bool, duration, int, option, section, text } from "#options";
+
+const measuresItself = "the agent measures containers by itself";
+const keepsNothing = "figures are kept in memory only, and no database is written";
+
+export const cadvisorSection = (dialect: Dialect) => {
+  const agent = dialect.spelling.word("NodeAgent");
+  const inherited = {
+    deprecated: `This is a cadvisor flag that was mistakenly registered with the ${agent}. Due to legacy concerns, it will follow the standard CLI deprecation timeline before being removed.`,
+  };
+  const unused = <const F extends string, T>(
+    flag: F,
+    type: OptionType<T>,
+    standard: NoInfer<T>,
+    idle = measuresItself,
+  ) => option({ ...inherited, flag, type, default: standard, idle, unlisted: true, doc: "Of the original." });
+  return section("Figures of containers", [
+    option({
+      flag: "housekeeping-interval",
+      type: duration,
+      default: 10_000,
+      check: above(0),
+      doc: "Figures of containers are never older than this; they are looked at when asked for, at most every two seconds.",
+    }),
+    option({
+      ...inherited,
+      flag: "machine-id-file",
+      type: text,
+      default: "/etc/machine-id,/var/lib/dbus/machine-id",
+      doc: "Files with the id of the machine, the first that exists counts.",
+    }),
+    option({
+      ...inherited,
+      flag: "boot-id-file",
+      type: text,
+      default: "/proc/sys/kernel/random/boot_id",
+      doc: "Files with the id of this start of the machine, the first that exists counts.",
+    }),
+    unused("application-metrics-count-limit", int, 100),
+    unused("container-hints", text, "/etc/cadvisor/container_hints.json"),
+    unused("containerd", text, "/run/containerd/containerd.sock"),
+    unused("containerd-namespace", text, dialect.wire.groupSuffix),
+    unused("enable-load-reader", bool, false),
+    unused("event-storage-age-limit", text, "default=0"),
+    unused("event-storage-event-limit", text, "default=0"),
+    unused("global-housekeeping-interval", duration, 60_000),
+    unused("log-cadvisor-usage", bool, false),
+    unused("storage-driver-buffer-duration", duration, 60_000, keepsNothing),
+    unused("storage-driver-db", text, "cadvisor", keepsNothing),
+    unused("storage-driver-host", text, "localhost:8086", keepsNothing),
+    unused("storage-driver-password", text, "root", keepsNothing),
+    unused("storage-driver-secure", bool, false, keepsNothing),
+    unused("storage-driver-table", text, "stats", keepsNothing),
+    unused("storage-driver-user", text, "root", keepsNothing),
+  ]);
+};

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runtimeMetrics } from "./runtime-metrics.ts";
+
+const descriptor = { name: "container_cpu", help: "Processor time.", labelKeys: ["id", "name"] };
+const metric = (labelValues: string[], value: number, more: object = {}) => ({
+  name: "container_cpu",
+  timestamp: 0,
+  metricType: 0,
+  labelValues,
+  value: { value },
+  ...more,
+});
+
+test("the runtime's own metrics are exposed under their labels; those that it does not describe are not", async () => {
+  let asked = 0;
+  const expose = runtimeMetrics({
+    listMetricDescriptors: () => {
+      asked++;
+      return Promise.resolve([descriptor] as never);
+    },
+    listPodSandboxMetrics: () =>
+      Promise.resolve([
+        {
+          podSandboxId: "s",
+          metrics: [metric(["s", ""], 1)],
+          containerMetrics: [
+            {
+              containerId: "c",
+              metrics: [
+                metric(["c", "app"], 2, { timestamp: 1_700_000_000_123_000_000n }),
+                metric(["too few"], 3),
+                metric(["c", "app"], 4, { name: "unknown" }),
+              ],
+            },
+          ],
+        },
+      ] as never),
+  });
+  const text = await expose();
+  assert.equal(
+    text,
+    [
+      "# HELP container_cpu Processor time.",
+      "# TYPE container_cpu counter",
+      'container_cpu{id="s",name=""} 1',
+      'container_cpu{id="c",name="app"} 2 1700000000123',
+      "",
+    ].join("\n"),
+  );
+  await expose();
+  assert.equal(asked, 1);
+});
+
+test("a runtime that has no metrics is none, and is asked again", async () => {
+  let asked = 0;
+  const expose = runtimeMetrics({
+    listMetricDescriptors: () => {
+      asked++;
+      return Promise.reject(Object.assign(new Error("no"), { code: "UNIMPLEMENTED" }));
+    },
+    listPodSandboxMetrics: () => Promise.resolve([]),
+  });
+  assert.deepEqual([await expose(), await expose(), asked], ["", "", 2]);
+});

@@ -1,0 +1,52 @@
+// Metrics of pods and containers as the runtime exposes them, at the path where the agent's own would be.
+import type { ContainerRuntime, PodSandboxMetrics } from "#cri";
+import { type Series, exposed } from "./figures-text.ts";
+
+type Runtime = Pick<ContainerRuntime, "listMetricDescriptors" | "listPodSandboxMetrics">;
+type Descriptor = Awaited<ReturnType<Runtime["listMetricDescriptors"]>>[number];
+type Metric = PodSandboxMetrics["metrics"][number];
+
+/** What the runtime tells now; nothing where it cannot. Which metrics there are is asked once. */
+export function runtimeMetrics(runtime: Runtime): () => Promise<string> {
+  let known: Promise<ReadonlyMap<string, Descriptor>> | undefined;
+  const descriptors = async (): Promise<ReadonlyMap<string, Descriptor>> =>
+    new Map((await runtime.listMetricDescriptors()).map((each) => [each.name, each]));
+  return async () => {
+    try {
+      known ??= descriptors();
+      return runtimeMetricsText(await known, await runtime.listPodSandboxMetrics());
+    } catch {
+      known = undefined;
+      return "";
+    }
+  };
+}
+
+export function runtimeMetricsText(
+  known: ReadonlyMap<string, Descriptor>,
+  pods: readonly PodSandboxMetrics[],
+): string {
+  const byName = new Map<string, Metric[]>();
+  for (const { metrics, containerMetrics } of pods)
+    for (const metric of [...metrics, ...containerMetrics.flatMap((each) => each.metrics)])
+      byName.set(metric.name, [...(byName.get(metric.name) ?? []), metric]);
+  return [...byName]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, metrics]) => {
+      const descriptor = known.get(name);
+      if (!descriptor) return "";
+      const series = metrics.flatMap(({ labelValues, value, timestamp }): Series[] =>
+        labelValues.length === descriptor.labelKeys.length
+          ? [
+              {
+                labels: Object.fromEntries(descriptor.labelKeys.map((key, at) => [key, labelValues[at]!])),
+                value: Number(value?.value ?? 0),
+                ...(Number(timestamp) > 0 && { at: Math.trunc(Number(timestamp) / 1e6) }),
+              },
+            ]
+          : [],
+      );
+      return exposed(name, metrics[0]!.metricType === 1 ? "gauge" : "counter", descriptor.help, series);
+    })
+    .join("");
+}
