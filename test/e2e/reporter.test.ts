@@ -74,13 +74,48 @@ for (const [what, source, told] of leaks) {
   });
 }
 
-test("an error that no test catches is a failure, told with the test that began last", (t) => {
+test("an error that no test catches is a failure, told with the test that began last, and of the test itself", (t) => {
   const rejecting = `test("a", async () => {
     void Promise.reject(new Error("lost"));
     await new Promise((resolve) => setTimeout(resolve, 10));
   });`;
   const { status, results } = runTests(t, rejecting, "in one process");
-  assert.deepEqual([status, results], [1, ["failed uncaught error: lost", "passed a"]]);
+  assert.deepEqual([status, results], [1, ["failed uncaught error: lost", "failed a"]]);
+});
+
+test("what after() is given late in a test is done when that test ends, and then forgotten", (t) => {
+  const source = `
+    let stopped = false;
+    let held;
+    test("a", async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      const server = { stop: () => (stopped = true) };
+      held = new WeakRef(server);
+      after(() => server.stop());
+    });
+    test("b", () => assert.ok(stopped));
+    test("c", async () => {
+      // What a WeakRef was made for is kept until the event loop turns.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      setFlagsFromString("--expose-gc");
+      runInNewContext("gc")();
+      assert.equal(held.deref(), undefined);
+    });`;
+  const { results } = runTests(t, source, "in one process");
+  assert.deepEqual(results, ["passed a", "passed b", "passed c"]);
+});
+
+test("hooks that run for each test run for all of them", (t) => {
+  const source = `
+    const ran = [];
+    describe("g", () => {
+      beforeEach((t) => ran.push(t.name));
+      test("a", (t) => t.test("inner", () => {}));
+      test("b", () => {});
+    });
+    test("c", () => assert.deepEqual(ran, ["a", "inner", "b"]));`;
+  const { results } = runTests(t, source, "in one process");
+  assert.deepEqual(results, ["passed g › a › inner", "passed g › a", "passed g › b", "passed c"]);
 });
 
 /** Runs one file of tests under the reporter; its exit code and what it noted. */
@@ -89,9 +124,12 @@ function runTests(t: TestContext, source: string, runner: string, settings: Node
   t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(
     join(folder, "x.test.mjs"),
-    `import { createServer } from "node:net";
+    `import assert from "node:assert/strict";
+import { createServer } from "node:net";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Worker } from "node:worker_threads";
-import { before, describe, test } from "node:test";
 ${source}
 `,
   );
