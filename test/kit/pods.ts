@@ -8,6 +8,15 @@ import type { Cluster } from "./cluster.ts";
 /** Some fields of a pod's spec, as in a manifest. */
 export type SpecPart = Readonly<Record<string, unknown>>;
 
+/**
+ * The fields of a container that ends with this code when it is told to. It is ready only when it listens for
+ * that: the first process of a container ignores signals until then. Its pod needs time to end.
+ */
+export const endsWhenTold = (code = 0): SpecPart => ({
+  command: ["sh", "-c", `trap 'exit ${code}' TERM; touch /tmp/listens; while :; do sleep 0.1; done`],
+  readinessProbe: { exec: { command: ["test", "-e", "/tmp/listens"] }, periodSeconds: 1 },
+});
+
 export interface PodHome {
   readonly namespace: string;
   readonly image: string;

@@ -196,7 +196,7 @@ for (const name of dialects) {
       const pod = await home.script(
         `touch /tmp/up; ${forever}`,
         { livenessProbe: { exec: { command: ["ls", "/tmp/up"] }, periodSeconds: 1, failureThreshold: 1 } },
-        { restartPolicy: "Always" },
+        { restartPolicy: "Always", terminationGracePeriodSeconds: 60 },
       );
       await home.ready(pod);
       await home.exec(pod, "rm", "/tmp/up");

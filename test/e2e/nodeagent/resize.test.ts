@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Pod } from "#api";
 import { kinds } from "#client";
-import { type Cluster, type PodHome, needsCluster, podHome, startCluster } from "#kit";
+import { type Cluster, type PodHome, endsWhenTold, needsCluster, podHome, startCluster } from "#kit";
 
 const gate = "--feature-gates=InPlacePodVerticalScaling=true";
 interface Resources {
@@ -21,11 +21,7 @@ const large: Resources = {
   requests: { cpu: "100m", memory: "48Mi" },
   limits: { cpu: "200m", memory: "96Mi" },
 };
-const idle = (resources: Resources, more: object = {}): object => ({
-  command: ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.2; done"],
-  resources,
-  ...more,
-});
+const idle = (resources: Resources): object => ({ ...endsWhenTold(), resources });
 const only = ({ status }: Pod) => status?.containerStatuses?.[0];
 
 describe("pods that change their resources", { concurrency: 4, ...needsCluster() }, () => {
@@ -92,7 +88,10 @@ describe("pods that change their resources", { concurrency: 4, ...needsCluster()
 
   test("a container whose policy asks for it starts again with its new size", async () => {
     const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
-    const name = await home.create({ containers: [idle(small, { resizePolicy })] });
+    const name = await home.create({
+      containers: [{ ...idle(small), resizePolicy }],
+      terminationGracePeriodSeconds: 60,
+    });
     await home.ready(name);
     await resize(name, { ...small, limits: { ...small.limits, memory: "96Mi" } });
     const pod = await home.until(

@@ -14,6 +14,7 @@ import {
   needsCluster,
   podHome,
   startCluster,
+  endsWhenTold,
   until,
 } from "#kit";
 
@@ -46,10 +47,16 @@ describe("a node that shuts down", needsCluster(), () => {
 
   test("pods end in the order of their priority, as their last status tells, and only then the lock goes", async () => {
     await until("the lock is held", async () => (await logins.lock()).includes("held"));
-    const ends = (code: number): string => `trap 'exit ${code}' TERM; while :; do sleep 0.1; done`;
-    const plain = await home.script(ends(0));
-    const failing = await home.script(ends(3));
-    const critical = await home.script(ends(0), {}, { priorityClassName: "system-node-critical" });
+    const ending = (code: number, spec: object = {}): Promise<string> =>
+      home.create({
+        restartPolicy: "Never",
+        terminationGracePeriodSeconds: 30,
+        ...spec,
+        containers: [endsWhenTold(code)],
+      });
+    const plain = await ending(0);
+    const failing = await ending(3);
+    const critical = await ending(0, { priorityClassName: "system-node-critical" });
     for (const name of [plain, failing, critical]) await home.ready(name);
     const plan = await cluster.apiserver.call("GET", `/api/v1/nodes/${cluster.nodeName}/proxy/shutdown/plan`);
     const { groups } = JSON.parse(plan.body) as { groups: { pods: { pod: string }[] }[] };
