@@ -1,6 +1,7 @@
 // npm test [-- pattern]: sets everything up on a fresh clone, then runs every check and test. A pattern picks
-// the test files whose path contains it, else the tests whose name matches it. The last line is the count;
-// skipped tests are listed above it.
+// the suite of that name (`unit`), else the test files whose path contains it, else the tests whose name has
+// it, as it is written in their files. The last line is the count; skipped tests are listed above it.
+import { readFileSync } from "node:fs";
 import { checks } from "./checks.mjs";
 import { filesToRunAgain, mergeRetry, tooManyFlaky } from "./flaky.mjs";
 import { count, runSuite } from "./run-suite.mjs";
@@ -107,20 +108,31 @@ if (pattern !== undefined && results.length === 1)
   note("failed", `no test has ${JSON.stringify(pattern)} in its path or its name`);
 finish();
 
-/** The stages with the test files, or else the test names, that were asked for. */
+/** The stages with the suite, or else the test files, or else the test names that were asked for. */
 function choose(wanted) {
-  const narrowed = (narrow) =>
+  const narrowed = (isChosen, args = []) =>
     stages
-      .map((stage) => stage.map(narrow).filter(({ files }) => files.length > 0))
+      .map((stage) =>
+        stage
+          .map((suite) => ({
+            ...suite,
+            args: [...suite.args, ...args],
+            files: suite.files.filter((file) => isChosen(file, suite)),
+          }))
+          .filter(({ files }) => files.length > 0),
+      )
       .filter((stage) => stage.length > 0);
-  if (wanted === undefined) return narrowed((suite) => suite);
-  const byPath = narrowed((suite) => ({
-    ...suite,
-    files: suite.files.filter((file) => file.includes(wanted)),
-  }));
-  return byPath.length > 0
-    ? byPath
-    : narrowed((suite) => ({ ...suite, args: [...suite.args, `--test-name-pattern=${wanted}`] }));
+  if (wanted === undefined) return narrowed(() => true);
+  const bySuite = narrowed((_, { name }) => name === wanted);
+  if (bySuite.length > 0) return bySuite;
+  const byPath = narrowed((file) => file.includes(wanted));
+  if (byPath.length > 0) return byPath;
+  // Files without such a test stay out: what they start for their tests would be waited for in vain.
+  const literally = wanted.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  return narrowed(
+    (file) => readFileSync(file, "utf8").includes(wanted),
+    [`--test-name-pattern=${literally}`],
+  );
 }
 
 /** Runs the suites of a stage at once, then what failed in those that may fail once, one after the other. */
