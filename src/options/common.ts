@@ -124,41 +124,50 @@ export const bufferSize: OptionType<string> = {
   read: (value) => quantity.read(typeof value === "string" ? value.replace(/K$/, "k") : value),
 };
 
-/** Log settings besides the verbosity, for programs that know feature gates. */
-export const logOptions = [
-  option({
+/** Declarations of log settings besides the verbosity, which programs differ in little. */
+export const logDeclarations = {
+  format: {
     flag: "logging-format",
     type: oneOf("text", "json"),
     default: "text",
     gate: "LoggingBetaOptions",
     doc: "Format of the log: text or json.",
-  }),
-  option({
+  },
+  flushFrequency: {
     flag: "log-flush-frequency",
     type: duration,
     default: 5000,
     check: above(0),
     doc: "Longest time between two flushes of the log.",
-  }),
-  option({
+  },
+  modules: {
     flag: "vmodule",
     type: verboseModules,
     default: [],
     doc: "Verbosity for single source files, as <pattern>=<level>,…; text format only.",
-  }),
-  option({
+  },
+  splitStream: {
     flag: "log-json-split-stream",
     type: bool,
     default: false,
     gate: "LoggingAlphaOptions",
     doc: "Alpha. In JSON format write errors to standard error and the rest to standard output.",
-  }),
-  option({
+  },
+  infoBufferSize: {
     flag: "log-json-info-buffer-size",
     type: bufferSize,
     default: "0",
     defaultText: "0",
     gate: "LoggingAlphaOptions",
     doc: "Alpha. Bytes of information held before they are written, such as 512, 1K or 2Ki; 0 holds none.",
-  }),
+  },
+} as const;
+
+/** Log settings besides the verbosity, for programs that know feature gates. */
+export const logOptions = [
+  option(logDeclarations.format),
+  option(logDeclarations.flushFrequency),
+  option(logDeclarations.modules),
+  option(logDeclarations.splitStream),
+  option(logDeclarations.infoBufferSize),
 ] as const;

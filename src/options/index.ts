@@ -7,6 +7,7 @@ export {
   gatesOption,
   helpOption,
   hiddenMetricsVersion,
+  logDeclarations,
   logOptions,
   tlsVersion,
   verboseModules,

@@ -5,13 +5,12 @@ import { startServer } from "#apiserver";
 import { silentLog, systemClock } from "#base";
 import { type ApiClient, kinds } from "#client";
 import { clusterView } from "#controllerkit";
-import { dialects } from "#dialect";
 import { type GivenGates, knownGates, resolveGates } from "#options";
-import type { Snapshot } from "./framework.ts";
-import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
+import type { SeenNode, SeenPod } from "./node-info.ts";
 import { findNode } from "./placement.ts";
 import { defaultPlugins } from "./profile.ts";
 import { runScheduler } from "./scheduler.ts";
+import { snapshotOf } from "./snapshot.fixture.ts";
 
 const namespace = "default";
 const node = (name: string, zone: string, taints: object[] = []): SeenNode =>
@@ -37,23 +36,8 @@ const spread = (more: object): object => ({
     },
   ],
 });
-const snapshotOf = (entries: [SeenNode, SeenPod[]][], gates: GivenGates): Snapshot => ({
-  nodes: new Map(entries.map(([each, pods]) => [each.metadata.name!, new NodeInfo(each, pods)])),
-  dialect: dialects.orch,
-  gates: resolveGates(knownGates, gates),
-  namespaceLabels: () => ({}),
-  ownerSelectors: () => [],
-  volumes: {
-    claim: () => ({ spec: { accessModes: ["ReadWriteOncePod"] } }) as never,
-    volume: () => undefined,
-    volumes: () => [],
-    storageClass: () => undefined,
-    csiNode: () => undefined,
-    promised: new Set(),
-    provisioning: new Map(),
-  },
-});
 
+const volumes = { claim: () => ({ spec: { accessModes: ["ReadWriteOncePod"] } }) as never };
 const first = { app: "a", version: "1" };
 const claim = { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] };
 const out = [{ key: "k", effect: "NoSchedule" }];
@@ -95,7 +79,7 @@ for (const [gate, entries, given, on, off] of placed)
     test(`the pod gets ${expected}, with ${gate}=${isOn}`, () => {
       // Whether claims are bound is not the question here.
       const plugins = defaultPlugins.filter(({ name }) => name !== "VolumeBinding");
-      const found = findNode(given, snapshotOf(entries, { [gate]: isOn }), {
+      const found = findNode(given, snapshotOf(entries, { gates: { [gate]: isOn }, volumes }), {
         plugins,
         nominated: new Map(),
         random: () => 0,

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dialects } from "#dialect";
-import { defaultGates } from "#options";
 import type { Snapshot } from "./framework.ts";
 import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
 import { admits } from "./node-admission.ts";
 import { failureText, findNode, nodesToFind } from "./placement.ts";
 import { preempt } from "./preemption.ts";
 import { defaultPlugins, profileFrom } from "./profile.ts";
+import { snapshotOf } from "./snapshot.fixture.ts";
 
 const node = (
   name: string,
@@ -31,22 +30,6 @@ const pod = (name: string, { cpu = "1", spec = {}, labels = {}, priority = 0 } =
     spec: { priority, containers: [{ name: "c", image: "i", resources: { requests: { cpu } } }], ...spec },
     status: {},
   }) as unknown as SeenPod;
-const snapshotOf = (entries: [SeenNode, SeenPod[]][]): Snapshot => ({
-  nodes: new Map(entries.map(([each, pods]) => [each.metadata.name!, new NodeInfo(each, pods)])),
-  dialect: dialects.orch,
-  gates: defaultGates,
-  namespaceLabels: () => ({}),
-  ownerSelectors: () => [],
-  volumes: {
-    claim: () => undefined,
-    volume: () => undefined,
-    volumes: () => [],
-    storageClass: () => undefined,
-    csiNode: () => undefined,
-    promised: new Set(),
-    provisioning: new Map(),
-  },
-});
 const options = { plugins: defaultPlugins, nominated: new Map(), random: () => 0 };
 const anti = {
   podAntiAffinity: {

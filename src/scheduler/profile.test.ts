@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
-import { defaultGates } from "#options";
 import { schedulerConfiguration } from "./configuration.ts";
 import type { Snapshot } from "./framework.ts";
-import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
+import type { SeenNode, SeenPod } from "./node-info.ts";
 import { failureText, findNode } from "./placement.ts";
+import { snapshotOf } from "./snapshot.fixture.ts";
 
 const node = (name: string, labels: Readonly<Record<string, string>>): SeenNode =>
   ({
@@ -19,22 +19,6 @@ const pod = (name: string, labels = {}, spec = {}): SeenPod =>
     spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }], ...spec },
     status: {},
   }) as unknown as SeenPod;
-const snapshotOf = (...entries: [SeenNode, SeenPod[]][]): Snapshot => ({
-  nodes: new Map(entries.map(([each, pods]) => [each.metadata.name!, new NodeInfo(each, pods)])),
-  dialect: dialects.orch,
-  gates: defaultGates,
-  namespaceLabels: () => ({}),
-  ownerSelectors: () => [],
-  volumes: {
-    claim: () => undefined,
-    volume: () => undefined,
-    volumes: () => [],
-    storageClass: () => undefined,
-    csiNode: () => undefined,
-    promised: new Set(),
-    provisioning: new Map(),
-  },
-});
 const near = {
   affinity: {
     podAffinity: {
@@ -55,30 +39,55 @@ const fast = node("fast", { disk: "fast" });
 const wanting = pod("other", { app: "b" }, near);
 
 const cases: [name: string, pluginConfig: string, snapshot: Snapshot, expected: string][] = [
-  ["nothing is added", "[]", snapshotOf([slow, []], [fast, [pod("q")]]), "slow"],
+  [
+    "nothing is added",
+    "[]",
+    snapshotOf([
+      [slow, []],
+      [fast, [pod("q")]],
+    ]),
+    "slow",
+  ],
   [
     "a profile keeps its pods on some nodes",
     added("required", `{ nodeSelectorTerms: [{ ${onFast} }] }`),
-    snapshotOf([slow, []], [fast, [pod("q")]]),
+    snapshotOf([
+      [slow, []],
+      [fast, [pod("q")]],
+    ]),
     "fast",
   ],
   [
     "a profile tells why none will do",
     added("required", `{ nodeSelectorTerms: [{ ${onFast} }] }`),
-    snapshotOf([slow, []]),
+    snapshotOf([[slow, []]]),
     "0/1 nodes are available: 1 node(s) didn't match scheduler-enforced node affinity.",
   ],
   [
     "a profile prefers some nodes",
     added("preferred", `[{ weight: 10, preference: { ${onFast} } }]`),
-    snapshotOf([slow, []], [fast, [pod("q")]]),
+    snapshotOf([
+      [slow, []],
+      [fast, [pod("q")]],
+    ]),
     "fast",
   ],
-  ["preferences of other pods count", "[]", snapshotOf([slow, []], [fast, [wanting]]), "fast"],
+  [
+    "preferences of other pods count",
+    "[]",
+    snapshotOf([
+      [slow, []],
+      [fast, [wanting]],
+    ]),
+    "fast",
+  ],
   [
     "preferences of other pods do not count where that is said",
     "[{ name: InterPodAffinity, args: { ignorePreferredTermsOfExistingPods: true } }]",
-    snapshotOf([slow, []], [fast, [wanting]]),
+    snapshotOf([
+      [slow, []],
+      [fast, [wanting]],
+    ]),
     "slow",
   ],
 ];

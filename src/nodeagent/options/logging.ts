@@ -2,22 +2,18 @@
 
 import type { Dialect } from "#dialect";
 import {
-  above,
-  bool,
-  bufferSize,
   dialectOption,
   featureGates,
   fileOption,
   helpOption,
   hiddenMetricsVersion,
   knownGates,
+  logDeclarations,
   maybe,
   nanoseconds,
-  oneOf,
   option,
   section,
   text,
-  verboseModules,
   verbosityOption,
   versionOption,
 } from "#options";
@@ -27,49 +23,17 @@ import { tracing } from "./types.ts";
 export const loggingSection = (dialect: Dialect) => {
   const moved = <const C extends string>(config: C) => ({ config, deprecated: inFile(config, dialect) });
   return section("Logging and general", [
+    option({ ...logDeclarations.format, ...moved("logging.format"), zeroIsUnset: true }),
     option({
-      flag: "logging-format",
-      ...moved("logging.format"),
-      zeroIsUnset: true,
-      type: oneOf("text", "json"),
-      default: "text",
-      gate: "LoggingBetaOptions",
-      doc: "Format of the log: text or json.",
-    }),
-    option({
-      flag: "log-flush-frequency",
+      ...logDeclarations.flushFrequency,
       config: "logging.flushFrequency",
       zeroIsUnset: true,
       type: nanoseconds,
-      default: 5000,
-      check: above(0),
-      doc: "Longest time between two flushes of the log.",
     }),
     verbosityOption({ config: "logging.verbosity" }),
-    option({
-      flag: "vmodule",
-      config: "logging.vmodule",
-      type: verboseModules,
-      default: [],
-      doc: "Verbosity for single source files, as <pattern>=<level>,…; text format only.",
-    }),
-    option({
-      flag: "log-json-split-stream",
-      ...moved("logging.options.json.splitStream"),
-      type: bool,
-      default: false,
-      gate: "LoggingAlphaOptions",
-      doc: "Alpha. In JSON format write errors to standard error and the rest to standard output.",
-    }),
-    option({
-      flag: "log-json-info-buffer-size",
-      ...moved("logging.options.json.infoBufferSize"),
-      type: bufferSize,
-      default: "0",
-      defaultText: "0",
-      gate: "LoggingAlphaOptions",
-      doc: "Alpha. Bytes of information held before they are written, such as 512, 1K or 2Ki; 0 holds none.",
-    }),
+    option({ ...logDeclarations.modules, config: "logging.vmodule" }),
+    option({ ...logDeclarations.splitStream, ...moved("logging.options.json.splitStream") }),
+    option({ ...logDeclarations.infoBufferSize, ...moved("logging.options.json.infoBufferSize") }),
     fileOption({
       config: "showHiddenMetricsForVersion",
       type: text,

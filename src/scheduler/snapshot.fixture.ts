@@ -1,0 +1,28 @@
+// What the scheduler sees of a cluster in tests: nodes with their pods, and no volumes unless a test has some.
+import { dialects } from "#dialect";
+import { type GivenGates, knownGates, resolveGates } from "#options";
+import type { Snapshot } from "./framework.ts";
+import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
+
+export type SeenNodes = readonly (readonly [SeenNode, SeenPod[]])[];
+
+export const snapshotOf = (
+  entries: SeenNodes,
+  { gates = {}, volumes = {} }: { gates?: GivenGates; volumes?: Partial<Snapshot["volumes"]> } = {},
+): Snapshot => ({
+  nodes: new Map(entries.map(([each, pods]) => [each.metadata.name!, new NodeInfo(each, pods)])),
+  dialect: dialects.orch,
+  gates: resolveGates(knownGates, gates),
+  namespaceLabels: () => ({}),
+  ownerSelectors: () => [],
+  volumes: {
+    claim: () => undefined,
+    volume: () => undefined,
+    volumes: () => [],
+    storageClass: () => undefined,
+    csiNode: () => undefined,
+    promised: new Set(),
+    provisioning: new Map(),
+    ...volumes,
+  },
+});
