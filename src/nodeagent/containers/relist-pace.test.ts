@@ -4,6 +4,7 @@ import { silentLog, virtualClock } from "#base";
 import { type ContainerRuntime, fakeRuntime } from "#cri";
 import { dialects } from "#dialect";
 import { podCache } from "./pod-cache.ts";
+import { relistPace } from "./relist-pace.ts";
 
 /** How often a runtime is listed in a minute, by gate and by what becomes of its stream of events. */
 async function listsInAMinute(
@@ -59,3 +60,17 @@ for (const stream of ["unimplemented", "broken"] as const)
     const { lists } = await listsInAMinute(true, stream);
     assert.ok(lists >= 50, `${lists} lists`);
   });
+
+test("a stream that breaks during a list wants another list right behind it, and only one", async () => {
+  const clock = virtualClock(0);
+  const pace = relistPace(clock, 1000, true);
+  const { signal } = new AbortController();
+  pace.streamFailed();
+  await pace.wait(signal);
+  let isDue = false;
+  void pace.wait(signal).then(() => (isDue = true));
+  await clock.advance(299_000);
+  assert.equal(isDue, false);
+  await clock.advance(1000);
+  assert.equal(isDue, true);
+});

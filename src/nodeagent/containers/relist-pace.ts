@@ -26,10 +26,11 @@ const mostFailures = 5;
 export function relistPace(clock: Clock, periodMilliseconds: number, byEvents: boolean): RelistPace {
   let isRare = byEvents;
   let failures = 0;
-  let dueAt = 0;
+  /** Kept beyond the wait: what is asked for during a list wants another one behind it. */
+  let wantedAt = Infinity;
   let wake = (): void => undefined;
   const within = (milliseconds: number): void => {
-    dueAt = Math.min(dueAt, clock.now() + milliseconds);
+    wantedAt = Math.min(wantedAt, clock.now() + milliseconds);
     wake();
   };
   const streamEnded = (): void => {
@@ -39,16 +40,19 @@ export function relistPace(clock: Clock, periodMilliseconds: number, byEvents: b
   };
   return {
     wait: async (signal) => {
-      dueAt = clock.now() + (isRare ? rare.period : periodMilliseconds);
-      while (!signal.aborted && clock.now() < dueAt) {
+      const latest = clock.now() + (isRare ? rare.period : periodMilliseconds);
+      for (;;) {
+        const left = Math.min(latest, wantedAt) - clock.now();
+        if (signal.aborted || left <= 0) break;
         const woken = Promise.withResolvers<void>();
         wake = () => woken.resolve();
-        const cancel = clock.after(dueAt - clock.now(), wake);
+        const cancel = clock.after(left, wake);
         signal.addEventListener("abort", wake, { once: true });
         await woken.promise;
         signal.removeEventListener("abort", wake);
         cancel();
       }
+      wantedAt = Infinity;
     },
     thresholdMilliseconds: () => (isRare ? rare.threshold : often.threshold),
     slackMilliseconds: () => (isRare ? rare.period - periodMilliseconds : 0),
