@@ -4,7 +4,6 @@ import { type Series, exposed } from "./figures-text.ts";
 
 type Runtime = Pick<ContainerRuntime, "listMetricDescriptors" | "listPodSandboxMetrics">;
 type Descriptor = Awaited<ReturnType<Runtime["listMetricDescriptors"]>>[number];
-type Metric = PodSandboxMetrics["metrics"][number];
 
 /** What the runtime tells now; nothing where it cannot. Which metrics there are is asked once. */
 export function runtimeMetrics(runtime: Runtime): () => Promise<string> {
@@ -26,10 +25,11 @@ export function runtimeMetricsText(
   known: ReadonlyMap<string, Descriptor>,
   pods: readonly PodSandboxMetrics[],
 ): string {
-  const byName = new Map<string, Metric[]>();
-  for (const { metrics, containerMetrics } of pods)
-    for (const metric of [...metrics, ...containerMetrics.flatMap((each) => each.metrics)])
-      byName.set(metric.name, [...(byName.get(metric.name) ?? []), metric]);
+  const all = pods.flatMap(({ metrics, containerMetrics }) => [
+    ...metrics,
+    ...containerMetrics.flatMap((each) => each.metrics),
+  ]);
+  const byName = Map.groupBy(all, ({ name }) => name);
   return [...byName]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, metrics]) => {
