@@ -77,6 +77,7 @@ export {
   type MetricsOptions,
   createMetrics,
 } from "./metrics.ts";
+export { processStart } from "./process-start.ts";
 export { type PemBlock, pemBlocks } from "./pem.ts";
 export { writePrivate } from "./private-file.ts";
 export { Redacted, redacted } from "./redacted.ts";

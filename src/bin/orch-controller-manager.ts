@@ -15,6 +15,7 @@ process.exitCode = await clientProgram(process.argv.slice(2), managerOptions, (v
       ...parts,
       enabled: [...values.controllers, ...(values.enableGarbageCollector ? [] : ["-garbagecollector"])],
       workers: workersFrom(values),
+      onStart: (names) => parts.checks.push(...names.map((name) => ({ name, check: () => undefined }))),
       settings,
       ...(values.useServiceAccountCredentials && { asAccount }),
     });

@@ -62,3 +62,4 @@ export {
   volumeClass,
 } from "./volume-match.ts";
 export { type ElectionOptions, runAsLeader } from "./leader-election.ts";
+export { type LeaderHealth, leaderHealth } from "./leader-health.ts";

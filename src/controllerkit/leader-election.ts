@@ -18,6 +18,8 @@ export interface ElectionOptions {
   /** The leader gives up when it could not renew for so long. */
   readonly renewMilliseconds: number;
   readonly retryMilliseconds: number;
+  /** Told each time the lease is ours again. */
+  readonly onRenewal?: (() => void) | undefined;
 }
 
 /** Waits to become the leader, runs, and resolves when leadership was lost or the signal came. */
@@ -32,6 +34,7 @@ export async function runAsLeader(
     if (signal.aborted) return "stopped";
     await pause();
   }
+  options.onRenewal?.();
   log.info("became leader", { identity, lease: options.name });
   const ending = new AbortController();
   const running = run(AbortSignal.any([signal, ending.signal]));
@@ -40,8 +43,10 @@ export async function runAsLeader(
     while (!signal.aborted) {
       await pause();
       if (signal.aborted) break;
-      if (await elector.tryAcquire()) renewedAt = clock.now();
-      else if (clock.now() - renewedAt >= options.renewMilliseconds) {
+      if (await elector.tryAcquire()) {
+        renewedAt = clock.now();
+        options.onRenewal?.();
+      } else if (clock.now() - renewedAt >= options.renewMilliseconds) {
         log.error("lost the lease", { identity, lease: options.name });
         return "lost";
       }

@@ -123,6 +123,8 @@ export interface ControllerManagerOptions {
   readonly gates?: Gates;
   /** How many objects are worked on at a time, by the name of the queue. */
   readonly workers?: ReadonlyMap<string, number>;
+  /** Told which controllers were started. */
+  readonly onStart?: (names: readonly string[]) => void;
   /** The client of a service account, when each controller speaks with an identity of its own. */
   readonly asAccount?: (account: string) => ApiClient;
 }
@@ -142,9 +144,12 @@ export async function runControllerManager(options: ControllerManagerOptions): P
   };
   const settings = { ...defaultSettings, ...options.settings };
   const shared = sharedContext(options);
-  const running = Object.entries(controllers)
+  const started = Object.entries(controllers)
     .filter(([name]) => isEnabled(name, enabled))
-    .flatMap(([name, start]) => start(contextFor(shared, clientFor(name)), settings));
+    .map(([name, start]) => ({ name, parts: start(contextFor(shared, clientFor(name)), settings) }))
+    .filter(({ parts }) => parts.length > 0);
+  const running = started.flatMap(({ parts }) => parts);
+  options.onStart?.(started.map(({ name }) => name));
   log.verbose(1, "controllers started", { count: running.length });
   await Promise.all([...running.map(({ stopped }) => stopped), view.stopped()]);
 }

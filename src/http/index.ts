@@ -12,6 +12,7 @@ export {
   headerList,
 } from "./call.ts";
 export { fileReply, plainReply } from "./files.ts";
+export { type HealthMetrics, healthMetrics, metricsReset } from "./health-metrics.ts";
 export { type HealthCheck, type HealthObserver, checkReply, checksReply, namesOfCheck } from "./health.ts";
 export { type Query, parseQuery } from "./query.ts";
 export { connectionErrorText } from "./connection-error.ts";

@@ -40,6 +40,7 @@ export interface ContextParts
   /** Told when a probe has changed its mind about a pod, and of every answer. */
   readonly onProbe: ProbesOptions["onChange"];
   readonly ignoresLateCommands: boolean;
+  readonly asksPlainly: boolean;
   readonly onProbeResult: NonNullable<ProbesOptions["onResult"]>;
 }
 
@@ -49,7 +50,7 @@ export function contextFrom(
 ): SyncContext {
   const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, owner, tellsNetwork, ...others } =
     parts;
-  const { credentialProviders, ignoresLateCommands, ...rest } = others;
+  const { credentialProviders, ignoresLateCommands, asksPlainly, ...rest } = others;
   // Probes and hooks name the release by its first two numbers: 1.27.
   const release = /\d+\.\d+/.exec(version)?.[0] ?? version;
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
@@ -85,6 +86,7 @@ export function contextFrom(
       clock,
       runtime,
       userAgent: `${dialect.data.componentPrefix}lifecycle/${release}`,
+      asksPlainly,
       onFallback: (pod, host) => {
         tally.fellBack();
         log.warn("lifecycle hook server speaks plain HTTP; retried without TLS", { pod: keyOf(pod), host });

@@ -110,9 +110,10 @@ async function assemble(
   const { dialect, settings, log, clock, nodeName, machine, runtime, client, joined, metrics } = environment;
   const { events, tree } = environment;
   const { signal, stopped } = lifecycle;
-  const tally = podMetrics(metrics, dialect, clock);
-  const probeResults = probeMetrics();
   const gates = resolveGates(knownGates, settings.featureGates);
+  const asksConsistently = gates.enabled("ConsistentHTTPGetHandlers");
+  const tally = podMetrics(metrics, dialect, clock, { fallsBack: asksConsistently });
+  const probeResults = probeMetrics();
 
   // The node.
   let nodeSoon = (): void => undefined;
@@ -303,6 +304,7 @@ async function assemble(
     tellsNetwork: gates.enabled("PodHasNetworkCondition"),
     onProbe: (uid) => all.wake(uid),
     ignoresLateCommands: !gates.enabled("ExecProbeTimeout"),
+    asksPlainly: !asksConsistently,
     onProbeResult: probeResults.record,
   });
   const admission = podAdmission({

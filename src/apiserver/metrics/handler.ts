@@ -1,14 +1,23 @@
 // /metrics and its like: everything counted, in the text exposition format.
 import type { Metrics } from "#base";
 import type { PathHandler } from "#endpoints";
+import { metricsReset } from "#http";
 
-export function metricsPath(path: string, metrics: Metrics): PathHandler {
+/** Where `reset` is given, a DELETE makes the counting begin anew. */
+export function metricsPath(
+  path: string,
+  { expose }: Pick<Metrics, "expose">,
+  reset?: () => void,
+): PathHandler {
+  const answer = (body: string, version = "") => ({
+    status: 200,
+    headers: { "content-type": `text/plain; ${version}charset=utf-8` },
+    body: Buffer.from(body),
+  });
   return (call) => {
     if (call.target.path !== path) return undefined;
-    return {
-      status: 200,
-      headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-      body: Buffer.from(metrics.expose()),
-    };
+    if (!reset || call.method !== "DELETE") return answer(expose(), "version=0.0.4; ");
+    reset();
+    return answer(metricsReset);
   };
 }

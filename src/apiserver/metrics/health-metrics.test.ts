@@ -23,6 +23,20 @@ test("what health checks found is told, with the last and with all", async () =>
   assert.ok((await read("/")).includes('"/metrics/slis"'));
 });
 
+test("a DELETE makes them begin anew, where profiling is on", async () => {
+  for (const [profiling, expected] of [
+    [true, false],
+    [false, true],
+  ] as const) {
+    await using server = await startServer({ store: "memory", flags: [`--profiling=${profiling}`] });
+    const text = async (method: string, path: string): Promise<string> =>
+      Buffer.from(await (await server.inject({ method, path })).bytes()).toString();
+    await text("GET", "/livez");
+    assert.equal((await text("DELETE", "/metrics/slis")) === "metrics reset\n", profiling);
+    assert.equal((await text("GET", "/metrics/slis")).includes("ping"), expected);
+  }
+});
+
 test("not without its gate", async () => {
   await using server = await startServer({
     store: "memory",

@@ -1,6 +1,6 @@
 // What the process itself uses, and how long its event loop keeps others waiting.
 import { readFileSync, readdirSync } from "node:fs";
-import type { Metrics } from "#base";
+import { type Metrics, processStart } from "#base";
 
 const lookEveryMilliseconds = 50;
 const delaySeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
@@ -35,18 +35,6 @@ export function processMetrics(metrics: Metrics): () => void {
     most.set(mostDescriptors());
   });
   return eventLoopDelay(metrics);
-}
-
-/** Every registry tells it, so that readers know when counters began anew. */
-export function processStart(metrics: Metrics, stability?: "ALPHA"): void {
-  metrics
-    .gauge({
-      name: "process_start_time_seconds",
-      help: "Start of the process, in seconds since the epoch.",
-      ...(stability && { stability }),
-    })
-    .with()
-    .set(performance.timeOrigin / 1000);
 }
 
 /** How late a timer fires is how long anybody else has waited, too. */

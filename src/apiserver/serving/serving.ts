@@ -1,6 +1,7 @@
 // What surrounds the endpoints: metrics, profiling, log files, and the state of a shutdown.
 import { type Clock, type Log, type Metrics, type MetricsOptions, createMetrics, systemClock } from "#base";
 import type { Dialect } from "#dialect";
+import { healthMetrics } from "#http";
 import { type Gate, flagValues } from "#options";
 import type { ApiCall, PathHandler } from "#endpoints";
 import { profilingPaths } from "../debug/profiling.ts";
@@ -9,7 +10,6 @@ import type { HealthObserver } from "../health/health.ts";
 import { Lifecycle, type RequestMetrics, requestMetrics } from "#filters";
 import { watchContention } from "#tracing";
 import { metricsPath } from "../metrics/handler.ts";
-import { healthMetrics } from "../metrics/health-metrics.ts";
 import { processMetrics } from "../metrics/process-metrics.ts";
 import { logFiles } from "./log-files.ts";
 import { apiserverOptions } from "../options/options.ts";
@@ -88,7 +88,7 @@ export function servingFor(options: ServingOptions): Serving {
     healthObserver: health,
     paths: [
       metricsPath("/metrics", metrics),
-      ...(told ? [metricsPath("/metrics/slis", health.metrics)] : []),
+      ...(told ? [metricsPath("/metrics/slis", health, settings.profiling ? health.reset : undefined)] : []),
       ...(settings.enableLogsHandler ? [logFiles("/logs", "/var/log")] : []),
       ...(settings.profiling ? [profiling] : []),
     ],

@@ -42,10 +42,12 @@ const programs: [set: OptionSet<AnyOption>, acts: string][] = [
 ];
 for (const [set, acts] of programs)
   test(`${set.program} takes feature gates, and tells those that do nothing in it`, () => {
-    const { gates, warnings, errors } = settle(set, [`--feature-gates=${acts}=false,WinOverlay=false`]);
+    const { gates, warnings, errors } = settle(set, [
+      `--feature-gates=${acts}=false,ComponentSLIs=false,WinOverlay=false`,
+    ]);
     assert.deepEqual([gates.enabled(acts), errors], [false, []]);
     assert.deepEqual(warnings, [
-      `--feature-gates=${acts}=false,WinOverlay=false: known, but of no effect: WinOverlay`,
+      `--feature-gates=${acts}=false,ComponentSLIs=false,WinOverlay=false: known, but of no effect: WinOverlay`,
     ]);
     assert.equal(settle(set, []).gates.enabled(acts), true);
     const wrong = settle(set, ["--feature-gates=NoSuchGate=true"]).errors;

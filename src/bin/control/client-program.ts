@@ -71,7 +71,7 @@ export async function clientProgram<O extends AnyOption>(
   try {
     const work = workFor(settings);
     return await runProgram(
-      { component: componentOf(options.program), dialect },
+      { component: componentOf(options.program), dialect, enabled: settled.gates.enabled },
       settings,
       log,
       async (run) => {

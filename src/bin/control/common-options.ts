@@ -35,6 +35,9 @@ export const serving = section("Serving", [
   }),
 ]);
 
+/** The gates that switch something at that port. */
+export const servingGates: readonly string[] = ["ComponentSLIs"];
+
 export const features = (dialect: Dialect) =>
   section("Features and logging", [gatesOption(dialect), ...logOptions]);
 

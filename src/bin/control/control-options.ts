@@ -22,7 +22,7 @@ import {
   text,
 } from "#options";
 import { schedulerGates } from "#scheduler";
-import { connection, features, other, serving } from "./common-options.ts";
+import { connection, features, other, serving, servingGates } from "./common-options.ts";
 import { concurrencySection } from "./concurrency.ts";
 import { managerOriginalFlags, schedulerOriginalFlags } from "./original-flags.ts";
 
@@ -303,7 +303,7 @@ export const managerOptions = (dialect: Dialect): OptionSet<ManagerOption> => ({
   sections: managerSections(dialect),
   checks: [],
   gates: knownGates,
-  actingGates: controllerGates,
+  actingGates: [...controllerGates, ...servingGates],
 });
 
 export const schedulerOptions = (dialect: Dialect): OptionSet<SchedulerOption> => ({
@@ -312,7 +312,7 @@ export const schedulerOptions = (dialect: Dialect): OptionSet<SchedulerOption> =
   dialect,
   sections: schedulerSections(dialect),
   gates: knownGates,
-  actingGates: schedulerGates,
+  actingGates: [...schedulerGates, ...servingGates],
   checks: [
     {
       name: "a configuration file has profiles of its own",

@@ -16,6 +16,7 @@ function partsOf(signal: AbortSignal) {
     client,
     asAccount: () => client,
     metrics: createMetrics(),
+    checks: [],
     signal,
     dialect: dialects.orch,
     clock,

@@ -23,7 +23,7 @@ import {
 } from "#options";
 import { proxyGates } from "#proxy";
 import { isIP } from "node:net";
-import { connection, features, other, serving } from "./common-options.ts";
+import { connection, features, other, serving, servingGates } from "./common-options.ts";
 import { proxyOriginalFlags } from "./original-flags.ts";
 
 const nodeName = option({
@@ -217,7 +217,7 @@ export const proxyOptions = (dialect: Dialect): OptionSet<ProxyOption> => ({
   dialect,
   sections: programSections([...proxySections, features(dialect), proxyOriginalFlags], dialect),
   gates: knownGates,
-  actingGates: proxyGates,
+  actingGates: [...proxyGates, ...servingGates],
   checks: [],
 });
 
@@ -238,6 +238,6 @@ export const networkOptions = (dialect: Dialect): OptionSet<ProxyOption | DnsOpt
     dialect,
   ),
   gates: knownGates,
-  actingGates: proxyGates,
+  actingGates: [...proxyGates, ...servingGates],
   checks: [],
 });

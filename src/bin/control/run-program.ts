@@ -1,14 +1,15 @@
 // What the programs that are clients of the API server do alike: connect, take part in the election where there
 // is one, serve health and metrics, and run until told to stop.
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
 import { hostname } from "node:os";
 import { type Metrics, type RootLog, createMetrics, systemClock } from "#base";
 import { type ApiClient, type HttpsOptions, apiClient, connectionOf, https, readClientConfig } from "#client";
-import { accountClients, runAsLeader } from "#controllerkit";
+import { accountClients, leaderHealth, runAsLeader } from "#controllerkit";
 import { type Dialect, componentAgent } from "#dialect";
+import type { HealthCheck } from "#http";
 import { ownMemory, returnMemory } from "../memory-return.ts";
 import { reasonToStop, tellSupervisor } from "../up/channel.ts";
+import { openHealthPort } from "./health-port.ts";
 
 export interface ControlSettings {
   readonly orchconfig: string;
@@ -28,6 +29,8 @@ export interface ControlRun {
   /** The client of a service account in the system namespace. */
   readonly asAccount: (name: string) => ApiClient;
   readonly metrics: Metrics;
+  /** What its health consists of, besides the election; more may be added. */
+  readonly checks: HealthCheck[];
   readonly signal: AbortSignal;
 }
 
@@ -35,11 +38,13 @@ export interface ControlRun {
 export interface ProgramName {
   readonly component: string;
   readonly dialect: Dialect;
+  /** Whether a feature gate is on. */
+  readonly enabled: (gate: string) => boolean;
 }
 
 /** Gives the exit code. */
 export async function runProgram(
-  { component, dialect }: ProgramName,
+  { component, dialect, enabled }: ProgramName,
   settings: ControlSettings,
   log: RootLog,
   run: (parts: ControlRun) => Promise<void>,
@@ -53,8 +58,22 @@ export async function runProgram(
   const namespace = dialect.data.systemNamespace;
   const asAccount = accountClients({ client, transport: anonymous, clock: systemClock, namespace });
   const stopping = new AbortController();
-  const serving = settings.port === 0 ? undefined : await serve(settings, metrics);
-  const work = (signal: AbortSignal): Promise<void> => run({ client, asAccount, metrics, signal });
+  const election = settings.leaderElect
+    ? leaderHealth(systemClock, settings.leaderElectResourceName!, settings.leaderElectLeaseDuration!)
+    : undefined;
+  const checks: HealthCheck[] = election ? [election] : [];
+  const serving =
+    settings.port === 0
+      ? undefined
+      : await openHealthPort({
+          address: settings.bindAddress,
+          port: settings.port,
+          dialect,
+          metrics,
+          checks: () => checks,
+          tellsHealth: enabled("ComponentSLIs"),
+        });
+  const work = (signal: AbortSignal): Promise<void> => run({ client, asAccount, metrics, checks, signal });
   const running: Promise<string> = settings.leaderElect
     ? runAsLeader(
         {
@@ -68,6 +87,7 @@ export async function runProgram(
           leaseMilliseconds: settings.leaderElectLeaseDuration!,
           renewMilliseconds: settings.leaderElectRenewDeadline!,
           retryMilliseconds: settings.leaderElectRetryPeriod!,
+          onRenewal: election?.renewed,
         },
         work,
       )
@@ -97,24 +117,5 @@ function withoutCredentials({ server, secrets, insecure, serverName }: HttpsOpti
     ...(secrets && { secrets: () => ({ ca: secrets().ca }) }),
     ...(insecure !== undefined && { insecure }),
     ...(serverName !== undefined && { serverName }),
-  };
-}
-
-async function serve({ bindAddress, port }: ControlSettings, metrics: Metrics): Promise<() => void> {
-  const server = createServer((request, response) => {
-    const path = (request.url ?? "").split("?", 1)[0];
-    if (path === "/healthz" || path === "/livez" || path === "/readyz") response.end("ok");
-    else if (path === "/metrics") {
-      response.setHeader("content-type", "text/plain; version=0.0.4; charset=utf-8");
-      response.end(metrics.expose());
-    } else response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, bindAddress, resolve);
-  });
-  return () => {
-    server.closeAllConnections();
-    server.close();
   };
 }

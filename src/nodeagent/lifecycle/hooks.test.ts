@@ -147,3 +147,41 @@ test("a hook that sleeps ends after its seconds, or when it is given up", async 
   await clock.advance(1);
   assert.equal(await running, "done");
 });
+
+const plainly: [name: string, path: string | undefined, port: number | string, asked: string][] = [
+  ["a path after a slash of its own", "/ready", "web", "//ready"],
+  ["no path", undefined, "web", "/"],
+  ["a query", "x?a=b#c", "web", "/x?a=b"],
+  ["a port as text", "x", "number", "/x"],
+];
+for (const [name, path, port, expected] of plainly)
+  test(`without ConsistentHTTPGetHandlers a hook is asked without TLS and headers: ${name}`, async (t) => {
+    const server = createServer();
+    const { port: number, asked } = await listening(t, server);
+    const urls: (string | undefined)[] = [];
+    server.on("request", ({ url }) => urls.push(url));
+    const clock = virtualClock();
+    const runner = hooks({ clock, runtime: fakeRuntime({ clock }), userAgent: "us", asksPlainly: true });
+    const container = {
+      ...pod.spec.containers![0]!,
+      ports: [{ name: "web", containerPort: number, protocol: "TCP" }],
+    };
+    const target = { pod, container, containerId: "c", podIp: "127.0.0.1" };
+    const action = {
+      port: port === "number" ? String(number) : port,
+      scheme: "HTTPS",
+      httpHeaders: [{ name: "X-Mine", value: "yes" }],
+      ...(path !== undefined && { path }),
+    };
+    await runner.run({ httpGet: action }, target, new AbortController().signal);
+    assert.deepEqual(urls, [expected]);
+    assert.deepEqual(
+      [asked[0]?.["user-agent"], asked[0]?.["x-mine"], asked[0]?.["accept"], asked[0]?.["accept-encoding"]],
+      ["Go-http-client/1.1", undefined, undefined, "gzip"],
+    );
+    const wrong = { httpGet: { ...action, port: "none" } };
+    await assert.rejects(
+      runner.run(wrong, target, new AbortController().signal),
+      /couldn't find port: none in/,
+    );
+  });

@@ -1,11 +1,12 @@
 // What a container wants done right after its start and before its end.
 import type { Container, LifecycleHandler, Pod } from "#api";
-import type { Clock } from "#base";
+import { type Clock, hostAndPort, urlProblem } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { grpcErrorText, errorText } from "../errors.ts";
 import { longNameOf } from "../pod.ts";
-import { type HttpGet, PlainAnswer, headersOf, httpGet, urlOf } from "../probes/http-get.ts";
+import { type HttpGet, PlainAnswer, headersOf, urlOf } from "../probes/http-get.ts";
 import { portNumber } from "../probes/ask.ts";
+import { getFollowing } from "../probes/redirects.ts";
 
 export interface HookTarget {
   readonly pod: Pod;
@@ -19,17 +20,21 @@ export interface Hooks {
   run(handler: LifecycleHandler, target: HookTarget, signal: AbortSignal): Promise<void>;
 }
 
+type HttpAction = NonNullable<LifecycleHandler["httpGet"]>;
+
 const longestRequestMilliseconds = 10 * 60_000;
 
 export interface HooksOptions {
   readonly clock: Clock;
   readonly runtime: ContainerRuntime;
   readonly userAgent: string;
+  /** Hooks are asked as they were before 1.26 (ConsistentHTTPGetHandlers is off): never over TLS, without headers. */
+  readonly asksPlainly?: boolean;
   /** Told when a server that was to speak TLS did not, and was asked without. */
   readonly onFallback?: (pod: Pod, host: string) => void;
 }
 
-export function hooks({ clock, runtime, userAgent, onFallback }: HooksOptions): Hooks {
+export function hooks({ clock, runtime, userAgent, asksPlainly, onFallback }: HooksOptions): Hooks {
   return {
     run: async (handler, target, signal) => {
       const { pod, container } = target;
@@ -38,7 +43,8 @@ export function hooks({ clock, runtime, userAgent, onFallback }: HooksOptions): 
       else if (handler.exec) await byCommand(handler.exec.command ?? [], where, target, signal);
       else if (handler.httpGet) {
         try {
-          await byHttp(handler.httpGet, target, signal);
+          if (asksPlainly) await byPlainHttp(handler.httpGet, target, signal);
+          else await byHttp(handler.httpGet, target, signal);
         } catch (error) {
           signal.throwIfAborted();
           throw new Error(
@@ -78,7 +84,7 @@ export function hooks({ clock, runtime, userAgent, onFallback }: HooksOptions): 
   }
 
   async function byHttp(
-    action: NonNullable<LifecycleHandler["httpGet"]>,
+    action: HttpAction,
     { pod, container, podIp }: HookTarget,
     signal: AbortSignal,
   ): Promise<void> {
@@ -86,24 +92,52 @@ export function hooks({ clock, runtime, userAgent, onFallback }: HooksOptions): 
     const get: HttpGet = {
       scheme: scheme === "HTTPS" ? "https" : "http",
       host: host || podIp,
-      port: port === undefined || port === null || port === "" ? 80 : portNumber(port, container),
+      port: portNumber(port ?? 0, container),
       path: path || "/",
       headers: headersOf(httpHeaders, userAgent),
     };
+    const options = { timeoutMilliseconds: longestRequestMilliseconds, signal };
     try {
-      await httpGet(get, longestRequestMilliseconds, signal);
+      await getFollowing(get, options);
     } catch (error) {
       if (!(error instanceof PlainAnswer)) throw error;
       // Hooks were asked for without TLS for years, whatever they said. What was meant for TLS alone stays
       // behind.
-      await httpGet(
-        { ...get, scheme: "http", headers: withoutCredentials(get.headers) },
-        longestRequestMilliseconds,
-        signal,
-      );
+      await getFollowing({ ...get, scheme: "http", headers: withoutCredentials(get.headers) }, options);
       onFallback?.(pod, new URL(urlOf(get)).host);
     }
   }
+}
+
+/** The path comes after a slash of its own, whatever it begins with. */
+async function byPlainHttp(
+  { path = "", port, host }: HttpAction,
+  { container, podIp }: HookTarget,
+  signal: AbortSignal,
+): Promise<void> {
+  const at = { host: host || podIp, port: port === "" ? 80 : plainPort(port ?? 0, container) };
+  const url = `http://${hostAndPort(at.host, at.port)}/${path}`;
+  const problem = urlProblem(url);
+  if (problem !== undefined) throw new Error(problem);
+  await getFollowing(
+    { ...at, scheme: "http", path: url, headers: plainHeaders },
+    { timeoutMilliseconds: longestRequestMilliseconds, signal, anyHost: true },
+  );
+}
+
+/** What Go's client says of itself where nobody tells it what to say. */
+const plainHeaders: HttpGet["headers"] = [
+  ["User-Agent", "Go-http-client/1.1"],
+  ["Accept-Encoding", "gzip"],
+  ["Connection", "close"],
+];
+
+function plainPort(port: number | string, { name, ports }: Container): number {
+  if (typeof port === "number") return port;
+  if (/^[+-]?\d+$/.test(port)) return Number(port);
+  const found = ports?.find((one) => one.name === port)?.containerPort;
+  if (found === undefined) throw new Error(`couldn't find port: ${port} in ${name}`);
+  return found;
 }
 
 const mostSaid = 1024;

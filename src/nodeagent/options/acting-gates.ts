@@ -4,6 +4,8 @@ export const agentGates: readonly string[] = [
   "CPUManager",
   "CPUManagerPolicyAlphaOptions",
   "CPUManagerPolicyBetaOptions",
+  "ComponentSLIs",
+  "ConsistentHTTPGetHandlers",
   "ContainerCheckpoint",
   "EventedPLEG",
   "ExecProbeTimeout",

@@ -5,7 +5,8 @@ import type { Container, Probe } from "#api";
 import { type ContainerRuntime, ExecTimeout } from "#cri";
 import { type GrpcMethod, GrpcError, grpcChannel } from "#http";
 import { grpcErrorText } from "../errors.ts";
-import { type HttpGet, headersOf, httpGet, urlOf } from "./http-get.ts";
+import { type HttpGet, headersOf } from "./http-get.ts";
+import { getFollowing } from "./redirects.ts";
 
 /** What came of it. A failure to ask at all is thrown: it says nothing about the container. */
 export interface ProbeAnswer {
@@ -24,7 +25,6 @@ export interface AskOptions {
   readonly signal: AbortSignal;
 }
 
-const mostRedirects = 10;
 const success = (output = ""): ProbeAnswer => ({ result: "success", output });
 const failure = (output: string): ProbeAnswer => ({ result: "failure", output });
 
@@ -85,7 +85,7 @@ async function askByHttp(
   { container, podIp, userAgent, signal }: AskOptions,
 ): Promise<ProbeAnswer> {
   const { path, port, host, scheme, httpHeaders } = action!;
-  let get: HttpGet = {
+  const get: HttpGet = {
     scheme: scheme === "HTTPS" ? "https" : "http",
     host: host || podIp,
     port: portNumber(port, container),
@@ -93,26 +93,15 @@ async function askByHttp(
     headers: headersOf(httpHeaders, userAgent),
   };
   try {
-    for (let redirects = 0; ; redirects++) {
-      const { status, body, location } = await httpGet(get, seconds * 1000, signal);
-      if (status >= 300 && status < 400 && location !== undefined && redirects < mostRedirects) {
-        const to = new URL(location, urlOf(get));
-        // Another host says nothing about this one.
-        if (to.hostname.replace(/^\[|\]$/g, "") !== get.host)
-          return { result: "warning", output: `Probe terminated redirects, Response body: ${body}` };
-        const scheme = to.protocol === "https:" ? "https" : "http";
-        get = {
-          ...get,
-          scheme,
-          port: Number(to.port) || (scheme === "https" ? 443 : 80),
-          path: to.pathname + to.search,
-        };
-        continue;
-      }
-      return status >= 200 && status < 400
-        ? success(body)
-        : failure(`HTTP probe failed with statuscode: ${status}`);
-    }
+    const { status, body } = await getFollowing(get, {
+      timeoutMilliseconds: seconds * 1000,
+      signal,
+    });
+    if (status < 200 || status >= 400) return failure(`HTTP probe failed with statuscode: ${status}`);
+    // Where it leads to was not asked: another host says nothing about this one.
+    return status >= 300
+      ? { result: "warning", output: `Probe terminated redirects, Response body: ${body}` }
+      : success(body);
   } catch (error) {
     signal.throwIfAborted();
     return failure((error as Error).message);

@@ -45,7 +45,7 @@ async function onServer(play: (port: number, asked: Asked[]) => Promise<void>): 
 
 const answers: [path: string, result: string, output: RegExp][] = [
   ["/ok", "success", /body/],
-  ["/x?code=399", "success", /body/],
+  ["/x?code=399", "warning", /Probe terminated redirects, Response body: body/],
   ["/x?code=404", "failure", /statuscode: 404/],
   ["/x?code=500", "failure", /statuscode: 500/],
   ["/x?to=%2Fok", "success", /body/],

@@ -2,7 +2,7 @@
 // the runtime.
 import { readFileSync, readdirSync } from "node:fs";
 import type { Pod } from "#api";
-import type { Clock, Family, Gauge, Metrics } from "#base";
+import { type Clock, type Family, type Gauge, type Metrics, processStart } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import type { Call, Reply } from "#http";
@@ -131,9 +131,7 @@ function processGauges(metrics: Metrics): () => void {
   );
   const open = gauge("process_open_fds", "Files that the process has open.");
   const most = gauge("process_max_fds", "Files that the process may have open.");
-  gauge("process_start_time_seconds", "When the process started, in seconds since the epoch.").set(
-    Math.round(performance.timeOrigin) / 1000,
-  );
+  processStart(metrics);
   return () => {
     const { user, system } = process.cpuUsage();
     cpu.value = (user + system) / 1e6;

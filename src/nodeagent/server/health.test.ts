@@ -4,15 +4,19 @@ import { type Call, parseQuery } from "#http";
 import { healthRoutes } from "./health.ts";
 
 let problem: string | undefined;
-const routes = healthRoutes([
-  { name: "ping", check: () => undefined },
-  {
-    name: "syncloop",
-    check: () => {
-      if (problem !== undefined) throw new Error(problem);
+const found: string[] = [];
+const routes = healthRoutes(
+  [
+    { name: "ping", check: () => undefined },
+    {
+      name: "syncloop",
+      check: () => {
+        if (problem !== undefined) throw new Error(problem);
+      },
     },
-  },
-]);
+  ],
+  { found: (...all) => found.push(all.join(" ")) },
+);
 const ask = async (path: string): Promise<string> => {
   const [before = "", search = ""] = path.split("?");
   const route = routes.find((each) => "path" in each && each.path === before);
@@ -34,9 +38,17 @@ const cases: [path: string, problem: string | undefined, answer: string][] = [
   ["/healthz/ping", "late", "200 ok"],
   ["/healthz/syncloop", "late", "500 internal server error: late\n"],
 ];
-for (const [path, found, answer] of cases) {
-  test(`${path} while ${found ?? "all is well"}`, async () => {
-    problem = found;
+for (const [path, wrong, answer] of cases) {
+  test(`${path} while ${wrong ?? "all is well"}`, async () => {
+    problem = wrong;
     assert.equal(await ask(path), answer);
   });
 }
+
+test("what the checks of the whole found is handed on; one that is asked alone is not", async () => {
+  problem = "late";
+  found.length = 0;
+  await ask("/healthz");
+  await ask("/healthz/ping");
+  assert.deepEqual(found, ["healthz ping true", "healthz syncloop false"]);
+});

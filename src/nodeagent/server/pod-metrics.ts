@@ -40,7 +40,13 @@ const startBuckets = [
   3600,
 ];
 
-export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): PodWorkMetrics {
+/** Without `fallsBack` hooks are never asked over TLS. */
+export function podMetrics(
+  metrics: Metrics,
+  dialect: Dialect,
+  clock: Clock,
+  { fallsBack } = { fallsBack: true },
+): PodWorkMetrics {
   const prefix = dialect.data.agentMetricPrefix;
   const timed = (
     name: string,
@@ -141,7 +147,8 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
   const fallbacks = counter(
     "lifecycle_handler_http_fallbacks_total",
     "Hooks that were to be asked over TLS and were asked without.",
-  ).with();
+  );
+  if (fallsBack) fallbacks.with();
   const cleared = gauge(
     "orphan_pod_cleaned_volumes",
     "Folders of gone pods that the last round cleared away.",
@@ -210,7 +217,7 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
     following: (isOpen) => (isOpen ? opened : notOpened).add(),
     told: (milliseconds) => latency.observe(milliseconds / 1000),
     discarded: () => discarded.add(),
-    fellBack: () => fallbacks.add(),
+    fellBack: () => fallbacks.with().add(),
     cleared: (well, badly) => {
       cleared.set(well);
       notCleared.set(badly);

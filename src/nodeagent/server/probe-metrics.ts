@@ -1,6 +1,6 @@
 // What probes have found, counted for `/metrics/probes`.
 import type { Pod } from "#api";
-import { type Metrics, createMetrics } from "#base";
+import { type Metrics, createMetrics, processStart } from "#base";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 
 export interface ProbeMetrics {
@@ -24,14 +24,7 @@ export function probeMetrics(): ProbeMetrics {
     labels: ["container", "namespace", "pod", "pod_uid", "probe_type", "result"],
     stability: "ALPHA",
   });
-  metrics
-    .gauge({
-      name: "process_start_time_seconds",
-      help: "When the process started, in seconds since the epoch.",
-      stability: "ALPHA",
-    })
-    .with()
-    .set(Math.round(performance.timeOrigin) / 1000);
+  processStart(metrics, "ALPHA");
   return {
     metrics,
     record: (pod, container, kind, result) =>

@@ -9,7 +9,7 @@ import type { Pod } from "#api";
 import { createMetrics, silentLog, virtualClock } from "#base";
 import { fakeRuntime } from "#cri";
 import { dialects } from "#dialect";
-import { inject } from "#http";
+import { healthMetrics, inject } from "#http";
 import { type ServerParts, agentRoutes, handler, healthHandler } from "./server.ts";
 import { readMachine } from "../resources/machine.ts";
 import type { NodeFigures } from "../resources/stats.ts";
@@ -102,9 +102,17 @@ async function handlers(hostLogFolder: string) {
       groups: () => Promise.resolve({ groups: [], disks: [], device: "" }),
     },
     machine: await readMachine(),
+    healthMetrics: healthMetrics(dialects.orch),
     configuration: () => ({}),
     setVerbosity: () => undefined,
-    switches: { debugging: true, systemLogs: true, profiling: true, verbosityFlag: true, checkpoints: false },
+    switches: {
+      debugging: true,
+      systemLogs: true,
+      profiling: true,
+      verbosityFlag: true,
+      checkpoints: false,
+      healthMetrics: "readonly",
+    },
     hostLogFolder,
     checkpointFolder: "",
     streamIdleMilliseconds: 0,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock, Log } from "#base";
 import type { NodeAddress } from "#api";
 import type { ApiClient } from "#client";
-import type { Call, Reply } from "#http";
+import { type Call, type Reply, healthMetrics } from "#http";
 import { resolveGates, knownGates, tlsSettings } from "#options";
 import { watchContention } from "#tracing";
 import type { NodeagentSettings } from "../options/options.ts";
@@ -19,6 +19,7 @@ import { shownConfiguration } from "../options/shown-configuration.ts";
 export type ServeParts = Omit<
   ServerParts,
   | "configuration"
+  | "healthMetrics"
   | "contention"
   | "switches"
   | "hostLogFolder"
@@ -101,6 +102,7 @@ export function serve(settings: NodeagentSettings, ports: OpenPorts, parts: Serv
     ...parts,
     contention,
     configuration: () => configuration,
+    healthMetrics: healthMetrics(dialect),
     switches: {
       debugging: settings.enableDebuggingHandlers,
       systemLogs: settings.enableSystemLogHandler,
@@ -109,6 +111,12 @@ export function serve(settings: NodeagentSettings, ports: OpenPorts, parts: Serv
       verbosityFlag: settings.enableDebugFlagsHandler,
       checkpoints: gates.enabled("ContainerCheckpoint"),
       runtimeMetrics: gates.enabled("PodAndContainerStatsFromCRI"),
+      // One port alone, as in the kubelet: its read-only port is there first.
+      healthMetrics: !gates.enabled("ComponentSLIs")
+        ? undefined
+        : settings.readOnlyPort === 0
+          ? "secure"
+          : "readonly",
     },
     hostLogFolder,
     checkpointFolder: join(settings.rootDir, "checkpoints"),

@@ -8,7 +8,7 @@ import type { Pod } from "#api";
 import { createMetrics, silentLog, virtualClock } from "#base";
 import { dialects } from "#dialect";
 import { fakeRuntime } from "#cri";
-import { inject } from "#http";
+import { healthMetrics, inject } from "#http";
 import { readMachine } from "../resources/machine.ts";
 import type { ContainerHandle, PodRegistry } from "../interfaces.ts";
 import { agentRoutes, handler, type ServerParts } from "./server.ts";
@@ -135,6 +135,7 @@ async function setUp(
         }),
     },
     machine,
+    healthMetrics: healthMetrics(dialects.orch),
     configuration: () => ({ port: 10250 }),
     setVerbosity: (level) => void verbosity.push(level),
     contention: changes.contention,
@@ -468,4 +469,25 @@ test("logs of what is not there", async (t) => {
     (await ask("GET", "/containerLogs/t1/logger/nope")).body,
     'container "nope" not found in pod "logger"',
   );
+});
+
+test("one port tells what health checks found, until that is deleted", async (t) => {
+  const { ask, stall } = await setUp(t, { switches: { healthMetrics: "secure" } });
+  const lines = async (): Promise<string[]> =>
+    (await ask("GET", "/metrics/slis")).body.split("\n").filter((line) => line.startsWith("orch_"));
+  assert.deepEqual(await lines(), []);
+  await ask("GET", "/healthz?exclude=log");
+  stall();
+  await ask("GET", "/healthz?exclude=log");
+  assert.deepEqual(await lines(), [
+    'orch_healthcheck{name="ping",type="healthz"} 1',
+    'orch_healthcheck{name="syncloop",type="healthz"} 0',
+    'orch_healthchecks_total{name="ping",status="success",type="healthz"} 2',
+    'orch_healthchecks_total{name="syncloop",status="error",type="healthz"} 1',
+    'orch_healthchecks_total{name="syncloop",status="success",type="healthz"} 1',
+  ]);
+  assert.equal((await ask("DELETE", "/metrics/slis")).body, "metrics reset\n");
+  assert.deepEqual(await lines(), []);
+  const other = await setUp(t, { switches: { healthMetrics: "readonly" } });
+  assert.equal((await other.ask("GET", "/metrics/slis")).status, 404);
 });

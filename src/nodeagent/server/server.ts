@@ -4,7 +4,7 @@ import { type Pod as PodType, Pod, inDialect } from "#api";
 import { type Clock, type Log, type Metrics, createMetrics } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
-import { type Call, type HealthCheck, type Reply, plainReply } from "#http";
+import { type Call, type HealthCheck, type HealthMetrics, type Reply, metricsReset, plainReply } from "#http";
 import { encodeJson } from "#schema";
 import type { Contention } from "#tracing";
 import type { Machine } from "../resources/machine.ts";
@@ -19,7 +19,7 @@ import { resourceText } from "./figures-text.ts";
 import { healthRoutes } from "./health.ts";
 import { hostLogs } from "./host-logs.ts";
 import { podAccess } from "./pod-access.ts";
-import { exposition, json } from "./replies.ts";
+import { exposition, json, text } from "./replies.ts";
 import { type RouteHandler, type Route, router } from "./routes.ts";
 import { longestStreamMilliseconds } from "./streaming.ts";
 import { runtimeMetrics } from "./runtime-metrics.ts";
@@ -37,6 +37,8 @@ export interface ServerParts {
   readonly probeMetrics: Metrics;
   readonly stats: Stats;
   readonly machine: Machine;
+  /** What health checks of all ports found. */
+  readonly healthMetrics: HealthMetrics;
   /** The settled configuration as JSON. */
   readonly configuration: () => unknown;
   readonly setVerbosity: (level: number) => void;
@@ -56,6 +58,8 @@ export interface ServerParts {
     readonly checkpoints: boolean;
     /** Whether metrics of containers are the runtime's own. */
     readonly runtimeMetrics?: boolean;
+    /** The one port that tells what health checks found. */
+    readonly healthMetrics?: "secure" | "readonly" | undefined;
   };
   readonly hostLogFolder: string;
   readonly checkpointFolder: string;
@@ -94,16 +98,19 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       return undefined;
     });
   const reads: Route[] = [
-    ...healthRoutes([
-      ping,
-      logging,
-      {
-        name: "syncloop",
-        check: () => {
-          if (isStalled()) throw new Error("sync Loop took longer than expected");
+    ...healthRoutes(
+      [
+        ping,
+        logging,
+        {
+          name: "syncloop",
+          check: () => {
+            if (isStalled()) throw new Error("sync Loop took longer than expected");
+          },
         },
-      },
-    ]),
+      ],
+      parts.healthMetrics,
+    ),
     {
       prefix: "/pods",
       bare: true,
@@ -147,10 +154,14 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       },
       { path: "/shutdown/plan", answer: () => json(previews.shutdown()) },
     );
-  if (port === "readonly")
+  if (port === switches.healthMetrics)
     reads.push({
       path: "/metrics/slis",
-      answer: ({ call }) => exposition(healthText(dialect, isStalled()), call),
+      answer: ({ call }) => {
+        if (call.method !== "DELETE") return exposition(parts.healthMetrics.expose(), call);
+        parts.healthMetrics.reset();
+        return text(200, metricsReset);
+      },
     });
   if (!isDebugging) {
     const disabled: RouteHandler = () => plainReply(405, "Debug endpoints are disabled.");
@@ -269,20 +280,6 @@ function logSizeText(
   return pods.length === 0 ? "" : metrics.expose();
 }
 
-/** The health checks as metrics. */
-function healthText({ data: { metricPrefix } }: Dialect, isStalled: boolean): string {
-  const metrics = createMetrics();
-  const checks = metrics.gauge({
-    name: `${metricPrefix}healthcheck`,
-    help: "Result of each health check: 1 is healthy.",
-    labels: ["name", "type"],
-    stability: "ALPHA",
-  });
-  for (const name of ["log", "ping", "syncloop"])
-    checks.with(name, "healthz").set(name === "syncloop" && isStalled ? 0 : 1);
-  return metrics.expose();
-}
-
 /** Items of a list carry no kind of their own. */
 const itemText = (object: string): string => object.replace(/^\{"kind":"Pod","apiVersion":"v1",?/, "{");
 
@@ -306,6 +303,9 @@ export function handler(
 }
 
 /** The health port's few paths. */
-export function healthHandler({ log }: Pick<ServerParts, "log">): (call: Call) => Promise<Reply> {
-  return handler(healthRoutes([ping]), undefined, log);
+export function healthHandler({
+  log,
+  healthMetrics,
+}: Pick<ServerParts, "log" | "healthMetrics">): (call: Call) => Promise<Reply> {
+  return handler(healthRoutes([ping], healthMetrics), undefined, log);
 }

@@ -1,12 +1,16 @@
-// /metrics/slis: what the health checks found, for those who reckon how long a server was well.
-import { type Metrics, type MetricsOptions, createMetrics } from "#base";
+// /metrics/slis: what the health checks found, for those who reckon how long a program was well.
+import { type MetricsOptions, createMetrics, processStart } from "#base";
 import type { Dialect } from "#dialect";
-import type { HealthObserver } from "../health/health.ts";
-import { processStart } from "./process-metrics.ts";
+import type { HealthObserver } from "./health.ts";
 
 export interface HealthMetrics extends HealthObserver {
-  readonly metrics: Metrics;
+  expose(): string;
+  /** Forgets what was found, for those who DELETE it. */
+  reset(): void;
 }
+
+/** What a DELETE of metrics is answered with. */
+export const metricsReset = "metrics reset\n";
 
 export function healthMetrics(dialect: Dialect, shown: MetricsOptions = {}): HealthMetrics {
   const metrics = createMetrics(shown);
@@ -25,7 +29,11 @@ export function healthMetrics(dialect: Dialect, shown: MetricsOptions = {}): Hea
   });
   processStart(metrics, "ALPHA");
   return {
-    metrics,
+    expose: () => metrics.expose(),
+    reset: () => {
+      last.clear();
+      all.clear();
+    },
     found: (endpoint, name, fine) => {
       last.with(name, endpoint).set(fine ? 1 : 0);
       all.with(name, fine ? "success" : "error", endpoint).add();

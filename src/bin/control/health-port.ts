@@ -1,0 +1,72 @@
+// The port of a program that is a client of the API server: its health, its metrics, and what its health checks found.
+import { type IncomingMessage, createServer } from "node:http";
+import type { Metrics } from "#base";
+import type { Dialect } from "#dialect";
+import {
+  type HealthCheck,
+  type Reply,
+  checkReply,
+  checksReply,
+  healthMetrics,
+  metricsReset,
+  parseQuery,
+  plainReply,
+} from "#http";
+
+export interface HealthPortOptions {
+  readonly address: string;
+  readonly port: number;
+  readonly dialect: Dialect;
+  readonly metrics: Metrics;
+  /** Asked for at each request: parts may start later. */
+  readonly checks: () => readonly HealthCheck[];
+  /** Whether it is told what the checks found. */
+  readonly tellsHealth: boolean;
+}
+
+/** The original has /healthz alone; probes that were written for the API server find theirs, too. */
+const endpoints = ["healthz", "livez", "readyz"];
+const ping: HealthCheck = { name: "ping", check: () => undefined };
+
+/** Listens; the returned function stops it. */
+export async function openHealthPort(options: HealthPortOptions): Promise<() => void> {
+  const answer = answersOf(options);
+  const server = createServer((request, response) => {
+    void answer(request).then(({ status, headers, body }) =>
+      response.writeHead(status, headers as Record<string, string>).end(body),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.address, resolve);
+  });
+  return () => {
+    server.closeAllConnections();
+    server.close();
+  };
+}
+
+function answersOf({ dialect, metrics, checks, tellsHealth }: HealthPortOptions) {
+  const health = healthMetrics(dialect);
+  const text = (body: string, version = ""): Reply => ({
+    status: 200,
+    headers: { "content-type": `text/plain; ${version}charset=utf-8` },
+    body: Buffer.from(body),
+  });
+  return async ({ url = "", method }: Pick<IncomingMessage, "url" | "method">): Promise<Reply> => {
+    const [path = "", search = ""] = url.split("?", 2);
+    if (path === "/metrics") return text(metrics.expose(), "version=0.0.4; ");
+    if (path === "/metrics/slis" && tellsHealth) {
+      if (method !== "DELETE") return text(health.expose(), "version=0.0.4; ");
+      health.reset();
+      return text(metricsReset);
+    }
+    const [, endpoint = "", name] = /^\/(\w+)(?:\/(.+))?$/.exec(path) ?? [];
+    const all = checks().length === 0 ? [ping] : checks();
+    const one = all.find((check) => check.name === name);
+    if (!endpoints.includes(endpoint) || (name !== undefined && !one))
+      return plainReply(404, "404 page not found");
+    if (one) return await checkReply(one);
+    return await checksReply({ endpoint, checks: all, query: parseQuery(search), observer: health });
+  };
+}
