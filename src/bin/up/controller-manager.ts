@@ -16,6 +16,7 @@ import {
 } from "#controllers";
 import { type Dialect, componentAgent } from "#dialect";
 import { type MetricsServerOptions, runMetricsServer, unregisterMetricsApi } from "#metricsapi";
+import type { Gates } from "#options";
 import { runScheduler } from "#scheduler";
 import { LogFile } from "./log-file.ts";
 import { noticeUnreachableRegistry } from "./registry-notice.ts";
@@ -24,6 +25,7 @@ export interface ControlLoopOptions {
   /** The client config they speak with. */
   readonly config: string;
   readonly dialect: Dialect;
+  readonly gates: Gates;
   /** The file with the authorities of the server's certificate, which every namespace gets. */
   readonly authorityFile: string;
   /** The key of that authority, which signs certificate requests. */
@@ -46,7 +48,7 @@ export interface RunningControllerManager {
 }
 
 export function startControllerManager(options: ControlLoopOptions): RunningControllerManager {
-  const { dialect } = options;
+  const { dialect, gates } = options;
   const file = new LogFile(options.logFile);
   const descriptor = file.open();
   const leaveLog = file.keepSmall(systemClock);
@@ -58,7 +60,7 @@ export function startControllerManager(options: ControlLoopOptions): RunningCont
   const stopping = new AbortController();
   const client = apiClient(transport, dialect);
   const schedulerClient = apiClient(withUserAgent(transport, componentAgent(dialect, "scheduler")), dialect);
-  const base = { client, clock: systemClock, signal: stopping.signal, dialect };
+  const base = { client, clock: systemClock, signal: stopping.signal, dialect, gates };
   const view = clusterView({ ...base, log });
   noticeUnreachableRegistry(view, options.say);
   const running = Promise.allSettled([

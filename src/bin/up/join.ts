@@ -21,6 +21,7 @@ import {
 import type { Output } from "../output.ts";
 import { claimFolder } from "./claim.ts";
 import { clusterCommand } from "./cluster-command.ts";
+import { clusterGatesOption, gateFlags } from "./cluster-gates.ts";
 import { Cluster, settled, stopRequest } from "./cluster-processes.ts";
 import { discover, parseToken } from "./discovery.ts";
 import { addLocalAddress, localAddressOf, removeLocalAddress } from "./local-address.ts";
@@ -59,6 +60,7 @@ const sections = (dialect: Dialect) =>
         doc: "Name of the node.",
       }),
       dataDirOption,
+      clusterGatesOption(dialect),
       dialectOption(dialect),
     ]),
     section("Service network", [
@@ -154,7 +156,14 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
   /** Its programs speak with the agent's credentials, which are there when it is ready. */
   async function startNetwork(): Promise<void> {
     while (!existsSync(paths.agentConfig) && !ending.signal.aborted) await sleep(100);
-    const plan: NetworkPlan = { dialect, programs, config: paths.agentConfig, logs: paths.logs, nodeName };
+    const plan: NetworkPlan = {
+      dialect,
+      programs,
+      config: paths.agentConfig,
+      logs: paths.logs,
+      nodeName,
+      gates: settings.featureGates,
+    };
     for (const each of networkPlans(plan, settings, localAddress)) cluster.start(each);
     const range = podRangeIn(paths.runtime.network.file);
     const of = { config: paths.agentConfig, dialect, nodeName };
@@ -227,6 +236,7 @@ async function agentPlan(
       `--cert-dir=${join(paths.pki, "agent")}`,
       `--hostname-override=${nodeName}`,
       `--pod-infra-container-image=${pauseImageName}`,
+      ...gateFlags(dialect, settings.featureGates),
     ],
   };
 }

@@ -1,6 +1,8 @@
 // How the service network of a node is run: the command line of the proxy and the name server.
 import { join } from "node:path";
 import type { Dialect } from "#dialect";
+import type { GivenGates } from "#options";
+import { gateFlags } from "./cluster-gates.ts";
 import type { Programs } from "./plans.ts";
 import type { ProcessPlan } from "./supervisor.ts";
 
@@ -11,6 +13,7 @@ export interface NetworkPlan {
   readonly config: string;
   readonly logs: string;
   readonly nodeName: string;
+  readonly gates: GivenGates;
 }
 
 export const clusterDomain = "cluster.local";
@@ -29,6 +32,7 @@ export function networkPlans(
     `--cluster-cidr=${podRange}`,
     "--pod-routes",
     "--cleanup-on-exit",
+    ...gateFlags(plan.dialect, plan.gates),
   ];
   const dnsFlags = [`--listen-address=${address}`, `--cluster-domain=${clusterDomain}`];
   if (proxy && dns) return [programPlan(plan, "network", "orch-network", [...proxyFlags, ...dnsFlags])];

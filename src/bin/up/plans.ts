@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { writePrivate } from "#base";
 import type { Dialect } from "#dialect";
+import { gateFlags } from "./cluster-gates.ts";
 import { type Credentials, frontProxyName } from "./credentials.ts";
 import type { ClusterPaths } from "./paths.ts";
 import { pauseImageName } from "./pause-image.ts";
@@ -90,6 +91,7 @@ export function apiserverPlan({
       `--proxy-client-key-file=${credentials.frontProxyKey}`,
       "--shutdown-send-retry-after=true",
       "--shutdown-watch-termination-grace-period=1s",
+      ...gateFlags(dialect, settings.featureGates),
       ...passed,
     ],
   };
@@ -126,6 +128,7 @@ export async function agentPlan({
       ...(settings.runtimeEndpoint === paths.runtime.endpoint
         ? [`--pod-infra-container-image=${pauseImageName}`]
         : []),
+      ...gateFlags(dialect, settings.featureGates),
     ],
   };
 }

@@ -14,6 +14,7 @@ import {
   section,
   text,
 } from "#options";
+import { clusterGatesOption } from "./cluster-gates.ts";
 import { dataDirOption } from "./paths.ts";
 
 /** Where a container runtime of the machine is. */
@@ -37,6 +38,7 @@ const sections = (dialect: Dialect) =>
         default: "127.0.0.1",
         doc: "Address of the API server; 0.0.0.0 lets other machines in.",
       }),
+      clusterGatesOption(dialect),
       dialectOption(dialect),
     ]),
     section("Node agent", [

@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { hostAndPort, systemClock } from "#base";
 import type { Dialect } from "#dialect";
+import { knownGates, resolveGates } from "#options";
 import { ownMemory, returnMemory } from "../memory-return.ts";
 import type { Output } from "../output.ts";
 import { dropNodeBinding } from "./agent-access.ts";
@@ -174,6 +175,7 @@ async function runCluster(
     controllers = startControllerManager({
       config: paths.adminConfig,
       dialect,
+      gates: resolveGates(knownGates, settings.featureGates),
       authorityFile: credentials.authorityFile,
       authorityKeyFile: credentials.authorityKeyFile,
       accountKeyFile: credentials.accountKey,
@@ -269,7 +271,14 @@ function startNetwork(
     readonly cluster: Cluster;
   },
 ): void {
-  const plan: NetworkPlan = { dialect, programs, config: paths.networkConfig, logs: paths.logs, nodeName };
+  const plan: NetworkPlan = {
+    dialect,
+    programs,
+    config: paths.networkConfig,
+    logs: paths.logs,
+    nodeName,
+    gates: settings.featureGates,
+  };
   for (const each of networkPlans(plan, settings, localAddress)) cluster.start(each);
 }
 
