@@ -60,7 +60,7 @@ const stages = [
       name: "e2e",
       files: longFirst(filesUnder("test/e2e", ".test.ts")),
       args: ["--test-concurrency=2"],
-      minutes: 15,
+      minutes: 30,
       verbose: true,
       again: true,
     },
