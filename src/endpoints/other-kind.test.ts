@@ -15,6 +15,7 @@ const cases: [sent: string, expected: string, message: string][] = [
   ["v1 ConfigMapList", "v1 ConfigMap", 'ConfigMapList in version "v1" cannot be handled as a ConfigMap: converting (v1.ConfigMapList) to (core.ConfigMap): unknown conversion'],
   ["v1 Pod", "* DeleteOptions", 'no kind "Pod" is registered for version "v1" in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"'],
   ["v1 Pod", "apiextensions.k8s.io/v1 CustomResourceDefinition", 'Pod in version "v1" cannot be handled as a CustomResourceDefinition: no kind "Pod" is registered for version "v1" in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:56"'],
+  ["v1 Pod", "apiregistration.k8s.io/v1 APIService", 'Pod in version "v1" cannot be handled as a APIService: no kind "Pod" is registered for version "v1" in scheme "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28"'],
 ]; // prettier-ignore
 const type = (text: string) => {
   const [apiVersion = "", kind = ""] = text.split(" ");

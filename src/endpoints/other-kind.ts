@@ -10,15 +10,16 @@ export interface Type {
 }
 
 /** Where kinds are registered, by the group of the path: in the source of a library, or in the server's own. */
-const libraries: Readonly<Record<string, string>> = {
-  apiextensions: "apiextensions-apiserver/pkg/apiserver/apiserver.go:56",
-  meta: "apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27",
+const libraries: Readonly<Record<string, (dialect: Dialect) => string>> = {
+  apiextensions: () => "apiextensions-apiserver/pkg/apiserver/apiserver.go:56",
+  apiregistration: ({ wire }) => `${wire.aggregatorPackage}/pkg/apiserver/scheme/scheme.go:28`,
+  meta: () => "apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27",
 };
 
-const schemeOf = (group: string, dialect: Dialect): string =>
-  own(libraries, group)
-    ? `${dialect.wire.groupSuffix}/${libraries[group]}`
-    : "pkg/api/legacyscheme/scheme.go:30";
+const schemeOf = (group: string, dialect: Dialect): string => {
+  const library = own(libraries, group);
+  return library ? `${dialect.wire.groupSuffix}/${library(dialect)}` : "pkg/api/legacyscheme/scheme.go:30";
+};
 
 /** Kinds of versions that are no longer served, but still known. */
 const formerVersions: Readonly<Record<string, readonly string[]>> = {

@@ -276,9 +276,7 @@ function decodedPatch(
     return decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw invalid(
-      type === "application/strategic-merge-patch+json" ? converterWords(error.message) : error.message,
-    );
+    throw invalid(type === "application/strategic-merge-patch+json" ? converterWords(error) : error.message);
   }
 }
 
@@ -391,6 +389,6 @@ function parsedConfiguration(
     throw badRequest(
       `Incorrect kind specified in apply patch. Specified patch kind: ${typeof kind === "string" ? kind : ""}, expected: ${endpoint.kind}`,
     );
-  sent.metadata ??= { creationTimestamp: null };
+  sent.metadata ??= {} as ApiObject["metadata"];
   return { sent, duplicate };
 }

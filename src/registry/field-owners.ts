@@ -148,7 +148,7 @@ function decodedMerge({ schema, apiVersion, kind }: Endpoint, merged: JsonObject
     const type = `${apiVersion.includes("/") ? "" : "/"}${apiVersion}, Kind=${kind}`;
     const { namespace = "", name = "" } = merged["metadata"] as ApiObject["metadata"];
     throw badRequest(
-      `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${converterWords(error.message)}`,
+      `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${converterWords(error)}`,
     );
   }
 }

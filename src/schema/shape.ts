@@ -37,18 +37,22 @@ export type ScalarName =
 
 declare const value: unique symbol;
 
+/** Plain values, lists and maps have a `typeName` where their package names them, as `v1.PodPhase`. */
 export interface Scalar<T = unknown, N extends ScalarName = ScalarName> {
   readonly shape: "scalar";
   readonly scalar: N;
+  readonly typeName?: string;
   readonly [value]?: T;
 }
 export interface ListOf<S extends Shape = Shape> {
   readonly shape: "list";
   readonly of: S;
+  readonly typeName?: string;
 }
 export interface MapOf<S extends Shape = Shape> {
   readonly shape: "map";
   readonly of: S;
+  readonly typeName?: string;
 }
 /** Where recursion closes: the message is looked up when a derivation first needs it. */
 export interface Recursive<T = unknown> {
@@ -262,7 +266,10 @@ export const inline = <S extends Message>(number: number, shape: S): Field<S, "i
   more: {},
 });
 
-/** Declares the messages and kinds of one API package. */
+/** What errors of decoding call a type: the last part of its package stands before its name. */
+export const typeName = (home: string, name: string): string => `${home.split(".").at(-1)}.${name}`;
+
+/** Declares the messages, kinds and named types of one API package. */
 export function apiPackage<
   const P extends {
     readonly package: string;
@@ -272,6 +279,14 @@ export function apiPackage<
   },
 >(home: P) {
   return {
+    /**
+     * A type of this package that is a plain value, list or map under a name of its own. Only errors of decoding
+     * tell the name.
+     */
+    named: <S extends Scalar | ListOf | MapOf>(name: string, shape: S): S => ({
+      ...shape,
+      typeName: typeName(home.package, name),
+    }),
     message: <F extends Fields>(
       name: string,
       doc: string,

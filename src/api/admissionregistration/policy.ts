@@ -16,6 +16,7 @@ import { assumed, keyed, known, merged, unique, whole } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { StatusReason } from "../named-types.ts";
 import {
   admissionregistration,
   admissionregistrationV1alpha1,
@@ -31,7 +32,7 @@ interface Later<S extends Fields, R extends Fields> {
   readonly paramRef: R;
 }
 
-function declare<S extends Fields, R extends Fields>({ message, kind }: Package, later: Later<S, R>) {
+function declare<S extends Fields, R extends Fields>({ message, kind, named }: Package, later: Later<S, R>) {
   const MatchCondition = message("MatchCondition", "A condition on the request.", {
     name: required(1, string, "Name of the condition, for messages."),
     expression: required(2, string, "The condition, in CEL."),
@@ -57,7 +58,7 @@ function declare<S extends Fields, R extends Fields>({ message, kind }: Package,
       excludeResourceRules: optional(4, list(NamedRuleWithOperations), "Requests that are not.", whole),
       matchPolicy: pointer(
         7,
-        string,
+        named("MatchPolicyType", string),
         "Whether rules also match other versions of a resource: Exact or Equivalent.",
         { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
       ),
@@ -78,7 +79,7 @@ function declare<S extends Fields, R extends Fields>({ message, kind }: Package,
   const PolicyValidation = message("Validation", "A rule that requests must keep.", {
     expression: required(1, string, "What must hold, in CEL."),
     message: optional(2, string, "What to say when it does not."),
-    reason: pointer(3, string, "The reason of the refusal."),
+    reason: pointer(3, StatusReason, "The reason of the refusal."),
     messageExpression: optional(4, string, "What to say, in CEL."),
   });
 
@@ -91,10 +92,15 @@ function declare<S extends Fields, R extends Fields>({ message, kind }: Package,
     paramKind: optional(1, ParamKind, "Kind of its parameters, if it has any."),
     matchConstraints: optional(2, MatchResources, "Which requests it looks at."),
     validations: optional(3, list(PolicyValidation), "Rules that requests must keep.", whole),
-    failurePolicy: pointer(4, string, "What if it cannot be evaluated: Ignore or Fail.", {
-      ...known("Fail", "Ignore"),
-      ...assumed("Fail"),
-    }),
+    failurePolicy: pointer(
+      4,
+      named("FailurePolicyType", string),
+      "What if it cannot be evaluated: Ignore or Fail.",
+      {
+        ...known("Fail", "Ignore"),
+        ...assumed("Fail"),
+      },
+    ),
     auditAnnotations: optional(5, list(AuditAnnotation), "Notes for the audit log.", whole),
     matchConditions: optional(6, list(MatchCondition), "Only requests for which all of these hold.", {
       ...merged("name"),
@@ -146,7 +152,12 @@ function declare<S extends Fields, R extends Fields>({ message, kind }: Package,
       policyName: optional(1, string, "Name of the policy."),
       paramRef: optional(2, ParamRef, "Its parameters."),
       matchResources: optional(3, MatchResources, "Further limits on what it looks at."),
-      validationActions: optional(4, list(string), "What a broken rule leads to: Deny, Warn, Audit.", unique),
+      validationActions: optional(
+        4,
+        list(named("ValidationAction", string)),
+        "What a broken rule leads to: Deny, Warn, Audit.",
+        unique,
+      ),
     },
   );
 

@@ -6,18 +6,23 @@ import { ObjectMeta } from "../meta/object-meta.ts";
 import { admissionregistration } from "../packages.ts";
 import { webhookClientIn } from "../webhook-client.ts";
 
-const { message, kind } = admissionregistration;
+const { message, kind, named } = admissionregistration;
 
 export const Rule = message("Rule", "Resources that a webhook is asked about.", {
   apiGroups: optional(1, list(string), "Groups; * for all.", whole),
   apiVersions: optional(2, list(string), "Versions; * for all.", whole),
   resources: optional(3, list(string), "Resources and subresources; * for all.", whole),
-  scope: pointer(4, string, "Cluster, Namespaced or * for both.", assumed("*")),
+  scope: pointer(4, named("ScopeType", string), "Cluster, Namespaced or * for both.", assumed("*")),
 });
 export type Rule = TypeOf<typeof Rule>;
 
 export const RuleWithOperations = message("RuleWithOperations", "Requests that a webhook is asked about.", {
-  operations: optional(1, list(string), "CREATE, UPDATE, DELETE, CONNECT or * for all.", whole),
+  operations: optional(
+    1,
+    list(named("OperationType", string)),
+    "CREATE, UPDATE, DELETE, CONNECT or * for all.",
+    whole,
+  ),
   rule: inline(2, Rule),
 });
 export type RuleWithOperations = TypeOf<typeof RuleWithOperations>;
@@ -37,22 +42,27 @@ const webhookFields = (objectSelector: number) => ({
   name: required(1, string, "Full name of the webhook."),
   clientConfig: embedded(2, WebhookClientConfig, "How it is reached.", { published: "required" }),
   rules: optional(3, list(RuleWithOperations), "Requests it is asked about."),
-  failurePolicy: pointer(4, string, "What if it fails: Ignore or Fail.", {
+  failurePolicy: pointer(4, named("FailurePolicyType", string), "What if it fails: Ignore or Fail.", {
     ...known("Fail", "Ignore"),
     ...assumed("Fail"),
   }),
   matchPolicy: pointer(
     9,
-    string,
+    named("MatchPolicyType", string),
     "Whether rules also match other versions of a resource: Exact or Equivalent.",
     { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
   ),
   namespaceSelector: optional(5, LabelSelector, "Only objects in these namespaces.", assumed({})),
   objectSelector: optional(objectSelector, LabelSelector, "Only objects with these labels.", assumed({})),
-  sideEffects: required(6, string, "What it does beside answering: None or NoneOnDryRun.", {
-    ...known("None", "NoneOnDryRun", "Some", "Unknown"),
-    nullable: true,
-  }),
+  sideEffects: required(
+    6,
+    named("SideEffectClass", string),
+    "What it does beside answering: None or NoneOnDryRun.",
+    {
+      ...known("None", "NoneOnDryRun", "Some", "Unknown"),
+      nullable: true,
+    },
+  ),
   timeoutSeconds: pointer(7, int32, "Seconds to wait for the answer.", assumed(10)),
   admissionReviewVersions: required(
     8,
@@ -74,7 +84,7 @@ export const MutatingWebhook = message("MutatingWebhook", "A webhook that may ch
   ...webhookFields(11),
   reinvocationPolicy: pointer(
     10,
-    string,
+    named("ReinvocationPolicyType", string),
     "Whether it is asked again after others changed the object: Never or IfNeeded.",
     { ...known("IfNeeded", "Never"), ...assumed("Never") },
   ),

@@ -15,11 +15,12 @@ import {
 import { assumed, keyed } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Status } from "../meta/status.ts";
+import { ConditionStatus, UID } from "../named-types.ts";
 import { apiextensions } from "../packages.ts";
 import { webhookClientIn } from "../webhook-client.ts";
 import { JSONSchemaProps } from "./json-schema.ts";
 
-const { message, kind } = apiextensions;
+const { message, kind, named } = apiextensions;
 
 export const { ServiceReference, WebhookClientConfig } = webhookClientIn(apiextensions);
 export type ServiceReference = TypeOf<typeof ServiceReference>;
@@ -39,7 +40,11 @@ export const CustomResourceConversion = message(
   "CustomResourceConversion",
   "How objects get from one version to another.",
   {
-    strategy: required(1, string, "None changes only apiVersion, Webhook asks a webhook."),
+    strategy: required(
+      1,
+      named("ConversionStrategyType", string),
+      "None changes only apiVersion, Webhook asks a webhook.",
+    ),
     webhook: optional(2, WebhookConversion, "The webhook to ask."),
   },
 );
@@ -139,7 +144,7 @@ export const CustomResourceDefinitionSpec = message("CustomResourceDefinitionSpe
   names: embedded(3, CustomResourceDefinitionNames, "What the resource and the kind are called.", {
     published: "required",
   }),
-  scope: required(4, string, "Cluster or Namespaced."),
+  scope: required(4, named("ResourceScope", string), "Cluster or Namespaced."),
   versions: required(7, list(CustomResourceDefinitionVersion), "Versions of the kind."),
   conversion: optional(
     9,
@@ -155,8 +160,8 @@ export const CustomResourceDefinitionCondition = message(
   "CustomResourceDefinitionCondition",
   "One aspect of a definition's state.",
   {
-    type: required(1, string, "What the condition is about."),
-    status: required(2, string, "True, False or Unknown."),
+    type: required(1, named("CustomResourceDefinitionConditionType", string), "What the condition is about."),
+    status: required(2, ConditionStatus, "True, False or Unknown."),
     lastTransitionTime: embedded(3, time, "When the status last changed."),
     reason: optional(4, string, "One CamelCase word for the last change."),
     message: optional(5, string, "The last change, for people."),
@@ -190,14 +195,14 @@ export const CustomResourceDefinition = kind("CustomResourceDefinition", "Define
 export type CustomResourceDefinition = TypeOf<typeof CustomResourceDefinition>;
 
 export const ConversionRequest = message("ConversionRequest", "Objects to convert.", {
-  uid: required(1, string, "Identity of this question; the answer repeats it."),
+  uid: required(1, UID, "Identity of this question; the answer repeats it."),
   desiredAPIVersion: required(2, string, "Version that is wanted."),
   objects: required(3, list(rawExtension), "The objects."),
 });
 export type ConversionRequest = TypeOf<typeof ConversionRequest>;
 
 export const ConversionResponse = message("ConversionResponse", "The converted objects.", {
-  uid: required(1, string, "Identity of the question."),
+  uid: required(1, UID, "Identity of the question."),
   convertedObjects: required(2, list(rawExtension), "The objects, in the order of the question."),
   result: embedded(3, Status, "Whether it worked, and why not.", { published: "required" }),
 });

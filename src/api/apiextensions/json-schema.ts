@@ -23,7 +23,7 @@ import { apiextensions } from "../packages.ts";
 /** The original says nothing of these. */
 const undescribed = { undescribed: true } as const;
 
-const { message } = apiextensions;
+const { message, named } = apiextensions;
 
 export const ValidationRule = message("ValidationRule", "A rule in CEL.", {
   rule: required(1, string, "The rule; it must come out true."),
@@ -54,7 +54,7 @@ const self = (): Message => JSONSchemaProps;
 
 export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
   id: optional(1, string, "Identity of the schema; not used."),
-  $schema: optional(2, string, "Dialect of the schema; not used."),
+  $schema: optional(2, named("JSONSchemaURL", string), "Dialect of the schema; not used."),
   $ref: pointer(3, string, "Another schema that takes its place; not allowed here."),
   description: optional(4, string, "What the value means."),
   type: optional(5, string, "JSON type: object, array, string, integer, number or boolean."),
@@ -95,7 +95,7 @@ export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
   ),
   dependencies: optional(
     32,
-    map(orStrings<JSONSchemaProps>(self)),
+    named("JSONSchemaDependencies", map(orStrings<JSONSchemaProps>(self))),
     "What else the presence of a key asks for; not allowed here.",
     emptyCounts,
   ),
@@ -105,7 +105,11 @@ export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
     "Schema of further items, or whether there may be any; not allowed here.",
     undescribed,
   ),
-  definitions: optional(34, map(recursive<JSONSchemaProps>(self)), "Schemas to refer to; not allowed here."),
+  definitions: optional(
+    34,
+    named("JSONSchemaDefinitions", map(recursive<JSONSchemaProps>(self))),
+    "Schemas to refer to; not allowed here.",
+  ),
   externalDocs: optional(35, ExternalDocumentation, "Documentation elsewhere.", undescribed),
   example: pointer(36, json, "An example.", undescribed),
   nullable: optional(37, bool, "Whether null will do."),
@@ -120,7 +124,7 @@ export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {
     "x-orch-list-map-keys": optional(41, list(string), "Keys by which items of a map list are told apart."),
     "x-orch-list-type": pointer(42, string, "How a list is merged: atomic, set or map."),
     "x-orch-map-type": pointer(43, string, "How an object is merged: granular or atomic."),
-    "x-orch-validations": optional(44, list(ValidationRule), "Rules in CEL.", {
+    "x-orch-validations": optional(44, named("ValidationRules", list(ValidationRule)), "Rules in CEL.", {
       ...merged("rule"),
       ...keyed("rule"),
     }),

@@ -14,9 +14,10 @@ import {
 } from "#schema";
 import { assumed, keyed, merged, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus } from "../named-types.ts";
 import { apiregistration } from "../packages.ts";
 
-const { message, kind } = apiregistration;
+const { message, kind, named } = apiregistration;
 
 export const ServiceReference = message("ServiceReference", "The service of the other server.", {
   namespace: optional(1, string, "Namespace of the service."),
@@ -37,8 +38,8 @@ export const APIServiceSpec = message("APIServiceSpec", "Which version, and who 
 export type APIServiceSpec = TypeOf<typeof APIServiceSpec>;
 
 export const APIServiceCondition = message("APIServiceCondition", "One aspect of an API service's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(1, named("APIServiceConditionType", string), "What the condition is about."),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   lastTransitionTime: embedded(3, time, "When the status last changed."),
   reason: optional(4, string, "One CamelCase word for the last change."),
   message: optional(5, string, "The last change, for people."),

@@ -4,7 +4,7 @@ import { keyed, unique } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { internalApiserver } from "../packages.ts";
 
-const { message, kind } = internalApiserver;
+const { message, kind, named } = internalApiserver;
 
 export const ServerStorageVersion = message("ServerStorageVersion", "What one server stores and reads.", {
   apiServerID: optional(1, string, "Identity of the server."),
@@ -14,8 +14,8 @@ export const ServerStorageVersion = message("ServerStorageVersion", "What one se
 export type ServerStorageVersion = TypeOf<typeof ServerStorageVersion>;
 
 export const StorageVersionCondition = message("StorageVersionCondition", "Whether servers agree.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(1, named("StorageVersionConditionType", string), "What the condition is about."),
+  status: required(2, named("ConditionStatus", string), "True, False or Unknown."),
   observedGeneration: optional(3, int64, "The generation it was seen at."),
   lastTransitionTime: embedded(4, time, "When the status last changed."),
   reason: required(5, string, "One CamelCase word for the last change."),

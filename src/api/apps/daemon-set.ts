@@ -16,9 +16,10 @@ import { PodTemplateSpec } from "../core/pod.ts";
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus } from "../named-types.ts";
 import { apps } from "../packages.ts";
 
-const { message, kind } = apps;
+const { message, kind, named } = apps;
 
 export const RollingUpdateDaemonSet = message(
   "RollingUpdateDaemonSet",
@@ -38,7 +39,7 @@ export const DaemonSetUpdateStrategy = message(
   "DaemonSetUpdateStrategy",
   "How old pods give way to new ones.",
   {
-    type: optional(1, string, "OnDelete, or RollingUpdate.", {
+    type: optional(1, named("DaemonSetUpdateStrategyType", string), "OnDelete, or RollingUpdate.", {
       ...known("OnDelete", "RollingUpdate"),
       ...assumed("RollingUpdate"),
     }),
@@ -57,8 +58,8 @@ export const DaemonSetSpec = message("DaemonSetSpec", "What pod each node gets."
 export type DaemonSetSpec = TypeOf<typeof DaemonSetSpec>;
 
 export const DaemonSetCondition = message("DaemonSetCondition", "One aspect of a daemon set's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(1, named("DaemonSetConditionType", string), "What the condition is about."),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   lastTransitionTime: embedded(3, time, "When the status last changed."),
   reason: optional(4, string, "One CamelCase word for the last change."),
   message: optional(5, string, "The last change, for people."),

@@ -17,9 +17,10 @@ import { PodTemplateSpec } from "../core/pod.ts";
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus } from "../named-types.ts";
 import { apps } from "../packages.ts";
 
-const { message, kind } = apps;
+const { message, kind, named } = apps;
 
 export const RollingUpdateDeployment = message(
   "RollingUpdateDeployment",
@@ -32,7 +33,7 @@ export const RollingUpdateDeployment = message(
 export type RollingUpdateDeployment = TypeOf<typeof RollingUpdateDeployment>;
 
 export const DeploymentStrategy = message("DeploymentStrategy", "How old pods give way to new ones.", {
-  type: optional(1, string, "Recreate, or RollingUpdate.", {
+  type: optional(1, named("DeploymentStrategyType", string), "Recreate, or RollingUpdate.", {
     ...known("Recreate", "RollingUpdate"),
     ...assumed("RollingUpdate"),
   }),
@@ -60,8 +61,8 @@ export const DeploymentSpec = message("DeploymentSpec", "What pods are wanted, a
 export type DeploymentSpec = TypeOf<typeof DeploymentSpec>;
 
 export const DeploymentCondition = message("DeploymentCondition", "One aspect of a deployment's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(1, named("DeploymentConditionType", string), "What the condition is about."),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   lastUpdateTime: embedded(6, time, "When the condition was last written."),
   lastTransitionTime: embedded(7, time, "When the status last changed."),
   reason: optional(4, string, "One CamelCase word for the last change."),
@@ -102,8 +103,8 @@ export const ReplicaSetSpec = message("ReplicaSetSpec", "How many pods of what k
 export type ReplicaSetSpec = TypeOf<typeof ReplicaSetSpec>;
 
 export const ReplicaSetCondition = message("ReplicaSetCondition", "One aspect of a replica set's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(1, named("ReplicaSetConditionType", string), "What the condition is about."),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   lastTransitionTime: embedded(3, time, "When the status last changed."),
   reason: optional(4, string, "One CamelCase word for the last change."),
   message: optional(5, string, "The last change, for people."),

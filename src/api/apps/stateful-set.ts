@@ -17,9 +17,10 @@ import { PersistentVolumeClaim } from "../core/volume-claim.ts";
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus, PersistentVolumeClaimRetentionPolicyType } from "../named-types.ts";
 import { apps } from "../packages.ts";
 
-const { message, kind } = apps;
+const { message, kind, named } = apps;
 
 export const RollingUpdateStatefulSetStrategy = message(
   "RollingUpdateStatefulSetStrategy",
@@ -35,7 +36,12 @@ export const StatefulSetUpdateStrategy = message(
   "StatefulSetUpdateStrategy",
   "How old pods give way to new ones.",
   {
-    type: optional(1, string, "OnDelete, or RollingUpdate.", known("OnDelete", "RollingUpdate")),
+    type: optional(
+      1,
+      named("StatefulSetUpdateStrategyType", string),
+      "OnDelete, or RollingUpdate.",
+      known("OnDelete", "RollingUpdate"),
+    ),
     rollingUpdate: optional(2, RollingUpdateStatefulSetStrategy, "Settings of RollingUpdate."),
   },
 );
@@ -45,8 +51,16 @@ export const StatefulSetPersistentVolumeClaimRetentionPolicy = message(
   "StatefulSetPersistentVolumeClaimRetentionPolicy",
   "What becomes of claims that are no longer used.",
   {
-    whenDeleted: optional(1, string, "Once the set is deleted: Retain or Delete."),
-    whenScaled: optional(2, string, "Once a pod is scaled away: Retain or Delete."),
+    whenDeleted: optional(
+      1,
+      PersistentVolumeClaimRetentionPolicyType,
+      "Once the set is deleted: Retain or Delete.",
+    ),
+    whenScaled: optional(
+      2,
+      PersistentVolumeClaimRetentionPolicyType,
+      "Once a pod is scaled away: Retain or Delete.",
+    ),
   },
 );
 export type StatefulSetPersistentVolumeClaimRetentionPolicy = TypeOf<
@@ -64,10 +78,15 @@ export const StatefulSetSpec = message("StatefulSetSpec", "What pods are wanted,
   template: embedded(3, PodTemplateSpec, "What the pods look like.", { published: "required" }),
   volumeClaimTemplates: optional(4, list(PersistentVolumeClaim), "Claims made for each pod."),
   serviceName: required(5, string, "Service that gives the pods their names."),
-  podManagementPolicy: optional(6, string, "OrderedReady takes pods one by one, Parallel all at once.", {
-    ...known("OrderedReady", "Parallel"),
-    ...assumed("OrderedReady"),
-  }),
+  podManagementPolicy: optional(
+    6,
+    named("PodManagementPolicyType", string),
+    "OrderedReady takes pods one by one, Parallel all at once.",
+    {
+      ...known("OrderedReady", "Parallel"),
+      ...assumed("OrderedReady"),
+    },
+  ),
   updateStrategy: embedded(7, StatefulSetUpdateStrategy, "How old pods give way to new ones."),
   revisionHistoryLimit: pointer(8, int32, "How many old revisions are kept to go back to.", assumed(10)),
   minReadySeconds: optional(9, int32, "Seconds a new pod must stay ready before it counts."),
@@ -81,8 +100,8 @@ export const StatefulSetSpec = message("StatefulSetSpec", "What pods are wanted,
 export type StatefulSetSpec = TypeOf<typeof StatefulSetSpec>;
 
 export const StatefulSetCondition = message("StatefulSetCondition", "One aspect of a stateful set's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(1, named("StatefulSetConditionType", string), "What the condition is about."),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   lastTransitionTime: embedded(3, time, "When the status last changed."),
   reason: optional(4, string, "One CamelCase word for the last change."),
   message: optional(5, string, "The last change, for people."),

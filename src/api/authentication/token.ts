@@ -2,6 +2,7 @@
 import { type TypeOf, bool, embedded, int64, list, map, optional, required, string, time } from "#schema";
 import { assumed } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ExtraValue, UID } from "../named-types.ts";
 import { authentication } from "../packages.ts";
 
 const { message, kind } = authentication;
@@ -10,7 +11,7 @@ export const BoundObjectReference = message("BoundObjectReference", "The object 
   kind: optional(1, string, "Pod or Secret."),
   apiVersion: optional(2, string, "Version of the object."),
   name: optional(3, string, "Name of the object."),
-  uid: optional(4, string, "Identity of the object."),
+  uid: optional(4, UID, "Identity of the object."),
 });
 export type BoundObjectReference = TypeOf<typeof BoundObjectReference>;
 
@@ -45,7 +46,7 @@ export const UserInfo = message("UserInfo", "Who a user is.", {
   username: optional(1, string, "Name of the user."),
   uid: optional(2, string, "Identity of the user."),
   groups: optional(3, list(string), "Groups the user is in."),
-  extra: optional(4, map(list(string)), "What else the authenticator knows."),
+  extra: optional(4, map(ExtraValue), "What else the authenticator knows."),
 });
 export type UserInfo = TypeOf<typeof UserInfo>;
 

@@ -1,6 +1,7 @@
 // Asking what someone may do.
 import { type TypeOf, bool, embedded, list, map, optional, required, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ExtraValue } from "../named-types.ts";
 import { authorization } from "../packages.ts";
 
 const { message, kind } = authorization;
@@ -30,7 +31,7 @@ export const SubjectAccessReviewSpec = message(
     nonResourceAttributes: optional(2, NonResourceAttributes, "An action on a path beside the API."),
     user: optional(3, string, "Name of the user."),
     groups: optional(4, list(string), "Groups of the user."),
-    extra: optional(5, map(list(string)), "What else the authenticator knows of the user."),
+    extra: optional(5, map(ExtraValue), "What else the authenticator knows of the user."),
     uid: optional(6, string, "Identity of the user."),
   },
 );

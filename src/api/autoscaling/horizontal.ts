@@ -15,9 +15,10 @@ import {
 import { assumed, emptyCounts, keyed, merged, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus, MetricSourceType, ResourceName } from "../named-types.ts";
 import { autoscalingV2 } from "../packages.ts";
 
-const { message, kind } = autoscalingV2;
+const { message, kind, named } = autoscalingV2;
 
 export const CrossVersionObjectReference = message(
   "CrossVersionObjectReference",
@@ -37,7 +38,7 @@ export const MetricIdentifier = message("MetricIdentifier", "Which metric.", {
 export type MetricIdentifier = TypeOf<typeof MetricIdentifier>;
 
 export const MetricTarget = message("MetricTarget", "The value to aim at.", {
-  type: required(1, string, "Utilization, Value or AverageValue."),
+  type: required(1, named("MetricTargetType", string), "Utilization, Value or AverageValue."),
   value: pointer(2, quantity, "A value as such."),
   averageValue: pointer(3, quantity, "A value for each pod."),
   averageUtilization: pointer(4, int32, "A share of the requests, in percent."),
@@ -58,7 +59,7 @@ export const PodsMetricSource = message("PodsMetricSource", "A metric of the pod
 export type PodsMetricSource = TypeOf<typeof PodsMetricSource>;
 
 export const ResourceMetricSource = message("ResourceMetricSource", "The pods' use of a resource.", {
-  name: required(1, string, "The resource."),
+  name: required(1, ResourceName, "The resource."),
   target: embedded(2, MetricTarget, "The value to aim at.", { published: "required" }),
 });
 export type ResourceMetricSource = TypeOf<typeof ResourceMetricSource>;
@@ -67,7 +68,7 @@ export const ContainerResourceMetricSource = message(
   "ContainerResourceMetricSource",
   "One container's use of a resource.",
   {
-    name: required(1, string, "The resource."),
+    name: required(1, ResourceName, "The resource."),
     target: embedded(2, MetricTarget, "The value to aim at.", { published: "required" }),
     container: required(3, string, "Name of the container."),
   },
@@ -81,7 +82,7 @@ export const ExternalMetricSource = message("ExternalMetricSource", "A metric fr
 export type ExternalMetricSource = TypeOf<typeof ExternalMetricSource>;
 
 export const MetricSpec = message("MetricSpec", "What to go by; the one that type says is set.", {
-  type: required(1, string, "Object, Pods, Resource, ContainerResource or External."),
+  type: required(1, MetricSourceType, "Object, Pods, Resource, ContainerResource or External."),
   object: optional(2, ObjectMetricSource, "A metric of one object."),
   pods: optional(3, PodsMetricSource, "A metric of the pods."),
   resource: optional(4, ResourceMetricSource, "The pods' use of a resource."),
@@ -91,7 +92,7 @@ export const MetricSpec = message("MetricSpec", "What to go by; the one that typ
 export type MetricSpec = TypeOf<typeof MetricSpec>;
 
 export const HPAScalingPolicy = message("HPAScalingPolicy", "How fast the number may change.", {
-  type: required(1, string, "Counts Pods, or Percent of the present number."),
+  type: required(1, named("HPAScalingPolicyType", string), "Counts Pods, or Percent of the present number."),
   value: required(2, int32, "How much may change."),
   periodSeconds: required(3, int32, "In how many seconds."),
 });
@@ -99,7 +100,11 @@ export type HPAScalingPolicy = TypeOf<typeof HPAScalingPolicy>;
 
 export const HPAScalingRules = message("HPAScalingRules", "How the number may change in one direction.", {
   stabilizationWindowSeconds: pointer(3, int32, "Seconds of past wishes that are looked at before acting."),
-  selectPolicy: pointer(1, string, "Which policy counts: Max, Min or Disabled."),
+  selectPolicy: pointer(
+    1,
+    named("ScalingPolicySelect", string),
+    "Which policy counts: Max, Min or Disabled.",
+  ),
   policies: optional(2, list(HPAScalingPolicy), "The policies.", { ...whole, ...emptyCounts }),
 });
 export type HPAScalingRules = TypeOf<typeof HPAScalingRules>;
@@ -150,7 +155,7 @@ export const PodsMetricStatus = message("PodsMetricStatus", "A measured metric o
 export type PodsMetricStatus = TypeOf<typeof PodsMetricStatus>;
 
 export const ResourceMetricStatus = message("ResourceMetricStatus", "The pods' measured use of a resource.", {
-  name: required(1, string, "The resource."),
+  name: required(1, ResourceName, "The resource."),
   current: embedded(2, MetricValueStatus, "What was measured.", { published: "required" }),
 });
 export type ResourceMetricStatus = TypeOf<typeof ResourceMetricStatus>;
@@ -159,7 +164,7 @@ export const ContainerResourceMetricStatus = message(
   "ContainerResourceMetricStatus",
   "One container's measured use of a resource.",
   {
-    name: required(1, string, "The resource."),
+    name: required(1, ResourceName, "The resource."),
     current: embedded(2, MetricValueStatus, "What was measured.", { published: "required" }),
     container: required(3, string, "Name of the container."),
   },
@@ -177,7 +182,7 @@ export const ExternalMetricStatus = message(
 export type ExternalMetricStatus = TypeOf<typeof ExternalMetricStatus>;
 
 export const MetricStatus = message("MetricStatus", "What was measured; the one that type says is set.", {
-  type: required(1, string, "Object, Pods, Resource, ContainerResource or External."),
+  type: required(1, MetricSourceType, "Object, Pods, Resource, ContainerResource or External."),
   object: optional(2, ObjectMetricStatus, "A metric of one object."),
   pods: optional(3, PodsMetricStatus, "A metric of the pods."),
   resource: optional(4, ResourceMetricStatus, "The pods' use of a resource."),
@@ -190,8 +195,8 @@ export const HorizontalPodAutoscalerCondition = message(
   "HorizontalPodAutoscalerCondition",
   "One aspect of an autoscaler's state.",
   {
-    type: required(1, string, "What the condition is about."),
-    status: required(2, string, "True, False or Unknown."),
+    type: required(1, named("HorizontalPodAutoscalerConditionType", string), "What the condition is about."),
+    status: required(2, ConditionStatus, "True, False or Unknown."),
     lastTransitionTime: embedded(3, time, "When the status last changed."),
     reason: optional(4, string, "One CamelCase word for the last change."),
     message: optional(5, string, "The last change, for people."),

@@ -17,9 +17,10 @@ import { ObjectReference } from "../core/reference.ts";
 import { assumed, known, merged, unique, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus, PodConditionType, UID } from "../named-types.ts";
 import { batch } from "../packages.ts";
 
-const { message, kind } = batch;
+const { message, kind, named } = batch;
 
 export const PodFailurePolicyOnExitCodesRequirement = message(
   "PodFailurePolicyOnExitCodesRequirement",
@@ -29,7 +30,12 @@ export const PodFailurePolicyOnExitCodesRequirement = message(
       nullable: true,
       published: "optional",
     }),
-    operator: required(2, string, "In or NotIn.", known("In", "NotIn")),
+    operator: required(
+      2,
+      named("PodFailurePolicyOnExitCodesOperator", string),
+      "In or NotIn.",
+      known("In", "NotIn"),
+    ),
     values: required(3, list(int32), "The codes.", unique),
   },
 );
@@ -39,8 +45,8 @@ export const PodFailurePolicyOnPodConditionsPattern = message(
   "PodFailurePolicyOnPodConditionsPattern",
   "Looks at a condition of the pod.",
   {
-    type: required(1, string, "Type of the condition."),
-    status: required(2, string, "Status it must have."),
+    type: required(1, PodConditionType, "Type of the condition."),
+    status: required(2, ConditionStatus, "Status it must have."),
   },
 );
 export type PodFailurePolicyOnPodConditionsPattern = TypeOf<typeof PodFailurePolicyOnPodConditionsPattern>;
@@ -49,7 +55,12 @@ export const PodFailurePolicyRule = message(
   "PodFailurePolicyRule",
   "What a failed pod that matches means for the job.",
   {
-    action: required(1, string, "FailJob, Ignore or Count.", known("Count", "FailJob", "Ignore")),
+    action: required(
+      1,
+      named("PodFailurePolicyAction", string),
+      "FailJob, Ignore or Count.",
+      known("Count", "FailJob", "Ignore"),
+    ),
     onExitCodes: required(2, PodFailurePolicyOnExitCodesRequirement, "Matches by exit code.", {
       nullable: true,
       published: "optional",
@@ -85,7 +96,7 @@ export const JobSpec = message("JobSpec", "What is to run, how often, and when t
   ),
   completionMode: pointer(
     9,
-    string,
+    named("CompletionMode", string),
     "NonIndexed, or Indexed to give each pod a number.",
     known("Indexed", "NonIndexed"),
   ),
@@ -97,15 +108,15 @@ export const UncountedTerminatedPods = message(
   "UncountedTerminatedPods",
   "Ended pods that are not in the counters yet.",
   {
-    succeeded: optional(1, list(string), "Identities of pods that succeeded.", unique),
-    failed: optional(2, list(string), "Identities of pods that failed.", unique),
+    succeeded: optional(1, list(UID), "Identities of pods that succeeded.", unique),
+    failed: optional(2, list(UID), "Identities of pods that failed.", unique),
   },
 );
 export type UncountedTerminatedPods = TypeOf<typeof UncountedTerminatedPods>;
 
 export const JobCondition = message("JobCondition", "One aspect of a job's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(1, named("JobConditionType", string), "What the condition is about."),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   lastProbeTime: embedded(3, time, "When the condition was last checked."),
   lastTransitionTime: embedded(4, time, "When the status last changed."),
   reason: optional(5, string, "One CamelCase word for the last change."),
@@ -150,10 +161,15 @@ export const CronJobSpec = message("CronJobSpec", "When to run what.", {
   schedule: required(1, string, "When, in cron form."),
   timeZone: pointer(8, string, "Time zone of the schedule; the controller's own when unset."),
   startingDeadlineSeconds: pointer(2, int64, "How late a run may begin before it is skipped."),
-  concurrencyPolicy: optional(3, string, "What if the last run still goes on: Allow, Forbid or Replace.", {
-    ...known("Allow", "Forbid", "Replace"),
-    ...assumed("Allow"),
-  }),
+  concurrencyPolicy: optional(
+    3,
+    named("ConcurrencyPolicy", string),
+    "What if the last run still goes on: Allow, Forbid or Replace.",
+    {
+      ...known("Allow", "Forbid", "Replace"),
+      ...assumed("Allow"),
+    },
+  ),
   suspend: pointer(4, bool, "Holds further runs back.", assumed(false)),
   jobTemplate: embedded(5, JobTemplateSpec, "What the jobs look like.", { published: "required" }),
   successfulJobsHistoryLimit: pointer(6, int32, "How many succeeded jobs are kept.", assumed(3)),

@@ -14,9 +14,10 @@ import {
 } from "#schema";
 import { keyed, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus, ExtraValue } from "../named-types.ts";
 import { certificates } from "../packages.ts";
 
-const { message, kind } = certificates;
+const { message, kind, named } = certificates;
 
 export const CertificateSigningRequestSpec = message(
   "CertificateSigningRequestSpec",
@@ -25,11 +26,11 @@ export const CertificateSigningRequestSpec = message(
     request: required(1, bytes, "The request, in PEM.", whole),
     signerName: required(7, string, "Who is to sign it."),
     expirationSeconds: pointer(8, int32, "How long it should be good; the signer may change it."),
-    usages: optional(5, list(string), "What it is to be used for.", whole),
+    usages: optional(5, list(named("KeyUsage", string)), "What it is to be used for.", whole),
     username: optional(2, string, "Who asked; set by the server."),
     uid: optional(3, string, "Identity of who asked; set by the server."),
     groups: optional(4, list(string), "Groups of who asked; set by the server.", whole),
-    extra: optional(6, map(list(string)), "What else was known of who asked; set by the server."),
+    extra: optional(6, map(ExtraValue), "What else was known of who asked; set by the server."),
   },
 );
 export type CertificateSigningRequestSpec = TypeOf<typeof CertificateSigningRequestSpec>;
@@ -38,8 +39,8 @@ export const CertificateSigningRequestCondition = message(
   "CertificateSigningRequestCondition",
   "Approved, Denied or Failed.",
   {
-    type: required(1, string, "What the condition is about."),
-    status: required(6, string, "True, False or Unknown."),
+    type: required(1, named("RequestConditionType", string), "What the condition is about."),
+    status: required(6, ConditionStatus, "True, False or Unknown."),
     reason: optional(2, string, "One CamelCase word for the last change."),
     message: optional(3, string, "The last change, for people."),
     lastUpdateTime: embedded(4, time, "When the condition was last written."),

@@ -13,9 +13,10 @@ import {
 } from "#schema";
 import { known, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
+import { NodeInclusionPolicy, TaintEffect } from "../named-types.ts";
 import { core } from "../packages.ts";
 
-const { message } = core;
+const { message, named } = core;
 
 export const NodeSelectorRequirement = message(
   "NodeSelectorRequirement",
@@ -24,7 +25,7 @@ export const NodeSelectorRequirement = message(
     key: required(1, string, "The label or field."),
     operator: required(
       2,
-      string,
+      named("NodeSelectorOperator", string),
       "In, NotIn, Exists, DoesNotExist, Gt or Lt.",
       known("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"),
     ),
@@ -166,7 +167,7 @@ export const Taint = message("Taint", "Keeps pods off a node unless they tolerat
   value: optional(2, string, "Value of the taint."),
   effect: required(
     3,
-    string,
+    TaintEffect,
     "NoSchedule, PreferNoSchedule or NoExecute.",
     known("NoExecute", "NoSchedule", "PreferNoSchedule"),
   ),
@@ -176,11 +177,16 @@ export type Taint = TypeOf<typeof Taint>;
 
 export const Toleration = message("Toleration", "Lets a pod onto nodes with a matching taint.", {
   key: optional(1, string, "Taint to tolerate; empty with Exists tolerates all."),
-  operator: optional(2, string, "Exists or Equal; Equal when empty.", known("Equal", "Exists")),
+  operator: optional(
+    2,
+    named("TolerationOperator", string),
+    "Exists or Equal; Equal when empty.",
+    known("Equal", "Exists"),
+  ),
   value: optional(3, string, "Value the taint must have, for Equal."),
   effect: optional(
     4,
-    string,
+    TaintEffect,
     "Effect to tolerate; empty for all.",
     known("NoExecute", "NoSchedule", "PreferNoSchedule"),
   ),
@@ -196,7 +202,7 @@ export const TopologySpreadConstraint = message(
     topologyKey: required(2, string, "Nodes with the same value of this label are one place."),
     whenUnsatisfiable: required(
       3,
-      string,
+      named("UnsatisfiableConstraintAction", string),
       "DoNotSchedule, or ScheduleAnyway to make it a wish.",
       known("DoNotSchedule", "ScheduleAnyway"),
     ),
@@ -204,13 +210,13 @@ export const TopologySpreadConstraint = message(
     minDomains: pointer(5, int32, "Fewest places for which the smallest count is not taken as 0."),
     nodeAffinityPolicy: pointer(
       6,
-      string,
+      NodeInclusionPolicy,
       "Whether nodes that the affinity leaves out count: Honor or Ignore.",
       known("Honor", "Ignore"),
     ),
     nodeTaintsPolicy: pointer(
       7,
-      string,
+      NodeInclusionPolicy,
       "Whether tainted nodes count: Honor or Ignore.",
       known("Honor", "Ignore"),
     ),

@@ -2,13 +2,18 @@
 import { type TypeOf, bytes, embedded, list, optional, required, string } from "#schema";
 import { merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus } from "../named-types.ts";
 import { core } from "../packages.ts";
 
-const { message, kind } = core;
+const { message, kind, named } = core;
 
 export const ComponentCondition = message("ComponentCondition", "Whether a component is well.", {
-  type: required(1, string, "What the condition is about; Healthy is known."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(
+    1,
+    named("ComponentConditionType", string),
+    "What the condition is about; Healthy is known.",
+  ),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   message: optional(3, string, "What the check said."),
   error: optional(4, string, "Why the check failed."),
 });

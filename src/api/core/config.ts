@@ -5,7 +5,7 @@ import { ObjectMeta } from "../meta/object-meta.ts";
 import { core } from "../packages.ts";
 import { LocalObjectReference, ObjectReference } from "./reference.ts";
 
-const { kind } = core;
+const { kind, named } = core;
 
 export const ConfigMap = kind("ConfigMap", "Settings for pods to read.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
@@ -20,7 +20,7 @@ export const Secret = kind("Secret", "Values that must not be seen by everyone."
   immutable: pointer(5, bool, "Forbids any later change of the data."),
   data: optional(2, map(bytes), "Values as bytes."),
   stringData: optional(4, map(string), "Values as text; write only, folded into data."),
-  type: optional(3, string, "Says how programs may use the data.", assumed("Opaque")),
+  type: optional(3, named("SecretType", string), "Says how programs may use the data.", assumed("Opaque")),
 });
 export type Secret = TypeOf<typeof Secret>;
 

@@ -6,28 +6,27 @@ import {
   inline,
   int32,
   list,
-  map,
   optional,
   pointer,
-  quantity,
   required,
   string,
   time,
 } from "#schema";
 import { assumed, gated, keyed, known, merged, whole } from "../extras.ts";
+import { Protocol, ResourceList } from "../named-types.ts";
 import { core } from "../packages.ts";
 import { EnvFromSource, EnvVar } from "./env.ts";
 import { Lifecycle, Probe } from "./probe.ts";
 import { ContainerResizePolicy, ResourceRequirements } from "./resources.ts";
 import { SecurityContext } from "./security.ts";
 
-const { message } = core;
+const { message, named } = core;
 
 export const ContainerPort = message("ContainerPort", "A port that a container listens on.", {
   name: optional(1, string, "Name by which services may refer to the port; unique in the pod."),
   hostPort: optional(2, int32, "Port of the node that leads here."),
   containerPort: required(3, int32, "Port of the pod's address."),
-  protocol: optional(4, string, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), default: "TCP" }),
+  protocol: optional(4, Protocol, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), default: "TCP" }),
   hostIP: optional(5, string, "Address of the node to bind the host port to."),
 });
 export type ContainerPort = TypeOf<typeof ContainerPort>;
@@ -39,7 +38,7 @@ export const VolumeMount = message("VolumeMount", "Where a volume appears in a c
   subPath: optional(4, string, "Path within the volume to mount instead of its root."),
   mountPropagation: pointer(
     5,
-    string,
+    named("MountPropagationMode", string),
     "Whether later mounts pass in or out: None, HostToContainer or Bidirectional.",
     known("Bidirectional", "HostToContainer", "None"),
   ),
@@ -94,7 +93,7 @@ export const Container = message("Container", "One program with its image and su
   ),
   terminationMessagePolicy: optional(
     20,
-    string,
+    named("TerminationMessagePolicy", string),
     "Where the last message comes from: File, or FallbackToLogsOnError.",
     {
       ...known("FallbackToLogsOnError", "File"),
@@ -103,7 +102,7 @@ export const Container = message("Container", "One program with its image and su
   ),
   imagePullPolicy: optional(
     14,
-    string,
+    named("PullPolicy", string),
     "When to pull: Always, IfNotPresent or Never.",
     known("Always", "IfNotPresent", "Never"),
   ),
@@ -180,7 +179,7 @@ export const ContainerStatus = message("ContainerStatus", "What is known about o
   imageID: required(7, string, "Identity of that image."),
   containerID: optional(8, string, "Identity of the run, as type://id."),
   started: pointer(9, bool, "Whether it has started for good: startup probe passed, postStart done."),
-  allocatedResources: optional(10, map(quantity), "What the node set aside for it."),
+  allocatedResources: optional(10, ResourceList, "What the node set aside for it."),
   resources: optional(11, ResourceRequirements, "Requests and limits in force."),
 });
 export type ContainerStatus = TypeOf<typeof ContainerStatus>;

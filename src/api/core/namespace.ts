@@ -2,18 +2,23 @@
 import { type TypeOf, embedded, list, optional, required, string, time } from "#schema";
 import { assumed, known, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus } from "../named-types.ts";
 import { core } from "../packages.ts";
 
-const { message, kind } = core;
+const { message, kind, named } = core;
 
 export const NamespaceSpec = message("NamespaceSpec", "How a namespace ends.", {
-  finalizers: optional(1, list(string), "Who must have cleaned up before the namespace may go."),
+  finalizers: optional(
+    1,
+    list(named("FinalizerName", string)),
+    "Who must have cleaned up before the namespace may go.",
+  ),
 });
 export type NamespaceSpec = TypeOf<typeof NamespaceSpec>;
 
 export const NamespaceCondition = message("NamespaceCondition", "One aspect of a namespace's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(1, named("NamespaceConditionType", string), "What the condition is about."),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   lastTransitionTime: embedded(4, time, "When the status last changed."),
   reason: optional(5, string, "One CamelCase word for the last change."),
   message: optional(6, string, "The last change, for people."),
@@ -21,10 +26,15 @@ export const NamespaceCondition = message("NamespaceCondition", "One aspect of a
 export type NamespaceCondition = TypeOf<typeof NamespaceCondition>;
 
 export const NamespaceStatus = message("NamespaceStatus", "Where a namespace is in its life.", {
-  phase: optional(1, string, "Active, or Terminating while its contents are removed.", {
-    ...known("Active", "Terminating"),
-    ...assumed("Active"),
-  }),
+  phase: optional(
+    1,
+    named("NamespacePhase", string),
+    "Active, or Terminating while its contents are removed.",
+    {
+      ...known("Active", "Terminating"),
+      ...assumed("Active"),
+    },
+  ),
   conditions: optional(2, list(NamespaceCondition), "What holds up the removal.", merged("type")),
 });
 export type NamespaceStatus = TypeOf<typeof NamespaceStatus>;

@@ -1,24 +1,12 @@
 // Nodes: machines that run pods.
-import {
-  type TypeOf,
-  bool,
-  embedded,
-  int32,
-  int64,
-  list,
-  map,
-  optional,
-  quantity,
-  required,
-  string,
-  time,
-} from "#schema";
+import { type TypeOf, bool, embedded, int32, int64, list, optional, required, string, time } from "#schema";
 import { known, merged, worded } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus, ResourceList, UID, UniqueVolumeName } from "../named-types.ts";
 import { core } from "../packages.ts";
 import { Taint } from "./affinity.ts";
 
-const { message, kind } = core;
+const { message, kind, named } = core;
 
 export const ConfigMapNodeConfigSource = message(
   "ConfigMapNodeConfigSource",
@@ -26,7 +14,7 @@ export const ConfigMapNodeConfigSource = message(
   {
     namespace: required(1, string, "Namespace of the map."),
     name: required(2, string, "Name of the map."),
-    uid: optional(3, string, "Identity of the map."),
+    uid: optional(3, UID, "Identity of the map."),
     resourceVersion: optional(4, string, "Version of the map."),
     ...worded({
       nodeagentConfigKey: required(5, string, "Key in the map that holds the settings."),
@@ -101,7 +89,7 @@ export const NodeSystemInfo = message("NodeSystemInfo", "What the machine and it
 export type NodeSystemInfo = TypeOf<typeof NodeSystemInfo>;
 
 export const AttachedVolume = message("AttachedVolume", "A volume attached to a node.", {
-  name: required(1, string, "Name of the volume."),
+  name: required(1, UniqueVolumeName, "Name of the volume."),
   devicePath: required(2, string, "Path of its device."),
 });
 export type AttachedVolume = TypeOf<typeof AttachedVolume>;
@@ -113,8 +101,8 @@ export const ContainerImage = message("ContainerImage", "An image on a node.", {
 export type ContainerImage = TypeOf<typeof ContainerImage>;
 
 export const NodeCondition = message("NodeCondition", "One aspect of a node's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(1, named("NodeConditionType", string), "What the condition is about."),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   lastHeartbeatTime: embedded(3, time, "When the condition was last confirmed."),
   lastTransitionTime: embedded(4, time, "When the status last changed."),
   reason: optional(5, string, "One CamelCase word for the last change."),
@@ -123,15 +111,24 @@ export const NodeCondition = message("NodeCondition", "One aspect of a node's st
 export type NodeCondition = TypeOf<typeof NodeCondition>;
 
 export const NodeAddress = message("NodeAddress", "One address of a node.", {
-  type: required(1, string, "Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS."),
+  type: required(
+    1,
+    named("NodeAddressType", string),
+    "Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.",
+  ),
   address: required(2, string, "The address."),
 });
 export type NodeAddress = TypeOf<typeof NodeAddress>;
 
 export const NodeStatus = message("NodeStatus", "What a node reports.", {
-  capacity: optional(1, map(quantity), "All that it has."),
-  allocatable: optional(2, map(quantity), "What of that pods may use."),
-  phase: optional(3, string, "No longer used.", known("Pending", "Running", "Terminated")),
+  capacity: optional(1, ResourceList, "All that it has."),
+  allocatable: optional(2, ResourceList, "What of that pods may use."),
+  phase: optional(
+    3,
+    named("NodePhase", string),
+    "No longer used.",
+    known("Pending", "Running", "Terminated"),
+  ),
   conditions: optional(
     4,
     list(NodeCondition),
@@ -142,7 +139,7 @@ export const NodeStatus = message("NodeStatus", "What a node reports.", {
   daemonEndpoints: embedded(6, NodeDaemonEndpoints, "Where its daemons listen."),
   nodeInfo: embedded(7, NodeSystemInfo, "What the machine and its software are."),
   images: optional(8, list(ContainerImage), "Images on it."),
-  volumesInUse: optional(9, list(string), "Volumes mounted on it."),
+  volumesInUse: optional(9, list(UniqueVolumeName), "Volumes mounted on it."),
   volumesAttached: optional(10, list(AttachedVolume), "Volumes attached to it."),
   config: optional(11, NodeConfigStatus, "No longer used."),
 });

@@ -1,19 +1,13 @@
 // Persistent volumes: pieces of storage.
-import {
-  type TypeOf,
-  bool,
-  embedded,
-  inline,
-  list,
-  map,
-  optional,
-  pointer,
-  quantity,
-  required,
-  string,
-} from "#schema";
+import { type TypeOf, bool, embedded, inline, list, map, optional, pointer, required, string } from "#schema";
 import { assumed, known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import {
+  PersistentVolumeAccessMode,
+  PersistentVolumeMode,
+  PersistentVolumeReclaimPolicy,
+  ResourceList,
+} from "../named-types.ts";
 import { core } from "../packages.ts";
 import { NodeSelector } from "./affinity.ts";
 import { ObjectReference, SecretReference } from "./reference.ts";
@@ -40,7 +34,7 @@ import {
 } from "./volume-vendor.ts";
 import { HostPathVolumeSource } from "./volume.ts";
 
-const { message, kind } = core;
+const { message, kind, named } = core;
 
 export const LocalVolumeSource = message("LocalVolumeSource", "A disk or directory of one node.", {
   path: required(1, string, "Path on the node."),
@@ -98,28 +92,38 @@ export const VolumeNodeAffinity = message("VolumeNodeAffinity", "From which node
 export type VolumeNodeAffinity = TypeOf<typeof VolumeNodeAffinity>;
 
 export const PersistentVolumeSpec = message("PersistentVolumeSpec", "What a volume is.", {
-  capacity: optional(1, map(quantity), "Its size."),
+  capacity: optional(1, ResourceList, "Its size."),
   persistentVolumeSource: inline(2, PersistentVolumeSource),
-  accessModes: optional(3, list(string), "How it can be mounted."),
+  accessModes: optional(3, list(PersistentVolumeAccessMode), "How it can be mounted."),
   claimRef: optional(4, ObjectReference, "The claim it is bound to.", { atomicMap: false }),
   persistentVolumeReclaimPolicy: optional(
     5,
-    string,
+    PersistentVolumeReclaimPolicy,
     "What happens once the claim is gone: Retain, Delete or Recycle.",
     known("Delete", "Recycle", "Retain"),
   ),
   storageClassName: optional(6, string, "Class it belongs to; empty for none."),
   mountOptions: optional(7, list(string), "Options for mounting."),
-  volumeMode: pointer(8, string, "Filesystem, or Block for a raw device.", known("Block", "Filesystem")),
+  volumeMode: pointer(
+    8,
+    PersistentVolumeMode,
+    "Filesystem, or Block for a raw device.",
+    known("Block", "Filesystem"),
+  ),
   nodeAffinity: optional(9, VolumeNodeAffinity, "From which nodes it can be reached."),
 });
 export type PersistentVolumeSpec = TypeOf<typeof PersistentVolumeSpec>;
 
 export const PersistentVolumeStatus = message("PersistentVolumeStatus", "Where a volume is in its life.", {
-  phase: optional(1, string, "Pending, Available, Bound, Released or Failed.", {
-    ...known("Available", "Bound", "Failed", "Pending", "Released"),
-    ...assumed("Pending"),
-  }),
+  phase: optional(
+    1,
+    named("PersistentVolumePhase", string),
+    "Pending, Available, Bound, Released or Failed.",
+    {
+      ...known("Available", "Bound", "Failed", "Pending", "Released"),
+      ...assumed("Pending"),
+    },
+  ),
   message: optional(2, string, "Why it is in this state, for people."),
   reason: optional(3, string, "Why it is in this state, in one word."),
 });

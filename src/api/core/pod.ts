@@ -9,13 +9,13 @@ import {
   map,
   optional,
   pointer,
-  quantity,
   required,
   string,
   time,
 } from "#schema";
 import { assumed, keyed, known, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus, PodConditionType, PreemptionPolicy, ResourceList } from "../named-types.ts";
 import { core } from "../packages.ts";
 import { Affinity, Toleration, TopologySpreadConstraint } from "./affinity.ts";
 import { Container, ContainerStatus, EphemeralContainer } from "./container.ts";
@@ -23,10 +23,10 @@ import { LocalObjectReference, ObjectReference } from "./reference.ts";
 import { PodSecurityContext } from "./security.ts";
 import { Volume } from "./volume.ts";
 
-const { message, kind } = core;
+const { message, kind, named } = core;
 
 export const PodOS = message("PodOS", "The operating system a pod is made for.", {
-  name: required(1, string, "linux or windows."),
+  name: required(1, named("OSName", string), "linux or windows."),
 });
 export type PodOS = TypeOf<typeof PodOS>;
 
@@ -43,7 +43,7 @@ export const PodReadinessGate = message(
   "PodReadinessGate",
   "A condition that must also be true for the pod to be ready.",
   {
-    conditionType: required(1, string, "Type of the condition."),
+    conditionType: required(1, PodConditionType, "Type of the condition."),
   },
 );
 export type PodReadinessGate = TypeOf<typeof PodReadinessGate>;
@@ -104,10 +104,15 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
     "Containers added later, to look into the pod.",
     merged("name"),
   ),
-  restartPolicy: optional(3, string, "When ended containers start again: Always, OnFailure or Never.", {
-    ...known("Always", "Never", "OnFailure"),
-    ...assumed("Always"),
-  }),
+  restartPolicy: optional(
+    3,
+    named("RestartPolicy", string),
+    "When ended containers start again: Always, OnFailure or Never.",
+    {
+      ...known("Always", "Never", "OnFailure"),
+      ...assumed("Always"),
+    },
+  ),
   terminationGracePeriodSeconds: pointer(
     4,
     int64,
@@ -117,7 +122,7 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
   activeDeadlineSeconds: pointer(5, int64, "Seconds the pod may run before it is stopped as failed."),
   dnsPolicy: optional(
     6,
-    string,
+    named("DNSPolicy", string),
     "Which name servers it uses: ClusterFirst, ClusterFirstWithHostNet, Default or None.",
     {
       ...known("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
@@ -158,13 +163,13 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
   enableServiceLinks: pointer(30, bool, "Whether services show up in its environment."),
   preemptionPolicy: pointer(
     31,
-    string,
+    PreemptionPolicy,
     "Whether it may push others out: PreemptLowerPriority or Never.",
     known("Never", "PreemptLowerPriority"),
   ),
   overhead: optional(
     32,
-    map(quantity),
+    ResourceList,
     "What running it costs beside its containers; set from the runtime class.",
   ),
   topologySpreadConstraints: optional(
@@ -196,8 +201,8 @@ export const PodIP = message("PodIP", "One address of a pod.", {
 export type PodIP = TypeOf<typeof PodIP>;
 
 export const PodCondition = message("PodCondition", "One aspect of a pod's state.", {
-  type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  type: required(1, PodConditionType, "What the condition is about."),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   lastProbeTime: embedded(3, time, "When the condition was last checked."),
   lastTransitionTime: embedded(4, time, "When the status last changed."),
   reason: optional(5, string, "One CamelCase word for the last change."),
@@ -208,7 +213,7 @@ export type PodCondition = TypeOf<typeof PodCondition>;
 export const PodStatus = message("PodStatus", "What is known about a pod; mostly written by its node.", {
   phase: optional(
     1,
-    string,
+    named("PodPhase", string),
     "Pending, Running, Succeeded, Failed or Unknown.",
     known("Failed", "Pending", "Running", "Succeeded", "Unknown"),
   ),
@@ -229,12 +234,12 @@ export const PodStatus = message("PodStatus", "What is known about a pod; mostly
   containerStatuses: optional(8, list(ContainerStatus), "State of the containers."),
   qosClass: optional(
     9,
-    string,
+    named("PodQOSClass", string),
     "Guaranteed, Burstable or BestEffort; follows from its resources.",
     known("BestEffort", "Burstable", "Guaranteed"),
   ),
   ephemeralContainerStatuses: optional(13, list(ContainerStatus), "State of the ephemeral containers."),
-  resize: optional(14, string, "How a wanted change of resources stands."),
+  resize: optional(14, named("PodResizeStatus", string), "How a wanted change of resources stands."),
 });
 export type PodStatus = TypeOf<typeof PodStatus>;
 

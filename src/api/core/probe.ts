@@ -15,7 +15,7 @@ import {
 import { assumed, gated, known } from "../extras.ts";
 import { core } from "../packages.ts";
 
-const { message } = core;
+const { message, named } = core;
 
 export const HTTPHeader = message("HTTPHeader", "One header of a request.", {
   name: required(1, string, "Name of the header; spelled canonically when sent."),
@@ -27,7 +27,10 @@ export const HTTPGetAction = message("HTTPGetAction", "A request to the containe
   path: optional(1, string, "Path to ask for.", assumed("/")),
   port: embedded(2, intOrString, "Number or name of the port.", { published: "required" }),
   host: optional(3, string, "Host to connect to; the pod itself when empty."),
-  scheme: optional(4, string, "HTTP or HTTPS.", { ...known("HTTP", "HTTPS"), ...assumed("HTTP") }),
+  scheme: optional(4, named("URIScheme", string), "HTTP or HTTPS.", {
+    ...known("HTTP", "HTTPS"),
+    ...assumed("HTTP"),
+  }),
   httpHeaders: optional(5, list(HTTPHeader), "Headers to send along."),
 });
 export type HTTPGetAction = TypeOf<typeof HTTPGetAction>;

@@ -1,18 +1,19 @@
 // Limits on what a namespace may use.
-import { type TypeOf, embedded, list, map, optional, quantity, required, string } from "#schema";
+import { type TypeOf, embedded, list, optional, required, string } from "#schema";
 import { known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ResourceList, ResourceQuotaScope } from "../named-types.ts";
 import { core } from "../packages.ts";
 
-const { message, kind } = core;
+const { message, kind, named } = core;
 
 export const LimitRangeItem = message("LimitRangeItem", "Limits for one type of object.", {
-  type: required(1, string, "What is limited: Pod, Container or PersistentVolumeClaim."),
-  max: optional(2, map(quantity), "The most of each resource."),
-  min: optional(3, map(quantity), "The least of each resource."),
-  default: optional(4, map(quantity), "Limit given to containers that set none."),
-  defaultRequest: optional(5, map(quantity), "Request given to containers that set none."),
-  maxLimitRequestRatio: optional(6, map(quantity), "How many times the request the limit may be."),
+  type: required(1, named("LimitType", string), "What is limited: Pod, Container or PersistentVolumeClaim."),
+  max: optional(2, ResourceList, "The most of each resource."),
+  min: optional(3, ResourceList, "The least of each resource."),
+  default: optional(4, ResourceList, "Limit given to containers that set none."),
+  defaultRequest: optional(5, ResourceList, "Request given to containers that set none."),
+  maxLimitRequestRatio: optional(6, ResourceList, "How many times the request the limit may be."),
 });
 export type LimitRangeItem = TypeOf<typeof LimitRangeItem>;
 
@@ -33,7 +34,7 @@ export const ScopedResourceSelectorRequirement = message(
   {
     scopeName: required(
       1,
-      string,
+      ResourceQuotaScope,
       "What the condition looks at.",
       known(
         "BestEffort",
@@ -46,7 +47,7 @@ export const ScopedResourceSelectorRequirement = message(
     ),
     operator: required(
       2,
-      string,
+      named("ScopeSelectorOperator", string),
       "In, NotIn, Exists or DoesNotExist.",
       known("DoesNotExist", "Exists", "In", "NotIn"),
     ),
@@ -66,15 +67,15 @@ export const ScopeSelector = message(
 export type ScopeSelector = TypeOf<typeof ScopeSelector>;
 
 export const ResourceQuotaSpec = message("ResourceQuotaSpec", "How much a namespace may use.", {
-  hard: optional(1, map(quantity), "The most of each resource."),
-  scopes: optional(2, list(string), "What is counted; everything when empty."),
+  hard: optional(1, ResourceList, "The most of each resource."),
+  scopes: optional(2, list(ResourceQuotaScope), "What is counted; everything when empty."),
   scopeSelector: optional(3, ScopeSelector, "Further conditions on what is counted."),
 });
 export type ResourceQuotaSpec = TypeOf<typeof ResourceQuotaSpec>;
 
 export const ResourceQuotaStatus = message("ResourceQuotaStatus", "How much is used.", {
-  hard: optional(1, map(quantity), "The limits in force."),
-  used: optional(2, map(quantity), "What is used."),
+  hard: optional(1, ResourceList, "The limits in force."),
+  used: optional(2, ResourceList, "What is used."),
 });
 export type ResourceQuotaStatus = TypeOf<typeof ResourceQuotaStatus>;
 

@@ -1,5 +1,6 @@
 // Pointers from one object to another.
 import { type TypeOf, embedded, optional, pointer, required, string } from "#schema";
+import { UID } from "../named-types.ts";
 import { core } from "../packages.ts";
 
 const { message, kind } = core;
@@ -11,7 +12,7 @@ export const ObjectReference = message(
     kind: optional(1, string, "Kind of the object."),
     namespace: optional(2, string, "Namespace of the object."),
     name: optional(3, string, "Name of the object."),
-    uid: optional(4, string, "Identity of the object."),
+    uid: optional(4, UID, "Identity of the object."),
     apiVersion: optional(5, string, "Group and version of the object."),
     resourceVersion: optional(6, string, "Version of the object at the time."),
     fieldPath: optional(7, string, "The part that is meant, such as spec.containers{web}."),

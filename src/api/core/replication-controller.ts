@@ -14,10 +14,11 @@ import {
 } from "#schema";
 import { assumed, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ConditionStatus } from "../named-types.ts";
 import { core } from "../packages.ts";
 import { PodTemplateSpec } from "./pod.ts";
 
-const { message, kind } = core;
+const { message, kind, named } = core;
 
 export const ReplicationControllerSpec = message("ReplicationControllerSpec", "How many pods of what kind.", {
   replicas: pointer(1, int32, "How many pods.", assumed(1)),
@@ -36,8 +37,8 @@ export const ReplicationControllerCondition = message(
   "ReplicationControllerCondition",
   "One aspect of a controller's state.",
   {
-    type: required(1, string, "What the condition is about."),
-    status: required(2, string, "True, False or Unknown."),
+    type: required(1, named("ReplicationControllerConditionType", string), "What the condition is about."),
+    status: required(2, ConditionStatus, "True, False or Unknown."),
     lastTransitionTime: embedded(3, time, "When the status last changed."),
     reason: optional(4, string, "One CamelCase word for the last change."),
     message: optional(5, string, "The last change, for people."),

@@ -1,9 +1,10 @@
 // Amounts of cpu, memory and the rest.
-import { type TypeOf, list, map, optional, quantity, required, string } from "#schema";
+import { type TypeOf, list, optional, required, string } from "#schema";
 import { keyed } from "../extras.ts";
+import { ResourceList, ResourceName } from "../named-types.ts";
 import { core } from "../packages.ts";
 
-const { message } = core;
+const { message, named } = core;
 
 export const ResourceClaim = message("ResourceClaim", "Names a claim of the pod that a container uses.", {
   name: required(1, string, "Name of an entry in the pod's resourceClaims."),
@@ -14,8 +15,8 @@ export const ResourceRequirements = message(
   "ResourceRequirements",
   "How much is needed, and how much is allowed.",
   {
-    limits: optional(1, map(quantity), "The most that may be used."),
-    requests: optional(2, map(quantity), "What is set aside; the limits when unset."),
+    limits: optional(1, ResourceList, "The most that may be used."),
+    requests: optional(2, ResourceList, "What is set aside; the limits when unset."),
     claims: optional(3, list(ResourceClaim), "Claims of the pod that are used.", keyed("name")),
   },
 );
@@ -25,8 +26,12 @@ export const ContainerResizePolicy = message(
   "ContainerResizePolicy",
   "What a change of one resource takes.",
   {
-    resourceName: required(1, string, "The resource."),
-    restartPolicy: required(2, string, "NotRequired changes it while running, RestartContainer restarts."),
+    resourceName: required(1, ResourceName, "The resource."),
+    restartPolicy: required(
+      2,
+      named("ResourceResizeRestartPolicy", string),
+      "NotRequired changes it while running, RestartContainer restarts.",
+    ),
   },
 );
 export type ContainerResizePolicy = TypeOf<typeof ContainerResizePolicy>;

@@ -1,16 +1,17 @@
 // What pods and containers may do on their node.
 import { type TypeOf, bool, int64, list, optional, pointer, required, string } from "#schema";
 import { known } from "../extras.ts";
+import { Capability } from "../named-types.ts";
 import { core } from "../packages.ts";
 
-const { message } = core;
+const { message, named } = core;
 
 export const Capabilities = message(
   "Capabilities",
   "Changes to the kernel capabilities a container starts with.",
   {
-    add: optional(1, list(string), "Capabilities given."),
-    drop: optional(2, list(string), "Capabilities taken away."),
+    add: optional(1, list(Capability), "Capabilities given."),
+    drop: optional(2, list(Capability), "Capabilities taken away."),
   },
 );
 export type Capabilities = TypeOf<typeof Capabilities>;
@@ -41,7 +42,7 @@ export const SeccompProfile = message(
   {
     type: required(
       1,
-      string,
+      named("SeccompProfileType", string),
       "Where the profile comes from: Localhost, RuntimeDefault or Unconfined.",
       known("Localhost", "RuntimeDefault", "Unconfined"),
     ),
@@ -75,7 +76,7 @@ export const PodSecurityContext = message(
     sysctls: optional(7, list(Sysctl), "Kernel parameters of the pod's namespaces."),
     fsGroupChangePolicy: pointer(
       9,
-      string,
+      named("PodFSGroupChangePolicy", string),
       "When to hand volumes to fsGroup: OnRootMismatch or Always.",
       known("Always", "OnRootMismatch"),
     ),
@@ -99,7 +100,7 @@ export const SecurityContext = message(
     allowPrivilegeEscalation: pointer(7, bool, "Whether a process may gain more rights than its parent."),
     procMount: pointer(
       9,
-      string,
+      named("ProcMountType", string),
       "Which kind of /proc it sees: Default or Unmasked.",
       known("Default", "Unmasked"),
     ),

@@ -15,14 +15,15 @@ import {
 import { assumed, keyed, known, merged, whole } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { Protocol } from "../named-types.ts";
 import { core } from "../packages.ts";
 import { ObjectReference } from "./reference.ts";
 
-const { message, kind } = core;
+const { message, kind, named } = core;
 
 export const ServicePort = message("ServicePort", "One port of a service.", {
   name: optional(1, string, "Name of the port; needed when there are several."),
-  protocol: optional(2, string, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), default: "TCP" }),
+  protocol: optional(2, Protocol, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), default: "TCP" }),
   appProtocol: pointer(6, string, "What is spoken over the port, as a hint."),
   port: required(3, int32, "Port of the service."),
   targetPort: embedded(
@@ -62,21 +63,26 @@ export const ServiceSpec = message("ServiceSpec", "What a service offers and how
     "The same for each address family; the first equals clusterIP.",
     whole,
   ),
-  type: optional(4, string, "ClusterIP, NodePort, LoadBalancer or ExternalName.", {
+  type: optional(4, named("ServiceType", string), "ClusterIP, NodePort, LoadBalancer or ExternalName.", {
     ...known("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"),
     ...assumed("ClusterIP"),
   }),
   externalIPs: optional(5, list(string), "Further addresses for which nodes take traffic."),
-  sessionAffinity: optional(7, string, "ClientIP keeps a client on one pod; None does not.", {
-    ...known("ClientIP", "None"),
-    ...assumed("None"),
-  }),
+  sessionAffinity: optional(
+    7,
+    named("ServiceAffinity", string),
+    "ClientIP keeps a client on one pod; None does not.",
+    {
+      ...known("ClientIP", "None"),
+      ...assumed("None"),
+    },
+  ),
   loadBalancerIP: optional(8, string, "Address to ask of the load balancer; deprecated."),
   loadBalancerSourceRanges: optional(9, list(string), "Clients that the load balancer lets through."),
   externalName: optional(10, string, "Name that the service is an alias of, for ExternalName."),
   externalTrafficPolicy: optional(
     11,
-    string,
+    named("ServiceExternalTrafficPolicy", string),
     "Where traffic from outside goes: Cluster for all pods, Local for those of the node.",
     known("Cluster", "Cluster", "Local", "Local"),
   ),
@@ -87,10 +93,15 @@ export const ServiceSpec = message("ServiceSpec", "What a service offers and how
   ),
   publishNotReadyAddresses: optional(13, bool, "Publishes pods that are not ready, too."),
   sessionAffinityConfig: optional(14, SessionAffinityConfig, "Settings of session affinity."),
-  ipFamilies: optional(19, list(string), "Address families it has; the first is the main one.", whole),
+  ipFamilies: optional(
+    19,
+    list(named("IPFamily", string)),
+    "Address families it has; the first is the main one.",
+    whole,
+  ),
   ipFamilyPolicy: pointer(
     17,
-    string,
+    named("IPFamilyPolicy", string),
     "SingleStack, PreferDualStack or RequireDualStack.",
     known("PreferDualStack", "RequireDualStack", "SingleStack"),
   ),
@@ -98,7 +109,7 @@ export const ServiceSpec = message("ServiceSpec", "What a service offers and how
   loadBalancerClass: pointer(21, string, "Which load balancer is to serve it."),
   internalTrafficPolicy: pointer(
     22,
-    string,
+    named("ServiceInternalTrafficPolicy", string),
     "Where traffic from inside goes: Cluster or Local.",
     known("Cluster", "Local"),
   ),
@@ -107,7 +118,7 @@ export type ServiceSpec = TypeOf<typeof ServiceSpec>;
 
 export const PortStatus = message("PortStatus", "How one port of a load balancer fares.", {
   port: required(1, int32, "The port."),
-  protocol: required(2, string, "UDP, TCP or SCTP.", known("SCTP", "TCP", "UDP")),
+  protocol: required(2, Protocol, "UDP, TCP or SCTP.", known("SCTP", "TCP", "UDP")),
   error: pointer(3, string, "What is wrong with it, in one word."),
 });
 export type PortStatus = TypeOf<typeof PortStatus>;
@@ -159,7 +170,10 @@ export const EndpointPort = message(
   {
     name: optional(1, string, "Name of the port, as in the service."),
     port: required(2, int32, "The port."),
-    protocol: optional(3, string, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), ...assumed("TCP") }),
+    protocol: optional(3, Protocol, "UDP, TCP or SCTP.", {
+      ...known("SCTP", "TCP", "UDP"),
+      ...assumed("TCP"),
+    }),
     appProtocol: pointer(4, string, "What is spoken over the port, as a hint."),
   },
   { atomic: true },

@@ -1,27 +1,22 @@
 // Claims: asking for storage without saying which.
-import {
-  type TypeOf,
-  embedded,
-  list,
-  map,
-  optional,
-  pointer,
-  quantity,
-  required,
-  string,
-  time,
-} from "#schema";
+import { type TypeOf, embedded, list, optional, pointer, required, string, time } from "#schema";
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import {
+  ConditionStatus,
+  PersistentVolumeAccessMode,
+  PersistentVolumeMode,
+  ResourceList,
+} from "../named-types.ts";
 import { core } from "../packages.ts";
 import { TypedLocalObjectReference, TypedObjectReference } from "./reference.ts";
 import { ResourceRequirements } from "./resources.ts";
 
-const { message, kind } = core;
+const { message, kind, named } = core;
 
 export const PersistentVolumeClaimSpec = message("PersistentVolumeClaimSpec", "What storage is asked for.", {
-  accessModes: optional(1, list(string), "How it must be mountable."),
+  accessModes: optional(1, list(PersistentVolumeAccessMode), "How it must be mountable."),
   selector: optional(4, LabelSelector, "Which volumes may be bound."),
   resources: embedded(2, ResourceRequirements, "How much is needed."),
   volumeName: optional(3, string, "The volume bound to the claim."),
@@ -30,7 +25,7 @@ export const PersistentVolumeClaimSpec = message("PersistentVolumeClaimSpec", "W
     string,
     "Class to take it from; empty for none, the default class when unset.",
   ),
-  volumeMode: pointer(6, string, "Filesystem, or Block for a raw device.", {
+  volumeMode: pointer(6, PersistentVolumeMode, "Filesystem, or Block for a raw device.", {
     ...known("Block", "Filesystem"),
     ...assumed("Filesystem"),
   }),
@@ -47,8 +42,8 @@ export const PersistentVolumeClaimCondition = message(
   "PersistentVolumeClaimCondition",
   "One aspect of a claim's state.",
   {
-    type: required(1, string, "What the condition is about."),
-    status: required(2, string, "True, False or Unknown."),
+    type: required(1, named("PersistentVolumeClaimConditionType", string), "What the condition is about."),
+    status: required(2, ConditionStatus, "True, False or Unknown."),
     lastProbeTime: embedded(3, time, "When the condition was last checked."),
     lastTransitionTime: embedded(4, time, "When the status last changed."),
     reason: optional(5, string, "One CamelCase word for the last change."),
@@ -58,22 +53,22 @@ export const PersistentVolumeClaimCondition = message(
 export type PersistentVolumeClaimCondition = TypeOf<typeof PersistentVolumeClaimCondition>;
 
 export const PersistentVolumeClaimStatus = message("PersistentVolumeClaimStatus", "What the claim got.", {
-  phase: optional(1, string, "Pending, Bound or Lost.", {
+  phase: optional(1, named("PersistentVolumeClaimPhase", string), "Pending, Bound or Lost.", {
     ...known("Bound", "Lost", "Pending"),
     ...assumed("Pending"),
   }),
-  accessModes: optional(2, list(string), "How the bound volume can be mounted."),
-  capacity: optional(3, map(quantity), "Size of the bound volume."),
+  accessModes: optional(2, list(PersistentVolumeAccessMode), "How the bound volume can be mounted."),
+  capacity: optional(3, ResourceList, "Size of the bound volume."),
   conditions: optional(
     4,
     list(PersistentVolumeClaimCondition),
     "What is going on with the claim; resizing, for one.",
     merged("type"),
   ),
-  allocatedResources: optional(5, map(quantity), "Size set aside, while a resize is under way."),
+  allocatedResources: optional(5, ResourceList, "Size set aside, while a resize is under way."),
   resizeStatus: pointer(
     6,
-    string,
+    named("PersistentVolumeClaimResizeStatus", string),
     "How far a resize has come.",
     known(
       "",

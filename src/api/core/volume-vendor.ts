@@ -4,7 +4,7 @@ import { assumed, known } from "../extras.ts";
 import { core } from "../packages.ts";
 import { LocalObjectReference, ObjectReference, SecretReference } from "./reference.ts";
 
-const { message } = core;
+const { message, named } = core;
 
 export const GCEPersistentDiskVolumeSource = message(
   "GCEPersistentDiskVolumeSource",
@@ -253,13 +253,18 @@ export type QuobyteVolumeSource = TypeOf<typeof QuobyteVolumeSource>;
 export const AzureDiskVolumeSource = message("AzureDiskVolumeSource", "An Azure data disk.", {
   diskName: required(1, string, "Name of the disk."),
   diskURI: required(2, string, "Address of the disk."),
-  cachingMode: pointer(3, string, "Host caching: None, ReadOnly or ReadWrite.", {
-    ...known("None", "ReadOnly", "ReadWrite"),
-    ...assumed("ReadWrite"),
-  }),
+  cachingMode: pointer(
+    3,
+    named("AzureDataDiskCachingMode", string),
+    "Host caching: None, ReadOnly or ReadWrite.",
+    {
+      ...known("None", "ReadOnly", "ReadWrite"),
+      ...assumed("ReadWrite"),
+    },
+  ),
   fsType: pointer(4, string, "File system on it.", assumed("ext4")),
   readOnly: pointer(5, bool, "Whether it is mounted read-only.", assumed(false)),
-  kind: pointer(6, string, "Kind of disk: Shared, Dedicated or Managed.", {
+  kind: pointer(6, named("AzureDataDiskKind", string), "Kind of disk: Shared, Dedicated or Managed.", {
     ...known("Dedicated", "Managed", "Shared"),
     ...assumed("Shared"),
   }),

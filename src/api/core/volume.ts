@@ -43,23 +43,28 @@ import {
   VsphereVirtualDiskVolumeSource,
 } from "./volume-vendor.ts";
 
-const { message } = core;
+const { message, named } = core;
 
 export const HostPathVolumeSource = message("HostPathVolumeSource", "A file or directory of the node.", {
   path: required(1, string, "Path on the node."),
-  type: pointer(2, string, "What must be there, or is made there; empty checks nothing.", {
-    ...known(
-      "",
-      "BlockDevice",
-      "CharDevice",
-      "Directory",
-      "DirectoryOrCreate",
-      "File",
-      "FileOrCreate",
-      "Socket",
-    ),
-    ...assumed(""),
-  }),
+  type: pointer(
+    2,
+    named("HostPathType", string),
+    "What must be there, or is made there; empty checks nothing.",
+    {
+      ...known(
+        "",
+        "BlockDevice",
+        "CharDevice",
+        "Directory",
+        "DirectoryOrCreate",
+        "File",
+        "FileOrCreate",
+        "Socket",
+      ),
+      ...assumed(""),
+    },
+  ),
 });
 export type HostPathVolumeSource = TypeOf<typeof HostPathVolumeSource>;
 
@@ -67,7 +72,11 @@ export const EmptyDirVolumeSource = message(
   "EmptyDirVolumeSource",
   "A directory that lives as long as the pod.",
   {
-    medium: optional(1, string, "Where it is kept: empty for the node's disk, Memory, or HugePages."),
+    medium: optional(
+      1,
+      named("StorageMedium", string),
+      "Where it is kept: empty for the node's disk, Memory, or HugePages.",
+    ),
     sizeLimit: pointer(2, quantity, "Most it may hold."),
   },
 );

@@ -3,9 +3,10 @@ import { type TypeOf, bool, embedded, int32, list, map, optional, pointer, requi
 import { ObjectReference } from "../core/reference.ts";
 import { assumed, known, unique, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { Protocol } from "../named-types.ts";
 import { discovery } from "../packages.ts";
 
-const { message, kind } = discovery;
+const { message, kind, named } = discovery;
 
 export const EndpointConditions = message("EndpointConditions", "How an endpoint is.", {
   ready: pointer(1, bool, "Whether it takes new connections; unset counts as yes."),
@@ -41,7 +42,10 @@ export const EndpointPort = message(
   "One port of the endpoints.",
   {
     name: pointer(1, string, "Name of the port, as in the service.", assumed("")),
-    protocol: pointer(2, string, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), ...assumed("TCP") }),
+    protocol: pointer(2, Protocol, "UDP, TCP or SCTP.", {
+      ...known("SCTP", "TCP", "UDP"),
+      ...assumed("TCP"),
+    }),
     port: pointer(3, int32, "The port; unset leaves it open."),
     appProtocol: pointer(4, string, "What is spoken over the port, as a hint."),
   },
@@ -51,7 +55,12 @@ export type EndpointPort = TypeOf<typeof EndpointPort>;
 
 export const EndpointSlice = kind("EndpointSlice", "Some of the endpoints of a service.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  addressType: required(4, string, "IPv4, IPv6 or FQDN; never changes.", known("FQDN", "IPv4", "IPv6")),
+  addressType: required(
+    4,
+    named("AddressType", string),
+    "IPv4, IPv6 or FQDN; never changes.",
+    known("FQDN", "IPv4", "IPv6"),
+  ),
   endpoints: required(2, list(Endpoint), "The endpoints.", whole),
   ports: required(3, list(EndpointPort), "Ports on each of them.", { ...whole, published: "optional" }),
 });

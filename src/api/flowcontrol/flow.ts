@@ -19,7 +19,7 @@ import { ObjectMeta } from "../meta/object-meta.ts";
 import { flowcontrol } from "../packages.ts";
 
 function declare<F extends Fields>(version: string, shares: F, conditions: FieldExtras) {
-  const { message, kind } = flowcontrol(version);
+  const { message, kind, named } = flowcontrol(version);
 
   const UserSubject = message("UserSubject", "One user.", {
     name: required(1, string, "Name of the user; * for all."),
@@ -42,7 +42,7 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
     "Subject",
     "Who asks; the one that kind says is set.",
     {
-      kind: required(1, string, "User, Group or ServiceAccount."),
+      kind: required(1, named("SubjectKind", string), "User, Group or ServiceAccount."),
       user: optional(2, UserSubject, "One user."),
       group: optional(3, GroupSubject, "One group."),
       serviceAccount: optional(4, ServiceAccountSubject, "One service account."),
@@ -75,7 +75,7 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
   });
 
   const FlowDistinguisherMethod = message("FlowDistinguisherMethod", "What makes one flow of requests.", {
-    type: required(1, string, "ByUser or ByNamespace."),
+    type: required(1, named("FlowDistinguisherMethodType", string), "ByUser or ByNamespace."),
   });
 
   const PriorityLevelConfigurationReference = message(
@@ -99,8 +99,8 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
   });
 
   const FlowSchemaCondition = message("FlowSchemaCondition", "One aspect of a flow schema's state.", {
-    type: optional(1, string, "What the condition is about."),
-    status: optional(2, string, "True, False or Unknown."),
+    type: optional(1, named("FlowSchemaConditionType", string), "What the condition is about."),
+    status: optional(2, named("ConditionStatus", string), "True, False or Unknown."),
     lastTransitionTime: embedded(3, time, "When the status last changed."),
     reason: optional(4, string, "One CamelCase word for the last change."),
     message: optional(5, string, "The last change, for people."),
@@ -135,7 +135,7 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
     "LimitResponse",
     "What becomes of requests that cannot run at once.",
     {
-      type: required(1, string, "Queue or Reject."),
+      type: required(1, named("LimitResponseType", string), "Queue or Reject."),
       queuing: optional(2, QueuingConfiguration, "How they wait, for Queue."),
     },
     { union: { discriminator: "type", members: ["queuing"] } },
@@ -160,7 +160,7 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
     "PriorityLevelConfigurationSpec",
     "How requests of a level are treated.",
     {
-      type: required(1, string, "Exempt from limits, or Limited."),
+      type: required(1, named("PriorityLevelEnablement", string), "Exempt from limits, or Limited."),
       limited: optional(2, LimitedPriorityLevelConfiguration, "The limits, for Limited."),
     },
     { union: { discriminator: "type", members: ["limited"] } },
@@ -170,8 +170,12 @@ function declare<F extends Fields>(version: string, shares: F, conditions: Field
     "PriorityLevelConfigurationCondition",
     "One aspect of a level's state.",
     {
-      type: optional(1, string, "What the condition is about."),
-      status: optional(2, string, "True, False or Unknown."),
+      type: optional(
+        1,
+        named("PriorityLevelConfigurationConditionType", string),
+        "What the condition is about.",
+      ),
+      status: optional(2, named("ConditionStatus", string), "True, False or Unknown."),
       lastTransitionTime: embedded(3, time, "When the status last changed."),
       reason: optional(4, string, "One CamelCase word for the last change."),
       message: optional(5, string, "The last change, for people."),

@@ -1,12 +1,13 @@
 // The shared shape of conditions in a status.
 import { type TypeOf, embedded, int64, optional, required, string, time } from "#schema";
+import { ConditionStatus } from "../named-types.ts";
 import { meta } from "../packages.ts";
 
 const { message } = meta;
 
 export const Condition = message("Condition", "One aspect of an object's state.", {
   type: required(1, string, "What the condition is about."),
-  status: required(2, string, "True, False or Unknown."),
+  status: required(2, ConditionStatus, "True, False or Unknown."),
   observedGeneration: optional(3, int64, "The generation this condition was judged at."),
   lastTransitionTime: embedded(4, time, "When the status last changed.", { published: "required" }),
   reason: required(5, string, "One CamelCase word for the last change."),

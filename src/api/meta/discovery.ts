@@ -2,7 +2,7 @@
 import { type TypeOf, bool, embedded, list, optional, required, string } from "#schema";
 import { meta } from "../packages.ts";
 
-const { message, kind } = meta;
+const { message, kind, named } = meta;
 
 export const ServerAddressByClientCIDR = message(
   "ServerAddressByClientCIDR",
@@ -54,7 +54,7 @@ export const APIResource = message("APIResource", "One resource or subresource o
   group: optional(8, string, "Group of the kind where it is not that of the list."),
   version: optional(9, string, "Version of the kind where it is not that of the list."),
   kind: required(3, string, "Kind of the objects it takes and gives."),
-  verbs: required(4, list(string), "What can be done with it.", { wrapped: true }),
+  verbs: required(4, named("Verbs", list(string)), "What can be done with it.", { wrapped: true }),
   shortNames: optional(5, list(string), "Abbreviations that tools accept."),
   categories: optional(7, list(string), "Families it belongs to, such as all."),
   storageVersionHash: optional(10, string, "Changes when the stored form changes."),

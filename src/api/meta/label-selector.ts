@@ -3,11 +3,11 @@ import { type TypeOf, list, map, optional, required, string } from "#schema";
 import { merged } from "../extras.ts";
 import { meta } from "../packages.ts";
 
-const { message } = meta;
+const { message, named } = meta;
 
 export const LabelSelectorRequirement = message("LabelSelectorRequirement", "One condition on one label.", {
   key: required(1, string, "The label in question.", merged("key")),
-  operator: required(2, string, "In, NotIn, Exists or DoesNotExist."),
+  operator: required(2, named("LabelSelectorOperator", string), "In, NotIn, Exists or DoesNotExist."),
   values: optional(3, list(string), "What the label may or may not be; empty for the existence operators."),
 });
 export type LabelSelectorRequirement = TypeOf<typeof LabelSelectorRequirement>;

@@ -14,9 +14,10 @@ import {
   time,
 } from "#schema";
 import { emptyCounts, merged } from "../extras.ts";
+import { UID } from "../named-types.ts";
 import { meta } from "../packages.ts";
 
-const { message } = meta;
+const { message, named } = meta;
 
 export const OwnerReference = message(
   "OwnerReference",
@@ -25,7 +26,7 @@ export const OwnerReference = message(
     apiVersion: required(5, string, "Group and version of the owner."),
     kind: required(1, string, "Kind of the owner."),
     name: required(3, string, "Name of the owner."),
-    uid: required(4, string, "Identity of the owner; a namesake does not count."),
+    uid: required(4, UID, "Identity of the owner; a namesake does not count."),
     controller: pointer(6, bool, "Whether the owner is the one managing controller."),
     blockOwnerDeletion: pointer(
       7,
@@ -42,7 +43,11 @@ export const ManagedFieldsEntry = message(
   "The fields that one manager set through one kind of write.",
   {
     manager: optional(1, string, "Name of the writer."),
-    operation: optional(2, string, "How the fields were written: Apply or Update."),
+    operation: optional(
+      2,
+      named("ManagedFieldsOperationType", string),
+      "How the fields were written: Apply or Update.",
+    ),
     apiVersion: optional(3, string, "Version of the object the field set is expressed in."),
     time: pointer(4, time, "When the set last changed."),
     fieldsType: optional(6, string, "Format of the set; only FieldsV1 exists."),
@@ -61,7 +66,7 @@ export const ObjectMeta = message("ObjectMeta", "Identity, labels and life-cycle
   generateName: optional(2, string, "Prefix for a name that the server makes when none is given."),
   namespace: optional(3, string, "The namespace the object lives in; empty for cluster-wide kinds."),
   selfLink: optional(4, string, "No longer filled in; kept for old clients."),
-  uid: optional(5, string, "Unique in space and time; set by the server."),
+  uid: optional(5, UID, "Unique in space and time; set by the server."),
   resourceVersion: optional(
     6,
     string,

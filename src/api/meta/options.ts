@@ -1,11 +1,12 @@
 // What a request may ask for beside the object; each is also read from the query.
 import { type TypeOf, bool, int64, list, optional, pointer, string } from "#schema";
+import { UID } from "../named-types.ts";
 import { meta } from "../packages.ts";
 
-const { message, kind } = meta;
+const { message, kind, named } = meta;
 
 export const Preconditions = message("Preconditions", "What must hold for a deletion to go ahead.", {
-  uid: pointer(1, string, "The object must have this identity."),
+  uid: pointer(1, UID, "The object must have this identity."),
   resourceVersion: pointer(2, string, "The object must be at this version."),
 });
 export type Preconditions = TypeOf<typeof Preconditions>;
@@ -21,7 +22,11 @@ export const ListOptions = kind("ListOptions", "Options of a list or a watch.", 
   watch: optional(3, bool, "Asks for a stream of changes instead of a list."),
   allowWatchBookmarks: optional(9, bool, "Lets the stream carry marks of progress."),
   resourceVersion: optional(4, string, "Where a watch begins, or how fresh a list must be."),
-  resourceVersionMatch: optional(10, string, "How to read resourceVersion in a list: Exact or NotOlderThan."),
+  resourceVersionMatch: optional(
+    10,
+    named("ResourceVersionMatch", string),
+    "How to read resourceVersion in a list: Exact or NotOlderThan.",
+  ),
   timeoutSeconds: pointer(5, int64, "Ends the call after this time."),
   limit: optional(7, int64, "Most items to return in one page."),
   continue: optional(8, string, "Token of the page before, to go on from there."),
@@ -59,7 +64,11 @@ export const DeleteOptions = kind("DeleteOptions", "Options of a deletion.", {
   ),
   preconditions: optional(2, Preconditions, "Refuses the deletion unless these hold."),
   orphanDependents: pointer(3, bool, "Old way to say whether dependents stay; use propagationPolicy."),
-  propagationPolicy: pointer(4, string, "What becomes of dependents: Orphan, Background or Foreground."),
+  propagationPolicy: pointer(
+    4,
+    named("DeletionPropagation", string),
+    "What becomes of dependents: Orphan, Background or Foreground.",
+  ),
   dryRun: optional(5, list(string), "All does everything but remove."),
 });
 export type DeleteOptions = TypeOf<typeof DeleteOptions>;

@@ -3,9 +3,10 @@ import { type TypeOf, embedded, inline, int32, list, optional, pointer, required
 import { TypedLocalObjectReference } from "../core/reference.ts";
 import { assumed, known, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { Protocol } from "../named-types.ts";
 import { networking } from "../packages.ts";
 
-const { message, kind } = networking;
+const { message, kind, named } = networking;
 
 export const ServiceBackendPort = message("ServiceBackendPort", "A port of a service; one is set.", {
   name: optional(1, string, "Its name."),
@@ -27,10 +28,15 @@ export type IngressBackend = TypeOf<typeof IngressBackend>;
 
 export const HTTPIngressPath = message("HTTPIngressPath", "Requests of some paths.", {
   path: optional(1, string, "The path, or its beginning."),
-  pathType: required(3, string, "How to compare: Exact, Prefix or ImplementationSpecific.", {
-    ...known("Exact", "ImplementationSpecific", "Prefix"),
-    nullable: true,
-  }),
+  pathType: required(
+    3,
+    named("PathType", string),
+    "How to compare: Exact, Prefix or ImplementationSpecific.",
+    {
+      ...known("Exact", "ImplementationSpecific", "Prefix"),
+      nullable: true,
+    },
+  ),
   backend: embedded(2, IngressBackend, "Where they go.", { published: "required" }),
 });
 export type HTTPIngressPath = TypeOf<typeof HTTPIngressPath>;
@@ -67,7 +73,7 @@ export type IngressSpec = TypeOf<typeof IngressSpec>;
 
 export const IngressPortStatus = message("IngressPortStatus", "How one port of the load balancer fares.", {
   port: required(1, int32, "The port."),
-  protocol: required(2, string, "UDP, TCP or SCTP.", known("SCTP", "TCP", "UDP")),
+  protocol: required(2, Protocol, "UDP, TCP or SCTP.", known("SCTP", "TCP", "UDP")),
   error: pointer(3, string, "What is wrong with it, in one word."),
 });
 export type IngressPortStatus = TypeOf<typeof IngressPortStatus>;

@@ -1,6 +1,7 @@
 // Addresses that are in use, each an object of its own.
 import { type TypeOf, embedded, optional, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { UID } from "../named-types.ts";
 import { networkingV1alpha1 } from "../packages.ts";
 
 const { message, kind } = networkingV1alpha1;
@@ -10,7 +11,7 @@ export const ParentReference = message("ParentReference", "The object that has a
   resource: optional(2, string, "Its resource."),
   namespace: optional(3, string, "Its namespace."),
   name: optional(4, string, "Its name."),
-  uid: optional(5, string, "Its identity."),
+  uid: optional(5, UID, "Its identity."),
 });
 export type ParentReference = TypeOf<typeof ParentReference>;
 

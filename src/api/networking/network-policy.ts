@@ -14,12 +14,13 @@ import { assumed, emptyCounts, keyed, known, merged } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { Protocol } from "../named-types.ts";
 import { networking } from "../packages.ts";
 
-const { message, kind } = networking;
+const { message, kind, named } = networking;
 
 export const NetworkPolicyPort = message("NetworkPolicyPort", "Ports that traffic may use.", {
-  protocol: pointer(1, string, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), ...assumed("TCP") }),
+  protocol: pointer(1, Protocol, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), ...assumed("TCP") }),
   port: pointer(2, intOrString, "Number or name of the port; all when unset."),
   endPort: pointer(3, int32, "Last port of a range that begins with port."),
 });
@@ -56,7 +57,7 @@ export const NetworkPolicySpec = message("NetworkPolicySpec", "What traffic is l
   egress: optional(3, list(NetworkPolicyEgressRule), "What is let out.", emptyCounts),
   policyTypes: optional(
     4,
-    list(string),
+    list(named("PolicyType", string)),
     "Directions the policy is about: Ingress, Egress or both.",
     emptyCounts,
   ),

@@ -1,14 +1,15 @@
 // Ways to run containers.
-import { type TypeOf, embedded, list, map, optional, quantity, required, string } from "#schema";
+import { type TypeOf, embedded, list, map, optional, required, string } from "#schema";
 import { Toleration } from "../core/affinity.ts";
 import { whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { ResourceList } from "../named-types.ts";
 import { node } from "../packages.ts";
 
 const { message, kind } = node;
 
 export const Overhead = message("Overhead", "What running a pod costs beside its containers.", {
-  podFixed: optional(1, map(quantity), "The amounts."),
+  podFixed: optional(1, ResourceList, "The amounts."),
 });
 export type Overhead = TypeOf<typeof Overhead>;
 

@@ -20,7 +20,7 @@ import { ObjectMeta } from "../meta/object-meta.ts";
 import { DeleteOptions } from "../meta/options.ts";
 import { policy } from "../packages.ts";
 
-const { message, kind } = policy;
+const { message, kind, named } = policy;
 
 export const PodDisruptionBudgetSpec = message("PodDisruptionBudgetSpec", "How many pods must stay.", {
   minAvailable: pointer(1, intOrString, "How many must stay, as a number or a share."),
@@ -32,7 +32,7 @@ export const PodDisruptionBudgetSpec = message("PodDisruptionBudgetSpec", "How m
   ),
   unhealthyPodEvictionPolicy: pointer(
     4,
-    string,
+    named("UnhealthyPodEvictionPolicyType", string),
     "When unhealthy pods may go: IfHealthyBudget or AlwaysAllow.",
     known("AlwaysAllow", "IfHealthyBudget"),
   ),

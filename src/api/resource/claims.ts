@@ -3,9 +3,10 @@ import { type TypeOf, bool, embedded, list, optional, required, string } from "#
 import { NodeSelector } from "../core/affinity.ts";
 import { keyed, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { UID } from "../named-types.ts";
 import { resourceV1alpha2 } from "../packages.ts";
 
-const { message, kind } = resourceV1alpha2;
+const { message, kind, named } = resourceV1alpha2;
 
 export const ResourceClassParametersReference = message(
   "ResourceClassParametersReference",
@@ -43,7 +44,7 @@ export const DeviceClaimSpec = message("ResourceClaimSpec", "What is claimed.", 
   parametersRef: optional(2, ResourceClaimParametersReference, "An object with parameters for the driver."),
   allocationMode: optional(
     3,
-    string,
+    named("AllocationMode", string),
     "Whether to allocate at once (Immediate) or for the first pod that uses the claim (WaitForFirstConsumer, the default).",
   ),
 });
@@ -69,7 +70,7 @@ export const ResourceClaimConsumerReference = message(
     apiGroup: optional(1, string, "Its API group."),
     resource: required(3, string, "Its resource, such as pods."),
     name: required(4, string, "Its name."),
-    uid: required(5, string, "Its identity."),
+    uid: required(5, UID, "Its identity."),
   },
 );
 export type ResourceClaimConsumerReference = TypeOf<typeof ResourceClaimConsumerReference>;

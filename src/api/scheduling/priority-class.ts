@@ -2,6 +2,7 @@
 import { type TypeOf, bool, embedded, int32, optional, pointer, required, string } from "#schema";
 import { assumed, known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { PreemptionPolicy } from "../named-types.ts";
 import { scheduling } from "../packages.ts";
 
 const { kind } = scheduling;
@@ -11,9 +12,14 @@ export const PriorityClass = kind("PriorityClass", "A named priority.", {
   value: required(2, int32, "The priority; higher goes first."),
   globalDefault: optional(3, bool, "Whether pods without a class get this one."),
   description: optional(4, string, "When to use it."),
-  preemptionPolicy: pointer(5, string, "Whether its pods push others out: PreemptLowerPriority or Never.", {
-    ...known("Never", "PreemptLowerPriority"),
-    ...assumed("PreemptLowerPriority"),
-  }),
+  preemptionPolicy: pointer(
+    5,
+    PreemptionPolicy,
+    "Whether its pods push others out: PreemptLowerPriority or Never.",
+    {
+      ...known("Never", "PreemptLowerPriority"),
+      ...assumed("PreemptLowerPriority"),
+    },
+  ),
 });
 export type PriorityClass = TypeOf<typeof PriorityClass>;

@@ -17,7 +17,7 @@ import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { storage } from "../packages.ts";
 
-const { message, kind } = storage;
+const { message, kind, named } = storage;
 
 export const TokenRequest = message("TokenRequest", "A token that a driver gets for the pod's account.", {
   audience: required(1, string, "Who is to accept it; the API server when empty."),
@@ -33,14 +33,19 @@ export const CSIDriverSpec = message("CSIDriverSpec", "What a driver can do and 
     assumed(true),
   ),
   podInfoOnMount: pointer(2, bool, "Whether the driver is told about the pod on mounting.", assumed(false)),
-  volumeLifecycleModes: optional(3, list(string), "Persistent, Ephemeral or both.", {
-    ...assumed(["Persistent"]),
-    ...unique,
-  }),
+  volumeLifecycleModes: optional(
+    3,
+    list(named("VolumeLifecycleMode", string)),
+    "Persistent, Ephemeral or both.",
+    {
+      ...assumed(["Persistent"]),
+      ...unique,
+    },
+  ),
   storageCapacity: pointer(4, bool, "Whether placing pods looks at the room left.", assumed(false)),
   fsGroupPolicy: pointer(
     5,
-    string,
+    named("FSGroupPolicy", string),
     "When volumes are handed to fsGroup: None, File or ReadWriteOnceWithFSType.",
     assumed("ReadWriteOnceWithFSType"),
   ),

@@ -4,21 +4,27 @@ import { TopologySelectorTerm } from "../core/affinity.ts";
 import { PersistentVolumeSpec } from "../core/persistent-volume.ts";
 import { assumed, known, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { PersistentVolumeReclaimPolicy } from "../named-types.ts";
 import { storage } from "../packages.ts";
 
-const { message, kind } = storage;
+const { message, kind, named } = storage;
 
 export const StorageClass = kind("StorageClass", "A sort of storage that claims may ask for.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
   provisioner: required(2, string, "Who makes the volumes."),
   parameters: optional(3, map(string), "Settings for whoever makes them."),
-  reclaimPolicy: pointer(4, string, "What happens to a volume once its claim is gone: Delete or Retain.", {
-    ...known("Delete", "Recycle", "Retain"),
-    ...assumed("Delete"),
-  }),
+  reclaimPolicy: pointer(
+    4,
+    PersistentVolumeReclaimPolicy,
+    "What happens to a volume once its claim is gone: Delete or Retain.",
+    {
+      ...known("Delete", "Recycle", "Retain"),
+      ...assumed("Delete"),
+    },
+  ),
   mountOptions: optional(5, list(string), "Options for mounting the volumes."),
   allowVolumeExpansion: pointer(6, bool, "Whether volumes may grow."),
-  volumeBindingMode: pointer(7, string, "Immediate, or WaitForFirstConsumer.", {
+  volumeBindingMode: pointer(7, named("VolumeBindingMode", string), "Immediate, or WaitForFirstConsumer.", {
     ...known("Immediate", "WaitForFirstConsumer"),
     ...assumed("Immediate"),
   }),

@@ -14,9 +14,21 @@ import {
 } from "#base";
 import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
 import { rememberText } from "../raw.ts";
-import type { Field, Message, OpenFields, OpenWalk, ScalarName, Shape } from "../shape.ts";
+import {
+  type Field,
+  type Message,
+  type OpenFields,
+  type OpenWalk,
+  type Scalar,
+  type ScalarName,
+  type Shape,
+  bytes,
+  int32,
+  string,
+  uint32,
+} from "../shape.ts";
 import { canonicalBase64 } from "./base64.ts";
-import { DecodeError } from "./decode-error.ts";
+import { DecodeError, type Mismatch } from "./decode-error.ts";
 import {
   type Node,
   NumberNode,
@@ -27,6 +39,7 @@ import {
   plainValue,
 } from "./parse.ts";
 import { sortedMap } from "./sorted-map.ts";
+import { nameOf } from "./type-name.ts";
 
 export interface Finding {
   readonly type: "unknown" | "duplicate";
@@ -101,7 +114,7 @@ function valueOf(shape: Shape, nodes: readonly Node[], place: Place, state: Care
       const given = nodes.findLast((node) => node !== null);
       return last === null && (given === undefined || !dropsZero.has(shape.scalar))
         ? nullOf(shape.scalar)
-        : scalarOf(shape.scalar, given!, place, state);
+        : scalarOf(shape, given!, place, state);
     }
   }
 }
@@ -257,7 +270,7 @@ function unionValue(
   return node.map((item: Node, i) => {
     const here = { ...place, path: `${place.path}[${i}]` };
     return or === "strings"
-      ? scalarOf("string", item ?? "", here, quiet)
+      ? scalarOf(string, item ?? "", here, quiet)
       : (messageOf(message, [item], here, quiet) ?? zeroOf(message));
   });
 }
@@ -272,8 +285,9 @@ const ranges: Partial<Record<ScalarName, readonly [bigint, bigint]>> = {
 const isInt64 = (value: number | bigint): boolean =>
   BigInt(value) >= ranges.int64![0] && BigInt(value) <= ranges.int64![1];
 
-function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulState): unknown {
-  const wrong = () => noted(state, wrongType(node, { shape: "scalar", scalar }, place));
+function scalarOf(shape: Scalar, node: Node, place: Place, state: CarefulState): unknown {
+  const { scalar } = shape;
+  const wrong = () => noted(state, wrongType(node, shape, place));
   switch (scalar) {
     case "string":
       if (typeof node !== "string") return wrong();
@@ -304,11 +318,11 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
     case "rawBytes":
       return wrong();
     case "time":
-      return worded(place, () => canonicalTime(textOf(node, place)));
+      return worded(place, () => canonicalTime(textOf(node, shape, place)));
     case "microTime":
-      return worded(place, () => givenMicroTime(textOf(node, place)));
+      return worded(place, () => givenMicroTime(textOf(node, shape, place)));
     case "duration":
-      return worded(place, () => canonicalDuration(textOf(node, place)));
+      return worded(place, () => canonicalDuration(textOf(node, shape, place)));
     case "quantity":
       return worded(place, () =>
         canonicalQuantity(
@@ -316,7 +330,7 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
         ),
       );
     case "intOrString":
-      return typeof node === "string" ? node : ownReading(node, place, state);
+      return typeof node === "string" ? node : numberOf(node, shape, place, state);
     case "fieldsV1":
       return plainValue(node);
     case "rawExtension":
@@ -329,33 +343,40 @@ function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulSt
   }
 }
 
-/** A number that a type reads by itself: what it refuses is told at once. */
-function ownReading(node: Node, place: Place, { text }: CarefulState): unknown {
+/** The number of a value that reads itself: what it refuses is told at once. */
+function numberOf(node: Node, into: Scalar, place: Place, { text }: CarefulState): unknown {
   const own: CarefulState = { text, findings: [], truncates: false };
-  const value = scalarOf("int32", node, place, own);
-  if (own.wrongType) throw own.wrongType;
+  const value = scalarOf(int32, node, place, own);
+  if (own.wrongType) throw new DecodeError(own.wrongType.message, place.path, { ...mismatchOf(node), into });
   return value;
 }
+
+/** One of a list of bytes. */
+const uint8: Scalar = { ...uint32, typeName: "uint8" };
 
 function bytesOf(node: Node, place: Place, state: CarefulState, wrong: () => null): string | null {
   if (typeof node === "string")
     try {
-      return worded(place, () => canonicalBase64(node));
+      return canonicalBase64(node);
     } catch (error) {
-      return noted(state, error as DecodeError);
+      const illegal = { ...mismatchOf(node), into: bytes };
+      return noted(state, new DecodeError((error as Error).message, place.path, illegal));
     }
   if (!Array.isArray(node)) return wrong();
-  const bytes = node.map((item: Node) =>
-    item instanceof NumberNode ? integerOf(item.literal) : item === null ? 0 : undefined,
-  );
-  if (bytes.some((byte) => typeof byte !== "number" || byte < 0 || byte > 255)) return wrong();
-  return Buffer.from(bytes as number[]).toString("base64");
+  const given = node.map((item: Node) => {
+    const byte = item instanceof NumberNode ? integerOf(item.literal) : item === null ? 0 : undefined;
+    if (typeof byte === "number" && byte >= 0 && byte <= 255) return byte;
+    noted(state, wrongType(item, uint8, place));
+    return 0;
+  });
+  return Buffer.from(given).toString("base64");
 }
 
-function textOf(node: Node, place: Place): string {
-  if (typeof node !== "string")
-    throw new DecodeError(`json: cannot unmarshal ${kindOf(node)} into Go value of type string`, place.path);
-  return node;
+/** The text of a value that reads itself: one of another type is told at once, as a string that it is not. */
+function textOf(node: Node, into: Scalar, place: Place): string {
+  if (typeof node === "string") return node;
+  const { message } = wrongType(node, string, place);
+  throw new DecodeError(message, place.path, { ...mismatchOf(node), into });
 }
 
 /** Puts the place to an error that a value's own reader worded. */
@@ -374,7 +395,7 @@ function worded<T>(place: Place, read: () => T): T {
   }
 }
 
-const kindOf = (node: Node): string =>
+const kindOf = (node: Node): Mismatch["given"] =>
   typeof node === "string"
     ? "string"
     : typeof node === "boolean"
@@ -386,6 +407,11 @@ const kindOf = (node: Node): string =>
           : node === null
             ? "null"
             : "object";
+
+const mismatchOf = (node: Node): Omit<Mismatch, "into"> => ({
+  given: kindOf(node),
+  ...(node instanceof NumberNode && { literal: node.literal }),
+});
 
 const noted = (state: CarefulState, error: DecodeError): null => {
   state.wrongType ??= error;
@@ -400,25 +426,8 @@ function wrongType(node: Node, shape: Shape, place: Place): DecodeError {
   const given = node instanceof NumberNode && numeric ? `number ${node.literal}` : kindOf(node);
   const into = place.owner ? `struct field ${place.owner.name}.${place.names}` : "value";
   return new DecodeError(
-    `json: cannot unmarshal ${given} into Go ${into} of type ${typeName(shape)}`,
+    `json: cannot unmarshal ${given} into Go ${into} of type ${nameOf(shape)}`,
     place.path,
+    { ...mismatchOf(node), into: shape },
   );
-}
-
-// prettier-ignore
-const typeNames: Partial<Record<ScalarName, string>> = { double: "float64", float: "float32", bytes: "[]uint8", rawBytes: "[]uint8", time: "v1.Time", microTime: "v1.MicroTime", duration: "v1.Duration", quantity: "resource.Quantity", intOrString: "int32", rawExtension: "runtime.RawExtension", fieldsV1: "v1.FieldsV1", json: "v1.JSON" };
-
-function typeName(shape: Shape): string {
-  switch (shape.shape) {
-    case "scalar":
-      return typeNames[shape.scalar] ?? shape.scalar;
-    case "list":
-      return `[]${typeName(shape.of)}`;
-    case "map":
-      return `map[string]${typeName(shape.of)}`;
-    case "message":
-      return `${shape.package.split(".").at(-1)}.${shape.name}`;
-    case "recursive":
-      return typeName(shape.get());
-  }
 }

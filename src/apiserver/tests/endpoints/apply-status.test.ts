@@ -21,3 +21,13 @@ test("a name says nothing where a status is applied whose kind takes no metadata
   assert.deepEqual([done.status, done.at("metadata.name"), done.at("status.attached")], [200, "one", true]);
   assert.equal((await sent("", "two")).status, 400);
 });
+
+test("a status that is reset is not read, be it no status at all", async () => {
+  const path = "/api/v1/namespaces/default/services";
+  await must(201, "POST", path, { body: { metadata: { name: "one" }, spec: { ports: [{ port: 80 }] } } });
+  const status = { conditions: [{ type: "a", lastTransitionTime: "yesterday" }] };
+  const body = { apiVersion: "v1", kind: "Service", status };
+  const sent = (part: string) => ask("PATCH", `${path}/one${part}?fieldManager=m`, { type: apply, body });
+  assert.equal((await sent("")).status, 200);
+  assert.equal((await sent("/status")).status, 400);
+});
