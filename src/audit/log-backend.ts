@@ -23,19 +23,20 @@ const unsentMilliseconds = 50;
 
 export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogBackendOptions): AuditBackend {
   const line = format === "json" ? (event: AuditEvent) => eventText(event, apiVersion) : legacyText;
-  let lines = "";
-  let gathered = 0;
+  let gathered: AuditEvent[] = [];
+  let gatheredBytes = 0;
   let isSoon = false;
   let cancelFlush: (() => void) | undefined;
+  // Texts are made here and not when their events come: one after the other they take a fifth less.
   const flush = (): void => {
-    if (gathered === 0) return;
-    const [text, count] = [lines, gathered];
-    lines = "";
-    gathered = 0;
+    if (gathered.length === 0) return;
+    const events = gathered;
+    gathered = [];
+    gatheredBytes = 0;
     try {
-      file.write(text);
+      file.write(`${events.map(line).join("\n")}\n`);
     } catch (error) {
-      lost(count, error as Error);
+      lost(events.length, error as Error);
     }
   };
   const flushSoon = (): true => {
@@ -46,10 +47,10 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
     return true;
   };
   const gather = (event: AuditEvent): void => {
-    const text = line(event);
-    if (lines.length + text.length >= mostGathered) flush();
-    lines += `${text}\n`;
-    gathered++;
+    const bytes = aboutBytes(event);
+    if (gatheredBytes + bytes >= mostGathered) flush();
+    gathered.push(event);
+    gatheredBytes += bytes;
     // What a request is about to do is known though it ends the server.
     if (event.stage === "RequestReceived") isSoon ||= flushSoon();
     else
@@ -84,6 +85,11 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
     },
   };
 }
+
+/** What most events take, besides their bodies. */
+const usualBytes = 1024;
+const aboutBytes = ({ requestObject = "", responseObject = "" }: AuditEvent): number =>
+  usualBytes + requestObject.length + responseObject.length;
 
 /** Lines joined to texts of a good size. */
 function* joined(lines: readonly string[]): Generator<string> {
