@@ -13,15 +13,21 @@ export interface FieldSwitches {
   readonly expressionRelease: number;
 }
 
-/** Declarations as a server with these switches has them. */
-export function gatedFields({
-  isOn,
-  expressionRelease,
-}: FieldSwitches): <M extends Message>(message: M) => M {
-  return rewriter({
-    key: (key, { more: { gate, since } }) =>
-      (gate === undefined || isOn(gate)) && (since === undefined || expressionRelease >= since)
-        ? key
-        : undefined,
-  });
+type Reduce = <M extends Message>(message: M) => M;
+const known = new Map<string, Reduce>();
+
+/**
+ * Declarations as a server with these switches has them. Servers with the same switches have the same ones, so
+ * that what is derived from them, such as codecs, is made once in a process.
+ */
+export function gatedFields({ isOn, expressionRelease }: FieldSwitches): Reduce {
+  const on = new Set<string>(fieldGates.filter(isOn));
+  return known.getOrInsertComputed(`${[...on].join()} ${expressionRelease}`, () =>
+    rewriter({
+      key: (key, { more: { gate, since } }) =>
+        (gate === undefined || on.has(gate)) && (since === undefined || expressionRelease >= since)
+          ? key
+          : undefined,
+    }),
+  );
 }

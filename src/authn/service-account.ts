@@ -216,10 +216,11 @@ function signatures(
   issuers: ReadonlySet<string>,
   { keys, observer, remember = 4096 }: ServiceAccountTokenOptions,
 ): (token: string) => Promise<Verified | undefined> {
-  const known = new LRUCache<string, Verified>({ max: remember });
+  // It takes all its room when it is made, which a server that sees no token need not.
+  let known: LRUCache<string, Verified> | undefined;
   return async (token) => {
     const key = hash("sha256", token, "base64");
-    const before = known.get(key);
+    const before = known?.get(key);
     if (before) {
       observer?.known();
       return before;
@@ -230,6 +231,7 @@ function signatures(
     const check = (): Promise<Claims> => verifiedClaims(token, keys);
     const claims = await (observer ? observer.verify(check) : check());
     const verified: Verified = { claims, identities: new Map() };
+    known ??= new LRUCache({ max: remember });
     known.set(key, verified);
     return verified;
   };

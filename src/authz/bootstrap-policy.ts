@@ -185,8 +185,13 @@ export const nodeRules = (
   gates: GateCheck = (gate) => onByDefault.has(gate),
 ): PolicyRule[] => policyRules(dialect, gates, nodeLines);
 
+const gatesKnown = new WeakMap<Dialect, ReadonlySet<string>>();
+
 /** The feature gates on which roles and rules depend. */
-export function policyGates(dialect: Dialect): ReadonlySet<string> {
+export const policyGates = (dialect: Dialect): ReadonlySet<string> =>
+  gatesKnown.getOrInsertComputed(dialect, gatesAsked);
+
+function gatesAsked(dialect: Dialect): ReadonlySet<string> {
   const asked = new Set<string>();
   const record: GateCheck = (gate) => asked.add(gate).has(gate);
   bootstrapPolicy(dialect, record);

@@ -49,7 +49,13 @@ const withFields = <S extends Section>(dialect: Dialect, sections: readonly S[])
     ),
   }));
 
-export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> => ({
+const known = new WeakMap<Dialect, OptionSet<ApiserverOption>>();
+
+/** The same for every server of a dialect. */
+export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> =>
+  known.getOrInsertComputed(dialect, optionsIn);
+
+const optionsIn = (dialect: Dialect): OptionSet<ApiserverOption> => ({
   program: "orch-apiserver",
   summary:
     "The cluster's API server: validates and keeps the objects of the cluster and serves them over HTTPS.",
