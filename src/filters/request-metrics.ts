@@ -187,7 +187,9 @@ export function requestMetrics(
       known.clear();
       size = 0;
     }
-    known.getOrInsertComputed(kind.resource, () => []).push({ kind, bound });
+    const alike = known.getOrInsertComputed(kind.resource, () => []);
+    if (alike.length >= mostAlike) size -= alike.splice(0).length;
+    alike.push({ kind, bound });
     size++;
     return bound;
   };
@@ -281,6 +283,8 @@ const kindOfName = (name: string): string =>
 
 /** Kinds of request remembered at a time; more than any server has. */
 const mostKinds = 4096;
+/** Those of one resource, which are gone through for each request; clients choose group and version. */
+const mostAlike = 256;
 
 const longestName = 512;
 
