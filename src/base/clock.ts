@@ -56,15 +56,25 @@ export interface VirtualClock extends Clock {
   advance(milliseconds: number): Promise<void>;
 }
 
+interface VirtualTimer {
+  readonly at: number;
+  readonly run: () => void;
+}
+
 /** Makes a clock for tests, standing at `start`. */
 export function virtualClock(start = 0): VirtualClock {
   let now = start;
-  let sequence = 0;
-  const due = new Map<number, { at: number; run: () => void }>();
+  /** In the order in which they were set, which is that of those due at the same time. */
+  const timers = new Set<VirtualTimer>();
   const after = (milliseconds: number, run: () => void): (() => void) => {
-    const id = sequence++;
-    due.set(id, { at: now + milliseconds, run });
-    return () => void due.delete(id);
+    const timer = { at: now + milliseconds, run };
+    timers.add(timer);
+    return () => void timers.delete(timer);
+  };
+  const firstBefore = (end: number): VirtualTimer | undefined => {
+    let first: VirtualTimer | undefined;
+    for (const timer of timers) if (timer.at <= end && (!first || timer.at < first.at)) first = timer;
+    return first;
   };
   return {
     now: () => now,
@@ -88,13 +98,11 @@ export function virtualClock(start = 0): VirtualClock {
     advance: async (milliseconds) => {
       const end = now + milliseconds;
       for (;;) {
-        const next = [...due]
-          .filter(([, timer]) => timer.at <= end)
-          .sort(([a, x], [b, y]) => x.at - y.at || a - b)[0];
+        const next = firstBefore(end);
         if (!next) break;
-        due.delete(next[0]);
-        now = Math.max(now, next[1].at);
-        next[1].run();
+        timers.delete(next);
+        now = Math.max(now, next.at);
+        next.run();
         await new Promise((resolve) => setImmediate(resolve));
       }
       now = end;
