@@ -1,5 +1,6 @@
 // For tests: a server in this process, controllers over it, and a way to wait for what they do.
-import { ApiError, type Clock, silentLog, systemClock } from "#base";
+import { eventually } from "#kit";
+import { ApiError, type Clock, silentLog, systemClock, virtualClock } from "#base";
 import { type RunningServer, startServer } from "#apiserver";
 import type { ApiClient } from "#client";
 import {
@@ -10,6 +11,8 @@ import {
   sharedContext,
 } from "#controllerkit";
 import { type GivenGates, knownGates, resolveGates } from "#options";
+
+export const until = eventually;
 
 export interface TestCluster {
   readonly server: RunningServer;
@@ -49,19 +52,26 @@ export async function withController(
   }
 }
 
+export interface TimedCluster extends TestCluster {
+  /** Asks again until it holds, and lets the controllers' time pass meanwhile. */
+  readonly until: <T>(ask: () => Promise<T | undefined | false>) => Promise<T>;
+}
+
+/** For controllers that do something only after a while: their time passes as fast as it is waited for. */
+export function withTimedController(
+  start: StartController | readonly StartController[],
+  run: (cluster: TimedCluster) => Promise<void>,
+  gates?: GivenGates,
+): Promise<void> {
+  const clock = virtualClock(Date.now());
+  const until: TimedCluster["until"] = (ask) => eventually(ask, { clock });
+  return withController(start, (cluster) => run({ ...cluster, until }), clock, gates);
+}
+
 /** What a controller may do needs fields that the server keeps: a gate that is on is on there, too. */
 function serverGates(gates: GivenGates): string[] {
   const on = Object.keys(gates).filter((name) => gates[name]);
   return on.length > 0 ? [`--feature-gates=${on.map((name) => `${name}=true`).join(",")}`] : [];
-}
-
-/** Asks again until it holds; the test's own time limit ends what never does. */
-export async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const found = await ask();
-    if (found) return found;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 /** What is asked for, or undefined when the server does not have it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ResourceKind, kinds } from "#client";
-import { until, gone, withController } from "./cluster.fixture.ts";
+import { until, gone, withController, withTimedController } from "./cluster.fixture.ts";
 import { type Emptying, conditionsFor, namespaceController } from "./namespaces.ts";
 
 const clean: Emptying = { undiscovered: [], failures: [], left: new Map(), held: new Map() };
@@ -54,9 +54,9 @@ test("a namespace goes with everything in it", { timeout: 20_000 }, () =>
 );
 
 test("what a finalizer holds is reported, and the namespace goes when it lets go", { timeout: 20_000 }, () =>
-  withController(
+  withTimedController(
     (context) => namespaceController(context, 0),
-    async ({ client }) => {
+    async ({ client, until }) => {
       const [namespaces, maps] = [client.of(kinds.namespaces), client.of(kinds.configMaps)];
       await namespaces.create({ metadata: { name: "x" }, spec: {} });
       await maps.create({ metadata: { name: "held", finalizers: ["example.com/hold"], ...inX } });

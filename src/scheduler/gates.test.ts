@@ -1,15 +1,12 @@
 // Feature gates of the scheduler, in both values.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startServer } from "#apiserver";
-import { silentLog, systemClock } from "#base";
-import { type ApiClient, kinds } from "#client";
-import { clusterView } from "#controllerkit";
-import { type GivenGates, knownGates, resolveGates } from "#options";
+import { kinds } from "#client";
+import type { GivenGates } from "#options";
+import { type SchedulerCluster, addNode, addPod, withScheduler } from "./cluster.fixture.ts";
 import type { SeenNode, SeenPod } from "./node-info.ts";
 import { findNode } from "./placement.ts";
 import { defaultPlugins } from "./profile.ts";
-import { runScheduler } from "./scheduler.ts";
 import { snapshotOf } from "./snapshot.fixture.ts";
 
 const namespace = "default";
@@ -89,50 +86,14 @@ for (const [gate, entries, given, on, off] of placed)
       assert.equal(found.node?.name ?? "none", expected);
     });
 
-async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const found = await ask();
-    if (found) return found;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-async function withScheduler(gates: GivenGates, run: (client: ApiClient) => Promise<void>): Promise<void> {
-  await using server = await startServer({
-    store: "memory",
-    flags: ["--disable-admission-plugins=ServiceAccount", "--feature-gates=InPlacePodVerticalScaling=true"],
-  });
-  const { client } = server;
-  const stopping = new AbortController();
-  const base = { client, clock: systemClock, signal: stopping.signal, log: silentLog };
-  const nodes = client.of(kinds.nodes);
-  await nodes.create({ metadata: { name: "n1" }, spec: {} });
-  await nodes.patch("n1", "merge", { spec: { taints: null } });
-  const room = { cpu: "2", memory: "4Gi", pods: "10" };
-  const status = {
-    allocatable: room,
-    capacity: room,
-    conditions: [{ type: "Ready", status: "True" }],
-  };
-  await nodes.patch("n1", "merge", { status }, { subresource: "status" });
-  const running = runScheduler({
-    ...base,
-    dialect: client.dialect,
-    gates: resolveGates(knownGates, gates),
-    view: clusterView(base),
-  });
-  try {
-    await run(client);
-  } finally {
-    stopping.abort();
-    await running;
-  }
-}
-const createPod = (client: ApiClient, name: string, cpu: string, spec: object = {}, metadata: object = {}) =>
-  client.of(kinds.pods).create({
-    metadata: { name, namespace, ...metadata },
-    spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu } } }], ...spec },
-  });
+const withGates = (gates: GivenGates, run: (cluster: SchedulerCluster) => Promise<void>): Promise<void> =>
+  withScheduler(
+    async (cluster) => {
+      await addNode(cluster.client, "n1");
+      await run(cluster);
+    },
+    { gates, serverGates: ["InPlacePodVerticalScaling"] },
+  );
 
 for (const [isOn, reasons] of [
   [true, ["PreemptionByScheduler"]],
@@ -142,12 +103,12 @@ for (const [isOn, reasons] of [
     `a victim is ${isOn ? "" : "not "}told why it goes, with PodDisruptionConditions=${isOn}`,
     { timeout: 20_000 },
     () =>
-      withScheduler({ PodDisruptionConditions: isOn }, async (client) => {
+      withGates({ PodDisruptionConditions: isOn }, async ({ client, until }) => {
         const pods = client.of(kinds.pods);
-        await createPod(client, "low", "2", {}, { finalizers: ["test.io/keep"] });
+        await addPod(client, "low", "2", {}, { finalizers: ["test.io/keep"] });
         await until(async () => (await pods.get("low", { namespace })).spec.nodeName);
         await client.of(kinds.priorityClasses).create({ metadata: { name: "high" }, value: 10 });
-        await createPod(client, "vip", "2", { priorityClassName: "high" });
+        await addPod(client, "vip", "2", { priorityClassName: "high" });
         const going = await until(async () => {
           const found = await pods.get("low", { namespace });
           return found.metadata.deletionTimestamp ? found : undefined;
@@ -169,9 +130,9 @@ for (const [isOn, fits] of [
     `what an agent has given counts ${isOn ? "" : "not "}beside what is asked for, with InPlacePodVerticalScaling=${isOn}`,
     { timeout: 20_000 },
     () =>
-      withScheduler({ InPlacePodVerticalScaling: isOn }, async (client) => {
+      withGates({ InPlacePodVerticalScaling: isOn }, async ({ client, until }) => {
         const pods = client.of(kinds.pods);
-        await createPod(client, "a", "1", { nodeName: "n1" });
+        await addPod(client, "a", "1", { nodeName: "n1" });
         const given = { name: "c", image: "i", allocatedResources: { cpu: "2" } };
         await pods.patch(
           "a",
@@ -179,7 +140,7 @@ for (const [isOn, fits] of [
           { status: { phase: "Running", containerStatuses: [given], resize: "InProgress" } },
           { namespace, subresource: "status" },
         );
-        await createPod(client, "b", "1");
+        await addPod(client, "b", "1");
         const found = await until(async () => {
           const { spec, status } = await pods.get("b", { namespace });
           const isRejected = status.conditions?.some(({ type }) => type === "PodScheduled");
@@ -197,10 +158,10 @@ for (const [isOn, expected] of [
     `a gated pod is ${isOn ? "left alone" : "tried, which the server refuses"}, with PodSchedulingReadiness=${isOn}`,
     { timeout: 20_000 },
     () =>
-      withScheduler({ PodSchedulingReadiness: isOn }, async (client) => {
+      withGates({ PodSchedulingReadiness: isOn }, async ({ client, until }) => {
         const pods = client.of(kinds.pods);
-        await createPod(client, "gated", "100m", { schedulingGates: [{ name: "example.com/g" }] });
-        await createPod(client, "after", "100m");
+        await addPod(client, "gated", "100m", { schedulingGates: [{ name: "example.com/g" }] });
+        await addPod(client, "after", "100m");
         await until(async () => (await pods.get("after", { namespace })).spec.nodeName);
         const reason = async () =>
           (await pods.get("gated", { namespace })).status.conditions?.find(

@@ -1,69 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { silentLog, systemClock, virtualClock } from "#base";
 import { type ApiClient, kinds } from "#client";
-import { type RunningServer, startServer } from "#apiserver";
-import { clusterView } from "#controllerkit";
-import { runScheduler } from "./scheduler.ts";
+import { addNode, addPod, withScheduler } from "./cluster.fixture.ts";
 
-/** Asks again until it holds; the test's own time limit ends what never does. */
-async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const found = await ask();
-    if (found) return found;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-const addNode = async (client: ApiClient, name: string, cpu = "2"): Promise<void> => {
-  const nodes = client.of(kinds.nodes);
-  await nodes.create({ metadata: { name }, spec: {} });
-  const taints = null;
-  await nodes.patch(name, "merge", { spec: { taints } });
-  const status = {
-    allocatable: { cpu, memory: "4Gi", pods: "10" },
-    capacity: { cpu, memory: "4Gi", pods: "10" },
-    conditions: [{ type: "Ready", status: "True" }],
-  };
-  await nodes.patch(name, "merge", { status }, { subresource: "status" });
-};
-const addPod = async (client: ApiClient, name: string, cpu = "100m", more: object = {}): Promise<void> => {
-  await client.of(kinds.pods).create({
-    metadata: { name, namespace: "default" },
-    spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu } } }], ...more },
-  });
-};
 const nodeOf = async (client: ApiClient, name: string): Promise<string | undefined> =>
   (await client.of(kinds.pods).get(name, { namespace: "default" })).spec.nodeName;
 
-async function withScheduler(
-  run: (server: RunningServer, client: ApiClient) => Promise<void>,
-  clock = systemClock,
-): Promise<void> {
-  await using server = await startServer({
-    store: "memory",
-    flags: ["--disable-admission-plugins=ServiceAccount"],
-  });
-  const stopping = new AbortController();
-  const { client } = server;
-  const running = runScheduler({
-    client,
-    clock,
-    signal: stopping.signal,
-    log: silentLog,
-    dialect: client.dialect,
-    view: clusterView({ client, clock, signal: stopping.signal, log: silentLog }),
-  });
-  try {
-    await run(server, client);
-  } finally {
-    stopping.abort();
-    await running;
-  }
-}
-
 test("pods are bound to the node, and an event says so", { timeout: 20_000 }, () =>
-  withScheduler(async (_server, client) => {
+  withScheduler(async ({ client, until }) => {
     await addNode(client, "n1");
     await addPod(client, "a");
     assert.equal(await until(() => nodeOf(client, "a")), "n1");
@@ -77,7 +21,7 @@ test("pods are bound to the node, and an event says so", { timeout: 20_000 }, ()
 );
 
 test("a pod that fits nowhere is said so, and bound when there is room", { timeout: 20_000 }, () =>
-  withScheduler(async (_server, client) => {
+  withScheduler(async ({ client, until }) => {
     await addNode(client, "small", "1");
     await addPod(client, "big", "1500m");
     const pods = client.of(kinds.pods);
@@ -105,7 +49,7 @@ test("a pod that fits nowhere is said so, and bound when there is room", { timeo
 );
 
 test("no more pods are bound than fit, though all come at once", { timeout: 20_000 }, () =>
-  withScheduler(async (_server, client) => {
+  withScheduler(async ({ client, until }) => {
     await addNode(client, "n1", "1");
     await Promise.all(["a", "b", "c", "d"].map((name) => addPod(client, name, "400m")));
     const pods = async () => (await client.of(kinds.pods).list({ namespace: "default" })).items;
@@ -123,7 +67,7 @@ test("no more pods are bound than fit, though all come at once", { timeout: 20_0
 );
 
 test("pods of another scheduler and gated pods are left alone", { timeout: 20_000 }, () =>
-  withScheduler(async (_server, client) => {
+  withScheduler(async ({ client, until }) => {
     await addNode(client, "n1");
     await addPod(client, "foreign", "1m", { schedulerName: "mine" });
     await addPod(client, "gated", "1m", { schedulingGates: [{ name: "example.com/wait" }] });
@@ -138,46 +82,34 @@ test("pods of another scheduler and gated pods are left alone", { timeout: 20_00
   }),
 );
 
-test("a binding that the server fails is tried again", { timeout: 20_000 }, async () => {
-  const clock = virtualClock(Date.now());
-  await using server = await startServer({
-    store: "memory",
-    flags: ["--disable-admission-plugins=ServiceAccount"],
-  });
-  const { client, faults } = server.kit.faultyClient({
-    name: "system:scheduler",
-    groups: ["system:masters"],
-  });
-  faults.plan({ answer: 500 }, { when: ({ path }) => path.endsWith("/binding"), times: 2 });
-  const stopping = new AbortController();
-  const running = runScheduler({
-    client,
-    clock,
-    signal: stopping.signal,
-    log: silentLog,
-    dialect: client.dialect,
-    view: clusterView({ client, clock, signal: stopping.signal, log: silentLog }),
-  });
-  await addNode(server.client, "n1");
-  await addPod(server.client, "a");
-  const node = await until(async () => {
-    await clock.advance(100);
-    return await nodeOf(server.client, "a");
-  });
-  assert.equal(node, "n1");
-  assert.equal(faults.met.length, 2);
-  const failed = await until(async () =>
-    (await server.client.of(kinds.events).list({ namespace: "default" })).items.find(
-      ({ reason }) => reason === "FailedScheduling",
-    ),
+test("a binding that the server fails is tried again", { timeout: 20_000 }, () => {
+  let met: () => number;
+  return withScheduler(
+    async ({ client, until }) => {
+      await addNode(client, "n1");
+      await addPod(client, "a");
+      assert.equal(await until(() => nodeOf(client, "a")), "n1");
+      assert.equal(met(), 2);
+      const failed = await until(async () =>
+        (await client.of(kinds.events).list({ namespace: "default" })).items.find(
+          ({ reason }) => reason === "FailedScheduling",
+        ),
+      );
+      assert.match(failed.note ?? "", /^running Bind plugin "DefaultBinder": /);
+    },
+    {
+      clientFor: ({ kit }) => {
+        const { client, faults } = kit.faultyClient({ name: "system:scheduler", groups: ["system:masters"] });
+        faults.plan({ answer: 500 }, { when: ({ path }) => path.endsWith("/binding"), times: 2 });
+        met = () => faults.met.length;
+        return client;
+      },
+    },
   );
-  assert.match(failed.note ?? "", /^running Bind plugin "DefaultBinder": /);
-  stopping.abort();
-  await running;
 });
 
 test("a pod that is being deleted is not placed, and an event says so", { timeout: 20_000 }, () =>
-  withScheduler(async (_server, client) => {
+  withScheduler(async ({ client, until }) => {
     const pods = client.of(kinds.pods);
     await pods.create({
       metadata: { name: "held", namespace: "default", finalizers: ["example.com/hold"] },

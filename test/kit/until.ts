@@ -1,5 +1,6 @@
 // Asks a running program again and again until what is waited for is there.
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
+import type { VirtualClock } from "#base";
 
 const patienceSeconds = 120;
 
@@ -13,4 +14,25 @@ export async function until<T>(
     if (found) return found;
   }
   throw new Error(`not within ${patienceSeconds} s: ${typeof what === "string" ? what : await what()}`);
+}
+
+/** Asks that follow each other at once; what is not there by then waits for time or for another program. */
+const quickAsks = 50;
+
+/**
+ * For what happens in this process: asks at each turn of the event loop, later every other millisecond. A virtual
+ * clock that is given moves on between asks.
+ */
+export async function eventually<T>(
+  ask: () => Promise<T | undefined | false>,
+  { clock, milliseconds = 100 }: { readonly clock?: VirtualClock; readonly milliseconds?: number } = {},
+): Promise<T> {
+  const deadline = Date.now() + patienceSeconds * 1000;
+  for (let asked = 0; Date.now() < deadline; asked++) {
+    const found = await ask();
+    if (found) return found;
+    await clock?.advance(milliseconds);
+    await (clock || asked < quickAsks ? immediate() : sleep(2));
+  }
+  throw new Error(`not within ${patienceSeconds} s: ${String(ask)}`);
 }

@@ -1,28 +1,27 @@
 // Feature gates of jobs, in both values.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ApiClient, kinds } from "#client";
+import { kinds } from "#client";
 import type { GivenGates } from "#options";
-import { until, withController } from "../cluster.fixture.ts";
+import { type TimedCluster, withTimedController } from "../cluster.fixture.ts";
 import { jobController } from "./job.ts";
 
 const namespace = "default";
 const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
 const policy = { rules: [{ action: "FailJob", onExitCodes: { operator: "In", values: [42] } }] };
 
-const withJob = (spec: object, gates: GivenGates, run: (client: ApiClient) => Promise<void>) =>
-  withController(
+const withJob = (spec: object, gates: GivenGates, run: (cluster: TimedCluster) => Promise<void>) =>
+  withTimedController(
     jobController,
-    async ({ client }) => {
-      await client
+    async (cluster) => {
+      await cluster.client
         .of(kinds.jobs)
         .create({ metadata: { name: "j", namespace }, spec: { template, ...spec } } as never);
-      await run(client);
+      await run(cluster);
     },
-    undefined,
     gates,
   );
-const firstPod = (client: ApiClient) =>
+const firstPod = ({ client, until }: TimedCluster) =>
   until(async () => (await client.of(kinds.pods).list({ namespace })).items[0]);
 
 for (const [isOn, ready] of [
@@ -30,7 +29,7 @@ for (const [isOn, ready] of [
   [false, undefined],
 ] as const)
   test(`a job ${isOn ? "counts" : "does not count"} its ready pods, with JobReadyPods=${isOn}`, () =>
-    withJob({}, { JobReadyPods: isOn }, async (client) => {
+    withJob({}, { JobReadyPods: isOn }, async ({ client, until }) => {
       const { status } = await until(async () => {
         const job = await client.of(kinds.jobs).get("j", { namespace });
         return job.status.active === 1 && job;
@@ -43,8 +42,9 @@ for (const [isOn, reason] of [
   [false, "BackoffLimitExceeded"],
 ] as const)
   test(`a job fails by ${reason}, with JobPodFailurePolicy=${isOn}`, { timeout: 30_000 }, () =>
-    withJob({ podFailurePolicy: policy, backoffLimit: 0 }, { JobPodFailurePolicy: isOn }, async (client) => {
-      const pod = await firstPod(client);
+    withJob({ podFailurePolicy: policy, backoffLimit: 0 }, { JobPodFailurePolicy: isOn }, async (cluster) => {
+      const { client, until } = cluster;
+      const pod = await firstPod(cluster);
       const containerStatuses = [{ name: "c", image: "i", state: { terminated: { exitCode: 42 } } }];
       await client
         .of(kinds.pods)
@@ -70,8 +70,9 @@ for (const [isOn, count] of [
     `a deleted pod of a job with a policy counts ${isOn ? "once it has failed" : "at once"}, with PodDisruptionConditions=${isOn}`,
     { timeout: 30_000 },
     () =>
-      withJob({ podFailurePolicy: policy }, { PodDisruptionConditions: isOn }, async (client) => {
-        const pod = await firstPod(client);
+      withJob({ podFailurePolicy: policy }, { PodDisruptionConditions: isOn }, async (cluster) => {
+        const { client, until } = cluster;
+        const pod = await firstPod(cluster);
         const [pods, jobs] = [client.of(kinds.pods), client.of(kinds.jobs)];
         const name = pod.metadata.name!;
         const keep = { metadata: { finalizers: ["test.io/keep", ...(pod.metadata.finalizers ?? [])] } };

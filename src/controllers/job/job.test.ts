@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kinds } from "#client";
-import { until, withController } from "../cluster.fixture.ts";
+import { withTimedController } from "../cluster.fixture.ts";
 import { jobController } from "./job.ts";
 
 const namespace = "default";
@@ -10,7 +10,7 @@ test(
   "a job's pod carries the finalizer until it is counted, then the job is complete",
   { timeout: 30_000 },
   () =>
-    withController(jobController, async ({ client }) => {
+    withTimedController(jobController, async ({ client, until }) => {
       const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
       await jobs.create({
         metadata: { name: "j", namespace },
@@ -37,7 +37,7 @@ test(
 );
 
 test("while a failed pod is not replaced yet, the status counts no pod as active", { timeout: 30_000 }, () =>
-  withController(jobController, async ({ client }) => {
+  withTimedController(jobController, async ({ client, until }) => {
     const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
     await jobs.create({
@@ -64,7 +64,7 @@ test("while a failed pod is not replaced yet, the status counts no pod as active
 );
 
 test("indexes beyond fewer completions are no longer counted", { timeout: 30_000 }, () =>
-  withController(jobController, async ({ client }) => {
+  withTimedController(jobController, async ({ client, until }) => {
     const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
     await jobs.create({

@@ -1,18 +1,17 @@
 // Feature gates of volumes, in both values.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { virtualClock } from "#base";
 import { kinds } from "#client";
 import type { SeenVolume } from "#controllerkit";
 import { dialects } from "#dialect";
-import { gone, orNone, until, withController } from "../cluster.fixture.ts";
+import { gone, orNone, until, withController, withTimedController } from "../cluster.fixture.ts";
 import { attachDetachController, attachmentName } from "./attach-detach.ts";
 import { volumeBinderController } from "./binder.ts";
-import { ensureLocalPathClass, localPathProvisioner } from "./local-path.ts";
-import { claimProtectionController, volumeProtectionController } from "./protection.ts";
+import { createClaim, withProvisioner } from "./local-path.fixture.ts";
+import { ensureLocalPathClass } from "./local-path.ts";
 import { reclaimFinalizers } from "./reclaim-finalizers.ts";
 
 const namespace = "default";
@@ -26,9 +25,9 @@ for (const [isOn, storageClass] of [
     `a claim without a class ${isOn ? "gets" : "does not get"} a default that comes later, with RetroactiveDefaultStorageClass=${isOn}`,
     { timeout: 30_000 },
     () =>
-      withController(
+      withTimedController(
         (context) => volumeBinderController(context),
-        async ({ client }) => {
+        async ({ client, until }) => {
           const claims = client.of(kinds.persistentVolumeClaims);
           const events = client.of(kinds.events);
           const told = async (name: string): Promise<boolean> =>
@@ -55,7 +54,6 @@ for (const [isOn, storageClass] of [
           if (isOn) await until(async () => (await classOf()) !== undefined);
           assert.equal(await classOf(), storageClass);
         },
-        undefined,
         { RetroactiveDefaultStorageClass: isOn },
       ),
   );
@@ -86,48 +84,30 @@ for (const isOn of [true, false])
   test(
     `a volume that is deleted before its claim ${isOn ? "takes its folder with it" : "leaves its folder"}, with HonorPVReclaimPolicy=${isOn}`,
     { timeout: 60_000 },
-    async () => {
-      const base = mkdtempSync(join(tmpdir(), "local-path-"));
-      const folder = join(base, "volumes");
-      try {
-        await withController(
-          [
-            (context) => localPathProvisioner(context, { nodeName: "n1", folder }),
-            (context) => volumeBinderController(context),
-            claimProtectionController,
-            volumeProtectionController,
-          ],
-          async ({ client }) => {
-            await ensureLocalPathClass(client);
-            const [claims, volumes] = [
-              client.of(kinds.persistentVolumeClaims),
-              client.of(kinds.persistentVolumes),
-            ];
-            const annotations = { "volume.orch.io/selected-node": "n1" };
-            const { metadata } = await claims.create({
-              metadata: { name: "data", namespace, annotations },
-              spec: claimSpec,
-            });
-            const name = `pvc-${metadata.uid}`;
-            await until(async () => (await claims.get("data", { namespace })).status.phase === "Bound");
-            const { volumeReclaim: mark, volumeProtection } = dialects.orch.names.finalizers;
-            const finalizers = [...(isOn ? [mark] : []), volumeProtection].toSorted();
-            await until(async () => {
-              const found = (await volumes.get(name)).metadata.finalizers ?? [];
-              return JSON.stringify(found.toSorted()) === JSON.stringify(finalizers);
-            });
-            await volumes.delete(name);
-            await claims.delete("data", { namespace });
-            await until(() => gone(volumes.get(name)));
-            assert.equal(existsSync(join(folder, name)), !isOn);
-          },
-          undefined,
-          { HonorPVReclaimPolicy: isOn },
-        );
-      } finally {
-        rmSync(base, { recursive: true });
-      }
-    },
+    () =>
+      withProvisioner(
+        async ({ client }, folder) => {
+          await ensureLocalPathClass(client);
+          const [claims, volumes] = [
+            client.of(kinds.persistentVolumeClaims),
+            client.of(kinds.persistentVolumes),
+          ];
+          const { metadata } = await createClaim(client, "data", "n1");
+          const name = `pvc-${metadata.uid}`;
+          await until(async () => (await claims.get("data", { namespace })).status.phase === "Bound");
+          const { volumeReclaim: mark, volumeProtection } = dialects.orch.names.finalizers;
+          const finalizers = [...(isOn ? [mark] : []), volumeProtection].toSorted();
+          await until(async () => {
+            const found = (await volumes.get(name)).metadata.finalizers ?? [];
+            return JSON.stringify(found.toSorted()) === JSON.stringify(finalizers);
+          });
+          await volumes.delete(name);
+          await claims.delete("data", { namespace });
+          await until(() => gone(volumes.get(name)));
+          assert.equal(existsSync(join(folder, name)), !isOn);
+        },
+        { HonorPVReclaimPolicy: isOn },
+      ),
   );
 
 for (const isOn of [true, false])

@@ -1,40 +1,13 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type ApiClient, kinds } from "#client";
-import { type TestCluster, gone, until, withController } from "../cluster.fixture.ts";
-import { volumeBinderController } from "./binder.ts";
-import { ensureLocalPathClass, localPathProvisioner } from "./local-path.ts";
-import { claimProtectionController, volumeProtectionController } from "./protection.ts";
+import { kinds } from "#client";
+import { gone, until, withController } from "../cluster.fixture.ts";
+import { createClaim, withProvisioner } from "./local-path.fixture.ts";
+import { ensureLocalPathClass } from "./local-path.ts";
 
 const namespace = "default";
-
-async function withProvisioner(run: (cluster: TestCluster, folder: string) => Promise<void>): Promise<void> {
-  const base = mkdtempSync(join(tmpdir(), "local-path-"));
-  const folder = join(base, "volumes");
-  try {
-    await withController(
-      [
-        (context) => localPathProvisioner(context, { nodeName: "n1", folder }),
-        (context) => volumeBinderController(context),
-        claimProtectionController,
-        volumeProtectionController,
-      ],
-      (cluster) => run(cluster, folder),
-    );
-  } finally {
-    rmSync(base, { recursive: true });
-  }
-}
-
-/** A claim for which the scheduler has chosen a node. */
-const createClaim = (client: ApiClient, name: string, node: string) =>
-  client.of(kinds.persistentVolumeClaims).create({
-    metadata: { name, namespace, annotations: { "volume.orch.io/selected-node": node } },
-    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
-  });
 
 test("the class is the default one, waits for pods, and is made once", { timeout: 30_000 }, () =>
   withController([], async ({ client }) => {

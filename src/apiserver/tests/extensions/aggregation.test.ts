@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { after, test } from "node:test";
+import { eventually } from "#kit";
 import { type Json, each, serve } from "../../server.fixture.ts";
 import { type FakeAgent, fakeAgent } from "../virtual/connect/agent.fixture.ts";
 
@@ -45,14 +46,6 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
 const backend: FakeAgent = await fakeAgent({ answer });
 after(() => backend[Symbol.asyncDispose]());
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 400; i++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  assert.fail("it never came true");
-}
-
 let count = 0;
 
 /** Registers the backend for a group of its own and waits until it is available. */
@@ -77,7 +70,7 @@ async function register(): Promise<string> {
     service: { namespace, name: "agg", port },
   };
   await must(201, "POST", services, { body: { metadata: { name: `v1.${group}` }, spec } });
-  await until(
+  await eventually(
     async () =>
       (await must(200, "GET", `${services}/v1.${group}`)).at("status.conditions.0.status") === "True",
   );
@@ -166,7 +159,7 @@ test("aggregated discovery of another server is shown as it is, with a kind for 
     }[];
     return items.find(({ metadata }) => metadata["name"] === group)?.versions[0]!["resources"];
   };
-  await until(async () => each(await listed(), "resource").includes("jobs"));
+  await eventually(async () => each(await listed(), "resource").includes("jobs"));
   assert.deepEqual(await listed(), [{ ...resources[0], responseKind: { group: "", version: "", kind: "" } }]);
 });
 
@@ -180,14 +173,14 @@ test("a service that is not there makes its version unavailable", async () => {
     service: { namespace: "default", name: "missing" },
   };
   await must(201, "POST", services, { body: { metadata: { name: `v1.${group}` }, spec } });
-  await until(
+  await eventually(
     async () =>
       (await must(200, "GET", `${services}/v1.${group}`)).at("status.conditions.0.reason") ===
       "ServiceNotFound",
   );
   assert.equal((await ask("GET", `/apis/${group}/v1/things`)).status, 503);
   await must(200, "DELETE", `${services}/v1.${group}`);
-  await until(async () => (await ask("GET", `/apis/${group}/v1/things`)).status === 404);
+  await eventually(async () => (await ask("GET", `/apis/${group}/v1/things`)).status === 404);
 });
 
 const wrong: [name: string, spec: Json, causes: string[]][] = [
@@ -222,7 +215,9 @@ for (const [name, more, fields] of wrong) {
 test("the description of another server is part of this server's", async () => {
   const group = await register();
   const path = `/apis/${group}/v1/things`;
-  await until(async () => Object.hasOwn((await must(200, "GET", "/openapi/v2")).at("paths") as Json, path));
+  await eventually(async () =>
+    Object.hasOwn((await must(200, "GET", "/openapi/v2")).at("paths") as Json, path),
+  );
   const document = (await must(200, "GET", "/openapi/v2")).json;
   assert.deepEqual((document["definitions"] as Json)["com.example.Thing"], { description: "A thing." });
   assert.deepEqual([...new Set(askers)], ["system:aggregator"]);
@@ -240,7 +235,7 @@ test("another server's own documents of OpenAPI 3 are listed, and asked for ther
   await register();
   const listed = async (): Promise<Json | undefined> =>
     ((await must(200, "GET", "/openapi/v3")).at("paths") as Record<string, Json>)[name];
-  await until(async () => (await listed())?.["serverRelativeURL"] === url);
+  await eventually(async () => (await listed())?.["serverRelativeURL"] === url);
   assert.deepEqual((await must(200, "GET", url)).json, { hello: url });
 });
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "#kit";
 import { type Json, each } from "../../server.fixture.ts";
-import { ask, define, must, place, spec, until, version, widget } from "./custom-resources.fixture.ts";
+import { ask, define, must, place, spec, version, widget } from "./custom-resources.fixture.ts";
 
 const scaled = {
   subresources: { status: {}, scale: { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n" } },
@@ -58,7 +59,7 @@ test("a version that is not stored is converted there and back, in dry runs too"
     version(spec({ a, b }), { name: "v2", storage: false }),
   ]);
   const base = `/apis/${defined.group}`;
-  await until(async () => (await ask("GET", `${base}/v2`)).status === 200);
+  await eventually(async () => (await ask("GET", `${base}/v2`)).status === 200);
   const path = `${base}/v2/namespaces/${await place()}/widgets`;
   const body = widget(defined, "a", { spec: { a: "1", b: "2" } }, "v2");
   for (const query of ["?dryRun=All", ""])

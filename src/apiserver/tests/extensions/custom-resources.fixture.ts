@@ -1,5 +1,5 @@
 // A server and kinds that are defined in it, each in a group of its own.
-import assert from "node:assert/strict";
+import { eventually } from "#kit";
 import { type Json, serve } from "../../server.fixture.ts";
 
 export const { must, ask, place, watch } = await serve();
@@ -26,16 +26,8 @@ export async function define(versions: Json[], more: Json = {}): Promise<Defined
   const body = definition(versions, more);
   await must(201, "POST", definitions, { body });
   const { group } = body["spec"] as { group: string };
-  await until(async () => (await ask("GET", `/apis/${group}`)).status === 200);
+  await eventually(async () => (await ask("GET", `/apis/${group}`)).status === 200);
   return { group, name: body.metadata.name };
-}
-
-export async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 2000; i++) {
-    if (await holds()) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  assert.fail("it never came true");
 }
 
 export const version = (properties: Json, more: Json = {}): Json => ({

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "#kit";
 import { type Answer, type Json, each } from "../../server.fixture.ts";
 import {
   ask,
@@ -10,7 +11,6 @@ import {
   newGroup,
   place,
   spec,
-  until,
   version,
   watch,
   widget,
@@ -90,7 +90,7 @@ test("defaults are filled in when an object is written and when it is read", asy
     body: change,
     type: "application/json-patch+json",
   });
-  await until(async () => (await ask("GET", `${path}/a`)).at("spec.b") === 1);
+  await eventually(async () => (await ask("GET", `${path}/a`)).at("spec.b") === 1);
 });
 
 test("watches of a kind end when its definition changes", async () => {
@@ -207,7 +207,7 @@ test("a definition that is deleted takes its instances along", async () => {
   await must(201, "POST", path, { body: widget(defined, "a", { spec: { a: "x" } }) });
   const gone = await must(200, "DELETE", `${definitions}/${defined.name}`);
   assert.deepEqual(gone.at("metadata.finalizers"), ["customresourcecleanup.apiextensions.orch.io"]);
-  await until(async () => (await ask("GET", `${definitions}/${defined.name}`)).status === 404);
+  await eventually(async () => (await ask("GET", `${definitions}/${defined.name}`)).status === 404);
   assert.equal((await ask("GET", path)).status, 404);
 });
 
@@ -225,15 +225,15 @@ test("of two definitions that want the same name, the first has it until it goes
   const accepted = async (name: string): Promise<unknown> =>
     (await must(200, "GET", `${definitions}/${name}.${group}`)).at("status.acceptedNames.shortNames");
   await must(201, "POST", definitions, { body: named("ones", "One") });
-  await until(async () => (await accepted("ones")) !== undefined);
+  await eventually(async () => (await accepted("ones")) !== undefined);
   await must(201, "POST", definitions, { body: named("twos", "Two") });
   const path = `${definitions}/twos.${group}`;
-  await until(
+  await eventually(
     async () => (await must(200, "GET", path)).at("status.conditions.0.reason") === "ShortNamesConflict",
   );
   assert.equal((await ask("GET", `/apis/${group}/v1/twos`)).status, 404);
   await must(200, "DELETE", `${definitions}/ones.${group}`);
-  await until(async () => (await ask("GET", `/apis/${group}/v1/twos`)).status === 200);
+  await eventually(async () => (await ask("GET", `/apis/${group}/v1/twos`)).status === 200);
   assert.deepEqual(await accepted("twos"), ["same"]);
 });
 
@@ -319,7 +319,7 @@ test("discovery and the API description follow definitions", async () => {
   assert.equal(all["post"]?.requestBody?.required, undefined);
   assert.equal(all["delete"]?.requestBody, undefined);
   await must(200, "DELETE", `${definitions}/${defined.name}`);
-  await until(async () => (await ask("GET", `/openapi/v3/apis/${group}/v1`)).status === 404);
+  await eventually(async () => (await ask("GET", `/openapi/v3/apis/${group}/v1`)).status === 404);
 });
 
 test("an applied field that the schema does not know is refused by its path", async () => {
@@ -413,9 +413,9 @@ test("a definition with a large schema is served once it is established, and whi
     ((await known())["status"] as { conditions?: Json[] }).conditions?.some(
       ({ type, status }) => type === "Established" && status === "True",
     ) ?? false;
-  await until(isEstablished);
+  await eventually(isEstablished);
   const path = `/apis/${group}/v1/namespaces/${await place()}/widgets`;
-  await until(async () => (await ask("GET", path)).status === 200);
+  await eventually(async () => (await ask("GET", path)).status === 200);
   await must(201, "POST", path, { body: widget({ group, name }, "a", { spec: { p1: "x" } }) });
   const now = await known();
   const changed = { ...now, spec: { ...(now["spec"] as Json), versions: [version(wide("Another text."))] } };
@@ -441,7 +441,7 @@ test("a definition of several versions can change while its objects are read", a
       body: { spec: { versions: [changed, { ...changed, name: "v2", storage: false }] } },
     });
     const body = { spec: { [added]: "y" } };
-    await until(async () => {
+    await eventually(async () => {
       const answer = await ask("PATCH", `${path("v2")}/a`, { type: "application/merge-patch+json", body });
       return (answer.json["spec"] as Json | undefined)?.[added] === "y";
     });

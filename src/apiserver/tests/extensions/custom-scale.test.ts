@@ -1,7 +1,8 @@
 // The scale of custom resources: objects without replicas, and tables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, define, must, spec, until, version, widget } from "./custom-resources.fixture.ts";
+import { eventually } from "#kit";
+import { ask, define, must, spec, version, widget } from "./custom-resources.fixture.ts";
 
 const scale = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
 const properties = spec({ replicas: { type: "integer" } });
@@ -90,5 +91,7 @@ test("a webhook for the scale in one version is asked about it in the others tha
   const body = { spec: { replicas: 2 } };
   const type = "application/merge-patch+json";
   for (const served of ["v1", "v1beta1"])
-    await until(async () => (await ask("PATCH", `${at(served)}/w/scale`, { body, type })).status === 500);
+    await eventually(
+      async () => (await ask("PATCH", `${at(served)}/w/scale`, { body, type })).status === 500,
+    );
 });

@@ -1,8 +1,9 @@
 // Definitions that hardly anybody writes, as the reference answers them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventually } from "#kit";
 import type { Json } from "../../server.fixture.ts";
-import { ask, define, definition, definitions, must, until, version } from "./custom-resources.fixture.ts";
+import { ask, define, definition, definitions, must, version } from "./custom-resources.fixture.ts";
 
 const spec = (property: Json): Json[] => [version({ spec: { type: "object", properties: { a: property } } })];
 
@@ -55,7 +56,7 @@ test("a definition whose stored versions are wrong can be deleted", async () => 
   const type = "application/merge-patch+json";
   await must(200, "PATCH", `${path}/status`, { body: { status: { storedVersions: ["v9"] } }, type });
   await must(200, "DELETE", path);
-  await until(async () => (await ask("GET", path)).status === 404);
+  await eventually(async () => (await ask("GET", path)).status === 404);
 });
 
 test("a version that a defined group does not have is a path that nobody serves", async () => {

@@ -2,7 +2,8 @@
 // in a request that is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, define, definitions, must, spec, until, version, widget } from "./custom-resources.fixture.ts";
+import { eventually } from "#kit";
+import { ask, define, definitions, must, spec, version, widget } from "./custom-resources.fixture.ts";
 
 const text = { type: "string" };
 const merge = "application/merge-patch+json";
@@ -43,7 +44,7 @@ test("an object that the definition no longer fits cannot be applied to", async 
   await must(200, "PATCH", `${definitions}/${changing.name}`, { body: { spec: { versions } }, type: merge });
   const body = widget(changing, "w", { spec: { b: "2" } });
   const apply = () => ask("PATCH", `${path}/w?fieldManager=me&dryRun=All`, { body, type: applying });
-  await until(async () => String((await apply()).at("message")).startsWith("failed"));
+  await eventually(async () => String((await apply()).at("message")).startsWith("failed"));
   const answer = await apply();
   assert.equal(answer.status, 400);
   assert.equal(
@@ -116,7 +117,7 @@ test("an object that is written as it is, is stored as the definition has it now
     const versions = [version(spec(properties))];
     const body = { spec: { versions } };
     await must(200, "PATCH", `${definitions}/${changing.name}`, { body, type: merge });
-    await until(async () => {
+    await eventually(async () => {
       const { at: read } = await ask("GET", `${path}/w`);
       return JSON.stringify(read("spec")) === JSON.stringify(seen);
     });

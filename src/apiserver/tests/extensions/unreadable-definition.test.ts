@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
-import { silentLog } from "#base";
+import { silentLog, virtualClock } from "#base";
 import { dialects } from "#dialect";
+import { eventually } from "#kit";
 import { MemoryStore } from "#store";
 import { settingsFor } from "../../library/settings.ts";
 import { start } from "../../server.ts";
@@ -41,7 +41,8 @@ const service = (group: string) => ({
 });
 
 test("a server with an unreadable definition starts, and takes no service away before it knows all", async () => {
-  const store = new MemoryStore();
+  const clock = virtualClock(Date.now());
+  const store = new MemoryStore({ clock });
   const write = async (key: string, value: Uint8Array | null): Promise<unknown> =>
     await store.write({ key, value, expect: "any" });
   await write(`${definitions}/bogus`, Buffer.from("bogus data"));
@@ -53,19 +54,22 @@ test("a server with an unreadable definition starts, and takes no service away b
     dialect: dialects.orch,
     settings: settingsFor(dialects.orch, { store: "memory" }),
     store,
+    clock,
     listen: false,
     log: silentLog,
   });
   const statusOf = async (path: string): Promise<number> => (await started.inject({ path })).status;
   const serviceStatus = (name: string) => statusOf(`/apis/apiregistration.orch.io/v1/apiservices/${name}`);
   await write(`${services}/v1.bogus`, null);
-  await sleep(1500);
+  for (let tenths = 0; tenths < 150; tenths++) await clock.advance(100);
   assert.equal(await serviceStatus("v1.valid.example"), 200);
   assert.equal(await serviceStatus("v1.stale.example"), 200);
   assert.equal(await statusOf("/readyz"), 500);
   await write(`${definitions}/bogus`, null);
-  while ((await serviceStatus("v1.stale.example")) !== 404 || (await statusOf("/readyz")) !== 200)
-    await sleep(100);
+  await eventually(
+    async () => (await serviceStatus("v1.stale.example")) === 404 && (await statusOf("/readyz")) === 200,
+    { clock },
+  );
   assert.equal(await serviceStatus("v1.valid.example"), 200);
   assert.equal(await statusOf("/apis/valid.example/v1/widgets"), 200);
   await started.stop();

@@ -1,0 +1,74 @@
+// For tests: a server in this process, the scheduler over it in a time of its own, and nodes.
+import { type RunningServer, startServer } from "#apiserver";
+import { silentLog, virtualClock } from "#base";
+import { type ApiClient, kinds } from "#client";
+import { clusterView } from "#controllerkit";
+import { eventually } from "#kit";
+import { type GivenGates, knownGates, resolveGates } from "#options";
+import { runScheduler } from "./scheduler.ts";
+
+export interface SchedulerCluster {
+  readonly client: ApiClient;
+  /** Asks again until it holds, and lets the scheduler's time pass meanwhile. */
+  readonly until: <T>(ask: () => Promise<T | undefined | false>) => Promise<T>;
+}
+
+export interface SchedulerOptions {
+  readonly gates?: GivenGates;
+  /** Gates of the server, which keeps the fields that the scheduler reads. */
+  readonly serverGates?: readonly string[];
+  /** The client that the scheduler has, where it is not the test's. */
+  readonly clientFor?: (server: RunningServer) => ApiClient;
+}
+
+export async function withScheduler(
+  run: (cluster: SchedulerCluster) => Promise<void>,
+  { gates = {}, serverGates = [], clientFor }: SchedulerOptions = {},
+): Promise<void> {
+  await using server = await startServer({
+    store: "memory",
+    flags: [
+      "--disable-admission-plugins=ServiceAccount",
+      ...(serverGates.length > 0
+        ? [`--feature-gates=${serverGates.map((name) => `${name}=true`).join()}`]
+        : []),
+    ],
+  });
+  const clock = virtualClock(Date.now());
+  const stopping = new AbortController();
+  const client = clientFor?.(server) ?? server.client;
+  const base = { client, clock, signal: stopping.signal, log: silentLog };
+  const running = runScheduler({
+    ...base,
+    dialect: client.dialect,
+    gates: resolveGates(knownGates, gates),
+    view: clusterView(base),
+  });
+  try {
+    await run({ client: server.client, until: (ask) => eventually(ask, { clock }) });
+  } finally {
+    stopping.abort();
+    await running;
+  }
+}
+
+export async function addNode(client: ApiClient, name: string, cpu = "2"): Promise<void> {
+  const nodes = client.of(kinds.nodes);
+  await nodes.create({ metadata: { name }, spec: {} });
+  await nodes.patch(name, "merge", { spec: { taints: null } });
+  const room = { cpu, memory: "4Gi", pods: "10" };
+  const status = { allocatable: room, capacity: room, conditions: [{ type: "Ready", status: "True" }] };
+  await nodes.patch(name, "merge", { status }, { subresource: "status" });
+}
+
+export const addPod = (
+  client: ApiClient,
+  name: string,
+  cpu = "100m",
+  spec: object = {},
+  metadata: object = {},
+) =>
+  client.of(kinds.pods).create({
+    metadata: { name, namespace: "default", ...metadata },
+    spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu } } }], ...spec },
+  });
