@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 
 /** A program that tells that it is ready, and in the end why it stopped. */
 const script = `
@@ -20,15 +20,18 @@ const reasons: [name: string, end: (child: ChildProcess) => void, reason: string
   ["interrupted", (child) => void child.kill("SIGINT"), "SIGINT"],
   ["left by its supervisor", (child) => child.disconnect(), "the supervisor is gone"],
 ];
-for (const [name, end, reason] of reasons) {
-  test(`a program that is ${name} knows why it stops`, async () => {
-    const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
-      stdio: ["ignore", "pipe", "inherit", "ipc"],
+// They mostly wait for processes, so they wait together.
+describe("programs with a supervisor", { concurrency: true }, () => {
+  for (const [name, end, reason] of reasons) {
+    test(`a program that is ${name} knows why it stops`, async () => {
+      const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+        stdio: ["ignore", "pipe", "inherit", "ipc"],
+      });
+      const said = text(child.stdout!);
+      const [message] = (await once(child, "message")) as [unknown];
+      assert.deepEqual(message, { ready: "here" });
+      end(child);
+      assert.equal(await said, reason);
     });
-    const said = text(child.stdout!);
-    const [message] = (await once(child, "message")) as [unknown];
-    assert.deepEqual(message, { ready: "here" });
-    end(child);
-    assert.equal(await said, reason);
-  });
-}
+  }
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { systemClock, virtualClock } from "#base";
 import { type ProcessState, type Supervised, startOf, supervise } from "./supervisor.ts";
 
@@ -42,91 +42,96 @@ function supervised(
 const ready = 'process.send({ phase: "waking" }); process.send({ ready: "https://here" });';
 const endless = "setInterval(() => {}, 1000);";
 
-test("phases and readiness are told, and a stop ends the process", async () => {
-  const { part, states } = supervised(`${ready} ${endless}`);
-  await part.ready;
-  assert.deepEqual(
-    states.map(({ is }) => is),
-    ["starting", "starting", "ready"],
-  );
-  assert.deepEqual(states[1], { is: "starting", phase: "waking" });
-  await part.stop();
-  assert.equal(states.at(-1)!.is, "stopped");
-});
-
-test("a program that says nothing is asked until it is ready, and has no channel", async () => {
-  let asked = 0;
-  const states: string[] = [];
-  const plan = {
-    name: "part",
-    command: process.execPath,
-    args: ["-e", `if (process.send) process.exit(1); ${endless}`],
-    logFile: join(folder, "mute.log"),
-    patienceMilliseconds: 1000,
-  };
-  const part = supervise({ ...plan, isReady: () => Promise.resolve(++asked === 3) }, systemClock, ({ is }) =>
-    states.push(is),
-  );
-  await part.ready;
-  await part.stop();
-  assert.deepEqual([asked, states], [3, ["starting", "ready", "stopped"]]);
-});
-
-test("what ends after it was ready is started again", async () => {
-  const { part, reached } = supervised(`${ready} ${endless}`);
-  await part.ready;
-  process.kill(part.pid!, "SIGKILL");
-  const state = await reached("restarting");
-  assert.deepEqual(state, { is: "restarting", why: "was ended by SIGKILL", inMilliseconds: 500 });
-  await reached("ready", 2);
-  await part.stop();
-});
-
-test("what cannot start is not tried again, and its last words are told without those of an earlier run", async () => {
-  const logFile = join(folder, "words.log");
-  writeFileSync(logFile, "words of an earlier run\n");
-  const { part, reached } = supervised(
-    'console.error("the store is damaged"); process.exitCode = 3;',
-    logFile,
-  );
-  await assert.rejects(part.ready, /ended with code 3/);
-  assert.deepEqual(await reached("failed"), {
-    is: "failed",
-    why: "ended with code 3",
-    lastLines: ["the store is damaged"],
+// They mostly wait for processes, so they wait together.
+describe("supervised processes", { concurrency: true }, () => {
+  test("phases and readiness are told, and a stop ends the process", async () => {
+    const { part, states } = supervised(`${ready} ${endless}`);
+    await part.ready;
+    assert.deepEqual(
+      states.map(({ is }) => is),
+      ["starting", "starting", "ready"],
+    );
+    assert.deepEqual(states[1], { is: "starting", phase: "waking" });
+    await part.stop();
+    assert.equal(states.at(-1)!.is, "stopped");
   });
-  await part.stop();
-});
 
-test("a program that is not there is told", async () => {
-  const states: ProcessState[] = [];
-  const part = supervise(
-    {
+  test("a program that says nothing is asked until it is ready, and has no channel", async () => {
+    let asked = 0;
+    const states: string[] = [];
+    const plan = {
       name: "part",
-      command: join(folder, "nothing"),
-      args: [],
-      logFile: join(folder, "log"),
-      patienceMilliseconds: 1,
-    },
-    systemClock,
-    (state) => states.push(state),
-  );
-  await assert.rejects(part.ready, /could not be run/);
-});
+      command: process.execPath,
+      args: ["-e", `if (process.send) process.exit(1); ${endless}`],
+      logFile: join(folder, "mute.log"),
+      patienceMilliseconds: 1000,
+    };
+    const part = supervise(
+      { ...plan, isReady: () => Promise.resolve(++asked === 3) },
+      systemClock,
+      ({ is }) => states.push(is),
+    );
+    await part.ready;
+    await part.stop();
+    assert.deepEqual([asked, states], [3, ["starting", "ready", "stopped"]]);
+  });
 
-test("a process that will not end is killed when patience is over", async () => {
-  const { part, states } = supervised(`process.on("SIGTERM", () => {}); ${ready} ${endless}`);
-  await part.ready;
-  await part.stop();
-  assert.equal(states.at(-1)!.is, "stopped");
-});
+  test("what ends after it was ready is started again", async () => {
+    const { part, reached } = supervised(`${ready} ${endless}`);
+    await part.ready;
+    process.kill(part.pid!, "SIGKILL");
+    const state = await reached("restarting");
+    assert.deepEqual(state, { is: "restarting", why: "was ended by SIGKILL", inMilliseconds: 500 });
+    await reached("ready", 2);
+    await part.stop();
+  });
 
-test("a kill ends a process that would not end, and nothing is started again", async () => {
-  const { part, states, reached } = supervised(`process.on("SIGTERM", () => {}); ${ready} ${endless}`);
-  await part.ready;
-  part.kill();
-  await reached("stopped");
-  assert.equal(states.at(-1)!.is, "stopped");
+  test("what cannot start is not tried again, and its last words are told without those of an earlier run", async () => {
+    const logFile = join(folder, "words.log");
+    writeFileSync(logFile, "words of an earlier run\n");
+    const { part, reached } = supervised(
+      'console.error("the store is damaged"); process.exitCode = 3;',
+      logFile,
+    );
+    await assert.rejects(part.ready, /ended with code 3/);
+    assert.deepEqual(await reached("failed"), {
+      is: "failed",
+      why: "ended with code 3",
+      lastLines: ["the store is damaged"],
+    });
+    await part.stop();
+  });
+
+  test("a program that is not there is told", async () => {
+    const states: ProcessState[] = [];
+    const part = supervise(
+      {
+        name: "part",
+        command: join(folder, "nothing"),
+        args: [],
+        logFile: join(folder, "log"),
+        patienceMilliseconds: 1,
+      },
+      systemClock,
+      (state) => states.push(state),
+    );
+    await assert.rejects(part.ready, /could not be run/);
+  });
+
+  test("a process that will not end is killed when patience is over", async () => {
+    const { part, states } = supervised(`process.on("SIGTERM", () => {}); ${ready} ${endless}`);
+    await part.ready;
+    await part.stop();
+    assert.equal(states.at(-1)!.is, "stopped");
+  });
+
+  test("a kill ends a process that would not end, and nothing is started again", async () => {
+    const { part, states, reached } = supervised(`process.on("SIGTERM", () => {}); ${ready} ${endless}`);
+    await part.ready;
+    part.kill();
+    await reached("stopped");
+    assert.equal(states.at(-1)!.is, "stopped");
+  });
 });
 
 const starts: [name: string, ready: () => Promise<void>, outcome: string][] = [

@@ -14,27 +14,30 @@ const cases: [name: string, sizes: number[], of: number][] = [
   ["no chunk", [], 0],
   ["one small chunk", [10], 10],
   ["one chunk of a full frame", [16_384], 16_384],
-  ["small chunks", Array.from({ length: 5000 }, () => 1), 65_536],
+  ["small chunks", Array.from({ length: 5000 }, () => 1), 2],
   ["small and large chunks in turn", [1, 16_384, 7, 7, 16_384, 3], 65_536],
   ["chunks of all sizes", Array.from({ length: 300 }, (_, at) => at * 17), 65_536],
 ];
 for (const [name, sizes, underlying] of cases) {
   test(`${name}: the bytes come out in order`, () => {
     const body = new RequestBody();
-    const all: number[] = [];
+    const all = Buffer.from(
+      Array.from({ length: sizes.reduce((sum, size) => sum + size, 0) }, (_, at) => at % 251),
+    );
+    let added = 0;
     for (const size of sizes) {
       const chunk = Buffer.allocUnsafeSlow(Math.max(size, underlying)).subarray(0, size);
-      for (let at = 0; at < size; at++) all.push((chunk[at] = all.length % 251));
+      added += all.copy(chunk, 0, added);
       body.add(chunk);
     }
-    assert.ok(Buffer.from(all).equals(body.take()));
+    assert.ok(all.equals(body.take()));
   });
 }
 
 test("chunks of one byte, each a slice of a large buffer, hold little more than their bytes", () => {
   const body = new RequestBody();
-  for (let at = 0; at < 20_000; at++) body.add(Buffer.allocUnsafeSlow(16_384).subarray(5, 6));
-  assert.ok(retained(body) < 60_000, `${retained(body)} bytes are held`);
+  for (let at = 0; at < 4000; at++) body.add(Buffer.allocUnsafeSlow(16_384).subarray(5, 6));
+  assert.ok(retained(body) < 12_000, `${retained(body)} bytes are held`);
 });
 
 test("small chunks between large ones hold little more than their bytes, too", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Server, createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import type { Container } from "#api";
 import { virtualClock } from "#base";
 import { type ContainerRuntime, ExecTimeout, fakeRuntime } from "#cri";
@@ -70,29 +70,32 @@ test("an HTTP probe asks for a path that is no part of a URL as it is written th
     assert.deepEqual([answer.result, asked[0]?.url], ["success", "/a%20b/%C3%A4"]);
   }));
 
-test("a closed port is a failure, whatever the kind of probe", async () => {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  assert.equal((await question({ tcpSocket: { port } })).result, "success");
-  await new Promise((resolve) => server.close(resolve));
-  for (const probe of [{ tcpSocket: { port } }, { httpGet: { port } }, { grpc: { port } }])
-    assert.equal((await question(probe)).result, "failure", JSON.stringify(probe));
-});
+// Each waits a second in vain, so they wait together.
+describe("ports where nobody listens", { concurrency: true }, () => {
+  test("a closed port is a failure, whatever the kind of probe", async () => {
+    const server = createTcpServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    assert.equal((await question({ tcpSocket: { port } })).result, "success");
+    await new Promise((resolve) => server.close(resolve));
+    for (const probe of [{ tcpSocket: { port } }, { httpGet: { port } }, { grpc: { port } }])
+      assert.equal((await question(probe)).result, "failure", JSON.stringify(probe));
+  });
 
-test("a gRPC probe waits for who is about to listen, as long as its time lasts", async () => {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  const { result, output } = await question({ grpc: { port } });
-  assert.deepEqual(
-    [result, output],
-    [
-      "failure",
-      `timeout: failed to connect service "127.0.0.1:${port}" within 1s: context deadline exceeded`,
-    ],
-  );
+  test("a gRPC probe waits for who is about to listen, as long as its time lasts", async () => {
+    const server = createTcpServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const { result, output } = await question({ grpc: { port } });
+    assert.deepEqual(
+      [result, output],
+      [
+        "failure",
+        `timeout: failed to connect service "127.0.0.1:${port}" within 1s: context deadline exceeded`,
+      ],
+    );
+  });
 });
 
 test("a port may be named by the container", () => {
