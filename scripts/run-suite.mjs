@@ -7,22 +7,43 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root, runtime } from "./setup.mjs";
 
+// Seconds of processor time of the files that take longest, so that processes end together.
+const longTests = JSON.parse(readFileSync(new URL("long-tests.json", import.meta.url), "utf8"));
+
 const reporter = new URL("reporter.mjs", import.meta.url).href;
 const oneProcess = fileURLToPath(new URL("in-one-process.mjs", import.meta.url));
 
 // A process that runs thousands of tests makes much that dies soon beside the code of all of them, which does
-// not: with room for the first, the second is walked through less often.
-const roomyHeap = ["--initial-old-space-size=1500", "--min-semi-space-size=32", "--max-semi-space-size=64"];
+// not: with room for the first, the second is walked through less often. Buffers count as part of the heap, not
+// by a limit of their own of 64 MB more than there were, and rest is no reason to collect.
+const roomyHeap = [
+  "--initial-old-space-size=1500",
+  "--min-semi-space-size=32",
+  "--max-semi-space-size=64",
+  "--external-memory-accounted-in-global-limit",
+  "--no-memory-reducer",
+];
 
 /** Runs all files of a suite and tells how it went; the results, one for each test. */
 export async function runSuite(suite) {
   const began = performance.now();
-  const shards = shardsOf(suite.files, suite.shards ?? 1);
-  const found = (await Promise.all(shards.map((files) => runShard({ ...suite, files })))).flat();
+  const shards = shardsOf(suite.files, suite.shards ?? 1, longTests);
+  const ends = [];
+  const found = (
+    await Promise.all(
+      shards.map(async (files) => {
+        const results = await runShard({ ...suite, files });
+        ends.push(performance.now() - began);
+        return results;
+      }),
+    )
+  ).flat();
   const good = !found.some(({ result }) => result === "failed");
   const taken = performance.now() - began;
   console.log(`${good ? "✔" : "✖"} ${suite.name}: ${count(found)} (${(taken / 1000).toFixed(1)} s)`);
   if (taken > 20_000) console.log(`  the slowest: ${slowest(found).join("; ")}`);
+  if (taken > 20_000 && ends.length > 1)
+    console.log(`  its processes took ${ends.map((each) => `${(each / 1000).toFixed(1)} s`).join(" and ")}`);
   return found;
 }
 
@@ -31,11 +52,25 @@ export function count(list) {
   return `${number("passed")} passed, ${number("failed")} failed, ${number("skipped")} skipped`;
 }
 
-/** Deals the files out in turn, so that neighbours, which cost alike, land in different shards. */
-export function shardsOf(files, most) {
-  const shards = Array.from({ length: Math.max(1, Math.min(most, files.length)) }, () => []);
-  for (const [at, file] of files.entries()) shards[at % shards.length].push(file);
-  return shards;
+/** What a file takes that is not in the table. */
+const ordinarySeconds = 0.05;
+
+/**
+ * Deals the files out, those that take longest first, each to the shard that has least to do: in turn where all
+ * take alike, so that neighbours, which do, land in different shards. Each shard keeps the order of the files.
+ */
+export function shardsOf(files, most, seconds = {}) {
+  const shards = Array.from({ length: Math.max(1, Math.min(most, files.length)) }, () => ({
+    own: new Set(),
+    seconds: 0,
+  }));
+  const secondsOf = (file) => seconds[file] ?? ordinarySeconds;
+  for (const file of files.toSorted((a, b) => secondsOf(b) - secondsOf(a))) {
+    const free = shards.reduce((least, shard) => (shard.seconds < least.seconds ? shard : least));
+    free.own.add(file);
+    free.seconds += secondsOf(file);
+  }
+  return shards.map(({ own }) => files.filter((file) => own.has(file)));
 }
 
 async function runShard(suite) {

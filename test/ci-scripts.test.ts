@@ -7,7 +7,7 @@ interface Counts {
 }
 type Floors = Readonly<Record<string, number>>;
 interface Scripts {
-  shardsOf(files: readonly string[], most: number): string[][];
+  shardsOf(files: readonly string[], most: number, seconds?: Readonly<Record<string, number>>): string[][];
   judge(counts: Counts, floors: Floors): { below: string[]; above: string[] };
   raised(counts: Counts, floors: Floors): Floors;
 }
@@ -23,6 +23,13 @@ const shards: [name: string, files: string[], most: number, expected: string[][]
 ];
 for (const [name, files, most, expected] of shards)
   test(name, () => assert.deepEqual(shardsOf(files, most), expected));
+
+test("a file that takes long stands beside fewer others, and each shard keeps the order of files", () => {
+  assert.deepEqual(shardsOf(["a", "b", "c", "d"], 2, { c: 0.12, d: 0.1 }), [
+    ["b", "c"],
+    ["a", "d"],
+  ]);
+});
 
 const counted = (matching: number, cut = false): Counts => ({ part: { matching, all: 9, cut } });
 const judged: [name: string, counts: Counts, below: string[], above: string[]][] = [
