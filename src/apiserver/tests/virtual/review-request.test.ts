@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import type { TrustedCaller } from "#http";
 import { type RunningServer, startServer } from "../../library.ts";
 
@@ -36,9 +36,18 @@ async function send(
   return { status: got.status, body: (text ? JSON.parse(text) : {}) as Answer["body"], headers: got.headers };
 }
 
+// Tests share a server, which is as new at the beginning of each.
+const shared = await startServer({ store: "memory" });
+after(() => shared.stop());
+const clean = await shared.kit.snapshot();
+async function asNew(): Promise<RunningServer> {
+  await shared.kit.rewind(clean);
+  return { ...shared, [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
 /** A server with an account and one pod, on a node when one is named. */
 async function withPod(nodeName?: string, ...flags: string[]): Promise<RunningServer> {
-  const server = await startServer({ store: "memory", flags });
+  const server = flags.length > 0 ? await startServer({ store: "memory", flags }) : await asNew();
   await send(server, "POST", `${core}/serviceaccounts`, { metadata: { name: "default" } });
   const made = await send(server, "POST", `${core}/pods`, {
     metadata: { name: "p", labels: { app: "x" } },
@@ -281,7 +290,7 @@ test("a token of an account is who the account is, until the account is gone", a
 });
 
 test("others learn how to verify tokens", async () => {
-  await using server = await startServer({ store: "memory" });
+  await using server = await asNew();
   const configuration = await send(server, "GET", "/.well-known/openid-configuration");
   assert.equal((configuration.body as unknown as { issuer: string }).issuer, "https://local.invalid");
   const keys = await send(server, "GET", "/openid/v1/jwks");
@@ -330,14 +339,14 @@ const reviews: [
 ];
 for (const [name, path, spec, as, expected] of reviews) {
   test(name, async () => {
-    await using server = await startServer({ store: "memory" });
+    await using server = await asNew();
     const got = await send(server, "POST", `/apis/authorization.orch.io/v1/${path}`, { spec }, as);
     assert.deepEqual([got.status, (got.body.status as unknown as { allowed?: boolean }).allowed], expected);
   });
 }
 
 test("nobody grants what they do not hold", async () => {
-  await using server = await startServer({ store: "memory" });
+  await using server = await asNew();
   const rule = (verbs: string[], resources: string[], apiGroups = [""]) => ({ verbs, resources, apiGroups });
   const group = "rbac.authorization.orch.io";
   await send(server, "POST", `${roles}/clusterroles`, {

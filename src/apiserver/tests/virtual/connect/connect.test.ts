@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { connect } from "node:tls";
 import type { RunningServer } from "../../../library.ts";
 import { fakeAgent } from "./agent.fixture.ts";
@@ -75,15 +74,30 @@ const logs: [
   ["redirects are refused", "web/log", [302, ""], [500, "GET /containerLogs/default/web/c", /redirect/]],
   ["a path behind a log is nothing", "web/log/more", [200, ""], [404, undefined, /could not find/]],
 ];
-for (const [name, path, [status, text], [expected, asked, body]] of logs) {
+// Requests that change nothing share a server and an agent, which answers as the test says.
+let reply: [status: number, text: string] = [200, ""];
+const agent = await fakeAgent({
+  answer: (_request, response) =>
+    void response.writeHead(reply[0], { location: "https://elsewhere.invalid/" }).end(reply[1]),
+});
+const server = await cluster(agent);
+after(async () => {
+  await server.stop();
+  await agent[Symbol.asyncDispose]();
+});
+/** Asks, and tells what the agent was asked on the way. */
+async function asking(method: string, path: string) {
+  const before = agent.asked.length;
+  const got = await server.inject({ method, path });
+  return { status: got.status, text: await got.text(), asked: agent.asked.slice(before) };
+}
+
+for (const [name, path, answer, [expected, asked, body]] of logs) {
   test(name, async () => {
-    const answer = (_request: IncomingMessage, response: ServerResponse): void =>
-      void response.writeHead(status, { location: "https://elsewhere.invalid/" }).end(text);
-    await using agent = await fakeAgent({ answer });
-    await using server = await cluster(agent);
-    const got = await server.inject({ path: `${pods}/${path}` });
-    assert.match(await got.text(), body);
-    assert.deepEqual([got.status, agent.asked[0]], [expected, asked]);
+    reply = answer;
+    const got = await asking("GET", `${pods}/${path}`);
+    assert.match(got.text, body);
+    assert.deepEqual([got.status, got.asked[0]], [expected, asked]);
   });
 }
 
@@ -106,11 +120,9 @@ const plain: [name: string, path: string, status: number, text: RegExp][] = [
 ];
 for (const [name, path, status, text] of plain) {
   test(name, async () => {
-    await using agent = await fakeAgent({});
-    await using server = await cluster(agent);
-    const got = await server.inject({ method: "POST", path: `${pods}/${path}` });
-    assert.match(await got.text(), text);
-    assert.deepEqual([got.status, agent.asked], [status, []]);
+    const got = await asking("POST", `${pods}/${path}`);
+    assert.match(got.text, text);
+    assert.deepEqual([got.status, got.asked], [status, []]);
   });
 }
 
@@ -225,10 +237,8 @@ const places: [name: string, path: string, status: number, text: RegExp][] = [
 ];
 for (const [name, path, status, text] of places) {
   test(name, async () => {
-    await using agent = await fakeAgent({});
-    await using server = await cluster(agent);
-    const got = await server.inject({ path });
-    assert.match(await got.text(), text);
-    assert.deepEqual([got.status, agent.asked], [status, []]);
+    const got = await asking("GET", path);
+    assert.match(got.text, text);
+    assert.deepEqual([got.status, got.asked], [status, []]);
   });
 }
