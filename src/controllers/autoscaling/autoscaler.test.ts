@@ -1,9 +1,44 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
-import { kinds } from "#client";
-import { until, withController } from "../cluster.fixture.ts";
+import { type ApiClient, kinds } from "#client";
+import type { GivenGates } from "#options";
+import { type TimedCluster, until, withController, withTimedController } from "../cluster.fixture.ts";
 import { autoscalerController } from "./autoscaler.ts";
+
+const namespace = "default";
+
+/** An autoscaler of a deployment with two replicas, over these metrics; time passes while it is waited for. */
+async function withAutoscaler(
+  metric: object,
+  run: (client: ApiClient, until: TimedCluster["until"]) => Promise<void>,
+  gates?: GivenGates,
+): Promise<void> {
+  await withTimedController(
+    (context) => autoscalerController(context),
+    async ({ client, until }) => {
+      const labels = { app: "web" };
+      await client.of(kinds.deployments).create({
+        metadata: { name: "web", namespace },
+        spec: {
+          replicas: 2,
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } },
+        },
+      } as never);
+      await client.of(kinds.horizontalPodAutoscalers).create({
+        metadata: { name: "web", namespace },
+        spec: {
+          scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+          maxReplicas: 3,
+          metrics: [metric],
+        },
+      } as never);
+      await run(client, until);
+    },
+    gates,
+  );
+}
 
 test("a new autoscaler is looked at after one period, not at once", async () => {
   const clock = virtualClock(Date.UTC(2030, 0, 1));
@@ -28,57 +63,28 @@ test("a new autoscaler is looked at after one period, not at once", async () => 
   );
 });
 
-test(
-  "metrics that nobody serves are told, and what was known before stays",
-  { timeout: 30_000 },
-  async () => {
-    const clock = virtualClock(Date.UTC(2030, 0, 1));
-    const namespace = "default";
-    await withController(
-      (context) => autoscalerController(context),
-      async ({ client }) => {
-        const labels = { app: "web" };
-        await client.of(kinds.deployments).create({
-          metadata: { name: "web", namespace },
-          spec: {
-            replicas: 2,
-            selector: { matchLabels: labels },
-            template: {
-              metadata: { labels },
-              spec: { containers: [{ name: "c", image: "i", resources: {} }] },
-            },
-          },
-        } as never);
-        const resource = client.of(kinds.horizontalPodAutoscalers);
-        const known = { type: "Pods", pods: { metric: { name: "hits" }, current: { averageValue: "7" } } };
-        await resource.create({
-        metadata: { name: "web", namespace },
-        spec: {
-          scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-          maxReplicas: 3,
-          metrics: [
-            { type: "Pods", pods: { metric: { name: "hits" }, target: { type: "AverageValue", averageValue: "1" } } },
-          ],
-        },
-      }); // prettier-ignore
-        const before = { currentMetrics: [known], desiredReplicas: 2, currentReplicas: 2 };
-        await resource.patch("web", "merge", { status: before }, { namespace, subresource: "status" });
-        const status = await until(async () => {
-          await clock.advance(1000);
-          const found = await resource.get("web", { namespace });
-          return found.status?.conditions?.some(({ type }) => type === "ScalingActive") && found.status;
-        });
-        const condition = status.conditions!.find(({ type }) => type === "ScalingActive");
-        assert.equal(
-          condition?.message,
-          "the HPA was unable to compute the replica count: unable to get metric hits: unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.orch.io) registered",
-        );
-        assert.deepEqual([status.desiredReplicas, status.currentMetrics], [2, [known]]);
-      },
-      clock,
-    );
-  },
-);
+test("metrics that nobody serves are told, and what was known before stays", { timeout: 30_000 }, () => {
+  const metric = { name: "hits" };
+  const known = { type: "Pods", pods: { metric, current: { averageValue: "7" } } };
+  return withAutoscaler(
+    { type: "Pods", pods: { metric, target: { type: "AverageValue", averageValue: "1" } } },
+    async (client, until) => {
+      const resource = client.of(kinds.horizontalPodAutoscalers);
+      const before = { currentMetrics: [known], desiredReplicas: 2, currentReplicas: 2 };
+      await resource.patch("web", "merge", { status: before }, { namespace, subresource: "status" });
+      const status = await until(async () => {
+        const found = await resource.get("web", { namespace });
+        return found.status?.conditions?.some(({ type }) => type === "ScalingActive") && found.status;
+      });
+      const condition = status.conditions!.find(({ type }) => type === "ScalingActive");
+      assert.equal(
+        condition?.message,
+        "the HPA was unable to compute the replica count: unable to get metric hits: unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.orch.io) registered",
+      );
+      assert.deepEqual([status.desiredReplicas, status.currentMetrics], [2, [known]]);
+    },
+  );
+});
 
 for (const [isOn, text] of [
   [
@@ -90,40 +96,17 @@ for (const [isOn, text] of [
   test(
     `metrics of containers are ${isOn ? "" : "not "}asked for, with HPAContainerMetrics=${isOn}`,
     { timeout: 30_000 },
-    async () => {
-      const clock = virtualClock(Date.UTC(2030, 0, 1));
-      const namespace = "default";
-      await withController(
-        (context) => autoscalerController(context),
-        async ({ client }) => {
-          const labels = { app: "web" };
-          await client.of(kinds.deployments).create({
-            metadata: { name: "web", namespace },
-            spec: {
-              replicas: 2,
-              selector: { matchLabels: labels },
-              template: { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } },
-            },
-          } as never);
-          const target = { type: "AverageValue", averageValue: "1" };
-          await client.of(kinds.horizontalPodAutoscalers).create({
-            metadata: { name: "web", namespace },
-            spec: {
-              scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-              maxReplicas: 3,
-              metrics: [
-                { type: "ContainerResource", containerResource: { name: "cpu", container: "c", target } },
-              ],
-            },
-          });
+    () => {
+      const target = { type: "AverageValue", averageValue: "1" };
+      return withAutoscaler(
+        { type: "ContainerResource", containerResource: { name: "cpu", container: "c", target } },
+        async (client, until) => {
           const event = await until(async () => {
-            await clock.advance(1000);
             const { items } = await client.of(kinds.events).list({ namespace });
             return items.find(({ reason }) => reason === "FailedComputeMetricsReplicas");
           });
           assert.match(event.note ?? "", text);
         },
-        clock,
         { HPAContainerMetrics: isOn },
       );
     },

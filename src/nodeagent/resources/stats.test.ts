@@ -29,6 +29,16 @@ const separate = (root: string) =>
     },
     silentLog,
   );
+/** What figures are looked up with, over files of the first version: one group for all, and no volumes. */
+const plainOptions = async (root: string) => ({
+  tree: separate(root),
+  machine: await readMachine(),
+  rootDirectory: root,
+  podsGroup: "/g",
+  groupOf: () => "/g",
+  volumesOf: () => new Map(),
+  volumeMilliseconds: 0,
+});
 const firstVersion = {
   "cpuacct/g/cpuacct.usage": "5000000000\n",
   "cpuacct/g/cpuacct.stat": "user 300\nsystem 200\n",
@@ -122,11 +132,7 @@ test("figures come from the runtime and the groups, and rates from two looks", a
     clock,
     runtime,
     registry,
-    tree: separate(root),
-    machine: await readMachine(),
-    rootDirectory: root,
-    podsGroup: "/g",
-    groupOf: () => "/g",
+    ...(await plainOptions(root)),
     volumesOf: () =>
       new Map([
         ["v", { hostPath: join(root, "v") }],
@@ -144,11 +150,7 @@ test("figures come from the runtime and the groups, and rates from two looks", a
     [first.usage?.memoryBytes, first.volumes.map(({ name, isLocal }) => [name, isLocal])],
     [1000, [["v", true]]],
   );
-  assert.deepEqual(
-    (await stats({ ...parts, volumeMilliseconds: 0 }).look()).pods[0]!.volumes,
-    [],
-    "a period of 0 leaves volumes out",
-  );
+  assert.deepEqual((await stats(parts).look()).pods[0]!.volumes, [], "a period of 0 leaves volumes out");
   asked = 1;
   await look.look();
   assert.equal(asked, 1, "a second look within moments sees the same");
@@ -224,13 +226,7 @@ test("with figures of the runtime a pod has those, and neither its group's nor i
         pods: () => [{ metadata: { name: "p", namespace: "ns", uid: "u" }, spec: {} }],
         containers: () => [{ name: "c", id: "c1", state: "running", attempt: 0, logPath: "/none" }],
       } as unknown as PodRegistry,
-      tree: separate(root),
-      machine: await readMachine(),
-      rootDirectory: root,
-      podsGroup: "/g",
-      groupOf: () => "/g",
-      volumesOf: () => new Map(),
-      volumeMilliseconds: 0,
+      ...(await plainOptions(root)),
       fromRuntime,
     });
     const { usage, network, containers } = (await look.look()).pods[0]!;
@@ -260,13 +256,7 @@ test("figures are looked at anew when they are older than they may be", async (t
         imageFsInfo: () => Promise.resolve([]),
       } as unknown as ContainerRuntime,
       registry: { pods: () => [] } as unknown as PodRegistry,
-      tree: separate(root),
-      machine: await readMachine(),
-      rootDirectory: root,
-      podsGroup: "/g",
-      groupOf: () => "/g",
-      volumesOf: () => new Map(),
-      volumeMilliseconds: 0,
+      ...(await plainOptions(root)),
       oldestMilliseconds,
     });
     for (let round = 0; round < 4; round++) {
