@@ -12,6 +12,7 @@ import {
 } from "#controllerkit";
 import { type GivenGates, knownGates, resolveGates } from "#options";
 
+/** Asks again until it holds, in real time. */
 export const until = eventually;
 
 export interface TestCluster {
