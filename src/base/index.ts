@@ -125,7 +125,7 @@ export {
 } from "./time.ts";
 export { refusalText } from "./refusal-text.ts";
 export { deepCopy } from "./deep-copy.ts";
-export { fileErrorText } from "./file-error.ts";
+export { errnoText, fileErrorText } from "./file-error.ts";
 export { flatText } from "./flat-text.ts";
 export { urlParts, urlProblem, urlScheme } from "./go-url.ts";
 export { goPlain, goSyntax, goType, jsonKind } from "./go-value.ts";

@@ -25,7 +25,10 @@ export interface GrpcCallOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** The call may be sent again even when a server may have acted on it. */
   readonly repeatable?: boolean;
-  /** While no endpoint can be reached: wait for one instead of failing at once. */
+  /**
+   * While no endpoint can be reached: wait for one instead of failing at once. The error of who waited in vain has
+   * the last reason as its cause.
+   */
   readonly waitForReady?: boolean;
   /** Ask this endpoint and no other. */
   readonly endpoint?: string;
@@ -132,6 +135,14 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
     handlers: Parameters<typeof startCall>[2],
     settings: GrpcCallOptions,
   ): Promise<RunningCall> => {
+    let unreached: Error | undefined;
+    const expired = (): void => {
+      if (unreached && call.expired())
+        throw new GrpcError("DEADLINE_EXCEEDED", "no endpoint could be reached in time", {
+          cause: unreached,
+        });
+      call.check();
+    };
     for (;;) {
       let failure: GrpcError | undefined;
       const first = preferred;
@@ -150,21 +161,24 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
           if (settings.endpoint === undefined) preferred = connections.indexOf(connection);
           return running;
         } catch (error) {
-          call.check();
+          expired();
           if (!(error instanceof GrpcError) || !error.unprocessed) throw error;
           failure = error;
         }
       }
-      call.check();
+      unreached = candidates[0]!.lastFailure;
+      expired();
       if (closing.signal.aborted)
         throw new GrpcError("UNAVAILABLE", "the channel is closed", { unprocessed: true });
       if (!settings.waitForReady) throw failure ?? resting(candidates);
       const wake = Math.min(...candidates.map((connection) => connection.restUntil));
-      await call.race(
-        clock
-          .sleep(Math.max(1, wake - clock.now()), AbortSignal.any([call.signal, closing.signal]))
-          .catch(() => {}),
-      );
+      await call
+        .race(
+          clock
+            .sleep(Math.max(1, wake - clock.now()), AbortSignal.any([call.signal, closing.signal]))
+            .catch(() => {}),
+        )
+        .catch(expired);
     }
   };
 
@@ -327,6 +341,8 @@ interface Limits {
   leftMilliseconds(): number | undefined;
   /** Throws when the call is over. */
   check(): void;
+  /** Whether its deadline has passed. */
+  expired(): boolean;
   /** Waits for a promise, but not beyond the call. */
   race<T>(promise: Promise<T>): Promise<T>;
   /** Runs when the call is over; the returned function takes that back. */
@@ -363,6 +379,7 @@ function limits(clock: Clock, { deadlineMilliseconds, signal }: GrpcCallOptions)
     signal: over.signal,
     leftMilliseconds: () => (until === undefined ? undefined : until - clock.now()),
     check: () => over.signal.throwIfAborted(),
+    expired: () => (over.signal.reason as GrpcError | undefined)?.code === "DEADLINE_EXCEEDED",
     onEnd,
     race: (promise) =>
       new Promise((resolve, reject) => {

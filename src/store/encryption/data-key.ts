@@ -1,7 +1,7 @@
 // Data keys: each encrypts values, and is itself encrypted by a key service.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
-const algorithm = "aes-256-gcm";
+const algorithmOf = (secret: Uint8Array, mode: "gcm" | "cbc"): string => `aes-${secret.length * 8}-${mode}`;
 const nonceBytes = 12;
 const tagBytes = 16;
 export const dataKeyBytes = 32;
@@ -20,14 +20,20 @@ export function dataKey(secret: Uint8Array): DataKey {
       const nonce = Buffer.alloc(nonceBytes);
       start.copy(nonce);
       nonce.writeBigUInt64BE(++counter, nonceBytes - 8);
-      const cipher = createCipheriv(algorithm, secret, nonce).setAAD(Buffer.from(name));
+      const cipher = createCipheriv(algorithmOf(secret, "gcm") as "aes-256-gcm", secret, nonce).setAAD(
+        Buffer.from(name),
+      );
       const body = cipher.update(value);
       cipher.final();
       return Buffer.concat([nonce, body, cipher.getAuthTag()]);
     },
     open: (sealed, name) => {
       if (sealed.length < nonceBytes + tagBytes) throw new Error("it is too short");
-      const decipher = createDecipheriv(algorithm, secret, sealed.subarray(0, nonceBytes))
+      const decipher = createDecipheriv(
+        algorithmOf(secret, "gcm") as "aes-256-gcm",
+        secret,
+        sealed.subarray(0, nonceBytes),
+      )
         .setAAD(Buffer.from(name))
         .setAuthTag(sealed.subarray(-tagBytes));
       return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
@@ -37,11 +43,16 @@ export function dataKey(secret: Uint8Array): DataKey {
 
 /** What older releases wrote with data keys of version 1. */
 export function openCbc(secret: Uint8Array, sealed: Uint8Array): Buffer {
-  const decipher = createDecipheriv("aes-256-cbc", secret, sealed.subarray(0, 16));
+  const decipher = createDecipheriv(algorithmOf(secret, "cbc"), secret, sealed.subarray(0, 16));
   return Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()]);
 }
 
-/** The newest of at most `size`; the one that was not used for longest goes first. */
+/** Throws where AES has no keys of such a length; one that a service gives back need not be one of ours. */
+export function checkDataKey(secret: Uint8Array): void {
+  if (![16, 24, 32].includes(secret.length)) throw new Error(`crypto/aes: invalid key size ${secret.length}`);
+}
+
+/** The newest of at most `size`, none where that is negative; the one that was not used for longest goes first. */
 export class DataKeyCache<T> {
   readonly #kept = new Map<string, T>();
   readonly #size: number;
@@ -58,7 +69,8 @@ export class DataKeyCache<T> {
   }
   set(id: string, value: T): void {
     this.#kept.delete(id);
+    if (this.#size <= 0) return;
     this.#kept.set(id, value);
-    if (this.#size > 0 && this.#kept.size > this.#size) this.#kept.delete(this.#kept.keys().next().value!);
+    if (this.#kept.size > this.#size) this.#kept.delete(this.#kept.keys().next().value!);
   }
 }

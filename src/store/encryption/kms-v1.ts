@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { noPrefix } from "../encrypted.ts";
 import { KeyServiceFailed } from "../errors.ts";
-import { DataKeyCache, dataKey, dataKeyBytes, openCbc } from "./data-key.ts";
+import { DataKeyCache, checkDataKey, dataKey, dataKeyBytes, openCbc } from "./data-key.ts";
 import {
   type DataKeyObserver,
   type KmsOptions,
@@ -17,7 +17,7 @@ import { v1Calls } from "./kms-messages.ts";
 const protocol = "v1beta1";
 
 export interface KmsV1Options extends KmsOptions {
-  /** Data keys kept decrypted; negative for no limit. */
+  /** Data keys kept decrypted; none where it is negative. */
   readonly cacheSize: number;
   readonly observer?: DataKeyObserver | undefined;
 }
@@ -50,6 +50,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
   const encrypt = async (plain: Uint8Array): Promise<Uint8Array> => {
     await checkVersion();
     const { cipher } = await call(v1Calls.encrypt, { version: protocol, plain });
+    // kube-apiserver stores what it cannot read any more.
     if (!cipher || cipher.length === 0) throw new KeyServiceFailed(`KMS provider ${name} gave no ciphertext`);
     return cipher;
   };
@@ -66,7 +67,9 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       const secret = newDataKey(observer);
       const cipher = await encrypt(secret);
       if (cipher.length > 0xffff)
-        throw new KeyServiceFailed(`KMS provider ${name} gave ${cipher.length} bytes for a key`);
+        throw new KeyServiceFailed(
+          `cryptobyte: pending child length ${cipher.length} exceeds 2-byte length prefix`,
+        );
       keep(Buffer.from(cipher).toString("base64"), secret);
       const length = Buffer.alloc(2);
       length.writeUInt16BE(cipher.length);
@@ -75,7 +78,10 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
     open: (sealed, key) => {
       observer?.arrived("from_storage");
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
-      if (bytes.length < 2 || bytes.length < 2 + bytes.readUInt16BE(0)) throw new Error("it is too short");
+      if (bytes.length < 2 || bytes.length < 2 + bytes.readUInt16BE(0))
+        throw new Error(
+          "invalid data encountered by envelope transformer: failed to read uint16 length prefixed data",
+        );
       const cipher = bytes.subarray(2, 2 + bytes.readUInt16BE(0));
       const body = bytes.subarray(2 + cipher.length);
       const id = cipher.toString("base64");
@@ -83,7 +89,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       if (known) return opened(known, body, key);
       if (options.cacheSize > 0) observer?.missed();
       return decrypt(cipher).then((secret) => {
-        if (secret.length !== dataKeyBytes) throw new Error(`its data key has ${secret.length} bytes`);
+        checkDataKey(secret);
         keep(id, secret);
         return opened(secret, body, key);
       });
@@ -93,9 +99,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
       const section = (of: string): string =>
         `failed to perform ${of} section of the healthz check for KMS Provider ${name}, error`;
       const cipher = await failing(section("encrypt"), () => encrypt(plain));
-      const back = await failing(section("decrypt"), () => decrypt(cipher));
-      if (!plain.equals(back))
-        throw new KeyServiceFailed(`${section("decrypt")}: it did not give back what it encrypted`);
+      await failing(section("decrypt"), () => decrypt(cipher));
     }, clock),
     close: () => channel.close(),
   };

@@ -4,7 +4,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { noPrefix } from "../encrypted.ts";
 import { KeyServiceFailed } from "../errors.ts";
-import { type DataKey, DataKeyCache, dataKey, dataKeyBytes } from "./data-key.ts";
+import { type DataKey, DataKeyCache, checkDataKey, dataKey, dataKeyBytes } from "./data-key.ts";
 import {
   type KeyServiceObserver,
   type KmsOptions,
@@ -109,35 +109,60 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
       failure = (error as Error).message;
     }
     const state = current ? "<nil>" : "got unexpected nil transformer";
-    const until = current
-      ? new Date(current.confirmedUntil).toISOString().replace(/\.\d+/, "")
-      : "0001-01-01T00:00:00Z";
+    const until = current ? secondText(current.confirmedUntil) : "0001-01-01T00:00:00Z";
     return [
       `failed to rotate DEK uid="${uid}", errState=${state}, errGen=${failure}, statusKeyID=${JSON.stringify(keyId)}, ` +
         `encryptKeyID=${JSON.stringify(used)}, stateKeyID=${JSON.stringify(current?.keyId ?? "")}, expirationTimestamp=${until}`,
     ];
   };
-  let renewing: Promise<void> | undefined;
-  const renewOnce = (): Promise<void> => (renewing ??= renew().finally(() => (renewing = undefined)));
+  const health = rememberedHealth(renew, clock);
   const follow = async (): Promise<void> => {
     let pause = askEveryMilliseconds;
     try {
-      await renewOnce();
+      await health();
     } catch (error) {
       pause = askAgainMilliseconds;
       if (!closed) onError("the key service cannot be used", { name, error: (error as Error).message });
     }
     if (!closed) cancel = clock.after(pause, () => void follow());
   };
-  void follow();
+  const started = follow();
 
+  /** The key that is used at present. Who comes before there was one waits for the first answer. */
+  const present = async (): Promise<CurrentKey> => {
+    if (!current) await started;
+    if (!current) throw new KeyServiceFailed("got unexpected nil transformer");
+    return current;
+  };
   const writing = async (): Promise<CurrentKey> => {
-    const isConfirmed = (): boolean => current !== undefined && clock.now() < current.confirmedUntil;
-    if (!isConfirmed())
-      await renewOnce().catch((error: unknown) => {
-        if (!isConfirmed()) throw error;
-      });
-    return current!;
+    const found = await present();
+    const now = clock.now();
+    if (now > found.confirmedUntil)
+      throw new KeyServiceFailed(
+        `EDEK with keyID ${JSON.stringify(found.keyId)} expired at ${secondText(found.confirmedUntil)} ` +
+          `(current time is ${secondText(now)})`,
+      );
+    return found;
+  };
+  const opened = (stored: EncryptedObject, at: string): Buffer | Promise<Buffer> => {
+    const { encryptedData, keyId, encryptedDataKey, annotations = [] } = stored;
+    if (!encryptedData || !keyId || !encryptedDataKey) throw new Error("it is not complete");
+    const id = idOf(stored);
+    const known = keys.get(id);
+    if (known) {
+      observer?.keyUsed("from_storage", name, keyId);
+      return known.open(encryptedData, at);
+    }
+    const request = { ciphertext: encryptedDataKey, uid: randomUUID(), keyId, annotations };
+    return failing("failed to decrypt DEK, error", () => call(v2Calls.decrypt, request)).then(
+      ({ plaintext = Buffer.alloc(0) }) => {
+        checkDataKey(plaintext);
+        const key = dataKey(plaintext);
+        keys.set(id, key);
+        observer?.keyUsed("from_storage", name, keyId);
+        return key.open(encryptedData, at);
+      },
+    );
   };
   return {
     version: "v2",
@@ -156,27 +181,10 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     },
     open: (sealed, at) => {
       const stored = encryptedObject.decode(sealed);
-      const { encryptedData, keyId, encryptedDataKey, annotations = [] } = stored;
-      if (!encryptedData || !keyId || !encryptedDataKey) throw new Error("it is not complete");
-      const id = idOf(stored);
-      const known = keys.get(id);
-      if (known) {
-        observer?.keyUsed("from_storage", name, keyId);
-        return known.open(encryptedData, at);
-      }
-      const request = { ciphertext: encryptedDataKey, uid: randomUUID(), keyId, annotations };
-      return call(v2Calls.decrypt, request).then(({ plaintext = Buffer.alloc(0) }) => {
-        if (plaintext.length !== dataKeyBytes) throw new Error(`its data key has ${plaintext.length} bytes`);
-        const key = dataKey(plaintext);
-        keys.set(id, key);
-        observer?.keyUsed("from_storage", name, keyId);
-        return key.open(encryptedData, at);
-      });
+      return current ? opened(stored, at) : present().then(() => opened(stored, at));
     },
     isStale: (sealed) => current !== undefined && encryptedObject.decode(sealed).keyId !== current.keyId,
-    health: rememberedHealth(async () => {
-      await renewOnce();
-    }, clock),
+    health,
     close: () => {
       closed = true;
       cancel();
@@ -184,6 +192,9 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     },
   };
 }
+
+const secondText = (milliseconds: number): string =>
+  new Date(milliseconds).toISOString().replace(/\.\d+/, "");
 
 function keyIdProblem(keyId: string): string | undefined {
   const bytes = Buffer.byteLength(keyId);

@@ -35,6 +35,7 @@ async function service(t: TestContext) {
     healthz: "ok",
     version: "",
     fail: [] as string[],
+    code: "INTERNAL" as "INTERNAL" | "UNAVAILABLE",
     annotate: false,
     usedKeyId: undefined as string | undefined,
   };
@@ -48,7 +49,7 @@ async function service(t: TestContext) {
     return unaryProcedure(method, (request) => {
       const name = path.split("/").at(-1)!;
       calls.push(name);
-      if (state.fail.includes(name)) throw new GrpcError("INTERNAL", "refused");
+      if (state.fail.includes(name)) throw new GrpcError(state.code, "refused");
       return answer(request);
     });
   };
@@ -89,7 +90,7 @@ async function service(t: TestContext) {
       return () => undefined;
     },
   };
-  const options = { name: "box", endpoint: `unix://${socketPath}`, timeoutMilliseconds: 2000, clock };
+  const options = { name: "box", endpoint: `unix://${socketPath}`, timeoutMilliseconds: 1000, clock };
   return {
     state,
     calls,
@@ -98,13 +99,13 @@ async function service(t: TestContext) {
       ahead += milliseconds;
       for (const run of due.splice(0)) run();
     },
-    v1: (observer?: DataKeyObserver) => {
-      const provider = kmsV1({ ...options, cacheSize: 10, observer });
+    v1: (observer?: DataKeyObserver, changes: { cacheSize?: number; endpoint?: string } = {}) => {
+      const provider = kmsV1({ ...options, cacheSize: 10, observer, ...changes });
       t.after(() => provider.close());
       return provider;
     },
-    v2: () => {
-      const provider = kmsV2({ ...options, onError: () => undefined });
+    v2: (changes: { endpoint?: string } = {}) => {
+      const provider = kmsV2({ ...options, onError: () => undefined, ...changes });
       t.after(() => provider.close());
       return provider;
     },
@@ -172,6 +173,48 @@ test("version 1 is unhealthy while the service fails or speaks another version, 
   });
 });
 
+test("version 1 without a cache asks for the key of each value", async (t) => {
+  const { v1, calls } = await service(t);
+  const provider = v1(undefined, { cacheSize: -1 });
+  const sealed = await provider.seal(value, "/a");
+  await provider.open(sealed, "/a");
+  await provider.open(sealed, "/a");
+  assert.deepEqual(calls, ["Version", "Encrypt", "Decrypt", "Decrypt"]);
+});
+
+test("a service that says that it cannot be used now is asked once", async (t) => {
+  const { v1, calls, state } = await service(t);
+  state.fail = ["Encrypt"];
+  state.code = "UNAVAILABLE";
+  await assert.rejects(async () => await v1().seal(value, "/a"), {
+    message: "rpc error: code = Unavailable desc = refused",
+  });
+  assert.deepEqual(calls, ["Version", "Encrypt"]);
+});
+
+test("a service that is not there is waited for, and told with the reason", async (t) => {
+  const { v1, v2 } = await service(t);
+  const endpoint = "unix:///nowhere/kms.sock";
+  const why =
+    'rpc error: code = DeadlineExceeded desc = latest balancer error: connection error: desc = "transport: Error while dialing: dial unix /nowhere/kms.sock: connect: no such file or directory"';
+  await assert.rejects(async () => await v1(undefined, { endpoint }).seal(value, "/a"), {
+    message: `failed get version from remote KMS provider: ${why}`,
+  });
+  const provider = v2({ endpoint });
+  await assert.rejects(async () => await provider.seal(value, "/a"), {
+    message: "got unexpected nil transformer",
+  });
+  await assert.rejects(provider.health(), { message: why });
+});
+
+test("version 2 tells its health by the last answer, whoever asked for it", async (t) => {
+  const { v2, calls } = await service(t);
+  const provider = v2();
+  await provider.seal(value, "/a");
+  await provider.health();
+  assert.deepEqual(calls, ["Status", "Encrypt"]);
+});
+
 test("version 2 uses one data key until the key id changes; then old values are stale", async (t) => {
   const { v2, calls, state, pass } = await service(t);
   const provider = v2();
@@ -198,7 +241,10 @@ test("version 2 writes on for three minutes without the service, then no more; w
   state.fail = ["Status", "Encrypt", "Decrypt"];
   await provider.seal(value, "/a");
   pass(181_000);
-  await assert.rejects(async () => await provider.seal(value, "/a"), /refused/);
+  await assert.rejects(
+    async () => await provider.seal(value, "/a"),
+    /EDEK with keyID "key-1" expired at 20\S+Z \(current time is 20\S+Z\)$/,
+  );
   assert.deepEqual(Buffer.from(await provider.open(sealed, "/a")), value);
   await assert.rejects(provider.health());
 });
@@ -222,7 +268,7 @@ for (const [name, change, why, writes] of [
     await assert.rejects(provider.health(), new KeyServiceFailed(`${unwell}${why}`));
     const sealed = (async () => await provider.seal(value, "/a"))();
     if (writes) assert.equal(fieldOf(Buffer.from(await sealed), 2).toString(), "key-1");
-    else await assert.rejects(sealed, new KeyServiceFailed(`${unwell}${why}`));
+    else await assert.rejects(sealed, new KeyServiceFailed("got unexpected nil transformer"));
   });
 
 test("version 2 makes no data key under another key than that of the status, and says all that it knows", async (t) => {

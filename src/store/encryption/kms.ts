@@ -1,5 +1,5 @@
 // What both versions of the key service share: how it is reached, and how its health is asked for.
-import type { Clock } from "#base";
+import { type Clock, errnoText } from "#base";
 import { type GrpcChannel, GrpcError, type GrpcMethod, grpcChannel } from "#http";
 import type { EncryptionProvider } from "../encrypted.ts";
 import { KeyServiceFailed } from "../errors.ts";
@@ -55,24 +55,32 @@ export function kmsChannel(
       const began = performance.now();
       const ended = (code: string): void => called?.(method.path, (performance.now() - began) / 1000, code);
       try {
-        const options = { deadlineMilliseconds: timeoutMilliseconds, repeatable: true };
+        const options = { deadlineMilliseconds: timeoutMilliseconds, waitForReady: true };
         const answer = await channel.unary(method, request, options);
         ended("OK");
         return answer;
       } catch (error) {
         ended(error instanceof GrpcError ? rpcCode(error) : "Unknown");
-        throw new KeyServiceFailed(rpcErrorText(error as Error), { cause: error });
+        throw new KeyServiceFailed(rpcErrorText(error as Error, endpoint), { cause: error });
       }
     },
   };
 }
 
 /** As Go's library for these calls says it. */
-function rpcErrorText(error: Error): string {
+function rpcErrorText(error: Error, endpoint: string): string {
   if (!(error instanceof GrpcError)) return error.message;
   const code = rpcCode(error);
-  const detail = code === "DeadlineExceeded" ? "context deadline exceeded" : error.detail;
+  const detail = code === "DeadlineExceeded" ? expiredText(error.cause, endpoint) : error.detail;
   return `rpc error: code = ${code} desc = ${detail}`;
+}
+
+/** Whoever waited for a service that is not there is told why. */
+function expiredText(unreached: unknown, endpoint: string): string {
+  if (!(unreached instanceof Error)) return "context deadline exceeded";
+  const path = endpoint.replace(/^unix:\/\//, "").replace(/^\/@/, "@");
+  const why = `dial unix ${path}: connect: ${errnoText(unreached) ?? unreached.message}`;
+  return `latest balancer error: connection error: desc = ${JSON.stringify(`transport: Error while dialing: ${why}`)}`;
 }
 
 /** `DeadlineExceeded`. */
