@@ -115,10 +115,14 @@ test("a refusal of what has no name yet says so", async () => {
       },
     },
   ]);
-  const named = async (name: string): Promise<unknown> => {
-    const error = await chain.mutate({ ...attributes(), name }).catch((refusal: unknown) => refusal);
+  const named = async (name: string, object = attributes().object): Promise<unknown> => {
+    const error = await chain.mutate({ ...attributes(), name, object }).catch((refusal: unknown) => refusal);
     return error instanceof ApiError ? [error.details?.name, error.message] : error;
   };
   assert.deepEqual(await named(""), ["Unknown", 'deployments.apps "Unknown" is forbidden: no']);
+  assert.deepEqual(await named("", { metadata: { generateName: "$&-" } }), [
+    "$&-",
+    'deployments.apps "$&-" is forbidden: no',
+  ]);
   assert.deepEqual(await named("a"), ["a", 'deployments.apps "a" is forbidden: no']);
 });

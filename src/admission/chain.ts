@@ -1,4 +1,5 @@
 // Runs the plugins in their order: all that change, then all that only look.
+import type { ObjectMeta } from "#api";
 import { ApiError, type FieldError, invalid } from "#base";
 import type { AdmissionAttributes, AdmissionPlugin, Operation } from "./attributes.ts";
 import { reinvocation } from "./reinvocation.ts";
@@ -58,8 +59,8 @@ export function admissionChain(
   };
 }
 
-/** A refusal always names what is refused, even what has no name yet. */
-function aboutSomething(error: unknown, { name }: AdmissionAttributes): unknown {
+/** A refusal always names what is refused, even what has no name yet: by that with which its name will begin. */
+function aboutSomething(error: unknown, { name, object }: AdmissionAttributes): unknown {
   if (
     name !== "" ||
     !(error instanceof ApiError) ||
@@ -67,11 +68,13 @@ function aboutSomething(error: unknown, { name }: AdmissionAttributes): unknown 
     error.details?.name !== undefined
   )
     return error;
+  const { generateName } = (object?.["metadata"] ?? {}) as ObjectMeta;
+  const shown = generateName || "Unknown";
   return new ApiError(
     error.code,
     error.reason,
-    error.message.replace(" is forbidden", ' "Unknown" is forbidden'),
-    { ...error.details, name: "Unknown" },
+    error.message.replace(" is forbidden", () => ` ${JSON.stringify(shown)} is forbidden`),
+    { ...error.details, name: shown },
   );
 }
 

@@ -21,6 +21,11 @@ export interface TokenRequestOptions {
   readonly extend: boolean;
 }
 
+interface Admission {
+  mutate(request: TokenRequest): Promise<void>;
+  validate(draft: TokenRequest): Promise<void>;
+}
+
 export interface TokenRequestAnswer {
   readonly body: TokenRequest;
   readonly warnings: readonly string[];
@@ -33,16 +38,17 @@ const shortestSeconds = 600;
 const longestSeconds = 2 ** 32;
 
 /**
- * `request` has been decoded and defaulted; `namespace` and `name` are those of the path. `admit` runs
- * between validation and issue.
+ * `request` has been decoded and defaulted; `namespace` and `name` are those of the path. Admission may change
+ * what is asked for before it is checked, and refuse it afterwards.
  */
 export async function answerTokenRequest(
   options: TokenRequestOptions,
   request: TokenRequest,
   target: { readonly namespace: string; readonly name: string; readonly now: number },
-  admit: (draft: TokenRequest) => Promise<void> = async () => undefined,
+  admission: Admission = { mutate: async () => undefined, validate: async () => undefined },
 ): Promise<TokenRequestAnswer> {
   const { namespace, name, now } = target;
+  await admission.mutate(request);
   const kind = {
     group: groupName(options.issuer.dialect, { group: "authentication", branded: true }),
     kind: "TokenRequest",
@@ -71,7 +77,7 @@ export async function answerTokenRequest(
     throw invalid(kind, "", [
       invalidValue("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds"),
     ]);
-  await admit(draft);
+  await admission.validate(draft);
 
   const bound = await boundObject(options.objects, request.spec.boundObjectRef ?? undefined, target);
   const warnings: string[] = [];

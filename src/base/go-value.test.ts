@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { goPlain, goSyntax, goType } from "./go-value.ts";
+import { goBytes, goPlain, goSyntax, goType } from "./go-value.ts";
 
 const cases: [name: string, value: unknown, plain: string, syntax: string, type: string][] = [
   ["a text", 'a"b\n', 'a"b\n', String.raw`"a\"b\n"`, "string"],
@@ -24,3 +24,8 @@ const cases: [name: string, value: unknown, plain: string, syntax: string, type:
 for (const [name, value, plain, syntax, type] of cases)
   test(`${name} as Go prints it`, () =>
     assert.deepEqual([goPlain(value), goSyntax(value), goType(value)], [plain, syntax, type]));
+
+test("bytes as Go prints them", () => {
+  assert.equal(goBytes(Buffer.from("a\n")), "[]byte{0x61, 0xa}");
+  assert.equal(goBytes(undefined), "[]byte(nil)");
+});

@@ -60,3 +60,9 @@ export function goType(value: unknown): string {
       return typeof value;
   }
 }
+
+/** `%#v` of bytes: `[]byte{0x61, 0x62}`. */
+export const goBytes = (bytes: Uint8Array | undefined): string =>
+  bytes === undefined
+    ? "[]byte(nil)"
+    : `[]byte{${Array.from(bytes, (byte) => `0x${byte.toString(16)}`).join(", ")}}`;

@@ -128,7 +128,7 @@ export { deepCopy } from "./deep-copy.ts";
 export { errnoText, fileErrorText } from "./file-error.ts";
 export { flatText } from "./flat-text.ts";
 export { urlParts, urlProblem, urlScheme } from "./go-url.ts";
-export { goPlain, goSyntax, goType, jsonKind } from "./go-value.ts";
+export { goBytes, goPlain, goSyntax, goType, jsonKind } from "./go-value.ts";
 export { newUuid } from "./uuid.ts";
 export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";

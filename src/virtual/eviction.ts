@@ -25,7 +25,7 @@ import type { VirtualResource } from "#endpoints";
 import { setCondition } from "./pod-conditions.ts";
 import {
   type VirtualContext,
-  admit,
+  admissionOf,
   encodeReply,
   decodeRequest,
   created,
@@ -51,11 +51,13 @@ export function evictionEndpoint(server: ServerObjects, context: VirtualContext)
         choice,
       } = await decodeRequest<Eviction>(call, context, Eviction, ["v1", "v1beta1"]);
       const { name, namespace } = call.target;
+      const admission = admissionOf(call, context, Eviction, options);
+      await admission.mutate(eviction);
       if (eviction.metadata.name !== name)
         throw badRequest("name in URL does not match name in Eviction object");
       const deletion = { ...eviction.deleteOptions };
       const dryRun = options.dryRun || Boolean(deletion.dryRun?.length);
-      await admit(call, context, Eviction, eviction, options);
+      await admission.validate(eviction);
       await evict(server, { namespace, name, dryRun }, deletion);
       return encodeReply(201, created(), Status, choice, context);
     },

@@ -1,5 +1,5 @@
 // What endpoints share that are asked by creating something which is answered and never stored as such.
-import { type AdmissionChain, virtualAttributes } from "#admission";
+import { type AdmissionAttributes, type AdmissionChain, virtualAttributes } from "#admission";
 import { inDialect } from "#api";
 import { type Clock, badRequest, methodNotAllowed } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
@@ -125,41 +125,62 @@ function sameNamespace({ target }: ApiCall, { metadata }: ApiObject): void {
 /** Lets admission look at the question, and change it. */
 export async function admit(
   call: ApiCall,
-  { dialect, admission }: VirtualContext,
+  context: VirtualContext,
   schema: KindSchema,
   object: object,
   options: WriteOptions,
   /** The versions in which it can be asked. */
   versions: readonly string[] = [schema.kind.version],
 ): Promise<void> {
+  const admission = admissionOf(call, context, schema, options, versions);
+  await admission.mutate(object);
+  await admission.validate(object);
+}
+
+export interface RequestAdmission {
+  mutate(object: object): Promise<void>;
+  validate(object: object): Promise<void>;
+}
+
+/** The two halves of admission, for requests that are checked between them. */
+export function admissionOf(
+  call: ApiCall,
+  { dialect, admission }: VirtualContext,
+  schema: KindSchema,
+  options: WriteOptions,
+  versions: readonly string[] = [schema.kind.version],
+): RequestAdmission {
   const { target } = call;
   const kind = { group: groupName(dialect, schema.kind), kind: schema.kind.kind };
-  const attributes = virtualAttributes({
-    equivalents: versions.map((version) => ({
-      resource: { group: target.group, version, resource: target.resource },
-      kind: { ...kind, version },
-    })),
-    operation: "CREATE",
-    resource: { group: target.group, version: target.version, resource: target.resource },
-    kind: { ...kind, version: schema.kind.version },
-    subresource: target.subresource,
-    namespace: target.namespace,
-    // Whoever creates an object may name it in the object alone.
-    name: target.name || ((object as ApiObject).metadata.name ?? ""),
-    user: call.user!,
-    dryRun: options.dryRun,
-    object: object as Record<string, unknown>,
-    oldObject: undefined,
-    options: {
-      kind: "CreateOptions",
-      apiVersion: `${groupName(dialect, { group: "meta", branded: true })}/v1`,
-      ...shownOptions(call),
-    },
-    warn: (text) => call.warn(text),
-    annotate: (key, value) => call.annotate(key, value),
-  });
-  await admission.mutate(attributes);
-  await admission.validate(attributes);
+  const attributesOf = (object: object): AdmissionAttributes =>
+    virtualAttributes({
+      equivalents: versions.map((version) => ({
+        resource: { group: target.group, version, resource: target.resource },
+        kind: { ...kind, version },
+      })),
+      operation: "CREATE",
+      resource: { group: target.group, version: target.version, resource: target.resource },
+      kind: { ...kind, version: schema.kind.version },
+      subresource: target.subresource,
+      namespace: target.namespace,
+      // Whoever creates an object may name it in the object alone.
+      name: target.name || ((object as ApiObject).metadata.name ?? ""),
+      user: call.user!,
+      dryRun: options.dryRun,
+      object: object as Record<string, unknown>,
+      oldObject: undefined,
+      options: {
+        kind: "CreateOptions",
+        apiVersion: `${groupName(dialect, { group: "meta", branded: true })}/v1`,
+        ...shownOptions(call),
+      },
+      warn: (text) => call.warn(text),
+      annotate: (key, value) => call.annotate(key, value),
+    });
+  return {
+    mutate: async (object) => await admission.mutate(attributesOf(object)),
+    validate: async (object) => await admission.validate(attributesOf(object)),
+  };
 }
 
 /** The answer in the media type the client takes. */

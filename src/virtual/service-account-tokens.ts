@@ -3,7 +3,13 @@ import { TokenRequest } from "#api";
 import { type TokenKey, type TokenObjects, answerTokenRequest } from "#authn";
 import { groupName } from "#dialect";
 import type { VirtualResource } from "#endpoints";
-import { type VirtualContext, admit, encodeReply, decodeRequest, onlyCreate } from "./review-request.ts";
+import {
+  type VirtualContext,
+  admissionOf,
+  encodeReply,
+  decodeRequest,
+  onlyCreate,
+} from "./review-request.ts";
 
 export interface TokenEndpointOptions {
   readonly issuer: string;
@@ -43,7 +49,7 @@ export function tokenEndpoints(
           options,
           request,
           { namespace, name, now: clock.now() },
-          (draft) => admit(call, context, TokenRequest, draft, write),
+          admissionOf(call, context, TokenRequest, write),
         );
         for (const text of warnings) call.warn(text);
         return encodeReply(201, body, TokenRequest, choice, context);

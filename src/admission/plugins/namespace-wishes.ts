@@ -1,9 +1,9 @@
 // What namespaces may say about their pods by annotation: on which nodes they run, and which taints they put
 // up with.
-import type { Container, Namespace, Pod, Toleration } from "#api";
+import { type Container, type Namespace, type Pod, Toleration } from "#api";
 import { forbidden, parseQuantity, plainError } from "#base";
 import type { Dialect } from "#dialect";
-import { labelValueProblems, parseJson, qualifiedNameProblems } from "#schema";
+import { fromJsonValue, labelValueProblems, parseJson, qualifiedNameProblems } from "#schema";
 import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 import { Coverage, mergeTolerations } from "./merge-tolerations.ts";
 
@@ -35,10 +35,11 @@ export function podNodeSelector(
         const [key, value] = words.map((word) => word.trim()) as [string, string];
         const wrong = qualifiedNameProblems(key);
         if (wrong.length > 0)
-          throw plainError(`key: Invalid value: ${JSON.stringify(key)}: ${wrong.join("; ")}`);
+          // Of no field, as Go prints that.
+          throw plainError(`<nil>: Invalid value: ${JSON.stringify(key)}: ${wrong.join("; ")}`);
         const odd = labelValueProblems(value);
         if (odd.length > 0)
-          throw plainError(`values[${key}]: Invalid value: ${JSON.stringify(value)}: ${odd.join("; ")}`);
+          throw plainError(`[${key}]: Invalid value: ${JSON.stringify(value)}: ${odd.join("; ")}`);
         return [key, value];
       }),
     );
@@ -152,8 +153,22 @@ function tolerationsIn(text: string): Toleration[] {
   }
   if (value !== null && !Array.isArray(value))
     throw plainError(`json: cannot unmarshal ${typeof value} into Go value of type []v1.Toleration`);
-  return (value ?? []) as Toleration[];
+  try {
+    return (value ?? []).map((each: unknown) => fromJsonValue(Toleration, inAnyCase(each)).value);
+  } catch (error) {
+    throw plainError((error as Error).message);
+  }
 }
+
+const fields = new Map(Object.keys(Toleration.fields).map((name) => [name.toLowerCase(), name]));
+
+/** Go's own decoder, which reads these annotations, takes the names of fields in any case. */
+const inAnyCase = (value: unknown): unknown =>
+  typeof value !== "object" || value === null || Array.isArray(value)
+    ? value
+    : Object.fromEntries(
+        Object.entries(value).map(([name, each]) => [fields.get(name.toLowerCase()) ?? name, each]),
+      );
 
 /** A pod that asks for neither cpu nor memory goes first when memory runs out. */
 function promisesNothing({ containers, initContainers }: Pod["spec"]): boolean {

@@ -141,3 +141,36 @@ for (const expansionRecovery of [false, true])
     });
     assert.equal(found, expansionRecovery ? "allowed" : "403");
   });
+
+test("refusals of nodes have kube-apiserver's words", async () => {
+  const said = async (resource: string, given: Partial<AdmissionAttributes>): Promise<string> => {
+    const attributes = attemptOf({
+      resource: { group: "", version: "v1", resource },
+      kind: { group: "", version: "v1", kind: "X" },
+      user: { name: "system:node:node1", groups: ["system:nodes"] },
+      name: "node1",
+      ...given,
+    });
+    return await Promise.resolve(plugin.mutate!(attributes)).then(
+      () => "allowed",
+      (error: ApiError) => error.message,
+    );
+  };
+  const key = `${labels.nodeRestrictionPrefix}/x`;
+  const labelled = { metadata: { name: "node1", labels: { [key]: "y" } }, spec: {} };
+  assert.match(
+    await said("nodes", { object: labelled }),
+    new RegExp(`: node "node1" is not allowed to set the following labels: ${key}$`),
+  );
+  const update = { operation: "UPDATE", object: labelled, oldObject: { metadata: {}, spec: {} } } as const;
+  assert.match(await said("nodes", update), new RegExp(`: is not allowed to modify labels: ${key}$`));
+  const token = (name: string, uid: string) => ({
+    subresource: "token",
+    object: { spec: { boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid } } },
+  });
+  assert.equal(await said("serviceaccounts", token("gone", "u")), 'pod "gone" not found');
+  assert.match(
+    await said("serviceaccounts", token("mine", "x")),
+    /\(x\) does not match the UID in record. The object might have been deleted and then recreated$/,
+  );
+});

@@ -151,7 +151,10 @@ export function nodeRestriction({
       (key) => now[key] !== before[key] && isReserved(key, dialect),
     );
     if (wrong.length > 0)
-      throw refused(attributes, `is not allowed to modify labels: ${wrong.toSorted().join(", ")}`);
+      throw refused(
+        attributes,
+        `${old ? "is not allowed to modify" : `node "${node}" is not allowed to set the following`} labels: ${wrong.toSorted().join(", ")}`,
+      );
   }
 
   function claimRules(attributes: AdmissionAttributes, node: string): void {
@@ -182,11 +185,11 @@ export function nodeRestriction({
       throw refused(attributes, "node requested token not bound to a pod");
     if (!ref.uid) throw refused(attributes, "node requested token with a pod binding without a uid");
     const pod = await findPod(attributes.namespace, ref.name);
-    if (!pod) throw notFound({ group: "", resource: "pods" }, ref.name);
+    if (!pod) throw notFound({ group: "", resource: "pod" }, ref.name);
     if (pod.metadata.uid !== ref.uid)
       throw refused(
         attributes,
-        `the UID in the bound object reference (${ref.uid}) does not match the UID in record`,
+        `the UID in the bound object reference (${ref.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
       );
     if (pod.spec.nodeName !== node)
       throw refused(attributes, "node requested token bound to a pod scheduled on a different node");

@@ -6,6 +6,7 @@ import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import { attemptOf } from "../attributes.fixture.ts";
 import type { AdmissionPlugin } from "../attributes.ts";
+import { runtimeClassPlugin } from "./runtime-class.ts";
 import { podNodeSelector, podTolerationRestriction } from "./namespace-wishes.ts";
 import { resourceQuota } from "./quota/resource-quota.ts";
 import { serviceAccountPlugin } from "./service-account.ts";
@@ -50,11 +51,53 @@ const defaults = (text: string) =>
 const tolerating = { tolerations: [{ key: "a", operator: "Exists" }] };
 const only = { key: "b", operator: "Exists" };
 const env = [{ name: "A", valueFrom: { secretKeyRef: { name: "other", key: "k" } } }];
+const nameRule =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const valueRule =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 const unlisted = "is not allowed because service account enf does not reference that";
 
 const refusals: [name: string, plugin: AdmissionPlugin, spec: object, code: number, text: string][] = [
   ["a selector of the namespace", selectors("x==="), {}, 500, "invalid selector: [x   ]"],
   ["a selector by sets", selectors("x in (a)"), {}, 500, "invalid selector: [x in (a)]"],
+  [
+    "a selector with a key that is none",
+    selectors("=x"),
+    {},
+    500,
+    `<nil>: Invalid value: "": name part must be non-empty; ${nameRule}`,
+  ],
+  [
+    "a selector with a value that is none",
+    selectors("x=-"),
+    {},
+    500,
+    `[x]: Invalid value: "-": ${valueRule}`,
+  ],
+  [
+    "a class without a name",
+    runtimeClassPlugin(async () => undefined),
+    { runtimeClassName: "" },
+    500,
+    "resource name may not be empty",
+  ],
+  [
+    "tolerations of another type",
+    defaults('[{"key":3}]'),
+    {},
+    500,
+    "json: cannot unmarshal number into Go struct field Toleration.key of type string",
+  ],
+  [
+    "tolerations with names of fields in any case",
+    podTolerationRestriction(
+      dialect,
+      noted({ [annotations.allowedTolerations]: '[{"Key":"b","OPERATOR":"Exists"}]' }),
+    ),
+    tolerating,
+    500,
+    "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist",
+  ],
   [
     "tolerations that are none",
     defaults("junk"),

@@ -1,6 +1,6 @@
 // Runtime classes: which runtime runs a pod, what that costs, and where it is to be found.
-import { RuntimeClass } from "#api";
-import { type FieldError, duplicate } from "#base";
+import { RuntimeClass, type Toleration } from "#api";
+import { type FieldError, Spelled, duplicate } from "#base";
 import type { Dialect } from "#dialect";
 import { dns1123LabelProblems } from "#schema";
 import { validateLabels } from "../object-meta.ts";
@@ -25,10 +25,17 @@ function errorsOf({ handler, overhead, scheduling }: RuntimeClass, dialect: Dial
   );
   const repeated = repeats(toleratedTaint);
   tolerations.forEach((toleration, position) => {
-    if (repeated(toleration)) errors.push(duplicate(`scheduling.tolerations[${position}]`, toleration));
+    if (repeated(toleration))
+      errors.push(duplicate(`scheduling.tolerations[${position}]`, new Spelled(shownToleration(toleration))));
   });
   return errors;
 }
+
+/** As Go prints it; how long is behind a pointer there. */
+const shownToleration = ({ key, operator, value, effect, tolerationSeconds }: Toleration): string =>
+  `core.Toleration{${Object.entries({ Key: key, Operator: operator, Value: value, Effect: effect })
+    .map(([name, text]) => `${name}:${JSON.stringify(text ?? "")}`)
+    .join(", ")}, TolerationSeconds:(*int64)(${tolerationSeconds ?? "nil"})}`;
 
 export const runtimeClass = strategy<RuntimeClass>({
   resource: "runtimeclasses",

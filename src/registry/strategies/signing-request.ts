@@ -2,7 +2,7 @@
 // doors.
 import { X509Certificate } from "node:crypto";
 import { CertificateSigningRequest, type CertificateSigningRequestCondition } from "#api";
-import { type FieldError, duplicate, forbiddenField, invalidValue, required } from "#base";
+import { type FieldError, Spelled, duplicate, forbiddenField, goBytes, invalidValue, required } from "#base";
 import { timestamp } from "../request.ts";
 import { type RequestContext, strategy } from "../strategy.ts";
 import { span } from "./cells/age.ts";
@@ -26,7 +26,8 @@ const decoded = (text: string | null | undefined): string => Buffer.from(text ??
 function errorsOf(request: Request, old: Request | undefined, { dialect }: RequestContext): FieldError[] {
   const { spec, status } = request;
   const problem = requestProblem(decoded(spec.request));
-  const errors = problem ? [invalidValue("spec.request", spec.request, problem)] : [];
+  const shown = goBytes(spec.request ? Buffer.from(spec.request, "base64") : undefined);
+  const errors = problem ? [invalidValue("spec.request", new Spelled(shown), problem)] : [];
   const given = spec.usages ?? [];
   if (given.length === 0) errors.push(required("spec.usages"));
   const repeated = repeats<string>();

@@ -76,7 +76,7 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     if (wrong === undefined) observer?.keyTold(name, keyId);
     else observer?.keyTold(name, keyId, keyId === "" ? "empty" : "too_long");
     if (wrong === undefined) problems.push(...(await rotate(keyId)));
-    else problems.push(`got invalid KMSv2 KeyID ${JSON.stringify(keyId.slice(0, longestId))}: ${wrong}`);
+    else problems.push(`got invalid KMSv2 KeyID ${JSON.stringify(keyId)}: ${wrong}`);
     if (problems.length === 0) return;
     const told = problems.length === 1 ? problems[0]! : `[${problems.join(", ")}]`;
     throw new KeyServiceFailed(`kmsv2 Provider ${name} is not healthy, error: ${told}`);

@@ -396,3 +396,59 @@ test("what is asked by creating is only created", async () => {
     assert.equal((await send(server, "POST", `${path}/more`, {})).status, 404, path);
   }
 });
+
+test("admission of evictions and tokens comes before they are checked", async () => {
+  await using server = await withPod("n1", "--enable-admission-plugins=NodeRestriction");
+  const node = { name: "system:node:n2", groups: ["system:nodes", "system:masters"] };
+  const found = await send(server, "GET", `${core}/pods/p`);
+  const { uid } = found.body["metadata"] as unknown as { uid: string };
+  const unnamed = await send(server, "POST", `${core}/pods/p/eviction`, {}, node);
+  assert.equal(unnamed.status, 403);
+  assert.equal((await send(server, "POST", `${core}/pods/p/eviction`, {})).status, 400);
+  const spec = { expirationSeconds: 5, boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "p", uid } };
+  const token = `${core}/serviceaccounts/default/token`;
+  assert.equal((await send(server, "POST", token, { spec }, node)).status, 403);
+  assert.equal((await send(server, "POST", token, { spec })).status, 422);
+});
+
+const shownValues: [path: string, body: object, shown: string][] = [
+  [
+    "/apis/certificates.orch.io/v1/certificatesigningrequests",
+    { metadata: { name: "c" }, spec: { request: "YWI=", signerName: "a.b/c", usages: ["client auth"] } },
+    "[]byte{0x61, 0x62}",
+  ],
+  [
+    "/api/v1/nodes",
+    {
+      metadata: { name: "n" },
+      spec: {
+        taints: [
+          { key: "a", effect: "NoSchedule" },
+          { key: "a", effect: "NoSchedule", value: "x" },
+        ],
+      },
+    },
+    'core.Taint{Key:"a", Value:"x", Effect:"NoSchedule", TimeAdded:<nil>}',
+  ],
+  [
+    "/apis/node.orch.io/v1/runtimeclasses",
+    {
+      metadata: { name: "r" },
+      handler: "h",
+      scheduling: {
+        tolerations: [
+          { key: "a", operator: "Exists" },
+          { key: "a", operator: "Exists" },
+        ],
+      },
+    },
+    'core.Toleration{Key:"a", Operator:"Exists", Value:"", Effect:"", TolerationSeconds:(*int64)(nil)}',
+  ],
+];
+for (const [path, body, shown] of shownValues)
+  test(`a refused value is shown as Go prints it: ${shown}`, async () => {
+    await using server = await startServer({ store: "memory" });
+    const { status, body: answer } = await send(server, "POST", path, body);
+    assert.equal(status, 422);
+    assert.ok(JSON.stringify(answer).includes(JSON.stringify(`value: ${shown}`).slice(1, -1)));
+  });

@@ -1,6 +1,6 @@
 // Taints of nodes, and the pods that stay in spite of them.
 import type { Taint, Toleration } from "#api";
-import { type FieldError, invalidValue, notSupported, required } from "#base";
+import { type FieldError, Spelled, invalidValue, notSupported, required } from "#base";
 import { labelValueProblems } from "#schema";
 import { qualifiedNameErrors } from "../rules/format.ts";
 
@@ -56,7 +56,10 @@ export function taintErrors(taints: readonly Taint[] | undefined, path: string):
       errors.push({
         type: "FieldValueDuplicate",
         field: at,
-        value: taint,
+        value: new Spelled(
+          `core.Taint{Key:${JSON.stringify(key)}, Value:${JSON.stringify(value ?? "")}, ` +
+            `Effect:${JSON.stringify(effect)}, TimeAdded:${taint.timeAdded ?? "<nil>"}}`,
+        ),
         detail: "taints must be unique by key and effect pair",
       });
     seen.add(id);
