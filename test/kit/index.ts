@@ -3,6 +3,7 @@ export { type Answer, type ApiserverOptions, type RunningApiserver, startApiserv
 export { type HollowNodes, type HollowNodesOptions, hollowNodes } from "./hollow-nodes.ts";
 export { freePort } from "./free-port.ts";
 export { golden } from "./golden.ts";
+export { processorMilliseconds } from "./processor-time.ts";
 export { eventually, until } from "./until.ts";
 export {
   type Following,

@@ -417,10 +417,12 @@ test("headers that are too large get an answer's chance: the stream is served an
 for (const atOnce of [false, true])
   test(`a client that is sent away${atOnce ? " at once" : ""} ${atOnce ? "gets no" : "still gets an"} answer to what it sends then`, async (t) => {
     const served: number[] = [];
+    const both = Promise.withResolvers<void>();
     const port = await serve(t, async (stream) => {
-      served.push(stream.id);
+      if (served.push(stream.id) === 2) both.resolve();
       stream.goAway(atOnce);
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      // The first is answered after the second has come, or after it has had the time to.
+      await (atOnce ? new Promise((resolve) => setTimeout(resolve, 30)) : both.promise);
       await answerWith("well")(stream);
     });
     const client = await rawClient(t, port);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { processorMilliseconds } from "#kit";
 import { type LinkBase, throughProxy, withLinks } from "./links.ts";
 
 const base: LinkBase = { home: "10.0.0.7:80", asked: "api.test:6443", prefix: "/p/proxy" };
@@ -75,16 +76,17 @@ const hostile: [name: string, page: string][] = [
 ];
 for (const [name, page] of hostile) {
   test(`a page of ${name} costs time linear in its length, however it comes`, async () => {
-    const started = performance.now();
-    for (const size of [1, 1000]) {
-      async function* pieces(): AsyncGenerator<Uint8Array> {
-        const bytes = Buffer.from(page.slice(0, size * 100_000));
-        for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+    const taken = await processorMilliseconds(async () => {
+      for (const size of [1, 1000]) {
+        async function* pieces(): AsyncGenerator<Uint8Array> {
+          const bytes = Buffer.from(page.slice(0, size * 100_000));
+          for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+        }
+        let length = 0;
+        for await (const part of withLinks(pieces(), (link) => link)) length += part.length;
+        assert.equal(length, Math.min(page.length, size * 100_000));
       }
-      let length = 0;
-      for await (const part of withLinks(pieces(), (link) => link)) length += part.length;
-      assert.equal(length, Math.min(page.length, size * 100_000));
-    }
-    assert.ok(performance.now() - started < 10_000);
+    });
+    assert.ok(taken < 10_000, `took ${taken} ms of processor time`);
   });
 }
