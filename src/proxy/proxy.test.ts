@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type RunningServer, startServer } from "#apiserver";
-import { createMetrics, silentLog, systemClock } from "#base";
+import { createMetrics, silentLog, virtualClock } from "#base";
 import { kinds } from "#client";
 import { clusterView } from "#controllerkit";
+import { eventually } from "#kit";
 import { healthPorts } from "./health-ports.ts";
 import type { CommandOutcome, PacketFilter } from "./packet-filter.ts";
 import { type SeenNode, podRoutes, syncRoutes } from "./pod-routes.ts";
@@ -29,7 +30,8 @@ test("what the cluster's services need is written, and written again after a fai
   await make("headless", { clusterIP: "None", ports: [{ port: 80 }] });
   const stopping = new AbortController();
   const wrote: string[][] = [];
-  let next = Promise.withResolvers<void>();
+  const clock = virtualClock(Date.now());
+  let written = 0;
   const filter: PacketFilter = {
     name: "nftables",
     families: [4],
@@ -41,7 +43,7 @@ test("what the cluster's services need is written, and written again after a fai
     isIntact: async () => true,
     remove: async () => undefined,
   };
-  const common = { client, clock: systemClock, signal: stopping.signal, log: silentLog };
+  const common = { client, clock, signal: stopping.signal, log: silentLog };
   const view = clusterView(common);
   const metrics = createMetrics();
   const running = runProxy({
@@ -51,27 +53,23 @@ test("what the cluster's services need is written, and written again after a fai
     filter,
     dialect: client.dialect,
     run: async () => done,
-    onWrite: () => next.resolve(),
+    onWrite: () => void written++,
     settings: { nodeName: "here", minSyncMilliseconds: 0, syncMilliseconds: 30_000, podRoutes: false },
   });
-  await next.promise;
+  await eventually(async () => written > 0, { clock });
   const api = `default/${client.dialect.data.apiService}:https`;
   assert.equal(wrote.length, 2);
   assert.deepEqual(
     wrote[1]!.filter((each) => !each.startsWith(api)),
     ["default/web 0"],
   );
-  next = Promise.withResolvers();
   await client.of(kinds.endpointSlices).create({
     metadata: { name: "web-1", namespace: "default", labels: { [labels.serviceName]: "web" } },
     addressType: "IPv4",
     endpoints: [{ addresses: ["10.1.0.1"] }],
     ports: [{ name: "", port: 80, protocol: "TCP" }],
   } as never);
-  while (!wrote.at(-1)!.includes("default/web 1")) {
-    await next.promise;
-    next = Promise.withResolvers();
-  }
+  await eventually(async () => wrote.at(-1)!.includes("default/web 1"), { clock });
   assert.match(metrics.expose(), /proxy_sync_proxy_rules_failures_total 1/);
   stopping.abort();
   await running;

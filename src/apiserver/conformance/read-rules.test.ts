@@ -1,14 +1,18 @@
 // Lists, watches and forms at their edges, as clients of this API family know them.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import { type Json, at, coreEvent, each, serve } from "../server.fixture.ts";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import { eventually } from "#kit";
+import { type Answer, type Json, type Served, at, coreEvent, each, serve } from "../server.fixture.ts";
 
-const { ask, must, place, watch } = await serve();
+const shared = await serve();
+const { must, place, watch } = shared;
 const form = (as: string, version = "v1", media = "application/json"): string =>
   `${media};as=${as};v=${version};g=meta.orch.io`;
 const names = (json: Json): unknown[] => each(json["items"], "metadata.name");
 
-async function maps(...labels: readonly string[]): Promise<string> {
+const maps = (...labels: readonly string[]): Promise<string> => mapsOn(shared, ...labels);
+async function mapsOn({ place, must }: Served, ...labels: readonly string[]): Promise<string> {
   const path = `/api/v1/namespaces/${await place()}/configmaps`;
   for (const [index, x] of labels.entries())
     await must(201, "POST", path, { body: { metadata: { name: "abcdef"[index], labels: { x } } } });
@@ -43,29 +47,35 @@ const named: [query: string, status: number][] = [
   ["&fieldSelector=metadata.name!%3Db", 400],
   ["&fieldSelector=metadata.namespace%3Db", 400],
 ];
-// They last a second each: at once.
-describe("watches under the old path", { concurrency: true }, () => {
-  for (const [query, status] of named) {
-    test(`a watch of one name with "${query}" answers ${status}`, async () => {
-      const path = (await maps("1", "2")).replace("/v1/", "/v1/watch/");
-      const answer = await ask("GET", `${path}/a?timeoutSeconds=1${query}`);
-      assert.equal(answer.status, status, answer.text);
-    });
-  }
-
-  test("the old path of watches is checked as a list", async () => {
-    const path = await maps("1");
-    const old = path.replace("/v1/", "/v1/watch/");
-    const rv = (await must(200, "GET", path)).at("metadata.resourceVersion");
-    const query = `resourceVersion=${String(rv)}&resourceVersionMatch=NotOlderThan&timeoutSeconds=1`;
-    await must(200, "GET", `${old}?${query}`);
-    assert.deepEqual((await must(422, "GET", `${old}?${query}&watch=1`)).causes, [
-      "Forbidden resourceVersionMatch",
-    ]);
-    assert.deepEqual((await must(422, "GET", `${old}?sendInitialEvents=true`)).causes, [
-      "Forbidden sendInitialEvents",
-    ]);
+// Watches that last a second.
+const clock = virtualClock(Date.now());
+const timed = await serve({ clock });
+async function watched(path: string): Promise<Answer> {
+  let answer: Answer | undefined;
+  const asking = timed.ask("GET", path).then((found) => (answer = found));
+  await eventually(async () => answer !== undefined, { clock });
+  return await asking;
+}
+for (const [query, status] of named) {
+  test(`a watch of one name with "${query}" answers ${status}`, async () => {
+    const path = (await mapsOn(timed, "1", "2")).replace("/v1/", "/v1/watch/");
+    const answer = await watched(`${path}/a?timeoutSeconds=1${query}`);
+    assert.equal(answer.status, status, answer.text);
   });
+}
+
+test("the old path of watches is checked as a list", async () => {
+  const path = await mapsOn(timed, "1");
+  const old = path.replace("/v1/", "/v1/watch/");
+  const rv = (await timed.must(200, "GET", path)).at("metadata.resourceVersion");
+  const query = `resourceVersion=${String(rv)}&resourceVersionMatch=NotOlderThan&timeoutSeconds=1`;
+  assert.equal((await watched(`${old}?${query}`)).status, 200);
+  assert.deepEqual((await timed.must(422, "GET", `${old}?${query}&watch=1`)).causes, [
+    "Forbidden resourceVersionMatch",
+  ]);
+  assert.deepEqual((await timed.must(422, "GET", `${old}?sendInitialEvents=true`)).causes, [
+    "Forbidden sendInitialEvents",
+  ]);
 });
 
 test("a watch of tables has titles on the first one only", async () => {

@@ -13,6 +13,7 @@ after(() => rmSync(folder, { recursive: true }));
 function supervised(
   script: string,
   logFile = join(folder, `${Math.random()}.log`),
+  patienceMilliseconds = 1000,
 ): {
   readonly part: Supervised;
   readonly states: ProcessState[];
@@ -21,7 +22,7 @@ function supervised(
   const states: ProcessState[] = [];
   let look = (): void => undefined;
   const part = supervise(
-    { name: "part", command: process.execPath, args: ["-e", script], logFile, patienceMilliseconds: 1000 },
+    { name: "part", command: process.execPath, args: ["-e", script], logFile, patienceMilliseconds },
     systemClock,
     (state) => {
       states.push(state);
@@ -119,7 +120,8 @@ describe("supervised processes", { concurrency: true }, () => {
   });
 
   test("a process that will not end is killed when patience is over", async () => {
-    const { part, states } = supervised(`process.on("SIGTERM", () => {}); ${ready} ${endless}`);
+    const script = `process.on("SIGTERM", () => {}); ${ready} ${endless}`;
+    const { part, states } = supervised(script, join(folder, "patience.log"), 50);
     await part.ready;
     await part.stop();
     assert.equal(states.at(-1)!.is, "stopped");

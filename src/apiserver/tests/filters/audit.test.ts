@@ -3,8 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { type VirtualClock, virtualClock } from "#base";
 import { dialectNamed } from "#dialect";
 import { sourceIps } from "#filters";
+import { eventually } from "#kit";
 import { serve } from "../../server.fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "audit-filter-"));
@@ -24,12 +26,14 @@ interface Recorded {
 }
 
 let files = 0;
-async function audited(policy: object, ...flags: string[]) {
+const audited = (policy: object, ...flags: string[]) => auditedBy(undefined, policy, ...flags);
+async function auditedBy(clock: VirtualClock | undefined, policy: object, ...flags: string[]) {
   const [policyFile, log] = [join(folder, `${++files}.yaml`), join(folder, `${files}.log`)];
   const kind = { apiVersion: `audit.${dialect.wire.groupSuffix}/v1`, kind: "Policy" };
   writeFileSync(policyFile, JSON.stringify({ ...kind, ...policy }));
   const served = await serve({
     flags: [`--audit-policy-file=${policyFile}`, `--audit-log-path=${log}`, ...flags],
+    ...(clock && { clock }),
   });
   const events = (of = "configmaps"): Recorded[] =>
     readFileSync(log, "utf8")
@@ -113,8 +117,12 @@ test("refusals carry their status, impersonation its user, and failed authentica
 });
 
 test("a watch is recorded when it starts and when it ends", async () => {
-  const { ask, events } = await audited({ omitStages: ["RequestReceived"], rules: [{ level: "Metadata" }] });
-  await ask("GET", `${maps}?watch=true&timeoutSeconds=1`);
+  const clock = virtualClock(Date.now());
+  const policy = { omitStages: ["RequestReceived"], rules: [{ level: "Metadata" }] };
+  const { ask, events } = await auditedBy(clock, policy);
+  let over = false;
+  void ask("GET", `${maps}?watch=true&timeoutSeconds=1`).then(() => (over = true));
+  await eventually(async () => over, { clock });
   assert.deepEqual(
     events()
       .slice(-2)
