@@ -29,6 +29,16 @@ const refused: [name: string, text: string, why: string][] = [
     '{"kind":"TokenReview"}x',
     "couldn't get version/kind; json parse error: invalid character 'x' after top-level value",
   ],
+  [
+    "another version",
+    '{"kind":"TokenReview","apiVersion":"authentication/v1beta1"}',
+    "converting (v1beta1.TokenReview) to (v1.TokenReview): unknown conversion",
+  ],
+  [
+    "a version that is none",
+    '{"kind":"TokenReview","apiVersion":"authentication/v3"}',
+    'no kind "TokenReview" is registered for version "authentication/v3"',
+  ],
   ["another kind", '{"kind":"Foo","apiVersion":"v1"}', 'no kind "Foo" is registered for version "v1"'],
 ];
 for (const [name, text, why] of refused)

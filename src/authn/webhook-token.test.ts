@@ -45,6 +45,15 @@ test("a review is sent with the token and its audiences, and the user comes back
   assert.deepEqual(sent[0]!.spec, { token: "t", audiences: ["api"] });
 });
 
+test("audiences are told in the order of the answer", async () => {
+  const { identify } = harness({
+    authenticated: true,
+    user: { username: "p" },
+    audiences: ["b", "x", "a"],
+  });
+  assert.deepEqual((await identify(["a", "b"]))?.audiences, ["b", "a"]);
+});
+
 const cases: [name: string, status: object | string, outcome: "nobody" | "bad" | "good"][] = [
   ["not authenticated", { authenticated: false }, "nobody"],
   ["nothing said", {}, "nobody"],

@@ -54,7 +54,7 @@ const shared = (
   implied: readonly string[],
 ): string[] => {
   const known = given && given.length > 0 ? given : implied;
-  return wanted.filter((audience) => known.includes(audience));
+  return known.filter((audience) => wanted.includes(audience));
 };
 
 const userOf = ({ username = "", uid, groups = [], extra }: UserInfo = {}) => ({

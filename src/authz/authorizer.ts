@@ -151,13 +151,15 @@ function combined(decisions: readonly Decision[]): Decision {
   };
 }
 
+const markup: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+/** What a client chose, so that no browser takes it for a page. */
+export const withoutMarkup = (text: string): string =>
+  text.replace(/[&<>]/g, (character) => markup[character]!);
+
 /** The 403 for an action that was not allowed. */
 export function forbiddenError(attributes: Attributes, reason: string): ApiError {
   const { resource } = attributes;
-  const message = describe(attributes).replace(
-    /[&<>]/g,
-    (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[character]!,
-  );
+  const message = withoutMarkup(describe(attributes));
   return forbidden(
     { group: resource?.group ?? "", resource: resource?.resource ?? "" },
     resource?.name ?? "",

@@ -10,6 +10,7 @@ export {
   authorizerOf,
   describe,
   forbiddenError,
+  withoutMarkup,
   noOpinion,
   privilegedGroups,
 } from "./authorizer.ts";

@@ -142,3 +142,20 @@ test("a server that closes the connection instead of answering is told as the en
   await assert.rejects(hook.post("{}"), /: EOF$/);
   hook.close();
 });
+
+test("an answer without a body is a failure where one is needed, and asked for once", async () => {
+  let asked = 0;
+  await using at = await harness((_request, response) => {
+    asked++;
+    response.writeHead(200, { "content-type": "text/x" }).end();
+  });
+  const hook = at.hook({ needsBody: true });
+  await assert.rejects(hook.post("{}"), {
+    message: "0-length response with status code: 200 and content type: text/x",
+  });
+  assert.equal(asked, 1);
+  hook.close();
+  const patient = at.hook();
+  assert.equal(await patient.post("{}"), "");
+  patient.close();
+});

@@ -20,6 +20,8 @@ export interface WebhookOptions {
   /** Whether a failure is worth another attempt; by default those that pass by themselves. */
   readonly retryOn?: (error: WebhookError) => boolean;
   readonly timeoutMilliseconds?: number;
+  /** Whether an answer must have a body. */
+  readonly needsBody?: boolean;
   /** Opens connections, where they do not go straight. */
   readonly dial?: Dial | undefined;
 }
@@ -99,6 +101,7 @@ function senderOf({
   connection,
   userAgent,
   timeoutMilliseconds = usualTimeoutMilliseconds,
+  needsBody = false,
   dial,
 }: WebhookOptions): Sender {
   const url = new URL(connection.server.includes("://") ? connection.server : `https://${connection.server}`);
@@ -155,8 +158,8 @@ function senderOf({
         collect(answer).then(
           (text) => {
             const status = answer.statusCode ?? 0;
-            if (status >= 200 && status <= 206) resolve(text);
-            else
+            const type = answer.headers["content-type"] ?? "";
+            if (status < 200 || status > 206)
               reject(
                 new WebhookError(refusalText(status, text, answer.headers["content-type"]), {
                   status,
@@ -164,6 +167,11 @@ function senderOf({
                     (status === 429 || status >= 500) && answer.headers["retry-after"] !== undefined,
                 }),
               );
+            else if (text === "" && needsBody)
+              reject(
+                new WebhookError(`0-length response with status code: ${status} and content type: ${type}`),
+              );
+            else resolve(text);
           },
           (error: Error) => fail(error.message),
         );

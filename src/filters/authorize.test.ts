@@ -32,14 +32,14 @@ test("a failure to decide is told with the whole path, and audited as no decisio
     rulesFor: () => assert.fail("nobody asks for rules"),
   };
   const log = createLog({ verbosity: 0, sink: { write: () => undefined, flush: () => undefined } });
-  const call = apiCall({ path: "/api/v1/pods?a=b" });
+  const call = apiCall({ path: "/api/v1/pods?a=b&c=<" });
   call.user = { name: "ann", groups: [] };
   call.audit = { annotate: (key: string, value: string) => void (notes[key] = value) } as never;
   const reply = await authorize(authorizer, dialects.orch, log).run(call, () =>
     assert.fail("it goes no further"),
   );
   assert.equal(reply.status, 500);
-  assert.equal(String(reply.body), 'Internal Server Error: "/api/v1/pods?a=b": down\n');
+  assert.equal(String(reply.body), 'Internal Server Error: "/api/v1/pods?a=b&amp;c=&lt;": down\n');
   assert.deepEqual(notes, { [dialects.orch.names.audit.reason]: "internal error" });
 });
 

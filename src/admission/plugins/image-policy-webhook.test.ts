@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { virtualClock } from "#base";
+import { type ApiError, virtualClock } from "#base";
 import { dialects } from "#dialect";
 import { attemptOf, orCode } from "../attributes.fixture.ts";
 import { imagePolicyWebhook } from "./image-policy-webhook.ts";
@@ -97,4 +97,15 @@ test("notes of the service are kept under its own prefix, others not", async () 
     Object.keys(notes).map((key) => key.split("/")[1]),
     ["verdict"],
   );
+});
+
+test("a refusal by the service itself is told as it is", async () => {
+  const { ask } = harness(Object.assign(new Error("unknown"), { status: 403 }));
+  await assert.rejects(ask(), (error: ApiError) => {
+    assert.deepEqual(
+      [error.code, error.message, error.details],
+      [403, "unknown", { causes: [{ message: "unknown", reason: "UnexpectedServerResponse" }] }],
+    );
+    return true;
+  });
 });

@@ -1,6 +1,6 @@
 // Asks a remote service whether the images of a pod may run, by an ImageReview.
 import { type Pod, webhookAnswer } from "#api";
-import { type Clock, forbidden } from "#base";
+import { ApiError, type Clock, forbidden } from "#base";
 import type { Webhook } from "#client";
 import { type Dialect, apiVersionOf } from "#dialect";
 import { type AdmissionAttributes, type AdmissionPlugin, typed } from "../attributes.ts";
@@ -59,7 +59,7 @@ export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin
         status = await ask(JSON.stringify(spec));
       } catch (error) {
         onError(error as Error);
-        if (!defaultAllow) throw forbidden(attributes.resource, attributes.name, (error as Error).message);
+        if (!defaultAllow) throw refusalOf(error as Error, attributes);
         attributes.annotate(`${prefix}failed-open`, "true");
         return [];
       }
@@ -73,6 +73,14 @@ export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin
       throw forbidden(attributes.resource, attributes.name, why);
     },
   };
+}
+
+/** A refusal by the service itself is told as it is. */
+function refusalOf(error: Error, { resource, name }: AdmissionAttributes): Error {
+  if (!("status" in error) || error.status !== 403) return forbidden(resource, name, error.message);
+  return new ApiError(403, "Forbidden", error.message, {
+    causes: [{ message: error.message, reason: "UnexpectedServerResponse" }],
+  });
 }
 
 /** What the service is told: the images, and the annotations that are meant for it. */

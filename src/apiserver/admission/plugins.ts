@@ -165,6 +165,7 @@ function imagePolicyPlugin(
       dialect,
       clock,
       webhook: webhook({
+        needsBody: true,
         connection: webhookConnection(clientConfigFile),
         clock,
         userAgent: componentName(dialect, "apiserver"),

@@ -262,6 +262,7 @@ function remoteTokens(
   if (configured) methods.push(audienceAgnostic(configured, audiences));
   if (settings.authenticationTokenWebhookConfigFile) {
     const hook = webhook({
+      needsBody: true,
       connection: webhookConnection(settings.authenticationTokenWebhookConfigFile),
       clock,
       userAgent: componentName(dialect, "apiserver"),

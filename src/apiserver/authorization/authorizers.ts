@@ -122,6 +122,7 @@ function webhookMode(
 ): Authorizer {
   const { dialect, clock, onError } = server;
   const hook = webhook({
+    needsBody: true,
     connection: webhookConnection(settings.authorizationWebhookConfigFile),
     clock,
     userAgent: componentName(dialect, "apiserver"),

@@ -56,6 +56,7 @@ export function configuredAuthorizer(server: ServerObjects, options: ConfiguredO
     const named = configured.map(({ type, name, webhook: asked }, at): NamedAuthorizer => {
       if (!asked) return { name, authorizer: kept.get(type)! };
       const hook = webhook({
+        needsBody: true,
         connection: connections[at]!,
         clock,
         userAgent: componentName(dialect, "apiserver"),
