@@ -13,7 +13,6 @@ import {
   duration,
   file,
   float,
-  int,
   int32,
   knownGates,
   option,
@@ -116,7 +115,7 @@ const managerSections = (dialect: Dialect) =>
       }),
       option({
         flag: "node-cidr-mask-size",
-        type: int,
+        type: int32,
         default: 0,
         defaultText: "24, with IPv6 64",
         check: between(0, 128),
@@ -124,7 +123,7 @@ const managerSections = (dialect: Dialect) =>
       }),
       option({
         flag: "node-cidr-mask-size-ipv4",
-        type: int,
+        type: int32,
         default: 0,
         defaultText: "24",
         check: between(0, 32),
@@ -132,7 +131,7 @@ const managerSections = (dialect: Dialect) =>
       }),
       option({
         flag: "node-cidr-mask-size-ipv6",
-        type: int,
+        type: int32,
         default: 0,
         defaultText: "64",
         check: between(0, 128),
@@ -181,7 +180,7 @@ const managerSections = (dialect: Dialect) =>
       }),
       option({
         flag: "large-cluster-size-threshold",
-        type: int,
+        type: int32,
         default: 50,
         doc: "A zone of more nodes counts as large.",
       }),
@@ -201,7 +200,7 @@ const managerSections = (dialect: Dialect) =>
       }),
       option({
         flag: "terminated-pod-gc-threshold",
-        type: int,
+        type: int32,
         default: 12_500,
         doc: "Finished pods beyond so many are deleted; 0 or less keeps them all.",
       }),

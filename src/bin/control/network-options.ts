@@ -14,6 +14,7 @@ import {
   duration,
   file,
   int,
+  int32,
   knownGates,
   oneOf,
   option,
@@ -52,7 +53,7 @@ const proxySections = [
     option({
       flag: "masquerade-bit",
       aliases: ["iptables-masquerade-bit"],
-      type: int,
+      type: int32,
       default: 14,
       check: between(0, 31),
       doc: "Bit of the packet mark that asks for masquerading.",

@@ -84,3 +84,28 @@ test("how many objects are worked on at a time is said per queue, with the origi
     [3, 20, 10, 5],
   );
 });
+
+const defaults: [set: OptionSet<AnyOption>, expected: Record<string, unknown>][] = [
+  [
+    managerOptions(dialect),
+    { orchApiQps: 20, orchApiBurst: 30, securePort: 10_257, contentionProfiling: false },
+  ],
+  [
+    schedulerOptions(dialect),
+    { orchApiQps: 50, orchApiBurst: 100, securePort: 10_259, authenticationTolerateLookupFailure: true },
+  ],
+  [proxyOptions(dialect), { orchApiQps: 5, orchApiBurst: 10, profiling: false, metricsPort: 10_249 }],
+];
+for (const [set, expected] of defaults)
+  test(`flags of the original have its defaults in ${set.program}`, () => {
+    const values = settle(set, []).values as Record<string, unknown>;
+    assert.deepEqual({ ...values, ...expected }, values);
+  });
+
+test("numbers of 32 bits are read as such", () => {
+  for (const [set, flag] of [
+    [managerOptions(dialect), "terminated-pod-gc-threshold"],
+    [proxyOptions(dialect), "masquerade-bit"],
+  ] as [OptionSet<AnyOption>, string][])
+    assert.match(settle(set, [`--${flag}=3000000000`]).errors.join(), /value out of range/);
+});

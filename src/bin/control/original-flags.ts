@@ -36,50 +36,67 @@ const followed = "changes are followed as they come";
 const noRecycler = "no volume is recycled";
 const noCloud = "no cloud provider is built in";
 
-const connection = [
-  refused("master", text, "", "the address is part of the client configuration"),
-  unused("orch-api-content-type", text, "", ownForm),
-  unused("orch-api-qps", float, 0, serverLimits),
-  unused("orch-api-burst", int32, 0, serverLimits),
-  unused("profiling", bool, true, noProfiles),
-  unused("show-hidden-metrics-for-version", text, "", allMetrics),
-] as const;
+/** Defaults are those of the original, though nothing reads them: who asks what a flag is, is told the same. */
+const connection = (qps: number, burst: number, profiling: boolean) =>
+  [
+    refused("master", text, "", "the address is part of the client configuration"),
+    unused("orch-api-content-type", text, "", ownForm),
+    unused("orch-api-qps", float, qps, serverLimits),
+    unused("orch-api-burst", int32, burst, serverLimits),
+    unused("profiling", bool, profiling, noProfiles),
+    unused("show-hidden-metrics-for-version", text, "", allMetrics),
+  ] as const;
+
+interface ControlPlaneDefaults {
+  readonly qps: number;
+  readonly burst: number;
+  readonly port: number;
+  readonly contentionProfiling: boolean;
+  readonly toleratesLookupFailure: boolean;
+}
 
 /** What controller manager and scheduler share. */
-const controlPlane = [
-  ...connection,
-  unused("leader-elect-resource-lock", oneOf("leases"), "leases", "a lease is the only kind of lock"),
-  unused("contention-profiling", bool, false, noProfiles),
-  unused("allow-metric-labels", text, "", allMetrics),
-  unused("disabled-metrics", strings, [], allMetrics),
-  unused("secure-port", int, 0, plainServing),
-  unused("cert-dir", text, "", plainServing),
-  unused("http2-max-streams-per-connection", int, 0, plainServing),
-  unused("permit-address-sharing", bool, false, plainServing),
-  unused("permit-port-sharing", bool, false, plainServing),
-  unused("tls-cert-file", text, "", plainServing),
-  unused("tls-private-key-file", text, "", plainServing),
-  unused("tls-cipher-suites", strings, [], plainServing),
-  unused("tls-min-version", text, "", plainServing),
-  unused("tls-sni-cert-key", text, "", plainServing),
-  unused("authentication-orchconfig", text, "", plainServing),
-  unused("authentication-skip-lookup", bool, false, plainServing),
-  unused("authentication-token-webhook-cache-ttl", duration, 10_000, plainServing),
-  unused("authentication-tolerate-lookup-failure", bool, false, plainServing),
-  unused("authorization-orchconfig", text, "", plainServing),
-  unused("authorization-always-allow-paths", strings, ["/healthz", "/readyz", "/livez"], plainServing),
-  unused("authorization-webhook-cache-authorized-ttl", duration, 10_000, plainServing),
-  unused("authorization-webhook-cache-unauthorized-ttl", duration, 10_000, plainServing),
-  unused("client-ca-file", text, "", plainServing),
-  unused("requestheader-client-ca-file", text, "", plainServing),
-  unused("requestheader-allowed-names", strings, [], plainServing),
-  unused("requestheader-extra-headers-prefix", strings, ["x-remote-extra-"], plainServing),
-  unused("requestheader-group-headers", strings, ["x-remote-group"], plainServing),
-  unused("requestheader-username-headers", strings, ["x-remote-user"], plainServing),
-] as const;
+const controlPlane = ({ qps, burst, port, ...defaults }: ControlPlaneDefaults) =>
+  [
+    ...connection(qps, burst, true),
+    unused("leader-elect-resource-lock", oneOf("leases"), "leases", "a lease is the only kind of lock"),
+    unused("contention-profiling", bool, defaults.contentionProfiling, noProfiles),
+    unused("allow-metric-labels", text, "", allMetrics),
+    unused("disabled-metrics", strings, [], allMetrics),
+    unused("secure-port", int, port, plainServing),
+    unused("cert-dir", text, "", plainServing),
+    unused("http2-max-streams-per-connection", int, 0, plainServing),
+    unused("permit-address-sharing", bool, false, plainServing),
+    unused("permit-port-sharing", bool, false, plainServing),
+    unused("tls-cert-file", text, "", plainServing),
+    unused("tls-private-key-file", text, "", plainServing),
+    unused("tls-cipher-suites", strings, [], plainServing),
+    unused("tls-min-version", text, "", plainServing),
+    unused("tls-sni-cert-key", text, "", plainServing),
+    unused("authentication-orchconfig", text, "", plainServing),
+    unused("authentication-skip-lookup", bool, false, plainServing),
+    unused("authentication-token-webhook-cache-ttl", duration, 10_000, plainServing),
+    unused("authentication-tolerate-lookup-failure", bool, defaults.toleratesLookupFailure, plainServing),
+    unused("authorization-orchconfig", text, "", plainServing),
+    unused("authorization-always-allow-paths", strings, ["/healthz", "/readyz", "/livez"], plainServing),
+    unused("authorization-webhook-cache-authorized-ttl", duration, 10_000, plainServing),
+    unused("authorization-webhook-cache-unauthorized-ttl", duration, 10_000, plainServing),
+    unused("client-ca-file", text, "", plainServing),
+    unused("requestheader-client-ca-file", text, "", plainServing),
+    unused("requestheader-allowed-names", strings, [], plainServing),
+    unused("requestheader-extra-headers-prefix", strings, ["x-remote-extra-"], plainServing),
+    unused("requestheader-group-headers", strings, ["x-remote-group"], plainServing),
+    unused("requestheader-username-headers", strings, ["x-remote-user"], plainServing),
+  ] as const;
 
 export const managerOriginalFlags = section("Of the original", [
-  ...controlPlane,
+  ...controlPlane({
+    qps: 20,
+    burst: 30,
+    port: 10_257,
+    contentionProfiling: false,
+    toleratesLookupFailure: false,
+  }),
   refused("enable-leader-migration", bool, false, "there is one lease for all controllers"),
   refused("leader-migration-config", text, "", "there is one lease for all controllers"),
   unused("cidr-allocator-type", oneOf("RangeAllocator"), "RangeAllocator", "it is the only allocator"),
@@ -119,7 +136,13 @@ export const managerOriginalFlags = section("Of the original", [
 ]);
 
 export const schedulerOriginalFlags = section("Of the original", [
-  ...controlPlane,
+  ...controlPlane({
+    qps: 50,
+    burst: 100,
+    port: 10_259,
+    contentionProfiling: true,
+    toleratesLookupFailure: true,
+  }),
   refused("write-config-to", text, "", "the configuration is not written"),
   unused("lock-object-name", text, "", "--leader-elect-resource-name has the name"),
   unused("lock-object-namespace", text, "", "--leader-elect-resource-namespace has the namespace"),
@@ -130,11 +153,13 @@ const noIpvs = "services are kept in nftables or iptables";
 const kernelKeeps = "limits of tracked connections are left to the machine";
 
 export const proxyOriginalFlags = section("Of the original", [
-  ...connection,
+  ...connection(5, 10, false),
   refused("config", text, "", "the proxy has flags only"),
   refused("write-config-to", text, "", "the proxy has flags only"),
   unused("bind-address-hard-fail", bool, false, plainServing),
   unused("healthz-bind-address", text, "", plainServing),
+  unused("healthz-port", int32, 10_256, plainServing),
+  unused("metrics-port", int32, 10_249, plainServing),
   unused("metrics-bind-address", text, "", plainServing),
   unused("config-sync-period", duration, 900_000, followed),
   unused("conntrack-max-per-core", int32, 32_768, kernelKeeps),
