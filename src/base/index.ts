@@ -50,18 +50,21 @@ export {
   type Requirement,
   type Selectable,
   type Selector,
-  SelectorError,
   fieldOf,
   fromLabelSelector,
-  isLabelValue,
-  isQualifiedName,
   labelOf,
   labelSelectorText,
   parseFieldSelector,
-  parseLabelSelector,
   selectEverything,
   selector,
 } from "./selector.ts";
+export {
+  LabelError,
+  SelectorError,
+  isLabelValue,
+  isQualifiedName,
+  parseLabelSelector,
+} from "./label-selector-text.ts";
 export { type Histogram } from "./histogram.ts";
 export { type Summary } from "./summary.ts";
 export { type Log, type LogOptions, type RootLog, type VerboseModule, createLog, silentLog } from "./log.ts";

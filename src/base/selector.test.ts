@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  SelectorError,
-  fromLabelSelector,
-  parseFieldSelector,
-  parseLabelSelector,
-  selector,
-} from "./selector.ts";
+import { SelectorError, parseLabelSelector } from "./label-selector-text.ts";
+import { fromLabelSelector, parseFieldSelector, selector } from "./selector.ts";
 
 const labels = { app: "web", tier: "front", size: "12", "example.com/x": "y" };
 const cases: [text: string, matches: boolean][] = [
@@ -52,6 +47,25 @@ for (const text of [
   test(`"${text}" is not a label selector`, () =>
     assert.throws(() => parseLabelSelector(text), SelectorError));
 }
+
+const words: [text: string, message: string][] = [
+  ["=b", "found '=', expected: !, identifier, or 'end of string'"],
+  ["a,", "found '', expected: identifier after ','"],
+  ["a=b c", "found 'c', expected: ',' or 'end of string'"],
+  ["!!", "unable to parse requirement: found '!', expected: identifier"],
+  ["a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+  ["a in b", "unable to parse requirement: found 'b' expected: '('"],
+  ["a in (", "unable to parse requirement: found '', expected: ',', ')' or identifier"],
+  ["a in (b", "unable to parse requirement: found '', expected: ',' or ')'"],
+  ["a in (b,", "unable to parse requirement: found '', expected: ',', or identifier"],
+  ["a>x", `unable to parse requirement: values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must be an integer`],
+]; // prettier-ignore
+for (const [text, message] of words)
+  test(`"${text}" is no label selector: ${message}`, () =>
+    assert.throws(() => parseLabelSelector(text), { name: "SelectorError", message }));
+
+test("an empty place in a set is an empty value", () =>
+  assert.deepEqual(parseLabelSelector("a in (b,,c,)")[0]?.values, ["", "b", "c"]));
 
 const item = { labels: {}, fields: { reason: "x,y" }, name: "a" };
 const fieldCases: [text: string, matches: boolean][] = [

@@ -1,7 +1,8 @@
 // Label and field selectors: parsed once, then asked per object. Equalities stand apart, so that an index can
 // serve them.
 
-import { CompiledRequirements, type Requirement, isInteger64 } from "./selector-match.ts";
+import { SelectorError } from "./label-selector-text.ts";
+import { CompiledRequirements, type Requirement } from "./selector-match.ts";
 
 export type { Requirement };
 
@@ -23,125 +24,6 @@ export function fieldOf(item: Selectable, key: string): string {
   if (key === "metadata.name") return item.name ?? "";
   if (key === "metadata.namespace") return item.namespace ?? "";
   return (Object.hasOwn(item.fields, key) ? item.fields[key] : undefined) ?? "";
-}
-
-/** A text that is not a selector, and why. */
-export class SelectorError extends Error {
-  override readonly name = "SelectorError";
-}
-
-const name = /^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
-const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-
-/** Whether a text can be a label key: an optional DNS prefix and a name of at most 63 characters. */
-export function isQualifiedName(text: string): boolean {
-  const parts = text.split("/");
-  if (parts.length > 2) return false;
-  const last = parts.at(-1)!;
-  if (parts.length === 2 && (parts[0]!.length > 253 || !subdomain.test(parts[0]!))) return false;
-  return last.length <= 63 && name.test(last);
-}
-
-export const isLabelValue = (text: string): boolean => text === "" || (text.length <= 63 && name.test(text));
-
-/** Reads `a=b,c!=d,e in (f,g),!h,i,j>1`. */
-export function parseLabelSelector(text: string): readonly Requirement[] {
-  const tokens = tokenize(text);
-  const requirements: Requirement[] = [];
-  let at = 0;
-  const peek = (): string | undefined => tokens[at];
-  const take = (): string => {
-    const token = tokens[at++];
-    if (token === undefined)
-      throw new SelectorError(`unable to parse requirement: found '', expected: more in "${text}"`);
-    return token;
-  };
-  const isWord = (token: string | undefined): boolean => token !== undefined && !symbols.has(token);
-  const word = (): string => {
-    const token = take();
-    if (!isWord(token))
-      throw new SelectorError(`unable to parse requirement: found '${token}', expected: identifier`);
-    return token;
-  };
-  while (at < tokens.length) {
-    const negated = peek() === "!" && (take(), true);
-    const key = word();
-    if (!isQualifiedName(key))
-      throw new SelectorError(`unable to parse requirement: "${key}" is not a valid label key`);
-    const next = peek();
-    if (negated) requirements.push({ key, operator: "!", values: [] });
-    else if (next === undefined || next === ",") requirements.push({ key, operator: "exists", values: [] });
-    else {
-      const operator = take();
-      if (operator === "in" || operator === "notin") {
-        requirements.push({ key, operator, values: set(take, peek) });
-      } else if (operator === "=" || operator === "==" || operator === "!=") {
-        const value = peek() === undefined || peek() === "," ? "" : word();
-        requirements.push({ key, operator: operator === "!=" ? "notin" : "in", values: [value] });
-      } else if (operator === ">" || operator === "<") {
-        const value = word();
-        if (!isInteger64(value))
-          throw new SelectorError(`for 'Gt', 'Lt' operators, the value must be an integer, not "${value}"`);
-        requirements.push({ key, operator: operator === ">" ? "gt" : "lt", values: [value] });
-      } else
-        throw new SelectorError(
-          `unable to parse requirement: found '${operator}', expected: in, notin, =, ==, !=, gt, lt`,
-        );
-    }
-    for (const value of requirements.at(-1)!.values) {
-      if (!isLabelValue(value))
-        throw new SelectorError(`unable to parse requirement: values[0][${key}]: Invalid value: "${value}"`);
-    }
-    if (at < tokens.length) {
-      const separator = take();
-      if (separator !== ",")
-        throw new SelectorError(`found '${separator}', expected: ',' or 'end of string'`);
-      if (at >= tokens.length) throw new SelectorError("found '', expected: identifier after ','");
-    }
-  }
-  return requirements;
-}
-
-const symbols = new Set(["(", ")", ",", "!", "=", "==", "!=", ">", "<"]);
-
-function set(take: () => string, peek: () => string | undefined): string[] {
-  const opening = take();
-  if (opening !== "(")
-    throw new SelectorError(`unable to parse requirement: found '${opening}' expected: '('`);
-  const values: string[] = [];
-  if (peek() === ")") {
-    take();
-    return [""];
-  }
-  for (;;) {
-    const token = peek();
-    if (token === "," || token === ")") values.push("");
-    else {
-      const value = take();
-      if (symbols.has(value))
-        throw new SelectorError(
-          `unable to parse requirement: found '${value}', expected: ',', ')' or identifier`,
-        );
-      values.push(value);
-    }
-    const end = take();
-    if (end === ")") return [...new Set(values)].sort();
-    if (end !== ",")
-      throw new SelectorError(`unable to parse requirement: found '${end}', expected: ',' or ')'`);
-  }
-}
-
-function tokenize(text: string): string[] {
-  const tokens: string[] = [];
-  const pattern = /\s*(?:(==|!=|[(),!=<>])|([^\s(),!=<>]+))\s*/gy;
-  let end = 0;
-  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
-    tokens.push((match[1] ?? match[2])!);
-    end = pattern.lastIndex;
-  }
-  if (end < text.length && text.slice(end).trim() !== "")
-    throw new SelectorError(`unable to parse requirement: "${text}"`);
-  return tokens;
 }
 
 /** Reads `metadata.name=a,reason!=b`; a backslash keeps a comma, an equals sign or a backslash. */

@@ -20,8 +20,9 @@ test("a token can stand in a URL as it is", () =>
 
 const good = { v: "meta/v1", rv: 5, start: "default/a\0" };
 const bad: [name: string, token: string, message: RegExp][] = [
-  ["no base64", "!!!", /cannot be decoded/],
-  ["no JSON", token("nonsense"), /cannot be decoded/],
+  ["no base64", "ab!!", /: illegal base64 data at input byte 2$/],
+  ["half a byte", "abcde", /: illegal base64 data at input byte 4$/],
+  ["no JSON", token("nonsense"), /: invalid character 'o' in literal null \(expecting 'u'\)$/],
   ["a list", token([]), /does not recognize this encoded version/],
   ["null", token("null"), /does not recognize this encoded version/],
   ["a number", token("5"), /does not recognize this encoded version/],

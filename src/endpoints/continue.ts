@@ -1,5 +1,6 @@
 // Continue tokens: where a list stopped and which state it was a list of. Opaque to clients, readable to us.
 import { badRequest } from "#base";
+import { parseJson } from "#schema";
 
 export interface Position {
   /** The revision of the first page; -1 to go on with whatever is there now. */
@@ -18,10 +19,12 @@ export const encodeContinue = ({ revision, after }: Position): string =>
 export function decodeContinue(token: string): Position {
   const bad = (why: string): Error => badRequest(`invalid continue token: continue key is not valid: ${why}`);
   let parsed: { v?: unknown; rv?: unknown; start?: unknown };
+  const wrong = wrongByte(token);
+  if (wrong >= 0) throw bad(`illegal base64 data at input byte ${wrong}`);
   try {
-    parsed = JSON.parse(Buffer.from(token, "base64url").toString()) as typeof parsed;
-  } catch {
-    throw bad("it cannot be decoded");
+    parsed = parseJson(Buffer.from(token, "base64url").toString()).value as typeof parsed;
+  } catch (error) {
+    throw bad((error as Error).message);
   }
   if (
     typeof parsed !== "object" ||
@@ -37,4 +40,10 @@ export function decodeContinue(token: string): Position {
   if (typeof parsed.start !== "string" || parsed.start === "") throw bad("encoded start key empty");
   if (/(^|\/)\.\.?(\/|$)|.\/(\/|$)/.test(parsed.start)) throw bad(`the start key may not leave its prefix`);
   return { revision: Math.max(parsed.rv, -1), after: parsed.start.replace(/\0$/, "") };
+}
+
+/** Where a token is no base64; -1 if it is. A last character that is alone belongs to nothing. */
+function wrongByte(token: string): number {
+  const stray = token.search(/[^A-Za-z0-9_\-\r\n]/);
+  return stray < 0 && token.replace(/[\r\n]/g, "").length % 4 === 1 ? token.length - 1 : stray;
 }

@@ -7,7 +7,7 @@ import { encodeJson } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { statusReply, successStatus } from "./represent/status.ts";
 import { decodeObject, readBody } from "./body.ts";
-import { bodyMedia } from "./represent/negotiate.ts";
+import { type Offer, bodyMedia } from "./represent/negotiate.ts";
 import {
   type EndpointContext,
   type EndpointHandler,
@@ -62,8 +62,10 @@ const detailsOf = ({ target }: ApiCall, endpoint: Endpoint, removal: Removal): R
   uid: removal.uid || undefined,
 });
 
+const ofDeletions: Offer = { ...ofLists, unwatched: true };
+
 export const deleteCollection: EndpointHandler = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, ofLists);
+  const { as } = represented(context, call, endpoint, ofDeletions);
   const wanted = listOptions(call, endpoint, context.gates);
   const options = await deleteOptions(call, endpoint);
   const dryRun = (options.dryRun?.length ?? 0) > 0;

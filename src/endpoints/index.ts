@@ -27,7 +27,7 @@ export { partialMetadata } from "./represent/table.ts";
 export { viewBody } from "./represent/view.ts";
 export { notServed, router, type PathHandler } from "./router.ts";
 export { protocolOf, responding } from "./operation-span.ts";
-export { integer, type WriteOptions, writeOptions } from "./options.ts";
+export { integer, listParameters, type WriteOptions, unknownCommonField, writeOptions } from "./options.ts";
 export { isTrue, type Target } from "./target.ts";
 export { accepted, isHandshake, isWebSocket, part, webSocketReply } from "./web-socket.ts";
 export { decodeObject, judgeStrictness, readAnyBody, readBody } from "./body.ts";

@@ -2,6 +2,7 @@
 import {
   type FieldError,
   type ApiError,
+  LabelError,
   badRequest,
   flatText,
   forbiddenField,
@@ -16,6 +17,7 @@ import {
 import { type Dialect, groupName } from "#dialect";
 import { type Query, header } from "#http";
 import { type Endpoint, longestManager, managerErrors } from "#registry";
+import { labelValueProblems, qualifiedNameProblems } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { isTrue } from "./target.ts";
 
@@ -41,12 +43,22 @@ export interface ListGates {
 }
 
 export function listOptions(call: ApiCall, endpoint: Endpoint, gates: ListGates): ListOptions {
+  const { sought, ...options } = listParameters(call, endpoint.resource.dialect, gates);
+  return { ...options, selector: selectorOf(call, endpoint, sought) };
+}
+
+/** What a list or watch is asked with, checked as far as that needs no kind, in the order of kube-apiserver. */
+export function listParameters(
+  call: ApiCall,
+  dialect: Dialect,
+  gates: ListGates,
+): Omit<ListOptions, "selector"> & { readonly sought: Sought } {
   const { query } = call;
   // The old paths of watches are checked as lists are, unless the query says otherwise.
   const watch = query.has("watch") && isTrue(query.get("watch"));
   const errors: FieldError[] = [];
-  const limit = integer(query, "limit") ?? 0;
   const timeoutSeconds = integer(query, "timeoutSeconds");
+  const limit = integer(query, "limit") ?? 0;
   const resourceVersion = query.get("resourceVersion") ?? "";
   const match = query.get("resourceVersionMatch") ?? "";
   const token = query.get("continue") ?? "";
@@ -97,9 +109,9 @@ export function listOptions(call: ApiCall, endpoint: Endpoint, gates: ListGates)
     if (initial !== undefined)
       errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   }
-  if (errors.length > 0) throw invalidOptions(endpoint.resource.dialect, "ListOptions", errors);
+  if (errors.length > 0) throw invalidOptions(dialect, "ListOptions", errors);
   return {
-    selector: selectorOf(call, endpoint, sought),
+    sought,
     limit: gates.chunking && limit > 0 ? limit : 0,
     continue: gates.chunking ? token : "",
     resourceVersion,
@@ -110,7 +122,7 @@ export function listOptions(call: ApiCall, endpoint: Endpoint, gates: ListGates)
   };
 }
 
-interface Sought {
+export interface Sought {
   readonly labels: readonly Requirement[];
   readonly fields: readonly Requirement[];
 }
@@ -128,9 +140,12 @@ function requirementsOf({ query }: ApiCall): Sought {
       fields: parseFieldSelector(fields).filter(({ key, values }) => key !== "" || values[0] !== ""),
     };
   } catch (error) {
-    throw badRequest((error as Error).message);
+    throw badRequest(error instanceof LabelError ? labelWords(error) : (error as Error).message);
   }
 }
+
+const labelWords = ({ part, given, message }: LabelError): string =>
+  `${message}: ${(part === "key" ? qualifiedNameProblems : labelValueProblems)(given).join("; ")}`;
 
 function selectorOf({ target }: ApiCall, endpoint: Endpoint, { labels, fields }: Sought): Selector {
   return selector(
@@ -163,18 +178,24 @@ function knownField(requirement: Requirement, endpoint: Endpoint): Requirement {
 
 /** Kinds that can be selected by nothing of their own say what there is. */
 const unknownField = (key: string, { resource: { strategy } }: Endpoint): string =>
-  strategy.fields
-    ? `field label not supported: ${key}`
-    : `${JSON.stringify(key)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+  strategy.fields ? `field label not supported: ${key}` : unknownCommonField(key);
+
+export const unknownCommonField = (key: string): string =>
+  `${JSON.stringify(key)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 
 /** A number parameter; absent when it was not given, refused when it is not one. */
 export function integer(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
-  if (!/^[+-]?\d{1,19}$/.test(text) || !fits64(BigInt(text.replace("+", ""))))
-    throw badRequest(`${name}: Invalid value: "${text}": must be a number of 64 bits`);
+  const isNumber = /^[+-]?\d+$/.test(text);
+  if (!isNumber || text.length > 32 || !fits64(BigInt(text.replace("+", ""))))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${numberProblem(isNumber)}`);
   return Number(text);
 }
+
+/** What is said of a text that is no number, or of a number that is too large. */
+export const numberProblem = (isNumber: boolean): string =>
+  isNumber ? "value out of range" : "invalid syntax";
 
 const fits64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 

@@ -31,14 +31,14 @@ interface Wanted {
   readonly mute: boolean;
 }
 
-const ofWatches: Offer = {
-  forms: [...ofObjects.forms, "PartialObjectMetadataList"],
-  media: ["json", "protobuf"],
-};
+const ofFrames: Offer = { forms: [...ofObjects.forms, "PartialObjectMetadataList"] };
+const ofWatches: Offer = { ...ofFrames, media: ["json", "protobuf"] };
 
 export const watch: EndpointHandler = async (context, call, endpoint) => {
-  const { as, choice } = represented(context, call, endpoint, ofWatches);
+  // The form is looked at before the options; whether it can be a stream, after them.
+  represented(context, call, endpoint, ofFrames);
   const options = listOptions(call, endpoint, context.gates);
+  const { as, choice } = represented(context, call, endpoint, ofWatches);
   const wanted: Wanted = {
     context,
     call,

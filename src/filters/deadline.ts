@@ -95,7 +95,8 @@ function durationOf(text: string): number {
   try {
     const milliseconds = durationMillis(text);
     return milliseconds > 0 ? milliseconds : Infinity;
-  } catch {
-    throw badRequest(`invalid timeout specified in the request URL - ${text.slice(0, 64)}`);
+  } catch (error) {
+    const { message } = error as Error;
+    throw badRequest(`invalid timeout specified in the request URL - ${message.slice(0, 256)}`);
   }
 }

@@ -2,23 +2,18 @@
 // for.
 import { get as httpsGet } from "node:https";
 import { type ComponentCondition, ComponentStatus, Table, listOf } from "#api";
-import {
-  badRequest,
-  methodNotAllowed,
-  notFound,
-  parseFieldSelector,
-  parseLabelSelector,
-  selector,
-} from "#base";
+import { badRequest, methodNotAllowed, notFound, selector } from "#base";
 import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
 import {
   type ApiCall,
   type VirtualResource,
   contentType,
+  listParameters,
   negotiate,
   notServed,
   partialMetadata,
+  unknownCommonField,
   viewBody,
 } from "#endpoints";
 
@@ -63,13 +58,10 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
       if (target.rest || target.namespace) throw notServed();
       if (method !== "GET") throw methodNotAllowed();
       call.warn("v1 ComponentStatus is deprecated in v1.19+");
-      if (!target.named)
-        return await reply(
-          call,
-          await Promise.all(chosen(call, Object.keys(checks)).map(statusOf)),
-          dialect,
-          true,
-        );
+      if (!target.named) {
+        const names = chosen(call, Object.keys(checks), dialect);
+        return await reply(call, await Promise.all(names.map(statusOf)), dialect, true);
+      }
       if (!Object.hasOwn(checks, target.name))
         throw notFound({ group: "", resource: "componentstatuses" }, target.name);
       return await reply(call, [await statusOf(target.name)], dialect, false);
@@ -77,18 +69,17 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
   };
 }
 
-/** No component has labels; selectors are heard all the same. */
-function chosen({ query }: ApiCall, names: readonly string[]): string[] {
-  try {
-    const wanted = selector(
-      parseLabelSelector(query.get("labelSelector") ?? ""),
-      parseFieldSelector(query.get("fieldSelector") ?? ""),
-    );
-    return names.filter((name) => wanted.matches({ labels: {}, fields: {}, name }));
-  } catch (error) {
-    throw badRequest((error as Error).message);
-  }
+/** No component has labels; selectors are heard all the same, and options are checked as those of other lists. */
+function chosen(call: ApiCall, names: readonly string[], dialect: Dialect): string[] {
+  negotiate(call.call, call.query, dialect, offered);
+  const gates = { watchList: false, chunking: true, remainingItemCount: false };
+  const { labels, fields } = listParameters(call, dialect, gates).sought;
+  for (const { key } of fields) if (!common.has(key)) throw badRequest(unknownCommonField(key));
+  const wanted = selector(labels, fields);
+  return names.filter((name) => wanted.matches({ labels: {}, fields: {}, name }));
 }
+
+const common = new Set(["metadata.name", "metadata.namespace"]);
 
 const condition = (healthy: boolean, message: string): ComponentCondition => ({
   type: "Healthy",

@@ -127,6 +127,18 @@ const refusals: [name: string, accept: string, message: string, offer: Offer][] 
     `${none}${orchTypes}, ${streams}`,
     { forms: ["object", "PartialObjectMetadataList"] },
   ],
+  [
+    "no type of a list that is deleted",
+    "text/html",
+    `${none}${orchTypes}`,
+    { forms: ["object", "PartialObjectMetadataList"], unwatched: true },
+  ],
+  [
+    "no type of a defined kind",
+    "text/html",
+    `${only}${orchTypes}`,
+    { forms: ["object", "PartialObjectMetadataList"], objectsAsText: true },
+  ],
   ["no type of an object", "text/html", `${none}${orchTypes}`, { forms: ["object", "Table"] }],
   ["no type of a watch", "text/html", `${none}${orchTypes}, ${streams}`, watched],
   ["a form nobody knows", "application/json;as=Nope;g=meta.orch.io;v=v1", `${only}${orchTypes}`, watched],

@@ -31,6 +31,8 @@ export interface Offer {
   readonly media?: readonly Media[];
   /** The object itself has no binary form: clauses that ask for it are passed over. */
   readonly objectsAsText?: boolean;
+  /** Whether what is answered with a list cannot be watched by the same verb. */
+  readonly unwatched?: boolean;
   /** Whether clients may leave open which sort of application they are. */
   readonly anySort?: boolean;
 }
@@ -124,12 +126,14 @@ function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer)
   }
   const types = everyMedia.map((item) => contentType(item, dialect));
   const streams = [types[0]!, types.at(-1)!].map((type) => `${type};stream=watch`);
-  if (understood || offer.anySort)
+  // Paths of defined kinds have no list of what they can give.
+  if (understood || offer.anySort || offer.objectsAsText)
     throw notAcceptable(
       `only the following media types are accepted: ${(streamable ? types : streams).join(", ")}`,
     );
   // What lists an object's kind can watch it, too.
-  const watched = media !== everyMedia || offer.forms.includes("PartialObjectMetadataList");
+  const watched =
+    media !== everyMedia || (offer.forms.includes("PartialObjectMetadataList") && !offer.unwatched);
   throw noRepresentation([...types, ...(watched ? streams : [])]);
 }
 
