@@ -28,6 +28,12 @@ export const since = (release: number): FieldExtras => ({ since: release });
 /** Empty is not the same as absent. */
 export const emptyCounts: FieldExtras = { emptyCounts: true };
 
+/** The same field, whose emptiness is not the same as its absence. */
+export const counted = <F extends Field>(field: F): F => ({
+  ...field,
+  more: { ...field.more, ...emptyCounts },
+});
+
 /** Strategic merge patch merges the items, matching them by `key` (by value without one). */
 export const merged = (key?: string): FieldExtras => ({
   patch: key === undefined ? { strategy: "merge" } : { strategy: "merge", key },

@@ -38,13 +38,14 @@ export const watch: EndpointHandler = async (context, call, endpoint) => {
   // The form is looked at before the options; whether it can be a stream, after them.
   represented(context, call, endpoint, ofFrames);
   const options = listOptions(call, endpoint, context.gates);
+  const version = revisionOf(options.resourceVersion);
   const { as, choice } = represented(context, call, endpoint, ofWatches);
   const wanted: Wanted = {
     context,
     call,
     endpoint,
     options,
-    version: revisionOf(options.resourceVersion),
+    version,
     as,
     mute: choice.form === "PartialObjectMetadataList",
   };

@@ -136,6 +136,8 @@ export interface MessageExtras {
   readonly open?: OpenFields;
   /** The whole name under which it is published, where that does not follow from its package. */
   readonly publishedName?: string;
+  /** The declaration of the same name that this one reads differently; what is published is the same. */
+  readonly variantOf?: Message;
   /** One owner for the whole value in server-side apply; also published as map type. */
   readonly atomic?: boolean;
   /** A union: the discriminator's field and the fields it chooses between. */

@@ -1,7 +1,7 @@
 // Webhooks that look at objects before they are stored.
 import { type TypeOf, embedded, inline, int32, list, optional, pointer, required, string } from "#schema";
 import { assumed, emptyCounts, keyed, known, merged, whole } from "../extras.ts";
-import { LabelSelector } from "../meta/label-selector.ts";
+import { CountedLabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { admissionregistration } from "../packages.ts";
 import { webhookClientIn } from "../webhook-client.ts";
@@ -41,7 +41,7 @@ export type MatchCondition = TypeOf<typeof MatchCondition>;
 const webhookFields = (objectSelector: number) => ({
   name: required(1, string, "Full name of the webhook."),
   clientConfig: embedded(2, WebhookClientConfig, "How it is reached.", { published: "required" }),
-  rules: optional(3, list(RuleWithOperations), "Requests it is asked about."),
+  rules: optional(3, list(RuleWithOperations), "Requests it is asked about.", emptyCounts),
   failurePolicy: pointer(4, named("FailurePolicyType", string), "What if it fails: Ignore or Fail.", {
     ...known("Fail", "Ignore"),
     ...assumed("Fail"),
@@ -52,8 +52,13 @@ const webhookFields = (objectSelector: number) => ({
     "Whether rules also match other versions of a resource: Exact or Equivalent.",
     { ...known("Equivalent", "Exact"), ...assumed("Equivalent") },
   ),
-  namespaceSelector: optional(5, LabelSelector, "Only objects in these namespaces.", assumed({})),
-  objectSelector: optional(objectSelector, LabelSelector, "Only objects with these labels.", assumed({})),
+  namespaceSelector: optional(5, CountedLabelSelector, "Only objects in these namespaces.", assumed({})),
+  objectSelector: optional(
+    objectSelector,
+    CountedLabelSelector,
+    "Only objects with these labels.",
+    assumed({}),
+  ),
   sideEffects: required(
     6,
     named("SideEffectClass", string),
@@ -76,6 +81,7 @@ export const ValidatingWebhook = message("ValidatingWebhook", "A webhook that ma
   matchConditions: optional(11, list(MatchCondition), "Only requests for which all of these hold.", {
     ...merged("name"),
     ...keyed("name"),
+    ...emptyCounts,
   }),
 });
 export type ValidatingWebhook = TypeOf<typeof ValidatingWebhook>;
@@ -91,6 +97,7 @@ export const MutatingWebhook = message("MutatingWebhook", "A webhook that may ch
   matchConditions: optional(12, list(MatchCondition), "Only requests for which all of these hold.", {
     ...merged("name"),
     ...keyed("name"),
+    ...emptyCounts,
   }),
 });
 export type MutatingWebhook = TypeOf<typeof MutatingWebhook>;

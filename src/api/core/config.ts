@@ -1,6 +1,6 @@
 // Settings, secrets and the accounts that pods run as.
 import { type TypeOf, bool, bytes, embedded, list, map, optional, pointer, string } from "#schema";
-import { assumed, merged } from "../extras.ts";
+import { assumed, emptyCounts, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { core } from "../packages.ts";
 import { LocalObjectReference, ObjectReference } from "./reference.ts";
@@ -11,14 +11,14 @@ export const ConfigMap = kind("ConfigMap", "Settings for pods to read.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
   immutable: pointer(4, bool, "Forbids any later change of the data."),
   data: optional(2, map(string), "Values as text."),
-  binaryData: optional(3, map(bytes), "Values as bytes; keys must not overlap with data."),
+  binaryData: optional(3, map(bytes), "Values as bytes; keys must not overlap with data.", emptyCounts),
 });
 export type ConfigMap = TypeOf<typeof ConfigMap>;
 
 export const Secret = kind("Secret", "Values that must not be seen by everyone.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
   immutable: pointer(5, bool, "Forbids any later change of the data."),
-  data: optional(2, map(bytes), "Values as bytes."),
+  data: optional(2, map(bytes), "Values as bytes.", emptyCounts),
   stringData: optional(4, map(string), "Values as text; write only, folded into data."),
   type: optional(3, named("SecretType", string), "Says how programs may use the data.", assumed("Opaque")),
 });

@@ -1,6 +1,6 @@
 // Choosing objects by their labels.
 import { type TypeOf, list, map, optional, required, string } from "#schema";
-import { merged } from "../extras.ts";
+import { counted, merged } from "../extras.ts";
 import { meta } from "../packages.ts";
 
 const { message, named } = meta;
@@ -22,3 +22,13 @@ export const LabelSelector = message(
   { atomic: true },
 );
 export type LabelSelector = TypeOf<typeof LabelSelector>;
+
+/** A selector of a kind that takes an empty list or map of it, where there was none, for a change. */
+export const CountedLabelSelector: typeof LabelSelector = {
+  ...LabelSelector,
+  fields: {
+    matchLabels: counted(LabelSelector.fields.matchLabels),
+    matchExpressions: counted(LabelSelector.fields.matchExpressions),
+  },
+  more: { ...LabelSelector.more, variantOf: LabelSelector },
+};

@@ -12,7 +12,7 @@ import {
 } from "#schema";
 import { assumed, emptyCounts, keyed, known, merged } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
-import { LabelSelector } from "../meta/label-selector.ts";
+import { CountedLabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Protocol } from "../named-types.ts";
 import { networking } from "../packages.ts";
@@ -33,8 +33,12 @@ export const IPBlock = message("IPBlock", "A range of addresses.", {
 export type IPBlock = TypeOf<typeof IPBlock>;
 
 export const NetworkPolicyPeer = message("NetworkPolicyPeer", "The other end of the traffic.", {
-  podSelector: optional(1, LabelSelector, "Pods, in the policy's namespace or in those selected."),
-  namespaceSelector: optional(2, LabelSelector, "Namespaces; all their pods unless pods are selected, too."),
+  podSelector: optional(1, CountedLabelSelector, "Pods, in the policy's namespace or in those selected."),
+  namespaceSelector: optional(
+    2,
+    CountedLabelSelector,
+    "Namespaces; all their pods unless pods are selected, too.",
+  ),
   ipBlock: optional(3, IPBlock, "A range of addresses; stands alone."),
 });
 export type NetworkPolicyPeer = TypeOf<typeof NetworkPolicyPeer>;
@@ -52,7 +56,7 @@ export const NetworkPolicyEgressRule = message("NetworkPolicyEgressRule", "Traff
 export type NetworkPolicyEgressRule = TypeOf<typeof NetworkPolicyEgressRule>;
 
 export const NetworkPolicySpec = message("NetworkPolicySpec", "What traffic is let through.", {
-  podSelector: embedded(1, LabelSelector, "Pods the policy is about.", { published: "required" }),
+  podSelector: embedded(1, CountedLabelSelector, "Pods the policy is about.", { published: "required" }),
   ingress: optional(2, list(NetworkPolicyIngressRule), "What is let in.", emptyCounts),
   egress: optional(3, list(NetworkPolicyEgressRule), "What is let out.", emptyCounts),
   policyTypes: optional(

@@ -2,7 +2,7 @@
 import { type TypeOf, bool, embedded, list, map, optional, pointer, required, string, time } from "#schema";
 import { TopologySelectorTerm } from "../core/affinity.ts";
 import { PersistentVolumeSpec } from "../core/persistent-volume.ts";
-import { assumed, known, whole } from "../extras.ts";
+import { assumed, emptyCounts, known, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { PersistentVolumeReclaimPolicy } from "../named-types.ts";
 import { storage } from "../packages.ts";
@@ -12,7 +12,7 @@ const { message, kind, named } = storage;
 export const StorageClass = kind("StorageClass", "A sort of storage that claims may ask for.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
   provisioner: required(2, string, "Who makes the volumes."),
-  parameters: optional(3, map(string), "Settings for whoever makes them."),
+  parameters: optional(3, map(string), "Settings for whoever makes them.", emptyCounts),
   reclaimPolicy: pointer(
     4,
     PersistentVolumeReclaimPolicy,

@@ -114,6 +114,13 @@ for (const [query, status, causes] of watches) {
   });
 }
 
+test("the options of a watch are looked at before whether its form can be a stream", async () => {
+  const watched = (query: string) => ask("GET", `${path}?watch=1&${query}`, { accept: "application/yaml" });
+  assert.equal((await watched("limit=many")).status, 400);
+  assert.equal((await watched("resourceVersion=x")).status, 500);
+  assert.equal((await watched("limit=1")).status, 406);
+});
+
 const writes: [query: string, status: number, causes?: string[]][] = [
   ["dryRun=All", 201],
   ["dryRun=All&dryRun=All", 201],

@@ -3,9 +3,8 @@ import { type FieldError, forbiddenField } from "#base";
 import { same } from "./unchanged.ts";
 
 const frozen = "field is immutable when `immutable` is set";
-const contents = (value: object | undefined): unknown =>
-  value && Object.keys(value).length > 0 ? value : undefined;
 
+/** Empty is not what was absent, in kube-apiserver: who sends it wants a change. */
 export function frozenErrors<K extends string>(
   obj: { immutable?: boolean | undefined } & { [field in K]?: object | undefined },
   old: { immutable?: boolean | undefined } & { [field in K]?: object | undefined },
@@ -13,7 +12,6 @@ export function frozenErrors<K extends string>(
 ): FieldError[] {
   if (!old.immutable) return [];
   const errors = obj.immutable ? [] : [forbiddenField("immutable", frozen)];
-  for (const field of fields)
-    if (!same(contents(obj[field]), contents(old[field]))) errors.push(forbiddenField(field, frozen));
+  for (const field of fields) if (!same(obj[field], old[field])) errors.push(forbiddenField(field, frozen));
   return errors;
 }
