@@ -48,7 +48,12 @@ const logs: [
     [200, ""],
     [422, undefined, /PodLogOptions/],
   ],
-  ["numbers must be numbers", "web/log?tailLines=many", [200, ""], [400, undefined, /tailLines/]],
+  [
+    "numbers must be numbers",
+    "web/log?tailLines=many",
+    [200, ""],
+    [400, undefined, /parsing \\"many\\": invalid syntax/],
+  ],
   ["times must be times", "web/log?sinceTime=yesterday", [200, ""], [400, undefined, /sinceTime/]],
   ["a pod on no node has no log yet", "waits/log", [200, ""], [204, undefined, /^$/]],
   ["a node that is not there is said", "lost/log", [200, ""], [404, undefined, /pods \\"gone\\" not found/]],
