@@ -55,6 +55,9 @@ export function evictionEndpoint(server: ServerObjects, context: VirtualContext)
       await admission.mutate(eviction);
       if (eviction.metadata.name !== name)
         throw badRequest("name in URL does not match name in Eviction object");
+      // The deletion is a dry run where the request is one, and reviews are told so.
+      if (options.dryRun && eviction.deleteOptions && !eviction.deleteOptions.dryRun?.length)
+        eviction.deleteOptions.dryRun = [...call.query.all("dryRun")];
       const deletion = { ...eviction.deleteOptions };
       const dryRun = options.dryRun || Boolean(deletion.dryRun?.length);
       await admission.validate(eviction);
