@@ -98,5 +98,8 @@ function customResources(name: string, endpoint: Endpoint): ApiResource[] {
   return [own, ...parts].map((each) => Object.defineProperty(each, "custom", { value: true }));
 }
 
-const storageHash = (apiVersion: string, kind: string): string =>
-  createHash("sha256").update(`${apiVersion}/${kind}`).digest().subarray(0, 8).toString("base64");
+/** Of the group, the version and the kind; the core group has an empty name. */
+function storageHash(apiVersion: string, kind: string): string {
+  const version = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
+  return createHash("sha256").update(`${version}/${kind}`).digest().subarray(0, 8).toString("base64");
+}

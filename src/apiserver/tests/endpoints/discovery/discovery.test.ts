@@ -242,3 +242,16 @@ test("hashes of stored versions and the document of all groups have gates", asyn
   const accept = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
   assert.equal((await must(200, "GET", "/apis", { headers: { accept } })).at("kind"), "APIGroupList");
 });
+
+test("hashes of stored versions are those of kube-apiserver", async () => {
+  const { must } = await serve({ dialect: "kubernetes" });
+  for (const [path, name, hash] of [
+    ["/api/v1", "configmaps", "qFsyl6wFWjQ="],
+    ["/apis/apps/v1", "deployments", "8aSe+NMegvE="],
+  ] as const) {
+    const { resources } = JSON.parse((await must(200, "GET", path)).text) as {
+      resources: { name: string; storageVersionHash?: string }[];
+    };
+    assert.equal(resources.find((each) => each.name === name)?.storageVersionHash, hash);
+  }
+});
