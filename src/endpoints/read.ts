@@ -32,7 +32,7 @@ export const get: EndpointHandler = async (context, call, endpoint) => {
   // Long ago objects could be asked for without what a server adds to them.
   if (call.query.has("export") && isTrue(call.query.get("export")))
     throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
-  const version = revisionOf(call.query.get("resourceVersion") ?? "", isFromStore(endpoint));
+  const version = revisionOf(call.query.get("resourceVersion") ?? "");
   const freshness: Freshness =
     version === undefined
       ? { at: "latest" }
@@ -132,11 +132,7 @@ export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListO
 async function readPage(call: ApiCall, endpoint: Endpoint, options: ListOptions): Promise<ListResult> {
   const { resource } = endpoint;
   const below = placeOf(call, endpoint);
-  const delegated =
-    options.continue !== "" ||
-    (options.limit > 0 && options.resourceVersion !== "0") ||
-    options.resourceVersionMatch === "Exact";
-  const version = revisionOf(options.resourceVersion, delegated || isFromStore(endpoint));
+  const version = revisionOf(options.resourceVersion);
   const base = { below, selector: options.selector, caller: call };
   if (options.continue !== "") {
     const token = decodeContinue(options.continue);
@@ -144,7 +140,7 @@ async function readPage(call: ApiCall, endpoint: Endpoint, options: ListOptions)
       throw badRequest("specifying resource version is not allowed when using continue");
     return await continued(endpoint, options, token, base);
   }
-  const fromStore = isFromStore(endpoint);
+  const fromStore = resource.strategy.uncachedSemantics || resource.source.direct === true;
   const limited =
     options.limit > 0 &&
     !(version === 0 && options.resourceVersionMatch !== "Exact" && !fromStore) &&
@@ -201,22 +197,19 @@ async function continued(
   }
 }
 
-const isFromStore = ({ resource: { strategy, source } }: Endpoint): boolean =>
-  strategy.uncachedSemantics === true || source.direct === true;
-
 /**
  * A resourceVersion parameter: undefined when empty, refused when it is not a number of 64 bits. No store
- * comes near the largest. The store of kube-apiserver calls it a bad request, its cache has no name for it:
- * then the answer is an error of the server, and clients know it as that.
+ * comes near the largest. The cache of kube-apiserver answers 500 where its store says what is wrong.
  */
-export function revisionOf(text: string, fromStore = false): number | undefined {
+export function revisionOf(text: string): number | undefined {
   if (text === "") return undefined;
   const isNumber = /^\d+$/.test(text);
   if (isNumber && text.length <= 20 && BigInt(text) < 2n ** 64n)
     return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   const quoted = JSON.stringify(text);
-  const why = `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${numberProblem(isNumber)}`;
-  throw fromStore ? badRequest(`invalid resource version: ${why}`) : new ApiError(500, "", why);
+  throw badRequest(
+    `invalid resource version: resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${numberProblem(isNumber)}`,
+  );
 }
 
 export async function translated<T>(read: () => Promise<T>, again = true): Promise<T> {

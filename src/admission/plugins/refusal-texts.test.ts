@@ -78,8 +78,8 @@ const refusals: [name: string, plugin: AdmissionPlugin, spec: object, code: numb
     "a class without a name",
     runtimeClassPlugin(async () => undefined),
     { runtimeClassName: "" },
-    500,
-    "resource name may not be empty",
+    403,
+    'pods "p" is forbidden: pod rejected: RuntimeClass "" not found',
   ],
   [
     "tolerations of another type",

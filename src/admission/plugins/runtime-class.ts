@@ -1,6 +1,6 @@
 // Pods of a runtime class get what that class costs, and go where it is to be found.
 import type { Pod, RuntimeClass } from "#api";
-import { compareQuantity, forbidden, parseQuantity, plainError } from "#base";
+import { compareQuantity, forbidden, parseQuantity } from "#base";
 import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
 import { mergeTolerations } from "./merge-tolerations.ts";
 
@@ -16,7 +16,6 @@ export function runtimeClassPlugin(
     { spec }: Pod,
   ): Promise<RuntimeClass | undefined> => {
     if (spec.runtimeClassName === undefined) return undefined;
-    if (spec.runtimeClassName === "") throw plainError("resource name may not be empty");
     const found = await find(spec.runtimeClassName);
     if (!found) throw refused(attributes, `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`);
     return found;

@@ -23,14 +23,13 @@ const lists: [query: string, status: number, message?: RegExp | undefined, cause
   ["resourceVersion=0", 200],
   [
     "resourceVersion=-1",
-    500,
-    /^resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid/,
+    400,
+    /resourceVersion: Invalid value: "-1": strconv.ParseUint: parsing "-1": invalid/,
   ],
-  ["resourceVersion=x", 500, /invalid syntax/],
-  ["resourceVersion=x&limit=1", 400, /^invalid resource version: resourceVersion: Invalid value: "x"/],
+  ["resourceVersion=x", 400, /^invalid resource version: resourceVersion: Invalid value: "x"/],
   ["resourceVersion=x&continue=x", 400, /^invalid resource version: /],
-  ["resourceVersion=1e3", 500, /invalid syntax/],
-  ["resourceVersion=18446744073709551616", 500, /value out of range/],
+  ["resourceVersion=1e3", 400, /invalid syntax/],
+  ["resourceVersion=18446744073709551616", 400, /value out of range/],
   ["resourceVersionMatch=Exact", 422, undefined, ["Forbidden resourceVersionMatch"]],
   ["resourceVersion=1&resourceVersionMatch=Newest", 422, undefined, ["NotSupported resourceVersionMatch"]],
   ["resourceVersion=0&resourceVersionMatch=Exact", 422, undefined, ["Forbidden resourceVersionMatch"]],
@@ -100,7 +99,7 @@ test("of a parameter given twice the first one counts", async () => {
 
 const watches: [query: string, status: number, causes?: string[]][] = [
   ["timeoutSeconds=1", 200],
-  ["resourceVersion=x", 500],
+  ["resourceVersion=x", 400],
   ["resourceVersionMatch=NotOlderThan", 422, ["Forbidden resourceVersionMatch"]],
   ["sendInitialEvents=true&resourceVersionMatch=NotOlderThan", 422, ["Forbidden sendInitialEvents"]],
   ["sendInitialEvents=true", 422, ["Forbidden resourceVersionMatch", "Forbidden sendInitialEvents"]],
@@ -117,7 +116,7 @@ for (const [query, status, causes] of watches) {
 test("the options of a watch are looked at before whether its form can be a stream", async () => {
   const watched = (query: string) => ask("GET", `${path}?watch=1&${query}`, { accept: "application/yaml" });
   assert.equal((await watched("limit=many")).status, 400);
-  assert.equal((await watched("resourceVersion=x")).status, 500);
+  assert.equal((await watched("resourceVersion=x")).status, 400);
   assert.equal((await watched("limit=1")).status, 406);
 });
 

@@ -172,7 +172,7 @@ test("a get takes a version too", async () => {
   const version = (await must(200, "GET", path)).at("metadata.resourceVersion");
   for (const query of ["", "resourceVersion=0", "resourceVersion=", `resourceVersion=${version}`])
     await must(200, "GET", `${path}/m0?${query}`);
-  await must(500, "GET", `${path}/m0?resourceVersion=x`);
+  await must(400, "GET", `${path}/m0?resourceVersion=x`);
   await must(404, "GET", `${path}/none?resourceVersion=0`);
 });
 
