@@ -37,6 +37,7 @@ async function service(t: TestContext) {
     fail: [] as string[],
     code: "INTERNAL" as "INTERNAL" | "UNAVAILABLE",
     annotate: false,
+    forgetful: false,
     usedKeyId: undefined as string | undefined,
   };
   const calls: string[] = [];
@@ -61,7 +62,9 @@ async function service(t: TestContext) {
     procedures: [
       procedure(`${v1}/Version`, () => field(1, state.version || "v1beta1")),
       procedure(`${v1}/Encrypt`, (request) => field(1, flipped(fieldOf(request, 2)))),
-      procedure(`${v1}/Decrypt`, (request) => field(1, flipped(fieldOf(request, 2)))),
+      procedure(`${v1}/Decrypt`, (request) =>
+        field(1, state.forgetful ? "pong" : flipped(fieldOf(request, 2))),
+      ),
       procedure(`${v2}/Status`, () =>
         Buffer.concat([field(1, state.version || "v2beta1"), field(2, state.healthz), field(3, state.keyId)]),
       ),
@@ -205,6 +208,12 @@ test("a service that is not there is waited for, and told with the reason", asyn
     message: "got unexpected nil transformer",
   });
   await assert.rejects(provider.health(), { message: why });
+});
+
+test("version 1 is unhealthy while the service does not give back what it encrypted", async (t) => {
+  const { v1, state } = await service(t);
+  state.forgetful = true;
+  await assert.rejects(v1().health(), { message: /decrypt section .* did not give back what it encrypted/ });
 });
 
 test("version 2 tells its health by the last answer, whoever asked for it", async (t) => {
