@@ -2,7 +2,10 @@
 // it the functions of its hooks, and with `t.after(() => server.stop())` a whole server. With hundreds of them
 // each garbage collection of a process that runs thousands of tests takes a second.
 
-/** Is told of each test and hook as it is declared; ended() lets go of the tests that have ended since it was called last. */
+/**
+ * Is told of each test and hook as it is declared; ended() lets go of the tests that have ended since it was
+ * called last.
+ */
 export function forgetEnded() {
   const declared = [];
   let all;

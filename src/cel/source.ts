@@ -4,7 +4,10 @@
 export interface SourceError {
   readonly offset: number;
   readonly message: string;
-  /** Whether a place at the very start of a line is in that line: the reference counts it to the one before, but for tokens. */
+  /**
+   * Whether a place at the very start of a line is in that line: the reference counts it to the one before, but
+   * for tokens.
+   */
   readonly ofToken?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { virtualClock } from "#base";
 import { kinds } from "#client";
 import { dialects } from "#dialect";
-import { until, withController } from "./cluster.fixture.ts";
+import { until, withController, withTimedController } from "./cluster.fixture.ts";
 import { podGcController } from "./pod-gc.ts";
 import { taintEvictionController } from "./taint-eviction.ts";
 
@@ -20,15 +20,13 @@ for (const [isOn, phase, reasons] of [
   test(
     `a pod of a deleted node is ${phase} when it goes, with PodDisruptionConditions=${isOn}`,
     { timeout: 20_000 },
-    async () => {
-      const clock = virtualClock(Date.now());
-      await withController(
+    () =>
+      withTimedController(
         podGcController,
-        async ({ client }) => {
+        async ({ client, until: untilInTime }) => {
           const pods = client.of(kinds.pods);
           await pods.create({ metadata, spec } as never);
-          const going = await until(async () => {
-            await clock.advance(20_000);
+          const going = await untilInTime(async () => {
             const pod = await pods.get("a", { namespace });
             return pod.metadata.deletionTimestamp ? pod : undefined;
           });
@@ -36,10 +34,8 @@ for (const [isOn, phase, reasons] of [
           assert.deepEqual([going.status.phase, told.map(({ reason }) => reason)], [phase, reasons]);
           await pods.patch("a", "merge", release, { namespace });
         },
-        clock,
         { PodDisruptionConditions: isOn },
-      );
-    },
+      ),
   );
 
 for (const isOn of [true, false])

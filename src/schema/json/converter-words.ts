@@ -23,7 +23,12 @@ export function converterWords({ message, mismatch }: DecodeError): string {
 }
 
 /** Values that read themselves, and what they read. */
-const readers: Partial<Record<ScalarName, string>> = { time: "string", microTime: "string", duration: "string", intOrString: "int32" }; // prettier-ignore
+const readers: Partial<Record<ScalarName, string>> = {
+  time: "string",
+  microTime: "string",
+  duration: "string",
+  intOrString: "int32",
+};
 
 function scalarWords(scalar: ScalarName, mismatch: Mismatch, message: string): string {
   const read = readers[scalar];

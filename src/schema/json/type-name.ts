@@ -2,8 +2,20 @@
 
 import { type ScalarName, type Shape, typeName } from "../shape.ts";
 
-// prettier-ignore
-const scalarNames: Partial<Record<ScalarName, string>> = { double: "float64", float: "float32", bytes: "[]uint8", rawBytes: "[]uint8", time: "v1.Time", microTime: "v1.MicroTime", duration: "v1.Duration", quantity: "resource.Quantity", intOrString: "int32", rawExtension: "runtime.RawExtension", fieldsV1: "v1.FieldsV1", json: "v1.JSON" };
+const scalarNames: Partial<Record<ScalarName, string>> = {
+  double: "float64",
+  float: "float32",
+  bytes: "[]uint8",
+  rawBytes: "[]uint8",
+  time: "v1.Time",
+  microTime: "v1.MicroTime",
+  duration: "v1.Duration",
+  quantity: "resource.Quantity",
+  intOrString: "int32",
+  rawExtension: "runtime.RawExtension",
+  fieldsV1: "v1.FieldsV1",
+  json: "v1.JSON",
+};
 
 export function nameOf(shape: Shape): string {
   switch (shape.shape) {
