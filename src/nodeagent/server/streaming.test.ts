@@ -28,12 +28,15 @@ async function setUp(
   return (front.address as AddressInfo).port;
 }
 
+/** What was received until the text came or the connection ended, and when it ends. */
 async function exchange(
   port: number,
   head: string,
   until: string,
-): Promise<{ received: string; socket: Socket }> {
+): Promise<{ received: string; socket: Socket; closed: Promise<void> }> {
   const socket = connect(port, "127.0.0.1");
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  socket.on("error", () => undefined);
   socket.write(head);
   let received = "";
   await new Promise<void>((resolve) => {
@@ -41,9 +44,9 @@ async function exchange(
       received += chunk.toString();
       if (received.includes(until)) resolve();
     });
-    socket.on("close", () => resolve());
+    void closed.then(() => resolve());
   });
-  return { received, socket };
+  return { received, socket, closed };
 }
 
 const upgrade =
@@ -111,17 +114,14 @@ test("the whole ends when either side does", async (t) => {
 const upgraded = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
 
 test("a connection over which nothing passes is closed after its idle time", async (t) => {
-  const ended = Promise.withResolvers<void>();
   const limits = { idleMilliseconds: 50, wholeMilliseconds: 0 };
   const port = await setUp(t, (_, socket) => socket.write(upgraded), limits);
-  const { socket } = await exchange(port, upgrade, "\r\n\r\n");
-  socket.on("close", () => ended.resolve());
-  await ended.promise;
+  const { closed } = await exchange(port, upgrade, "\r\n\r\n");
+  await closed;
 });
 
 test("no connection lasts longer than its longest time, however busy and also without an idle time", async (t) => {
   assert.equal(longestStreamMilliseconds, 4 * 3_600_000);
-  const ended = Promise.withResolvers<void>();
   const limits = { idleMilliseconds: 0, wholeMilliseconds: 100 };
   const port = await setUp(
     t,
@@ -132,7 +132,6 @@ test("no connection lasts longer than its longest time, however busy and also wi
     },
     limits,
   );
-  const { socket } = await exchange(port, upgrade, "x");
-  socket.on("close", () => ended.resolve());
-  await ended.promise;
+  const { closed } = await exchange(port, upgrade, "x");
+  await closed;
 });
