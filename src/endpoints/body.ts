@@ -127,10 +127,13 @@ function unreadable(
   { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
 ): string {
   const unnamed = error instanceof YamlError ? error.message : typeless(error);
-  if (unnamed === undefined)
-    return `${kind} in version "${versionOf(apiVersion)}" cannot be handled as a ${kind}: ${error.message}`;
-  return `the object provided is unrecognized (must be of type ${kind}): ${unnamed} (${summary(bytes)})`;
+  return unnamed === undefined
+    ? `${kind} in version "${versionOf(apiVersion)}" cannot be handled as a ${kind}: ${error.message}`
+    : unrecognized(kind, unnamed, bytes);
 }
+
+const unrecognized = (kind: string, why: string, bytes: Uint8Array): string =>
+  `the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(bytes)})`;
 
 const typeHeader =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
@@ -142,7 +145,10 @@ function typeless(error: Error): string | undefined {
       ? `couldn't get version/kind; json parse error: ${error.message}`
       : undefined;
   if (error.path !== "" && error.path !== "apiVersion" && error.path !== "kind") return undefined;
-  return `couldn't get version/kind; json parse error: ${error.path === "" ? error.message.replace(/ of type .*$/, ` of type ${typeHeader}`) : error.message.replace(/ field \w+\./, " field .")}`;
+  const wrong = error.message.replace(/ into Go .*$/, "");
+  const where =
+    error.path === "" ? `value of type ${typeHeader}` : `struct field .${error.path} of type string`;
+  return `couldn't get version/kind; json parse error: ${wrong} into Go ${where}`;
 }
 
 const longestSummary = 30;
@@ -203,18 +209,24 @@ function checkCustomType(
   call: ApiCall,
   decoded: DecodedBody,
   endpoint: Endpoint,
-  mode: WriteOptions["fieldValidation"],
+  { bytes, media, mode }: SentBody & { readonly mode: WriteOptions["fieldValidation"] },
 ): void {
   const { value } = decoded;
-  const missing = value.kind ? (value.apiVersion ? undefined : "apiVersion") : "Kind";
-  if (missing !== undefined) throw badRequest(`Object '${missing}' is missing in the body of the request`);
+  if (!value.kind) {
+    const text = media === "yaml" ? yamlToJson(bytes) : Buffer.from(bytes).toString();
+    throw badRequest(unrecognized(endpoint.kind, `Object 'Kind' is missing in '${text}'`, bytes));
+  }
+  if (value.apiVersion && value.apiVersion.split("/").length > 2)
+    throw badRequest(
+      unrecognized(endpoint.kind, `unexpected GroupVersion string: ${value.apiVersion}`, bytes),
+    );
   if (value.apiVersion !== endpoint.apiVersion) {
     const tops = decoded.strict.map((text) => /"([^".[]+)/.exec(text)?.[1] ?? "");
     const keys = new Set([...Object.keys(value), ...tops].filter((key) => !typeKeys.has(key)));
     const strict = [...keys].sort().map((key) => `unknown field "${key}"`);
     judgeStrictness(call, { value, strict }, mode, value.kind);
     throw badRequest(
-      `the API version in the data (${value.apiVersion}) does not match the expected API version (${endpoint.apiVersion})`,
+      `the API version in the data (${value.apiVersion ?? ""}) does not match the expected API version (${endpoint.apiVersion})`,
     );
   }
   if (value.kind !== endpoint.kind)
@@ -224,6 +236,11 @@ function checkCustomType(
 }
 
 const typeKeys = new Set(["apiVersion", "kind", "metadata", ""]);
+
+interface SentBody {
+  readonly bytes: Uint8Array;
+  readonly media: string;
+}
 
 interface Sent {
   readonly object: ApiObject;
@@ -248,7 +265,8 @@ export async function objectFromBody(
   const parsed = reading && media === "json" ? ParsedDocument.of(bytes) : undefined;
   if (reading?.expired) await reading.yield();
   const decoded = decodeObject(bytes, media, endpoint.schema, endpoint, dialect, parsed);
-  if (endpoint.schema.more.open) checkCustomType(call, decoded, endpoint, options.fieldValidation);
+  if (endpoint.schema.more.open)
+    checkCustomType(call, decoded, endpoint, { bytes, media, mode: options.fieldValidation });
   judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
   if (reading?.expired) await reading.yield();
   return { object: decoded.value, options };

@@ -1,9 +1,11 @@
 // scale: the replicas of a workload, seen and written as a small object of their own.
-import { PartialObjectMetadata, Scale, Table } from "#api";
+import { type ObjectMeta, PartialObjectMetadata, Scale, Table } from "#api";
 import { badRequest, conflict, deepCopy, internal, invalid, invalidValue, notFound } from "#base";
 import { type Dialect, apiVersionOf } from "#dialect";
 import {
+  type AdmissionView,
   type ApiObject,
+  type ChangedScale,
   type Column,
   type Endpoint,
   type ScaleChange,
@@ -11,9 +13,9 @@ import {
   type Strategy,
   type WriteRequest,
   ageColumn,
+  changeScale,
   dnsSubdomain,
   nameColumn,
-  ownersOfScale,
   update,
   validateFinalizersQualified,
   validateMeta,
@@ -49,7 +51,7 @@ function scaleEndpoint(endpoint: Endpoint): Endpoint {
     group: Scale.kind.group,
     version: Scale.kind.version,
     isHub: false,
-    fromHub: (hub) => scaleOf(endpoint, hub, unset),
+    fromHub: (hub) => scaleOf(endpoint, hub, 0),
   };
 }
 
@@ -225,31 +227,59 @@ async function written(
   uid?: string,
 ): Promise<CachedObject> {
   const { endpoint } = request;
-  const view = endpoint.resource.strategy.scale!;
+  const view = new ScaleWrite(endpoint);
   const { object } = await update(request, name, {
     tracked: true,
     uid,
-    view: {
-      endpoint: scaleEndpoint(endpoint),
-      put: (object, scale) => view.setReplicas(object, replicasOf(scale)),
-    },
+    view,
     transform: (found) => {
-      const old = found!;
-      const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old, unset), change);
-      const next = deepCopy(old);
-      const replicas = replicasOf(scale as unknown as Record<string, unknown>);
-      if (!view.ownRules) {
-        checkScale(old, scale, replicas, endpoint.resource.dialect);
-        checkUid(endpoint, old, scale);
-      } else if (replicas === unset)
-        throw badRequest(`the spec replicas field "${pathOf(view)}" cannot be empty`);
-      view.setReplicas(next, replicas);
-      next.metadata.managedFields = managedFields as NonNullable<ApiObject["metadata"]["managedFields"]>;
-      if (scale.metadata.resourceVersion === undefined) {
-        if (!view.ownRules) delete next.metadata.resourceVersion;
-      } else next.metadata.resourceVersion = scale.metadata.resourceVersion;
-      return next;
+      view.ask(changeScale(request, found!, scaleOf(endpoint, found!, unset), change));
+      return deepCopy(found!);
     },
   });
   return object;
+}
+
+/** How admission sees the write of a scale. */
+class ScaleWrite implements AdmissionView {
+  readonly endpoint: Endpoint;
+  readonly #scaled: Endpoint;
+  #asked: { object: ApiObject; readonly old: ApiObject } | undefined;
+  #owners: ChangedScale["parentOwners"] | undefined;
+
+  constructor(scaled: Endpoint) {
+    this.endpoint = scaleEndpoint(scaled);
+    this.#scaled = scaled;
+  }
+
+  get asked(): AdmissionView["asked"] {
+    return this.#asked;
+  }
+
+  ask({ object, old, parentOwners }: ChangedScale): void {
+    this.#asked = { object, old };
+    this.#owners = parentOwners;
+  }
+
+  show(object: ApiObject): ApiObject {
+    return this.endpoint.fromHub(object);
+  }
+
+  settle(next: ApiObject, old: ApiObject): void {
+    const { object: scale } = this.#asked!;
+    this.#asked = undefined;
+    const { resource } = this.#scaled;
+    const view = resource.strategy.scale!;
+    const replicas = replicasOf(scale as unknown as Record<string, unknown>);
+    if (!view.ownRules) {
+      checkScale(old, scale, replicas, resource.dialect);
+      checkUid(this.#scaled, old, scale);
+    } else if (replicas === unset)
+      throw badRequest(`the spec replicas field "${pathOf(view)}" cannot be empty`);
+    view.setReplicas(next, replicas);
+    next.metadata.managedFields = this.#owners!(scale) as NonNullable<ObjectMeta["managedFields"]>;
+    if (scale.metadata.resourceVersion === undefined) {
+      if (!view.ownRules) delete next.metadata.resourceVersion;
+    } else next.metadata.resourceVersion = scale.metadata.resourceVersion;
+  }
 }

@@ -104,11 +104,11 @@ async function stored(
   const { resource } = request.endpoint;
   const { metadata: meta } = object;
   await check(request, object, ctx);
-  // The answer is the object as it will be read.
-  resource.strategy.restore?.(object);
   await mayCreate?.();
   attributes.name = meta.name!;
   await request.admission.validate(attributes);
+  // The answer is the object as it will be read.
+  resource.strategy.restore?.(object);
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);
   const present = request.dryRun ? await resource.source.get(key, { at: "latest" }) : undefined;
   if (present) throw exists(request, meta, present);

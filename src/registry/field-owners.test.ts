@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { applyObject, ownersOfScale } from "./field-owners.ts";
+import { applyObject, changeScale } from "./field-owners.ts";
 import { type Sent, type Shelf, refusal, shelf, shelfNow } from "./registry.fixture.ts";
 import { timestamp } from "./request.ts";
 import type { Endpoint } from "./resource.ts";
@@ -229,9 +229,10 @@ test("the owner of a scale owns the replicas of the workload", async (t) => {
     metadata: { name: "a", creationTimestamp: null },
     spec: { replicas: 1 },
   } as unknown as ApiObject;
-  const { managedFields } = ownersOfScale(at.request({ manager: "scaler" }), made, scale, {
+  const changed = changeScale(at.request({ manager: "scaler" }), made, scale, {
     change: (old) => ({ ...old, spec: { replicas: 5 } }) as ApiObject,
   });
+  const managedFields = changed.parentOwners(changed.object);
   const [scaler, tester] = managedFields.toSorted((a, b) => (a.manager! < b.manager! ? -1 : 1));
   assert.deepEqual([scaler!.manager, scaler!.subresource], ["scaler", "scale"]);
   assert.match(JSON.stringify(scaler), /"f:spec":\{"f:replicas":\{\}\}/);

@@ -63,15 +63,15 @@ export async function admitted(request: WriteRequest, attributes: WriteAttribute
   try {
     checkManagers(after as readonly ManagedFieldsEntry[]);
   } catch (error) {
-    (attributes.object as unknown as ApiObject).metadata.managedFields = before;
+    attributes.changeable.metadata.managedFields = before;
     request.warn(
       `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${(error as Error).message}`,
     );
   }
 }
 
-const ownersOf = ({ object }: WriteAttributes): ApiObject["metadata"]["managedFields"] =>
-  (object as unknown as ApiObject).metadata.managedFields;
+const ownersOf = ({ changeable }: WriteAttributes): ApiObject["metadata"]["managedFields"] =>
+  changeable.metadata.managedFields;
 
 /**
  * Forgets who owns the fields of an object that was too large to be stored with their names; tells whether it
@@ -276,13 +276,20 @@ export interface ScaleChange {
   readonly applying?: { readonly force: boolean };
 }
 
-/** Applies a change to the scale of a workload: the new scale, and the workload's owners after it. */
-export function ownersOfScale(
+/** A scale before and after a change, each with its owners, and how the owners of the workload follow from them. */
+export interface ChangedScale {
+  readonly old: ApiObject;
+  readonly object: ApiObject;
+  parentOwners(scale: ApiObject): readonly ManagedFieldsEntry[];
+}
+
+/** Applies a change to the scale of a workload. */
+export function changeScale(
   request: WriteRequest,
   parent: ApiObject,
   scale: ApiObject,
   { change, applying }: ScaleChange,
-): { readonly scale: ApiObject; readonly managedFields: readonly ManagedFieldsEntry[] } {
+): ChangedScale {
   const { endpoint } = request;
   const owners = (parent.metadata.managedFields ?? []) as readonly ManagedFieldsEntry[];
   const { replicasPath = ["spec", "replicas"], replicasPaths } = endpoint.resource.strategy.scale!;
@@ -302,17 +309,17 @@ export function ownersOfScale(
     subresource: "scale",
     now: timestamp(request.now),
   };
-  const sent = change(scale);
-  if (!applying) {
-    const entries = updateManagers({ ...write, live, next: sent as unknown as JsonObject });
-    return { scale: sent, managedFields: fromScaleManagers(owners, entries, of) };
-  }
-  const outcome = appliedScale({ ...write, live, patch: sent as unknown as JsonObject, ...applying });
+  const sent = change(scale) as unknown as JsonObject;
+  const changed = (object: JsonObject, entries: readonly ManagedFieldsEntry[]): ChangedScale => ({
+    old: live as unknown as ApiObject,
+    object: withManagers(object, entries) as unknown as ApiObject,
+    parentOwners: ({ metadata }) =>
+      fromScaleManagers(owners, (metadata.managedFields ?? []) as readonly ManagedFieldsEntry[], of),
+  });
+  if (!applying) return changed(sent, updateManagers({ ...write, live, next: sent }));
+  const outcome = appliedScale({ ...write, live, patch: sent, ...applying });
   if (!outcome.done) throw applyConflict(outcome.conflicts);
-  return {
-    scale: outcome.object as unknown as ApiObject,
-    managedFields: fromScaleManagers(owners, outcome.managers, of),
-  };
+  return changed(outcome.object, outcome.managers);
 }
 
 function appliedScale(configuration: Parameters<typeof apply>[0]): Applied {

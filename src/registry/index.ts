@@ -27,7 +27,8 @@ export { defaulted } from "./defaulting.ts";
 export { create } from "./create.ts";
 export { type ObjectUpdate, type UpdateResult, update } from "./update.ts";
 export { type Removal, remove, validateDeleteOptions } from "./remove.ts";
-export { type ScaleChange, applyObject, ownersOfScale } from "./field-owners.ts";
+export { type ChangedScale, type ScaleChange, applyObject, changeScale } from "./field-owners.ts";
+export type { AdmissionView } from "./write-context.ts";
 export {
   longestManager,
   managerErrors,

@@ -66,11 +66,18 @@ export async function remove(
     let parsed: ApiObject | undefined;
     const old = (): ApiObject => (parsed ??= resource.objectOf(cached));
     const ctx = writeContext(request);
-    const shown = resource.strategy.deletedByUid ? { ...request, options: withUid(request, uid) } : request;
+    if (isUnderWay(resource.strategy, old, options)) return { gone: false, held: () => cached, uid };
+    // Of a collection the options are shown as they were sent.
+    const shown = request.unnamed
+      ? request
+      : { ...request, options: shownOptions(request, ctx, { uid, old, options }) };
     const named = request.unnamed ? "" : name;
     const attributes = new WriteAttributes(shown, ctx, "DELETE", named, undefined, old);
-    await request.admission.mutate(attributes);
-    await request.admission.validate(attributes);
+    const admit = async (): Promise<void> => {
+      await request.admission.mutate(attributes);
+      await request.admission.validate(attributes);
+    };
+    await admit();
     const marked = leavesAtOnce(request, cached, options) ? "delete now" : mark(request, ctx, old(), options);
     if (marked === "delete now") {
       if (request.dryRun) return { gone: true, held: () => cached, uid };
@@ -83,8 +90,8 @@ export async function remove(
         resource.writeObject(encoded, { key, expect: cached.revision }),
       );
       if (!outcome.done) continue;
-      // Both writes are shown to those who only look, as the reference does.
-      await request.admission.validate(attributes);
+      // Both writes are shown to admission, as the reference does.
+      await admit();
       const end = await resource.write({ key, value: null, expect: outcome.revision });
       if (end.done || !end.current)
         return { gone: true, held: () => encoded.hold(end.done ? end.revision : outcome.revision), uid };
@@ -100,14 +107,45 @@ export async function remove(
   }
 }
 
-/** The options, with the identity of what is deleted among the preconditions. */
-const withUid =
-  (request: WriteRequest, uid: string): WriteRequest["options"] =>
-  () => {
-    const options = request.options();
-    const preconditions = options["preconditions"] as Record<string, unknown> | undefined;
-    return { ...options, preconditions: { uid, ...preconditions } };
+/** How many seconds of grace were asked for. */
+const graceAsked = ({ gracePeriodSeconds }: Partial<DeleteOptions>): number | undefined =>
+  gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
+
+/** Whether the object is going already: while its time runs nothing but a shorter time is heard. */
+function isUnderWay(strategy: Strategy, old: () => ApiObject, options: Partial<DeleteOptions>): boolean {
+  if (!strategy.graceSeconds && !strategy.deletionBlocked) return false;
+  const { deletionTimestamp, deletionGracePeriodSeconds: left } = old().metadata;
+  if (!deletionTimestamp) return false;
+  if (strategy.deletionBlocked?.(old())) return true;
+  return Boolean(strategy.graceSeconds && left) && (graceAsked(options) ?? Infinity) >= left!;
+}
+
+interface Deleted {
+  readonly uid: string;
+  readonly old: () => ApiObject;
+  readonly options: Partial<DeleteOptions>;
+}
+
+/** The options as admission sees them: with the grace that is given and, for some kinds, the identity of the object. */
+function shownOptions(
+  request: WriteRequest,
+  ctx: RequestContext,
+  { uid, old, options }: Deleted,
+): WriteRequest["options"] {
+  const { deletedByUid, graceSeconds } = request.endpoint.resource.strategy;
+  const asked = graceAsked(options);
+  const begins = graceSeconds && !old().metadata.deletionTimestamp;
+  const given = begins ? (graceSeconds(old(), asked, ctx) ?? asked) : asked;
+  return () => {
+    const sent = request.options();
+    const preconditions = sent["preconditions"] as Record<string, unknown> | undefined;
+    return {
+      ...sent,
+      ...(given !== undefined && { gracePeriodSeconds: given }),
+      ...(deletedByUid && { preconditions: { uid, ...preconditions } }),
+    };
   };
+}
 
 /** Whether nothing holds an object back, as far as its bytes tell: mark() would say the same of it. */
 function leavesAtOnce(
@@ -133,20 +171,19 @@ function checkPreconditions(
   options: Partial<DeleteOptions>,
 ): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
-  if (uid !== undefined && uid !== found) {
-    throw conflict(
+  const inSteps = request.endpoint.resource.strategy.beginDeletion !== undefined;
+  const failed = (what: string, asked: string, is: string, maybe: string): Error =>
+    conflict(
       kindAsResource(request),
       name,
-      `the UID in the precondition (${uid}) does not match the UID in record (${found}). The object might have been deleted and then recreated`,
+      inSteps
+        ? `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${is}`
+        : `the ${what} in the precondition (${asked}) does not match the ${what} in record (${is}). The object might have been ${maybe}`,
     );
-  }
-  if (resourceVersion !== undefined && resourceVersion !== String(cached.revision)) {
-    throw conflict(
-      kindAsResource(request),
-      name,
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${cached.revision}). The object might have been modified`,
-    );
-  }
+  if (uid !== undefined && uid !== found) throw failed("UID", uid, found, "deleted and then recreated");
+  const revision = String(cached.revision);
+  if (resourceVersion !== undefined && resourceVersion !== revision)
+    throw failed("ResourceVersion", resourceVersion, revision, "modified");
 }
 
 // The reference names the kind where the resource belongs, but for what goes in two steps; clients have seen
@@ -170,26 +207,17 @@ function mark(
 ): "delete now" | "mark, then delete" | "already under way" | ApiObject {
   const { strategy } = request.endpoint.resource;
   const meta = object.metadata;
-  const asked =
-    options.gracePeriodSeconds === undefined
-      ? undefined
-      : options.gracePeriodSeconds < 0
-        ? 1
-        : options.gracePeriodSeconds;
+  const asked = graceAsked(options);
   const finalizers = finalizersFor(meta, options, request);
   const finalizersChanged = finalizers.join() !== (meta.finalizers ?? []).join();
   if (strategy.beginDeletion && !meta.deletionTimestamp) {
     meta.deletionTimestamp = timestamp(request.now);
-    if (finalizersChanged) meta.finalizers = finalizers;
-    strategy.beginDeletion(object, ctx);
+    strategy.beginDeletion(object, ctx, finalizersChanged ? finalizers : meta.finalizers);
     return object;
   }
-  if (strategy.deletionBlocked?.(object)) return "already under way";
   let touched = finalizersChanged;
   let waits = finalizers.length > 0;
   const grace = strategy.graceSeconds ? gracefully() : undefined;
-  // While its time runs nothing but a shorter time is heard.
-  if (grace === "pending") return "already under way";
   if (grace === "set") {
     touched = true;
     waits ||= (meta.deletionGracePeriodSeconds ?? 0) > 0;
@@ -209,10 +237,9 @@ function mark(
   else delete meta.finalizers;
   return object;
 
-  function gracefully(): "set" | "pending" | undefined {
+  function gracefully(): "set" | undefined {
     if (meta.deletionTimestamp) {
-      if (!meta.deletionGracePeriodSeconds) return undefined;
-      if (asked === undefined || asked >= meta.deletionGracePeriodSeconds) return "pending";
+      if (!meta.deletionGracePeriodSeconds || asked === undefined) return undefined;
       const began = Date.parse(meta.deletionTimestamp) - meta.deletionGracePeriodSeconds * 1000;
       meta.deletionTimestamp = timestamp(new Date(began + asked * 1000));
       meta.deletionGracePeriodSeconds = asked;

@@ -232,9 +232,9 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   graceSeconds?(obj: T, asked: number | undefined, ctx: RequestContext): number | undefined;
   /**
    * The first deletion only marks the object, and this says what else the mark is; the object goes once
-   * nothing holds it back.
+   * nothing holds it back. It is given the finalizers that the deletion asks for.
    */
-  beginDeletion?(obj: T, ctx: RequestContext): void;
+  beginDeletion?(obj: T, ctx: RequestContext, finalizers: readonly string[] | undefined): void;
   /** Whether something beside metadata.finalizers keeps an object that is to be deleted. */
   deletionBlocked?(obj: T): boolean;
   /** Deletions that do not say what becomes of dependents leave them behind; the text warns clients of it. */

@@ -116,17 +116,6 @@ async function attemptUpdates(
     }
     const object = await change.transform(change.apart ? old : copy());
     if (yieldBudget?.expired) await yieldBudget.yield();
-    const unconditional = wantsAnyVersion(object);
-    if (unconditional && resource.strategy.conditionalUpdate) {
-      // The reference names the resource where the kind belongs, and clients have seen nothing else.
-      throw invalid({ group: endpoint.group, kind: resource.strategy.resource }, name, [
-        invalidValue("metadata.resourceVersion", noVersion, "must be specified for an update"),
-      ]);
-    }
-    if (!unconditional && object.metadata.resourceVersion !== String(cached.revision)) {
-      checkVersion(object);
-      throw resource.changedSince(endpoint, name);
-    }
     const reserved: Reserved = { revision: String(cached.revision) };
     let written: CachedObject | undefined;
     try {
@@ -153,6 +142,21 @@ function unlessTaken(error: unknown): undefined {
 }
 
 const noVersion = new Spelled("0x0");
+
+/** The version that the client has must be the one that is there; mutating webhooks may have changed it. */
+function checkRevision({ endpoint }: WriteRequest, name: string, object: ApiObject, revision: string): void {
+  const { resource } = endpoint;
+  if (!wantsAnyVersion(object)) {
+    if (object.metadata.resourceVersion === revision) return;
+    checkVersion(object);
+    throw resource.changedSince(endpoint, name);
+  }
+  if (!resource.strategy.conditionalUpdate) return;
+  // The reference names the resource where the kind belongs, and clients have seen nothing else.
+  throw invalid({ group: endpoint.group, kind: resource.strategy.resource }, name, [
+    invalidValue("metadata.resourceVersion", noVersion, "must be specified for an update"),
+  ]);
+}
 
 function checkVersion({ metadata: { resourceVersion } }: ApiObject): void {
   if (!/^\d+$/.test(resourceVersion!))
@@ -192,6 +196,8 @@ async function prepared(
   if (yieldBudget?.expired) await yieldBudget.yield();
   const attributes = new WriteAttributes(request, ctx, "UPDATE", name, object, old, change.view);
   await admitted(request, attributes);
+  change.view?.settle(object, old);
+  checkRevision(request, name, object, reserved.revision);
   object.metadata.resourceVersion = reserved.revision;
   yieldBudget?.restart();
   normalizeOwnerReferences(request, object, "admission");

@@ -8,6 +8,7 @@ import {
   WriteState,
   replaceContents,
 } from "#admission";
+import type { ObjectMeta } from "#api";
 import { badRequest, deepCopy } from "#base";
 import { groupName } from "#dialect";
 import { applyDefaults } from "#schema";
@@ -28,11 +29,18 @@ export const writeContext = (request: WriteRequest): RequestContext => ({
   state: new WriteState(),
 });
 
-/** An object that admission sees in the place of the stored one, such as the scale of a workload. */
+/**
+ * An object that admission sees in the place of the stored one, such as the scale of a workload. Mutating admission sees
+ * the view that the client made; those who judge see that of what is going to be stored.
+ */
 export interface AdmissionView {
-  readonly endpoint: Pick<Endpoint, "group" | "version" | "kind" | "fromHub">;
-  /** Takes over what admission made of the view. */
-  put(object: ApiObject, view: Record<string, unknown>): void;
+  readonly endpoint: Pick<Endpoint, "group" | "version" | "kind" | "schema">;
+  /** While mutating admission looks: the view that is asked for, and the one that there is. */
+  readonly asked: { object: ApiObject; readonly old: ApiObject } | undefined;
+  /** The view of a stored object. */
+  show(object: ApiObject): ApiObject;
+  /** Takes over into the object what mutating admission has left of the view. */
+  settle(object: ApiObject, old: ApiObject): void;
 }
 
 /** Admission's view of a write. The registry sets `object` anew where it makes another one. */
@@ -116,16 +124,29 @@ export class WriteAttributes implements AdmissionAttributes {
   annotate(key: string, value: string): void {
     this.#request.annotate(key, value);
   }
+  /** What mutating admission may change: the object, or the view in its place. */
+  get changeable(): ApiObject {
+    return this.#view?.asked?.object ?? (this.object as unknown as ApiObject);
+  }
   versioned(apiVersion: string): ReturnType<AdmissionAttributes["versioned"]> {
-    const endpoint = this.#view?.endpoint ?? this.#endpoint(apiVersion);
-    const shown = (object: AdmissionAttributes["object"]): AdmissionAttributes["object"] =>
-      object && (endpoint.fromHub(deepCopy(object) as unknown as ApiObject) as never);
+    const view = this.#view;
+    if (view?.asked) return deepCopy({ object: view.asked.object, oldObject: view.asked.old }) as never;
+    const show = view ? (object: ApiObject) => view.show(object) : this.#endpoint(apiVersion).fromHub;
+    const { custom } = this.#request.endpoint.resource.strategy;
+    const shown = (object: AdmissionAttributes["object"]): AdmissionAttributes["object"] => {
+      if (!object) return undefined;
+      const made = show(deepCopy(object) as unknown as ApiObject);
+      // A new object that has no schema of its own has no time before it is given one.
+      if (custom && this.operation === "CREATE" && !made.metadata.creationTimestamp)
+        delete (made.metadata as Partial<ObjectMeta>).creationTimestamp;
+      return made as never;
+    };
     return { object: shown(this.object), oldObject: shown(this.oldObject) };
   }
   replace(object: Record<string, unknown>, apiVersion: string): void {
     if (!this.object) throw new Error(`a ${this.operation} has no object to replace`);
-    if (this.#view) {
-      this.#view.put(this.object as unknown as ApiObject, object);
+    if (this.#view?.asked) {
+      this.#view.asked.object = decodeJson(this.#view.endpoint.schema, JSON.stringify(object));
       return;
     }
     const { schema, resource, toHub } = this.#endpoint(apiVersion);

@@ -6,6 +6,16 @@ import { type Strategy, ageColumn, nameColumn, pathSegment, strategy, timestamp 
 import { localAvailability } from "./availability.ts";
 import { dns1035LabelProblems, dns1123SubdomainProblems } from "#schema";
 
+const kept = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
+
+/** What a status says of its metadata, but for what belongs to the object itself. */
+function keptMeta(sent: APIService, old: APIService): APIService["metadata"] {
+  const metadata = { ...sent.metadata };
+  for (const key of kept) delete metadata[key];
+  for (const key of kept) if (old.metadata[key]) Object.assign(metadata, { [key]: old.metadata[key] });
+  return metadata;
+}
+
 function errorsOf({ metadata, spec }: APIService): FieldError[] {
   const errors: FieldError[] = [];
   const { group = "", version = "", service } = spec;
@@ -124,9 +134,9 @@ export const apiServiceStrategy = (dialect: Dialect): Strategy =>
     ],
     subresources: {
       status: {
-        merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: sent.status }),
+        merge: (sent, old) => ({ ...old, metadata: keptMeta(sent, old), status: sent.status }),
         validate: statusErrors,
-        resets: ["spec"],
+        resets: ["spec", "metadata"],
       },
     },
   });

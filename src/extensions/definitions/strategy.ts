@@ -49,7 +49,7 @@ export function definitionStrategy(language: RuleLanguage, gates: DefinitionGate
       if (!obj.status?.storedVersions?.length) addStored(obj);
     },
     prepareForCreate: (obj) => {
-      obj.status = { conditions: [], acceptedNames: { plural: "", kind: "" }, storedVersions: [] };
+      obj.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: [] };
       addStored(obj);
       dropDisabledFields(obj.spec, undefined, gates, dialect);
     },

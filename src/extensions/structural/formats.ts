@@ -139,7 +139,7 @@ const formats: Readonly<Record<string, Check>> = {
   ssn: (text) => /^\d{3}[- ]?\d{2}[- ]?\d{4}$/.test(text),
   hexcolor: (text) => /^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text),
   rgbcolor: (text) => rgbPattern.test(text),
-  byte: (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text.replace(/[\r\n]/g, "")),
+  byte: (text) => text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text),
   password: () => true,
   date: isDate,
   duration: isDuration,

@@ -76,7 +76,7 @@ test("deletion marks the namespace, and its finalizers hold it back", () => {
     status: { phase: string };
     spec: { finalizers: string[] };
   };
-  namespace.beginDeletion!(object, contextOf(namespace));
+  namespace.beginDeletion!(object, contextOf(namespace), undefined);
   assert.equal(object.status.phase, "Terminating");
   assert.equal(namespace.deletionBlocked!(object), true);
   object.spec.finalizers = [];

@@ -53,7 +53,8 @@ export const namespace = strategy<Namespace>({
     obj.spec.finalizers = old.spec.finalizers;
   },
   validate: errorsOf,
-  beginDeletion: (obj) => {
+  beginDeletion: (obj, _ctx, finalizers) => {
+    if (finalizers) obj.metadata.finalizers = [...finalizers];
     obj.status = { ...obj.status, phase: "Terminating" };
   },
   deletionBlocked: (obj) => Boolean(obj.spec.finalizers?.length),

@@ -97,7 +97,7 @@ export const persistentVolume = strategy<PersistentVolume>({
   },
   restore: ({ status }) => void (status.phase ||= "Pending"),
   prepareForCreate: (obj) => {
-    obj.status = { phase: "Pending" };
+    obj.status = {};
   },
   validate: (obj, { dialect, settings }) => [
     ...volumeSpecErrors(obj.spec, "spec", dialect, {

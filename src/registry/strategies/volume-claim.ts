@@ -144,7 +144,7 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
     alignSources(spec);
   },
   prepareForCreate: (obj, ctx) => {
-    obj.status = { phase: "Pending" };
+    obj.status = {};
     dropSources(obj.spec, ctx);
     if (ctx.settings.sourceReferences !== false) alignSources(obj.spec);
   },

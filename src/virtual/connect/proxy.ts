@@ -38,7 +38,7 @@ export function proxyEndpoints(context: ConnectContext): readonly VirtualResourc
     handle: async (call) => {
       if (!call.target.named || (call.target.namespace !== "") !== namespaced) throw notServed();
       if (!methods.includes(call.method)) throw methodNotAllowed();
-      await admitConnect(call, context, kind, { apiVersion: "v1", kind, path: `/${call.target.rest}` });
+      await admitConnect(call, context, kind, { apiVersion: "v1", kind, ...optionsPath(call) });
       return await pass(context, call, await locate(call));
     },
   });
@@ -117,6 +117,13 @@ async function servicePlace({ resources }: ConnectContext, { target }: ApiCall):
   const place = found[Math.floor(Math.random() * found.length)];
   if (!place) throw serviceUnavailable(`no endpoints available for service "${name}"`);
   return { ...place, address: proxyableAddress(place.host) };
+}
+
+/** The path behind `/proxy` as the options of the connection say it: with a slash at its end where it came with one. */
+function optionsPath({ call, target: { rest } }: ApiCall): { readonly path?: string } {
+  const begun = rest && `/${rest}`;
+  const path = call.path.endsWith("/") && !begun.endsWith("/") ? `${begun}/` : begun;
+  return path ? { path } : {};
 }
 
 /** The path behind `/proxy`, as it came. */

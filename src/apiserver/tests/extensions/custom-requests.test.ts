@@ -41,6 +41,42 @@ test("what cannot be done with objects of a defined kind is told", async () => {
   assert.equal((await ask("HEAD", `${path}/a`)).status, 200);
 });
 
+test("a body that does not say what it is, is shown", async () => {
+  const defined = await define([version(spec({ n: { type: "integer" } }))]);
+  const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
+  const unrecognized = "the object provided is unrecognized (must be of type Widget): ";
+  const bodies: [body: object, says: string][] = [
+    [{ metadata: {} }, `${unrecognized}Object 'Kind' is missing in '{"metadata":{}}' ({"metadata":{}})`],
+    [
+      { kind: 1 },
+      `${unrecognized}couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string ({"kind":1})`,
+    ],
+    [
+      { kind: "Widget", apiVersion: "a/b/c" },
+      `${unrecognized}unexpected GroupVersion string: a/b/c ({"kind":"Widget","apiVersion": ...)`,
+    ],
+    [
+      { kind: "Widget" },
+      `the API version in the data () does not match the expected API version (${defined.group}/v1)`,
+    ],
+  ];
+  for (const [body, says] of bodies)
+    assert.equal((await must(400, "POST", path, { body })).at("message"), says);
+});
+
+test("the first deletion of a definition asks nothing of its dependents", async () => {
+  const { group } = await define([version(spec({ n: { type: "integer" } }))]);
+  const path = `/apis/apiextensions.orch.io/v1/customresourcedefinitions/widgets.${group}`;
+  const body = { dryRun: ["All"], propagationPolicy: "Orphan" };
+  const going = await must(200, "DELETE", path, { body });
+  assert.deepEqual(going.at("metadata.finalizers"), ["customresourcecleanup.apiextensions.orch.io"]);
+  const other = await must(409, "DELETE", path, { body: { preconditions: { uid: "other" } } });
+  assert.match(
+    String(other.at("message")),
+    /Precondition failed: UID in precondition: other, UID in object meta: /,
+  );
+});
+
 test("what an embedded object is, it says in texts", async () => {
   const embedded = {
     type: "object",
