@@ -2,7 +2,9 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { type Metrics, processStart } from "#base";
 
-const lookEveryMilliseconds = 50;
+/** The event loop is looked at often while there is work, and not to wake a machine that has none. */
+const lookEveryMilliseconds = { busy: 50, idle: 1000 };
+const busyShare = 0.02;
 const delaySeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /** Declares the figures; the returned function stops the measuring. */
@@ -46,14 +48,21 @@ function eventLoopDelay(metrics: Metrics): () => void {
       buckets: delaySeconds,
     })
     .with();
-  let expected = performance.now() + lookEveryMilliseconds;
-  const timer = setInterval(() => {
-    const now = performance.now();
-    delay.observe(Math.max(0, now - expected) / 1000);
-    expected = now + lookEveryMilliseconds;
-  }, lookEveryMilliseconds);
-  timer.unref();
-  return () => clearInterval(timer);
+  let before = performance.eventLoopUtilization();
+  let timer: NodeJS.Timeout;
+  const lookAfter = (milliseconds: number): void => {
+    const expected = performance.now() + milliseconds;
+    timer = setTimeout(() => {
+      delay.observe(Math.max(0, performance.now() - expected) / 1000);
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, before);
+      before = now;
+      lookAfter(lookEveryMilliseconds[utilization > busyShare ? "busy" : "idle"]);
+    }, milliseconds);
+    timer.unref();
+  };
+  lookAfter(lookEveryMilliseconds.busy);
+  return () => clearTimeout(timer);
 }
 
 const elsewhere = (read: () => number): number => {

@@ -67,6 +67,8 @@ export interface AggregationOptions {
 const recheckMilliseconds = 5000;
 const retryMilliseconds = 1000;
 const describeMilliseconds = 60_000;
+/** After a round that failed, or found that not all is known yet; and the least between two checks. */
+const soonMilliseconds = 500;
 /** Who asks other servers for what they say of their APIs. */
 const descriptionUser = "system:aggregator";
 
@@ -179,28 +181,33 @@ export class AggregationController {
       this.#follow(signal),
       this.#repeat(this.#local, signal, async () => {
         if (!this.#registered) await this.#load();
-        await this.#keepLocal();
+        return await this.#keepLocal();
       }),
       this.#repeat(this.#remote, signal, async () => {
         for (const name of Array.from(this.#known.keys())) {
           if (signal.aborted) break;
           await this.#check(name, signal);
         }
+        return this.#untilNextCheck();
       }),
     ]);
   }
 
-  /** Our own versions must not wait for another server to answer: each has a loop. */
-  async #repeat(rest: Rest, signal: AbortSignal, look: () => Promise<void>): Promise<void> {
+  /**
+   * Our own versions must not wait for another server to answer: each has a loop. A round tells after how many
+   * milliseconds the next one is due though nothing calls for it.
+   */
+  async #repeat(rest: Rest, signal: AbortSignal, look: () => Promise<number>): Promise<void> {
     while (!signal.aborted) {
       rest.begin();
+      let due = soonMilliseconds;
       try {
-        await look();
+        due = await look();
         this.#lastError = "";
       } catch (error) {
         if (!signal.aborted) this.#failed(error);
       }
-      await rest.over(this.#options.clock, signal);
+      await rest.over(due, this.#options.clock, signal);
     }
   }
 
@@ -260,21 +267,22 @@ export class AggregationController {
   }
 
   /** Those of definitions come and go with them; the others are made once, when the server starts. */
-  async #keepLocal(): Promise<void> {
+  async #keepLocal(): Promise<number> {
     const generation = this.#options.localGeneration();
-    if (generation === this.#localSeen) return;
+    if (generation === this.#localSeen) return Infinity;
     const complete = this.#options.localComplete();
     const wanted = this.#options.local().filter(({ custom }) => custom);
     const names = new Set(wanted.map(nameOf));
     for (const version of wanted) await this.#ensure(version);
     // What is not known yet may be what a service stands for.
-    if (!complete) return;
+    if (!complete) return soonMilliseconds;
     const { aggregatedAutoRegister } = this.#options.dialect.names.labels;
     for (const [name, { object }] of this.#known) {
       if (own(object.metadata.labels ?? {}, aggregatedAutoRegister) !== "true" || names.has(name)) continue;
       await remove(this.#options.request(this.#endpoint), name, {}).catch(unlessGone);
     }
     this.#localSeen = generation;
+    return Infinity;
   }
 
   get #endpoint(): Endpoint {
@@ -320,8 +328,7 @@ export class AggregationController {
     if (!known) return;
     const { clock } = this.#options;
     const last = this.#checked.get(name);
-    const patience = known.remote?.available ? recheckMilliseconds : retryMilliseconds;
-    const fresh = last !== undefined && clock.now() - last.at < patience;
+    const fresh = last !== undefined && clock.now() - last.at < patience(known);
     const changed = last?.revision !== known.revision;
     if (!changed && (!known.remote || fresh)) return;
     if (known.remote && fresh && isSettled(known.object)) return;
@@ -338,6 +345,15 @@ export class AggregationController {
     await this.#tell(name, found);
     if (known.remote && found.status === "True") await this.#describe(name, known.object, signal);
     this.#checked.set(name, { revision: this.#known.get(name)?.revision ?? 0, at: clock.now() });
+  }
+
+  /** Other servers are looked at again and again; where there are none, nothing is. */
+  #untilNextCheck(): number {
+    const now = this.#options.clock.now();
+    const due = [...this.#known].map(([name, known]) =>
+      known.remote ? (this.#checked.get(name)?.at ?? now) + patience(known) - now : Infinity,
+    );
+    return Math.max(soonMilliseconds, Math.min(...due));
   }
 
   /** Asks now and then what the server says of its API; whoever fails to answer is asked again at the next check. */
@@ -381,6 +397,8 @@ export class AggregationController {
     }).catch(unlessGone);
   }
 }
+
+const patience = ({ remote }: Known): number => (remote?.available ? recheckMilliseconds : retryMilliseconds);
 
 /** Whether the spec that was looked at is still the one there is: a status of our own changes nothing. */
 const isSettled = ({ status }: APIService): boolean =>

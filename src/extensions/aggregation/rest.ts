@@ -1,7 +1,5 @@
-// The pause between two rounds of a loop: until something calls for the next one, and no longer than usual.
+// The pause between two rounds of a loop: until something calls for the next one, or until a time that the round named.
 import type { Clock } from "#base";
-
-const longestMilliseconds = 500;
 
 export class Rest {
   #ended = Promise.withResolvers<void>();
@@ -15,12 +13,13 @@ export class Rest {
     this.#ended.resolve();
   }
 
-  async over(clock: Clock, signal: AbortSignal): Promise<void> {
+  /** Infinity: nothing but a call ends it. */
+  async over(longestMilliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
     const end = (): void => this.end();
     signal.addEventListener("abort", end, { once: true });
-    const cancel = clock.after(longestMilliseconds, end);
+    const cancel = longestMilliseconds < Infinity ? clock.after(longestMilliseconds, end) : undefined;
     if (!signal.aborted) await this.#ended.promise;
-    cancel();
+    cancel?.();
     signal.removeEventListener("abort", end);
   }
 }
