@@ -128,8 +128,6 @@ function logSink(
   return wrapped(backend, settings, options, { name: "log", concurrent: false, lost });
 }
 
-const webhookAttempts = 5;
-
 function webhookSink(
   settings: NonNullable<AuditSettings["webhook"]>,
   options: AuditOptions,
@@ -143,7 +141,6 @@ function webhookSink(
       clock,
       userAgent: componentName(dialect, "apiserver"),
       initialBackoffMilliseconds: settings.initialBackoffMilliseconds,
-      attempts: webhookAttempts,
       dial,
       retryOn: () => true,
     }),

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { type Clock, systemClock } from "#base";
+import type { TLSSocket } from "node:tls";
+import { type Clock, systemClock, virtualClock } from "#base";
+import { testAuthority } from "#kit";
 import { WebhookError, webhook } from "./webhook.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -30,15 +34,15 @@ async function harness(answer: Answer) {
   };
 }
 
-test("a document is posted with its credentials and a timeout, and the answer comes back", async () => {
+test("a document is posted to the path of the server, without credentials where it is not secure", async () => {
   const seen: unknown[] = [];
   await using at = await harness((request, response) => {
     seen.push(request.method, request.url, request.headers["content-type"], request.headers.authorization);
     request.pipe(response);
   });
   const hook = at.hook();
-  assert.equal(await hook.post('{"a":1}'), '{"a":1}');
-  assert.deepEqual(seen, ["POST", "/hook?a=b&timeout=30s", "application/json", "Bearer t"]);
+  assert.equal(await hook.post('{"a":1}'), '{"a":1}\n');
+  assert.deepEqual(seen, ["POST", "/hook?timeout=30s", "application/json", undefined]);
   hook.close();
 });
 
@@ -47,9 +51,18 @@ const failures: [name: string, status: number, attempts: number, headers?: Recor
   ["a gateway that waited in vain is asked again", 504, 5],
   ["too many requests are tried again", 429, 5],
   ["a server that is not available is not asked again", 503, 1],
-  ["unless it says when to come back", 503, 5, { "retry-after": "1" }],
-  ["a client error is not tried again", 404, 1, { "retry-after": "1" }],
-  ["a redirect is not followed", 302, 1],
+  ["any other failure of the server is", 502, 5],
+  [
+    "one that says when to come back is asked ten more times in each attempt",
+    429,
+    55,
+    { "retry-after": "0" },
+  ],
+  ["and so is one that is not available", 503, 11, { "retry-after": "0" }],
+  ["a client error is not tried again", 404, 1],
+  ["unless it says when to come back", 404, 5, { "retry-after": "1" }],
+  ["a redirect that says no place is an answer", 302, 1, { location: "" }],
+  ["what is no redirect is not followed", 304, 1],
   ["a status of success that nobody defined is a failure", 299, 1],
 ];
 for (const [name, status, attempts, headers] of failures) {
@@ -103,7 +116,7 @@ test("pauses between attempts grow", async () => {
 test("a silent server is given up after the timeout, an aborted request at once", async () => {
   await using at = await harness(() => undefined);
   const hook = at.hook({ attempts: 1, timeoutMilliseconds: 20 });
-  await assert.rejects(hook.post("{}"), /no answer within 20 ms/);
+  await assert.rejects(hook.post("{}"), /: context deadline exceeded$/);
   const stop = new AbortController();
   const patient = at.hook();
   const asked = patient.post("{}", stop.signal);
@@ -113,18 +126,94 @@ test("a silent server is given up after the timeout, an aborted request at once"
   patient.close();
 });
 
-test("a kept connection that the server closed is replaced at once", async () => {
+test("a server that hangs up on a kept connection is not asked again: it may have acted", async () => {
+  const sockets = new Set<unknown>();
   let asked = 0;
   await using at = await harness((request, response) => {
-    asked++;
-    if (asked === 2) request.socket.destroy();
+    sockets.add(request.socket);
+    if (++asked === 2) request.socket.destroy();
     else response.end("{}");
   });
-  const hook = at.hook({ attempts: 1 });
+  const hook = at.hook();
   await hook.post("{}");
+  await assert.rejects(hook.post("{}"), /: EOF$/);
+  assert.deepEqual([asked, sockets.size, at.pauses], [2, 1, []]);
   assert.equal(await hook.post("{}"), "{}");
-  assert.deepEqual([asked, at.pauses], [3, []]);
   hook.close();
+});
+
+test("a connection that is reset is tried again", async () => {
+  let asked = 0;
+  await using at = await harness((request, response) => {
+    if (++asked === 1) request.socket.resetAndDestroy();
+    else response.end("{}");
+  });
+  const hook = at.hook();
+  assert.equal(await hook.post("{}"), "{}");
+  assert.equal(asked, 2);
+  hook.close();
+});
+
+test("all attempts end at the deadline, whatever the server says about coming back", async () => {
+  const virtual = virtualClock(0);
+  // Time passes by itself while it is waited for the server.
+  const clock: Clock = {
+    ...virtual,
+    after: (milliseconds, run) => {
+      if (milliseconds === 7000) setImmediate(() => void virtual.advance(7000));
+      return virtual.after(milliseconds, run);
+    },
+  };
+  let asked = 0;
+  await using at = await harness((_request, response) => {
+    asked++;
+    response.writeHead(429, { "retry-after": "7" }).end();
+  });
+  const hook = at.hook({ clock, deadlineMilliseconds: 30_000, timeoutMilliseconds: 60_000 });
+  await assert.rejects(hook.post("{}"), /: context deadline exceeded$/);
+  assert.equal(asked, 5);
+  hook.close();
+});
+
+test("a server that redirects to another shows no credentials to it", async () => {
+  const { ca, issue } = await testAuthority();
+  const { cert, key } = await issue("/CN=hook", { ips: ["127.0.0.1"] });
+  const seen: unknown[] = [];
+  const start = async (answer: Answer) => {
+    const server = createTlsServer({ cert, key, ca, requestCert: true, rejectUnauthorized: false }, answer);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return { server, url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  };
+  const note = ({ method, url, headers, socket }: IncomingMessage): void =>
+    void seen.push([
+      method,
+      url,
+      headers.authorization,
+      (socket as TLSSocket).getPeerX509Certificate() !== undefined,
+    ]);
+  const other = await start((request, response) => {
+    note(request);
+    response.end("{}");
+  });
+  const first = await start((request, response) => {
+    note(request);
+    const location = request.url === "/again" ? `${other.url}/there` : "/again";
+    response.writeHead(307, { location }).end();
+  });
+  const connection = { server: first.url, ca, certificate: cert, key, token: () => "t" };
+  const hook = webhook({ connection, clock: systemClock, userAgent: "test" });
+  assert.equal(await hook.post("{}"), "{}");
+  assert.deepEqual(seen, [
+    ["POST", "/?timeout=30s", "Bearer t", true],
+    ["POST", "/again", "Bearer t", true],
+    ["POST", "/there", undefined, false],
+  ]);
+  hook.close();
+  for (const { server } of [first, other]) {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 test("a server that refuses connections is not asked again", async () => {

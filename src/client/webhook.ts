@@ -1,11 +1,21 @@
 // Asks another HTTPS server by POST, as webhooks do: the server and the credentials come from a
 // client-config file, failures are tried again with growing pauses.
-import { Agent as PlainAgent, request as plainRequest } from "node:http";
-import type { ClientRequest as NodeRequest, IncomingMessage } from "node:http";
-import { Agent, request as tlsRequest } from "node:https";
-import { type ConnectionOptions, connect } from "node:tls";
+import { type Socket, connect, isIP } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { type Clock, refusalText } from "#base";
-import { type Dial, checkServerIdentity, connectionErrorText, connectionsBy } from "#http";
+import {
+  type Dial,
+  type HeaderFields,
+  type Hop,
+  Http1Client,
+  type Location,
+  type WholeReply,
+  checkServerIdentity,
+  locationOf,
+  postRequest,
+  requestText,
+} from "#http";
+import { LRUCache } from "lru-cache";
 import { connectionOf, readClientConfig } from "./client-config.ts";
 import type { HttpsOptions } from "./https.ts";
 
@@ -19,7 +29,10 @@ export interface WebhookOptions {
   readonly attempts?: number;
   /** Whether a failure is worth another attempt; by default those that pass by themselves. */
   readonly retryOn?: (error: WebhookError) => boolean;
+  /** For one attempt, with the redirects it follows and the times it is told to come back. */
   readonly timeoutMilliseconds?: number;
+  /** For all attempts. */
+  readonly deadlineMilliseconds?: number;
   /** Whether an answer must have a body. */
   readonly needsBody?: boolean;
   /** Opens connections, where they do not go straight. */
@@ -59,32 +72,36 @@ interface WebhookFailure {
 export const webhookConnection = (file: string): HttpsOptions => connectionOf(readClientConfig(file));
 
 const usualTimeoutMilliseconds = 30_000;
+const usualAttempts = 5;
 const growth = 1.5;
 const jitter = 0.2;
-const mostConnections = 64;
 const largestAnswerBytes = 8 * 1024 * 1024;
 
 /**
- * Connections that were reset, 429, 500, 504 and whatever names a time to come back: what the original tries
- * again. A server that refuses connections or answers 503 is not asked again.
+ * Connections that were reset, 429, 5xx other than 503, and whatever names a time to come back: what the original
+ * tries again. A server that refuses connections is not asked again.
  */
-const passing = ({ status, broken, retryAfter }: WebhookError): boolean =>
-  broken || retryAfter || status === 429 || status === 500 || status === 504;
+const passing = ({ status = 0, broken, retryAfter }: WebhookError): boolean =>
+  broken || retryAfter || status === 429 || (status >= 500 && status !== 503);
 
 export function webhook(options: WebhookOptions): Webhook {
-  const { clock, attempts = 1, retryOn = passing, initialBackoffMilliseconds = 500 } = options;
+  const { clock, attempts = usualAttempts, retryOn = passing, initialBackoffMilliseconds = 500 } = options;
+  const { deadlineMilliseconds = Infinity } = options;
   const sender = senderOf(options);
   return {
     post: async (document, signal) => {
+      const deadline = clock.now() + deadlineMilliseconds;
       let pause = initialBackoffMilliseconds;
       for (let attempt = 1; ; attempt++) {
+        const milliseconds = pause * (1 + Math.random() * jitter);
         try {
-          return await sender.send(document, signal);
+          return await sender.send(document, deadline - clock.now(), signal);
         } catch (error) {
           signal?.throwIfAborted();
           if (attempt >= attempts || !(error instanceof WebhookError) || !retryOn(error)) throw error;
+          if (clock.now() + milliseconds >= deadline) throw error;
         }
-        await clock.sleep(pause * (1 + Math.random() * jitter), signal);
+        await clock.sleep(milliseconds, signal);
         pause *= growth;
       }
     },
@@ -93,122 +110,108 @@ export function webhook(options: WebhookOptions): Webhook {
 }
 
 interface Sender {
-  send(document: string, signal: AbortSignal | undefined): Promise<string>;
+  send(document: string, mostMilliseconds: number, signal: AbortSignal | undefined): Promise<string>;
   close(): void;
 }
 
-function senderOf({
-  connection,
-  userAgent,
-  timeoutMilliseconds = usualTimeoutMilliseconds,
-  needsBody = false,
-  dial,
-}: WebhookOptions): Sender {
-  const url = new URL(connection.server.includes("://") ? connection.server : `https://${connection.server}`);
-  url.searchParams.set("timeout", `${timeoutMilliseconds / 1000}s`);
-  const secure = url.protocol === "https:";
-  const agent = secure
-    ? tlsAgent(connection, dial)
-    : new PlainAgent({ keepAlive: true, maxSockets: mostConnections });
-  if (dial && !secure) agent.createConnection = connectionsBy(dial);
-  const headers = (document: string): Record<string, string | string[] | number> => {
+const mostClients = 8;
+
+function senderOf(options: WebhookOptions): Sender {
+  const { connection, clock, userAgent, timeoutMilliseconds = usualTimeoutMilliseconds } = options;
+  const asked = urlOf(connection.server, timeoutMilliseconds);
+  const origin = locationOf(asked);
+  const clients = new LRUCache<string, Http1Client>({ max: mostClients, dispose: (each) => each.close() });
+  const clientFor = (at: Location): Http1Client => {
+    const key = `${at.secure}\n${at.hostHeader}`;
+    const known = clients.get(key);
+    if (known) return known;
+    const connect = connectionsTo(at, at.hostHeader === origin.hostHeader, options);
+    const made = new Http1Client({ connect, mostReplyBytes: largestAnswerBytes });
+    clients.set(key, made);
+    return made;
+  };
+  const fieldsFor = (at: Location): HeaderFields => {
     const token = connection.token?.();
+    return [
+      ["content-type", "application/json"],
+      ["accept", "application/json, */*"],
+      ["user-agent", userAgent],
+      // Without TLS nobody is shown the credentials, nor is another server to which this one redirects; of the
+      // two, kube-apiserver does the latter.
+      ...(at.secure && at.hostHeader === origin.hostHeader
+        ? [
+            ...(token === undefined ? [] : [["authorization", `Bearer ${token}`] as const]),
+            ...Object.entries(connection.headers ?? {}).flatMap(([name, values]) =>
+              [values].flat().map((value) => [name, value] as const),
+            ),
+          ]
+        : []),
+    ];
+  };
+  // Documents end as those of Go's encoder do.
+  const send = (document: string) => (hop: Hop) => {
+    const at = hop.url === asked ? origin : locationOf(hop.url);
     return {
-      "content-type": "application/json",
-      accept: "application/json, */*",
-      "user-agent": userAgent,
-      "content-length": Buffer.byteLength(document),
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...connection.headers,
+      exchange: clientFor(at).send(requestText(hop, at, fieldsFor(at), `${document}\n`)),
+      address: at,
     };
   };
-  const once = (document: string, signal: AbortSignal | undefined): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const fail = (text: string, of?: WebhookFailure): void =>
-        reject(new WebhookError(`Post ${JSON.stringify(url.href)}: ${text}`, of));
-      const send = secure ? tlsRequest : plainRequest;
-      let request: NodeRequest;
-      try {
-        request = send(url, {
-          method: "POST",
-          agent,
-          headers: headers(document),
-          ...(signal && { signal }),
-        });
-      } catch (error) {
-        fail((error as Error).message);
-        return;
-      }
-      const timer = setTimeout(
-        () => request.destroy(new Error(`no answer within ${timeoutMilliseconds} ms`)),
-        timeoutMilliseconds,
-      );
-      request.on("error", (error: NodeJS.ErrnoException) => {
-        const gone = error.code === "ECONNRESET" || error.code === "EPIPE";
-        // A connection that was kept may have been closed meanwhile: that is no failure of the server.
-        if (gone && request.reusedSocket && !signal?.aborted) resolve(once(document, signal));
+  return {
+    send: async (document, mostMilliseconds, signal) => {
+      const limits = { clock, limitMilliseconds: Math.min(timeoutMilliseconds, mostMilliseconds), signal };
+      const reply = await postRequest(asked, { ...limits, send: send(document) }).catch((error: Error) => {
+        const { code, syscall } = (error.cause ?? {}) as NodeJS.ErrnoException;
         // A server that hung up in good order did so on purpose.
-        else
-          fail(connectionErrorText(error, { host: url.hostname, port: Number(url.port) || 443 }), {
-            broken: gone && error.syscall !== undefined,
-          });
+        const broken = syscall !== undefined && (code === "ECONNRESET" || code === "EPIPE");
+        throw new WebhookError(error.message, { broken });
       });
-      request.on("close", () => clearTimeout(timer));
-      request.on("response", (answer) => {
-        collect(answer).then(
-          (text) => {
-            const status = answer.statusCode ?? 0;
-            const type = answer.headers["content-type"] ?? "";
-            if (status < 200 || status > 206)
-              reject(
-                new WebhookError(refusalText(status, text, answer.headers["content-type"]), {
-                  status,
-                  retryAfter:
-                    (status === 429 || status >= 500) && answer.headers["retry-after"] !== undefined,
-                }),
-              );
-            else if (text === "" && needsBody)
-              reject(
-                new WebhookError(`0-length response with status code: ${status} and content type: ${type}`),
-              );
-            else resolve(text);
-          },
-          (error: Error) => fail(error.message),
-        );
-      });
-      request.end(document);
+      return bodyOf(reply, options.needsBody ?? false);
+    },
+    close: () => clients.clear(),
+  };
+}
+
+/** The path of the server's URL, without its query, as client-go does it. */
+function urlOf(server: string, timeoutMilliseconds: number): string {
+  const url = new URL(server.includes("://") ? server : `https://${server}`);
+  const path = url.pathname.replaceAll(/\/+/g, "/").replace(/(?<=.)\/$/, "");
+  return `${url.protocol}//${url.host}${path}?timeout=${timeoutMilliseconds / 1000}s`;
+}
+
+function bodyOf({ status, headers, body }: WholeReply, needsBody: boolean): string {
+  const text = body.toString();
+  const type = headers.get("content-type") ?? "";
+  if (status < 200 || status > 206)
+    throw new WebhookError(refusalText(status, text, type), {
+      status,
+      retryAfter: /^\+?0*[1-9]\d*$/.test(headers.get("retry-after") ?? ""),
     });
-  return { send: once, close: () => agent.destroy() };
+  if (text === "" && needsBody)
+    throw new WebhookError(`0-length response with status code: ${status} and content type: ${type}`);
+  return text;
 }
 
 /** Certificates are read again for every new connection, so that rotated files are taken up. */
-function tlsAgent(connection: HttpsOptions, dial: Dial | undefined): Agent {
-  const agent = new Agent({ keepAlive: true, maxSockets: mostConnections });
-  const secured = (given: ConnectionOptions): ConnectionOptions => {
+function connectionsTo(
+  { host, port, secure }: Location,
+  isOwn: boolean,
+  { connection, dial }: WebhookOptions,
+): () => Promise<Socket> {
+  return async () => {
+    const socket = dial && (await dial({ host, port }));
+    if (!secure) return socket ?? connect({ host, port });
     const { ca, certificate, key } = connection.secrets?.() ?? connection;
-    return {
-      ...given,
+    return connectTls({
+      host,
+      port,
+      ...(socket && { socket }),
       ...(ca !== undefined && { ca }),
-      ...(certificate !== undefined && { cert: certificate }),
-      ...(key !== undefined && { key }),
-      ...(connection.serverName !== undefined && { servername: connection.serverName }),
+      ...(isOwn && certificate !== undefined && { cert: certificate }),
+      ...(isOwn && key !== undefined && { key }),
+      servername: connection.serverName ?? (isIP(host) === 0 ? host : ""),
+      ALPNProtocols: ["http/1.1"],
       rejectUnauthorized: !connection.insecure,
       checkServerIdentity,
-    };
+    });
   };
-  agent.createConnection = dial
-    ? connectionsBy(dial, secured)
-    : (given) => connect(secured(given as ConnectionOptions));
-  return agent;
-}
-
-async function collect(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > largestAnswerBytes) throw new Error(`the answer is larger than ${largestAnswerBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }

@@ -26,7 +26,9 @@ export function connectionErrorText(error: Error, { host, port }: DialAddress): 
     return `tls: failed to verify certificate: x509: ${error.message}`;
   if (dialed[code] !== undefined) return `dial tcp ${host}:${port}: ${dialed[code]}`;
   if (code === "ENOTFOUND") return `dial tcp: lookup ${host}: no such host`;
-  // What Node says when the other end closed the connection instead of answering.
-  if (code === "ECONNRESET" && error.message === "socket hang up") return "EOF";
+  const { syscall } = error as NodeJS.ErrnoException;
+  if (code === "ECONNRESET" && syscall !== undefined) return `${syscall}: connection reset by peer`;
+  // The other end closed the connection instead of answering, or of ending the handshake.
+  if (code === "ECONNRESET") return "EOF";
   return error.message;
 }

@@ -31,7 +31,16 @@ export {
   listen,
   listenPlain,
 } from "./listener.ts";
-export { type Http1ClientOptions, Http1Client } from "./http1-client.ts";
+export { type Exchange, type Http1ClientOptions, Http1Client } from "./http1-client.ts";
+export {
+  type HeaderFields,
+  type Hop,
+  type Location,
+  type Sent,
+  locationOf,
+  postRequest,
+  requestText,
+} from "./post-request.ts";
 export type { WholeReply } from "./reply-reader.ts";
 export {
   type ConnectProxy,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, createServer as createPlainServer } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { after, test } from "node:test";
@@ -64,7 +64,7 @@ test("a review is posted as JSON, and the answer read, over one connection", asy
     authorization: "Bearer abc",
     type: "application/json",
     agent: "tester",
-    length: "10",
+    length: "11",
   };
   assert.deepEqual(seen, [expected, expected]);
   assert.equal(connections.length - before, 1);
@@ -160,4 +160,28 @@ test("one that stays busy is asked ten times more, and not beyond the time that 
   assert.equal(asked, 11);
   wait = "60";
   await assert.rejects(transport(systemClock)(byUrl, {}, 0.05), /context deadline exceeded/);
+});
+
+test("a webhook that redirects is followed: with its credentials at the same server only", async () => {
+  const seen: unknown[] = [];
+  const plain = createPlainServer(({ method, url, headers }, response) => {
+    seen.push([method, url, headers.authorization]);
+    response.end("{}");
+  });
+  plain.listen(0, "127.0.0.1");
+  await once(plain, "listening");
+  const there = `http://127.0.0.1:${(plain.address() as AddressInfo).port}/there`;
+  answer = ({ method, url, headers }, response) => {
+    seen.push([method, url, headers.authorization]);
+    response.writeHead(url === "/next" ? 302 : 307, { location: url === "/next" ? there : "/next" }).end();
+  };
+  const service = { namespace: "shop", name: "hook" };
+  assert.equal((await transport()({ service, caBundle }, {}, 10_000)).status, 200);
+  assert.deepEqual(seen, [
+    ["POST", "/?timeout=10s", "Bearer abc"],
+    ["POST", "/next", "Bearer abc"],
+    ["GET", "/there", undefined],
+  ]);
+  plain.closeAllConnections();
+  plain.close();
 });

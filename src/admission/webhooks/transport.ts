@@ -1,10 +1,21 @@
 // How webhooks are reached: by URL or through a service, over connections that are kept and reused.
 
-import { type Socket, isIP } from "node:net";
+import { type Socket, connect, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { WebhookClientConfig } from "#api";
 import type { Clock } from "#base";
-import { type Dial, Http1Client, checkServerIdentity, connectionErrorText } from "#http";
+import {
+  type Dial,
+  type HeaderFields,
+  type Hop,
+  Http1Client,
+  type Location,
+  type Sent,
+  checkServerIdentity,
+  locationOf,
+  postRequest,
+  requestText,
+} from "#http";
 import { type Attributes, type Span, traceparentOf } from "#tracing";
 import { LRUCache } from "lru-cache";
 
@@ -74,11 +85,7 @@ export type PostReview = (
 const mostReplyBytes = 16 * 1024 * 1024;
 const mostClients = 256;
 
-interface Target {
-  readonly host: string;
-  readonly port: number;
-  readonly path: string;
-  readonly hostHeader: string;
+interface Target extends Location {
   /** The name that the certificate must carry; none for addresses. */
   readonly serverName: string | undefined;
   readonly credentials: WebhookCredentials;
@@ -94,8 +101,8 @@ export function webhookTransport(options: TransportOptions): PostReview {
   const keyOf = (client: WebhookClientConfig, target: Target): string => {
     const known = keys.get(client);
     if (known && sameTarget(known.target, target)) return known.key;
-    const { host, port, serverName, credentials } = target;
-    const key = [host, port, serverName, client.caBundle, JSON.stringify(credentials)].join("\n");
+    const { host, port, secure, serverName, credentials } = target;
+    const key = [host, port, secure, serverName, client.caBundle, JSON.stringify(credentials)].join("\n");
     keys.set(client, { target, key });
     return key;
   };
@@ -108,20 +115,27 @@ export function webhookTransport(options: TransportOptions): PostReview {
     return made;
   };
   return async (client, body, limitMilliseconds, parent) => {
-    const target = await targetOf(client, options, locate);
-    const text = JSON.stringify(body);
+    const query = `?timeout=${Math.ceil(limitMilliseconds / 1000)}s`;
+    const target = await targetOf(client, query, options, locate);
+    const url = `https://${target.hostHeader}${target.path}`;
+    // As Go's encoder ends it.
+    const text = `${JSON.stringify(body)}\n`;
     const began = performance.now();
     let answer: WebhookReply | undefined;
     let failure: unknown;
-    const query = `?timeout=${Math.ceil(limitMilliseconds / 1000)}s`;
     const span = parent?.child("HTTP POST", requestAttributes(target, options), { kind: "client" });
     try {
-      answer = await post(target, clientFor(client, target), text, {
-        ...options,
-        limitMilliseconds,
-        path: target.path + query,
-        traceparent: traceparentOf(span),
-      });
+      const traceparent = traceparentOf(span);
+      const send = (hop: Hop): Sent => {
+        const at = hop.url === url ? target : redirectTarget(hop.url, target, options);
+        const fields = headersFor(at, options.userAgent, traceparent);
+        return { exchange: clientFor(client, at).send(requestText(hop, at, fields, text)), address: at };
+      };
+      checkCharacters(target);
+      const { clock } = options;
+      const reply = await postRequest(url, { clock, limitMilliseconds, send });
+      const { status, headers, body: bytes } = reply;
+      answer = { status, headers, body: bytes.toString("utf8") };
       span?.set({ "http.status_code": answer.status });
       return answer;
     } catch (error) {
@@ -132,8 +146,12 @@ export function webhookTransport(options: TransportOptions): PostReview {
       span?.end();
       options.observe?.({
         host: target.hostHeader,
-        url: `https://${target.hostHeader}${target.path}${query}`,
-        requestHeaders: () => headersFor(target, options.userAgent, traceparentOf(span), text),
+        url,
+        requestHeaders: () => [
+          ["host", target.hostHeader],
+          ...headersFor(target, options.userAgent, traceparentOf(span)),
+          ["content-length", String(Buffer.byteLength(text))],
+        ],
         requestBody: text,
         ...(answer
           ? {
@@ -166,24 +184,11 @@ const requestAttributes =
 const sameTarget = (left: Target, right: Target): boolean =>
   left.host === right.host &&
   left.port === right.port &&
+  left.secure === right.secure &&
   left.serverName === right.serverName &&
   left.credentials === right.credentials;
 
 const noCredentials: WebhookCredentials = {};
-
-/** Where a URL leads. */
-interface Location {
-  readonly host: string;
-  readonly port: number;
-  readonly path: string;
-  readonly hostHeader: string;
-}
-
-function locationOf(url: string): Location {
-  const { hostname, port, pathname, host } = new URL(url);
-  const bare = hostname.replaceAll(/^\[|\]$/g, "");
-  return { host: bare, port: port === "" ? 443 : Number(port), path: pathname, hostHeader: host };
-}
 
 const textOf = (bundle: unknown): string =>
   typeof bundle === "string"
@@ -194,6 +199,7 @@ const textOf = (bundle: unknown): string =>
 
 async function targetOf(
   { service, url }: WebhookClientConfig,
+  query: string,
   { resolveService, credentialsFor, dial }: TransportOptions,
   locate: (url: string) => Location,
 ): Promise<Target> {
@@ -205,7 +211,8 @@ async function targetOf(
     const address = await resolveService(namespace, name, port);
     return {
       ...address,
-      path: path ?? "/",
+      secure: true,
+      path: (path ?? "/") + query,
       hostHeader: `${serverName}:${port}`,
       serverName,
       credentials: credentials(serverName, port),
@@ -214,15 +221,27 @@ async function targetOf(
   if (!url) throw new Error("webhook configuration must have either service or URL");
   const location = locate(url);
   const { host, port } = location;
-  return { ...location, serverName: undefined, credentials: credentials(host, port), dial };
+  const path = location.path + query;
+  return { ...location, path, serverName: undefined, credentials: credentials(host, port), dial };
 }
 
-interface PostOptions {
-  readonly clock: Clock;
-  readonly userAgent: string;
-  readonly limitMilliseconds: number;
-  readonly path: string;
-  readonly traceparent: string | undefined;
+/**
+ * Where a redirect leads. The server that is named in the configuration is reached as it is there; another one is
+ * not shown its credentials, though kube-apiserver does.
+ */
+function redirectTarget(url: string, from: Target, { dial }: TransportOptions): Target {
+  const location = locationOf(url);
+  const { secure, hostHeader, path } = location;
+  if (secure && hostHeader === from.hostHeader.replace(/:443$/, "")) return { ...from, path };
+  const { ca } = from.credentials;
+  return { ...location, serverName: from.serverName, credentials: ca ? { ca } : noCredentials, dial };
+}
+
+function checkCharacters({ path, credentials: { authorization } }: Target): void {
+  if (/[^\x21-\x7e]/.test(path))
+    throw new Error(`the path ${JSON.stringify(path)} has characters that need escaping`);
+  if (authorization && /[^\t\x20-\x7e]/.test(authorization))
+    throw new Error("the credentials for the webhook have characters that no header may have");
 }
 
 /** Reviews of these hold keys and tokens. */
@@ -238,28 +257,26 @@ function isConfidential(body: Readonly<Record<string, unknown>>): boolean {
 }
 
 const headersFor = (
-  { hostHeader, credentials: { authorization } }: Target,
+  { credentials: { authorization } }: Target,
   userAgent: string,
   traceparent: string | undefined,
-  body: string,
-): readonly (readonly [name: string, value: string])[] => [
-  ["host", hostHeader],
+): HeaderFields => [
   ["content-type", "application/json"],
   ["accept", "application/json, */*"],
   ["user-agent", userAgent],
   ...(traceparent === undefined ? [] : [["traceparent", traceparent] as const]),
   ...(authorization ? [["authorization", authorization] as const] : []),
-  ["content-length", String(Buffer.byteLength(body))],
 ];
 
 /** Opens connections; a session of an earlier one is resumed. */
 function connectionsTo(target: Target, caBundle: string): () => Promise<Socket> {
-  const { host, port, credentials, dial } = target;
+  const { host, port, secure, credentials, dial } = target;
   const ca = [credentials.ca, caBundle].filter(Boolean).join("\n");
   const servername = target.serverName ?? (isIP(host) === 0 ? host : "");
   let session: Buffer | undefined;
   return async () => {
     const socket = dial && (await dial({ host, port }));
+    if (!secure) return socket ?? connect({ host, port });
     const secured = connectTls({
       host,
       port,
@@ -275,57 +292,3 @@ function connectionsTo(target: Target, caBundle: string): () => Promise<Socket> 
     return secured.on("session", (ticket) => (session = ticket));
   };
 }
-
-async function post(
-  target: Target,
-  client: Http1Client,
-  body: string,
-  options: PostOptions,
-): Promise<WebhookReply> {
-  const { clock, userAgent, limitMilliseconds, path, traceparent } = options;
-  if (/[^\x21-\x7e]/.test(path))
-    throw new Error(`the path ${JSON.stringify(path)} has characters that need escaping`);
-  const { authorization } = target.credentials;
-  if (authorization && /[^\t\x20-\x7e]/.test(authorization))
-    throw new Error("the credentials for the webhook have characters that no header may have");
-  const head = headersFor(target, userAgent, traceparent, body).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  );
-  const request = `POST ${path} HTTP/1.1\r\n${head.join("")}\r\n${body}`;
-  let giveUp: (error: Error) => void;
-  const cancelTimer = clock.after(limitMilliseconds, () => giveUp(new Error("context deadline exceeded")));
-  try {
-    for (let attempt = 0; ; attempt++) {
-      const exchange = client.send(request);
-      giveUp = exchange.abort;
-      const { status, headers, body: bytes } = await told(exchange.reply, target, path);
-      const wait = attempt < mostRepeats ? secondsToWait(status, headers.get("retry-after")) : undefined;
-      if (wait === undefined) return { status, body: bytes.toString("utf8"), headers };
-      await new Promise<void>((resolve, reject) => {
-        const cancel = clock.after(wait * 1000, resolve);
-        giveUp = (error) => {
-          cancel();
-          reject(error);
-        };
-      });
-    }
-  } finally {
-    cancelTimer();
-  }
-}
-
-/** A webhook that says when to come back is asked again, so often at most. */
-const mostRepeats = 10;
-
-const secondsToWait = (status: number, retryAfter: string | undefined): number | undefined =>
-  (status === 429 || status >= 500) && /^\d{1,9}$/.test(retryAfter ?? "") ? Number(retryAfter) : undefined;
-
-/** The reply; without one it is said whom was asked. */
-const told = async <T>(reply: Promise<T>, { hostHeader, host, port }: Target, path: string): Promise<T> => {
-  try {
-    return await reply;
-  } catch (error) {
-    const text = connectionErrorText(error as Error, { host, port });
-    throw new Error(`Post "https://${hostHeader}${path}": ${text}`, { cause: error });
-  }
-};

@@ -97,7 +97,7 @@ export function admissionPlugins(
     }),
     taintNodesByCondition(dialect),
     alwaysPullImages,
-    ...(isOn("ImagePolicyWebhook") ? [imagePolicyPlugin(server, configs)] : []),
+    ...(isOn("ImagePolicyWebhook") ? [imagePolicyPlugin(server, configs, settings)] : []),
     podSecurity({
       dialect,
       namespace,
@@ -152,11 +152,10 @@ export function admissionPlugins(
   return chosen(all, settings);
 }
 
-const webhookAttempts = 5;
-
 function imagePolicyPlugin(
   { dialect, clock, onError }: ServerObjects,
   configs: PluginConfigs,
+  { requestTimeout }: Pick<ApiserverSettings, "requestTimeout">,
 ): AdmissionPlugin {
   return configs.read("ImagePolicyWebhook", (config) => {
     const { clientConfigFile, backoffMilliseconds, ...policy } = imagePolicy(config);
@@ -170,7 +169,7 @@ function imagePolicyPlugin(
         clock,
         userAgent: componentName(dialect, "apiserver"),
         initialBackoffMilliseconds: backoffMilliseconds,
-        attempts: webhookAttempts,
+        deadlineMilliseconds: requestTimeout,
       }),
       onError: (error) => onError("the image policy webhook cannot be asked", { error: error.message }),
     });

@@ -235,7 +235,8 @@ async function recordTokenUse(
 
 /** Identities found by asking others are kept this long whatever the methods themselves keep. */
 const keptMilliseconds = 10_000;
-const webhookAttempts = 5;
+/** Requests with the same token share a question to the webhook, which is given up then whichever asked. */
+const sharedLookupMilliseconds = 30_000;
 
 /** Bootstrap tokens, the identity provider and the token webhook, in the order in which they are asked. */
 function remoteTokens(
@@ -266,7 +267,7 @@ function remoteTokens(
       connection: webhookConnection(settings.authenticationTokenWebhookConfigFile),
       clock,
       userAgent: componentName(dialect, "apiserver"),
-      attempts: webhookAttempts,
+      deadlineMilliseconds: sharedLookupMilliseconds,
       dial,
     });
     signal.addEventListener("abort", () => hook.close(), { once: true });

@@ -24,7 +24,7 @@ import { type Dialect, componentName } from "#dialect";
 import { type Log, selector } from "#base";
 import type { Dial } from "#http";
 import type { Reloads } from "../serving/reloads.ts";
-import { type ChainedAuthorizers, configuredAuthorizer, webhookAttempts } from "./configured.ts";
+import { type ChainedAuthorizers, configuredAuthorizer } from "./configured.ts";
 import { rbacSource } from "./rbac-source.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
@@ -126,7 +126,7 @@ function webhookMode(
     connection: webhookConnection(settings.authorizationWebhookConfigFile),
     clock,
     userAgent: componentName(dialect, "apiserver"),
-    attempts: webhookAttempts,
+    deadlineMilliseconds: settings.requestTimeout,
     dial,
   });
   signal.addEventListener("abort", () => hook.close(), { once: true });

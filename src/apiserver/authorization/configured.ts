@@ -15,7 +15,6 @@ import type { Reloads } from "../serving/reloads.ts";
 import type { OutsideOptions } from "./authorizers.ts";
 import { readAuthorizers } from "./modes.ts";
 
-export const webhookAttempts = 5;
 /** How long the connections of a version that was replaced stay open, for questions that are on their way. */
 const lingerMilliseconds = 60_000;
 
@@ -60,7 +59,7 @@ export function configuredAuthorizer(server: ServerObjects, options: ConfiguredO
         connection: connections[at]!,
         clock,
         userAgent: componentName(dialect, "apiserver"),
-        attempts: webhookAttempts,
+        deadlineMilliseconds: settings.requestTimeout,
         timeoutMilliseconds: asked.timeoutMilliseconds,
         dial: outside.dial,
       });

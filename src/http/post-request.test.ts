@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "#base";
+import { type Hop, type Location, locationOf, postRequest, requestText } from "./post-request.ts";
+import type { WholeReply } from "./reply-reader.ts";
+
+const first = "https://hook.test/ask?timeout=1s";
+
+type Scripted = readonly [status: number, headers?: Readonly<Record<string, string>>];
+
+/** Answers in the order of the script, of which the last is given again and again. */
+async function asked(script: readonly Scripted[]) {
+  const hops: Hop[] = [];
+  const send = (hop: Hop) => {
+    const [status, headers = {}] = script[Math.min(hops.length, script.length - 1)]!;
+    hops.push(hop);
+    const reply: WholeReply = { status, headers: new Map(Object.entries(headers)), body: Buffer.alloc(0) };
+    return {
+      exchange: { reply: Promise.resolve(reply), abort: () => undefined },
+      address: { host: "hook.test", port: 443 },
+    };
+  };
+  const outcome = await postRequest(first, { clock: systemClock, limitMilliseconds: 1000, send }).then(
+    ({ status }) => status,
+    ({ message }: Error) => message,
+  );
+  return { outcome, hops };
+}
+
+const to = (location: string): Readonly<Record<string, string>> => ({ location });
+
+const redirects: [name: string, script: readonly Scripted[], last: Hop][] = [
+  ...[301, 302, 303].map((status): [string, readonly Scripted[], Hop] => [
+    `${status} asks by GET, without the body`,
+    [[status, to("/b")], [200]],
+    { method: "GET", hasBody: false, url: "https://hook.test/b", referer: first },
+  ]),
+  ...[307, 308].map((status): [string, readonly Scripted[], Hop] => [
+    `${status} posts again, with the body`,
+    [[status, to("b?c#d")], [200]],
+    { method: "POST", hasBody: true, url: "https://hook.test/b?c#d", referer: first },
+  ]),
+  [
+    "a request that became a GET stays one, and 307 brings its body back",
+    [[302, to("/b")], [307, to("//other.test:1/")], [200]],
+    { method: "GET", hasBody: true, url: "https://other.test:1/", referer: "https://hook.test/b" },
+  ],
+  [
+    "a server without TLS is not told who redirected to it",
+    [[307, to("http://plain.test/")], [200]],
+    { method: "POST", hasBody: true, url: "http://plain.test/" },
+  ],
+  ["what is no redirect stays", [[304, to("/b")]], { method: "POST", hasBody: true, url: first }],
+  ["nor is one that names no place", [[307]], { method: "POST", hasBody: true, url: first }],
+];
+for (const [name, script, last] of redirects)
+  test(`a redirect: ${name}`, async () => {
+    const { outcome, hops } = await asked(script);
+    assert.deepEqual([outcome, hops.at(-1)], [script.at(-1)![0], last]);
+  });
+
+const failures: [location: string, message: string, hops: number][] = [
+  ["/ask?timeout=1s", 'Post "/ask?timeout=1s": stopped after 10 redirects', 10],
+  ["ftp://h/x", 'Post "ftp://h/x": unsupported protocol scheme "ftp"', 1],
+  ["http:///x", 'Post "http:///x": http: no Host in request URL', 1],
+  [
+    ":bad",
+    `Post "${first}": failed to parse Location header ":bad": parse ":bad": missing protocol scheme`,
+    1,
+  ],
+  [
+    "http://[::1",
+    `Post "${first}": failed to parse Location header "http://[::1": parse "http://[::1": invalid URL`,
+    1,
+  ],
+];
+for (const [location, message, count] of failures)
+  test(`a redirect to ${location} fails`, async () => {
+    const { outcome, hops } = await asked([[307, to(location)]]);
+    assert.deepEqual([outcome, hops.length], [message, count]);
+  });
+
+const repeats: [status: number, header: string | undefined, requests: number][] = [
+  [429, "0", 11],
+  [503, "-1", 11],
+  [503, undefined, 1],
+  [429, "soon", 1],
+  [404, "0", 1],
+];
+for (const [status, header, requests] of repeats)
+  test(`${status} with Retry-After ${header} is asked ${requests} times`, async () => {
+    const { outcome, hops } = await asked([[status, header === undefined ? {} : { "retry-after": header }]]);
+    assert.deepEqual([outcome, hops.length], [status, requests]);
+  });
+
+test("a hop is written with its referer, and with a length if it has a body", () => {
+  const at: Location = locationOf("http://h:1/p?q");
+  const hop: Hop = { method: "POST", hasBody: true, url: "http://h:1/p?q" };
+  assert.equal(
+    requestText(hop, at, [["a", "b"]], "é"),
+    "POST /p?q HTTP/1.1\r\nhost: h:1\r\na: b\r\ncontent-length: 2\r\n\r\né",
+  );
+  assert.equal(
+    requestText({ ...hop, method: "GET", hasBody: false, referer: "http://r/" }, at, [], "é"),
+    "GET /p?q HTTP/1.1\r\nhost: h:1\r\nreferer: http://r/\r\n\r\n",
+  );
+});

@@ -1,0 +1,167 @@
+// A POST as client-go sends it over the client of net/http: redirects are followed, and a server that says when
+// to come back is asked again, both within one deadline.
+import type { Clock } from "#base";
+import { connectionErrorText } from "./connection-error.ts";
+import type { DialAddress } from "./dial.ts";
+import type { Exchange } from "./http1-client.ts";
+import type { WholeReply } from "./reply-reader.ts";
+
+/** One request on the way to an answer. */
+export interface Hop {
+  /** A redirect by 301, 302 or 303 turns the request into a GET without a body. */
+  readonly method: "POST" | "GET";
+  readonly hasBody: boolean;
+  readonly url: string;
+  /** The URL that redirected here, unless it is one of https and this one is not. */
+  readonly referer?: string;
+}
+
+/** Where a URL leads. */
+export interface Location extends DialAddress {
+  readonly secure: boolean;
+  /** With the query. */
+  readonly path: string;
+  readonly hostHeader: string;
+}
+
+export function locationOf(url: string): Location {
+  const { protocol, hostname, port, pathname, search, host } = new URL(url);
+  const secure = protocol === "https:";
+  return {
+    secure,
+    host: hostname.replaceAll(/^\[|\]$/g, ""),
+    port: port === "" ? (secure ? 443 : 80) : Number(port),
+    path: pathname + search,
+    hostHeader: host,
+  };
+}
+
+export type HeaderFields = readonly (readonly [name: string, value: string])[];
+
+/** What a hop is on the wire; its body and the length of it are left out where it has none. */
+export function requestText(
+  hop: Hop,
+  { path, hostHeader }: Location,
+  fields: HeaderFields,
+  body: string,
+): string {
+  let text = `${hop.method} ${path} HTTP/1.1\r\nhost: ${hostHeader}\r\n`;
+  for (const [name, value] of fields) text += `${name}: ${value}\r\n`;
+  if (hop.referer !== undefined) text += `referer: ${hop.referer}\r\n`;
+  return hop.hasBody ? `${text}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}` : `${text}\r\n`;
+}
+
+/** A request under way, and to whom. */
+export interface Sent {
+  readonly exchange: Exchange;
+  readonly address: DialAddress;
+}
+
+export interface PostRequestOptions {
+  readonly clock: Clock;
+  readonly limitMilliseconds: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly send: (hop: Hop) => Sent;
+}
+
+/** So many requests are sent at most for one that is redirected. */
+const mostHops = 10;
+
+/** A server that says when to come back is asked again, so often at most. */
+const mostRepeats = 10;
+
+/** Throws naming the URL when no answer comes; the cause is the error of the connection. */
+export async function postRequest(url: string, options: PostRequestOptions): Promise<WholeReply> {
+  const { clock, limitMilliseconds, signal, send } = options;
+  let ended: Error | undefined;
+  let giveUp: (error: Error) => void = () => undefined;
+  const end = (error: Error): void => {
+    ended = error;
+    giveUp(error);
+  };
+  const abort = (): void => end(signal!.reason as Error);
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", abort, { once: true });
+  const cancelTimer = clock.after(limitMilliseconds, () => end(new Error("context deadline exceeded")));
+  const answered = async (hop: Hop): Promise<WholeReply> => {
+    if (ended) throw failure(hop.url, ended.message, ended);
+    let sent: Sent | undefined;
+    try {
+      sent = send(hop);
+      giveUp = sent.exchange.abort;
+      return await sent.exchange.reply;
+    } catch (error) {
+      const text = sent ? connectionErrorText(error as Error, sent.address) : (error as Error).message;
+      throw failure(hop.url, text, error);
+    }
+  };
+  try {
+    for (let repeats = 0; ; repeats++) {
+      const reply = await followed({ method: "POST", hasBody: true, url }, answered);
+      const wait = repeats < mostRepeats ? secondsToWait(reply) : undefined;
+      if (wait === undefined) return reply;
+      await new Promise<void>((resolve, reject) => {
+        const cancel = clock.after(wait * 1000, resolve);
+        giveUp = (error) => {
+          cancel();
+          reject(failure(url, error.message, error));
+        };
+      });
+    }
+  } finally {
+    cancelTimer();
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+const failure = (url: string, text: string, cause: unknown): Error =>
+  new Error(`Post ${JSON.stringify(url)}: ${text}`, { cause });
+
+async function followed(first: Hop, answered: (hop: Hop) => Promise<WholeReply>): Promise<WholeReply> {
+  let hop = first;
+  for (let hops = 1; ; hops++) {
+    const reply = await answered(hop);
+    const location = isRedirect(reply.status) ? (reply.headers.get("location") ?? "") : "";
+    if (location === "") return reply;
+    const next = redirected(hop, reply.status, location);
+    if (hops === mostHops) throw failure(location, `stopped after ${mostHops} redirects`, undefined);
+    hop = next;
+  }
+}
+
+const isRedirect = (status: number): boolean =>
+  status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+
+function redirected({ method, url }: Hop, status: number, location: string): Hop {
+  const wrong = locationError(location, url);
+  if (wrong !== undefined) {
+    const text = `failed to parse Location header ${JSON.stringify(location)}: parse ${JSON.stringify(location)}`;
+    throw failure(url, `${text}: ${wrong}`, undefined);
+  }
+  const { protocol, href } = new URL(location, url);
+  if (protocol !== "https:" && protocol !== "http:")
+    throw failure(href, `unsupported protocol scheme ${JSON.stringify(protocol.slice(0, -1))}`, undefined);
+  // The runtime takes the next word for the host.
+  if (/^(?:https?:)?\/\/(?:[/?#]|$)/i.test(location))
+    throw failure(location, "http: no Host in request URL", undefined);
+  const keepsMethod = status === 307 || status === 308;
+  return {
+    method: keepsMethod ? method : "GET",
+    hasBody: keepsMethod,
+    url: href,
+    ...((protocol === "https:" || url.startsWith("http:")) && { referer: url }),
+  };
+}
+
+const locationError = (location: string, base: string): string | undefined =>
+  location.startsWith(":")
+    ? "missing protocol scheme"
+    : URL.canParse(location, base)
+      ? undefined
+      : "invalid URL";
+
+function secondsToWait({ status, headers }: WholeReply): number | undefined {
+  if (status !== 429 && status < 500) return undefined;
+  const header = headers.get("retry-after") ?? "";
+  return /^[+-]?\d{1,9}$/.test(header) ? Math.max(0, Number(header)) : undefined;
+}
