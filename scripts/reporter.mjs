@@ -13,18 +13,23 @@ const leakMilliseconds = Number(process.env.ORCH_TEST_LEAK_MS ?? 0);
 let running = 0;
 let idle;
 let lastStarted;
+/** A test that took too long did not get to close what it opened: what is left open counts as its file's. */
+let hungFile;
 
 function watchForLeaks(type, nesting) {
   if (leakMilliseconds === 0 || nesting !== 0) return;
   if (type === "test:dequeue") running++;
   if (type === "test:complete") running--;
   clearTimeout(idle);
-  if (running === 0) idle = setTimeout(endLeaking, leakMilliseconds).unref();
+  if (running > 0) return;
+  const endIfIdle = () => running === 0 && endLeaking();
+  // A process that stood still finds its timer due before the next test could begin: it looks again a turn later.
+  idle = setTimeout(() => void setTimeout(endIfIdle).unref(), leakMilliseconds).unref();
 }
 
 function endLeaking() {
   const name = `handles were left open by tests: ${leftOpen().join(", ")}`;
-  note({ result: "failed", name, file: "" });
+  note({ result: "failed", name, file: hungFile ?? "" });
   process.stdout.write(`✖ ${name}\n`);
   process.exit(1);
 }
@@ -86,6 +91,7 @@ export default async function* report(events) {
         : reason === undefined
           ? "passed"
           : "skipped";
+    if (data.details?.error?.failureType === "testTimeoutFailure") hungFile ??= where;
     const isGroup = data.details?.type === "suite";
     if (isGroup && result === "passed") continue;
     // A file that ends well and holds no test that was asked for is told under its own name.

@@ -75,6 +75,7 @@ export function shardsOf(files, most, seconds = {}) {
 
 async function runShard(suite) {
   const { name, files, args, minutes, verbose, inOneProcess = false, leakMilliseconds = 0 } = suite;
+  const { testSeconds } = suite;
   const folder = mkdtempSync(join(tmpdir(), "orch-test-"));
   const notes = join(folder, "results");
   writeFileSync(notes, "");
@@ -88,8 +89,13 @@ async function runShard(suite) {
     ORCH_TEST_LEAK_MS: String(leakMilliseconds),
   };
   delete env.NODE_TEST_CONTEXT;
-  const runner = inOneProcess ? [...roomyHeap, oneProcess] : ["--test", `--test-reporter=${reporter}`];
-  const child = spawn(runtime(), ["--conditions=orch-source", ...runner, ...args, ...files], {
+  const runner = inOneProcess
+    ? [...roomyHeap, oneProcess]
+    : ["--test", "--test-force-exit", `--test-reporter=${reporter}`];
+  // A test or hook that hangs fails by its own name, and what comes after it still runs; what it left open does
+  // not keep its process.
+  const limit = `--test-timeout=${testSeconds * 1000}`;
+  const child = spawn(runtime(), ["--conditions=orch-source", limit, ...runner, ...args, ...files], {
     cwd: root,
     env,
     stdio: ["ignore", "inherit", "inherit"],

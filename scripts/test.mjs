@@ -22,7 +22,8 @@ const longFirst = (files) => {
 // One stage after the other, the suites of a stage at once: the first needs the cores, the others mostly wait
 // for programs, and each test has its own ports, folders, networks and control groups. Limits are for machines
 // that are much slower than usual. Suites that start real programs depend on the machine around them: files
-// of theirs that fail are run once more, alone, and both runs are told.
+// of theirs that fail are run once more, alone, and both runs are told. A test that names no limit of its own has
+// testSeconds.
 const stages = [
   [
     {
@@ -32,6 +33,7 @@ const stages = [
       inOneProcess: true,
       shards: 2,
       leakMilliseconds: 20_000,
+      testSeconds: 90,
       minutes: 6,
       verbose: false,
       again: true,
@@ -43,6 +45,7 @@ const stages = [
       files: filesUnder("test/attacks", ".test.ts"),
       args: ["--test-force-exit"],
       inOneProcess: true,
+      testSeconds: 90,
       minutes: 3,
       verbose: false,
     },
@@ -50,6 +53,7 @@ const stages = [
       name: "programs",
       files: filesUnder("src", ".live.test.ts"),
       args: ["--test-concurrency=2"],
+      testSeconds: 150,
       minutes: 6,
       verbose: false,
       again: true,
@@ -60,6 +64,7 @@ const stages = [
       name: "e2e",
       files: longFirst(filesUnder("test/e2e", ".test.ts")),
       args: ["--test-concurrency=2"],
+      testSeconds: 600,
       minutes: 30,
       verbose: true,
       again: true,
@@ -70,6 +75,7 @@ const stages = [
       name: "ui",
       files: filesUnder("test/ui", ".test.ts"),
       args: ["--test-concurrency=2"],
+      testSeconds: 150,
       minutes: 5,
       verbose: true,
       again: true,
@@ -80,6 +86,7 @@ const stages = [
       name: "robustness",
       files: filesUnder("test/robustness", ".test.ts"),
       args: ["--test-concurrency=1"],
+      testSeconds: 300,
       minutes: 10,
       verbose: true,
       again: true,

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const reporter = new URL("../../scripts/reporter.mjs", import.meta.url).href;
+const runSuite = new URL("../../scripts/run-suite.mjs", import.meta.url).href;
 const inOneProcess = fileURLToPath(new URL("../../scripts/in-one-process.mjs", import.meta.url));
 const runners: Readonly<Record<string, readonly string[]>> = {
   "in one process": [inOneProcess],
@@ -74,6 +75,45 @@ for (const [what, source, told] of leaks) {
   });
 }
 
+const hanging = `
+  test("hangs", () => new Promise(() => void createServer().listen(0, "127.0.0.1")));
+  describe("g", () => {
+    before(() => new Promise(() => {}));
+    test("hangs before", () => {});
+  });
+  test("comes after", () => {});`;
+for (const inOne of [true, false]) {
+  test(`a test that hangs fails by its name, and only its file: ${inOne ? "in one process" : "a process each"}`, (t) => {
+    const file = testFile(t, hanging);
+    const suite = { name: "some", files: [file], args: [], inOneProcess: inOne, testSeconds: 0.3 };
+    const program = `import { runSuite } from ${JSON.stringify(runSuite)};
+      const found = await runSuite(${JSON.stringify({ ...suite, minutes: 1, leakMilliseconds: 200 })});
+      console.error(JSON.stringify(found));`;
+    const { stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
+      encoding: "utf8",
+      env: withoutContext(),
+    });
+    const found = JSON.parse(stderr.trim().split("\n").at(-1)!) as {
+      result: string;
+      name: string;
+      file: string;
+    }[];
+    const told = found.map(({ result, name }) => `${result} ${name.replace(/:.*/, "")}`);
+    const leak = "failed handles were left open by tests";
+    assert.deepEqual(told, [
+      "failed hangs",
+      "failed g › hangs before",
+      "failed g",
+      "passed comes after",
+      ...(inOne ? [leak] : []),
+    ]);
+    assert.deepEqual(
+      found.filter((each) => basename(each.file) !== basename(file)),
+      [],
+    );
+  });
+}
+
 test("an error that no test catches is a failure, told with the test that began last, and of the test itself", (t) => {
   const rejecting = `test("a", async () => {
     void Promise.reject(new Error("lost"));
@@ -118,12 +158,13 @@ test("hooks that run for each test run for all of them", (t) => {
   assert.deepEqual(results, ["passed g › a › inner", "passed g › a", "passed g › b", "passed c"]);
 });
 
-/** Runs one file of tests under the reporter; its exit code and what it noted. */
-function runTests(t: TestContext, source: string, runner: string, settings: NodeJS.ProcessEnv = {}) {
+/** Writes a file of tests that goes when the test ends. */
+function testFile(t: TestContext, source: string): string {
   const folder = mkdtempSync(join(tmpdir(), "orch-reporter-"));
   t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "x.test.mjs");
   writeFileSync(
-    join(folder, "x.test.mjs"),
+    file,
     `import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { after, before, beforeEach, describe, test } from "node:test";
@@ -133,11 +174,22 @@ import { Worker } from "node:worker_threads";
 ${source}
 `,
   );
+  return file;
+}
+
+/** The environment of a process that is no part of this run of tests. */
+function withoutContext(): NodeJS.ProcessEnv {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  return env;
+}
+
+/** Runs one file of tests under the reporter; its exit code and what it noted. */
+function runTests(t: TestContext, source: string, runner: string, settings: NodeJS.ProcessEnv = {}) {
+  const folder = dirname(testFile(t, source));
   // The results of this suite are noted in another file, which these must not reach.
   const notes = join(folder, "notes");
   writeFileSync(notes, "");
-  const env: NodeJS.ProcessEnv = { ...process.env, ...settings, ORCH_TEST_RESULTS: notes };
-  delete env["NODE_TEST_CONTEXT"];
+  const env = { ...withoutContext(), ...settings, ORCH_TEST_RESULTS: notes };
   const { status } = spawnSync(process.execPath, [...runners[runner]!, "x.test.mjs"], { cwd: folder, env });
   const results = readFileSync(notes, "utf8")
     .split("\n")
