@@ -162,9 +162,9 @@ const hostile: [name: string, source: string][] = [
 for (const [name, source] of hostile) {
   test(`${name} do not hold the event loop`, () => {
     evaluate("1 == 1");
-    const start = performance.now();
+    const start = process.threadCpuUsage();
     evaluate(source);
-    const millis = performance.now() - start;
-    assert.ok(millis < 5000, `took ${millis} ms`);
+    const millis = process.threadCpuUsage(start).user / 1000;
+    assert.ok(millis < 5000, `took ${millis} ms of processor time`);
   });
 }

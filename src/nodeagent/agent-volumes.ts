@@ -16,8 +16,11 @@ export interface AgentVolumes {
   readonly volumes: RunningVolumes;
 }
 
-export async function mounterFrom({ settings, log }: AgentDeps, lifecycle: AgentLifecycle): Promise<Mounter> {
-  const shell = commandShell();
+export async function mounterFrom(
+  { settings, clock, log }: AgentDeps,
+  lifecycle: AgentLifecycle,
+): Promise<Mounter> {
+  const shell = commandShell(clock);
   lifecycle.resource("mount shell", () => shell.close());
   const mounter = systemMounter(settings.experimentalMounterPath, (command, args) =>
     shell.run(command, args),

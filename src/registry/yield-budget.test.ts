@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { YieldBudget } from "./yield-budget.ts";
 
-/** Works for longer than one slice. */
-function work(): void {
-  const until = performance.now() + 10;
-  while (performance.now() < until);
+/** A clock on which work takes longer than one slice, and nothing else takes time. */
+function workClock(t: TestContext): { work(): void } {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  return { work: () => void (now += 10) };
 }
 
 const cases: [name: string, sent: number, met: number, due: boolean][] = [
@@ -14,7 +15,8 @@ const cases: [name: string, sent: number, met: number, due: boolean][] = [
   ["so does a small change of a large object", 100, 100_000, true],
 ];
 for (const [name, sent, met, due] of cases) {
-  test(name, () => {
+  test(name, (t) => {
+    const { work } = workClock(t);
     const yieldBudget = new YieldBudget(sent);
     yieldBudget.account(met);
     work();
@@ -23,7 +25,8 @@ for (const [name, sent, met, due] of cases) {
   });
 }
 
-test("after a breath, and after waiting, work begins anew", async () => {
+test("after a breath, and after waiting, work begins anew", async (t) => {
+  const { work } = workClock(t);
   const yieldBudget = new YieldBudget(100_000);
   work();
   await yieldBudget.yield();

@@ -12,15 +12,19 @@ import { probes } from "./probes.ts";
 import { probing } from "./probing.ts";
 
 const container = { name: "c", ports: [{ name: "web", containerPort: 8080 }] } as unknown as Container;
-const question = (probe: object, podIp = "127.0.0.1"): Promise<ProbeAnswer> =>
-  ask(probe, {
-    runtime: fakeRuntime(),
-    container,
-    containerId: "x",
-    podIp,
-    userAgent: "probe/1",
-    signal: new AbortController().signal,
-  });
+/** With more time than a second, for which this process, the server's too, may stand still. */
+const question = (probe: object): Promise<ProbeAnswer> =>
+  ask(
+    { timeoutSeconds: 60, ...probe },
+    {
+      runtime: fakeRuntime(),
+      container,
+      containerId: "x",
+      podIp: "127.0.0.1",
+      userAgent: "probe/1",
+      signal: new AbortController().signal,
+    },
+  );
 
 interface Asked {
   readonly url: string;
@@ -78,7 +82,11 @@ describe("ports where nobody listens", { concurrency: true }, () => {
     const { port } = server.address() as AddressInfo;
     assert.equal((await question({ tcpSocket: { port } })).result, "success");
     await new Promise((resolve) => server.close(resolve));
-    for (const probe of [{ tcpSocket: { port } }, { httpGet: { port } }, { grpc: { port } }])
+    for (const probe of [
+      { tcpSocket: { port } },
+      { httpGet: { port } },
+      { grpc: { port }, timeoutSeconds: 1 },
+    ])
       assert.equal((await question(probe)).result, "failure", JSON.stringify(probe));
   });
 
@@ -87,7 +95,7 @@ describe("ports where nobody listens", { concurrency: true }, () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
-    const { result, output } = await question({ grpc: { port } });
+    const { result, output } = await question({ grpc: { port }, timeoutSeconds: 1 });
     assert.deepEqual(
       [result, output],
       [

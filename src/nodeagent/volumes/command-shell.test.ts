@@ -3,11 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { commandShell } from "./command-shell.ts";
+import { virtualClock } from "#base";
+import { eventually } from "#kit";
+import { commandShell, longestRunMilliseconds } from "./command-shell.ts";
 
 test("programs run one after the other, with their words as they are", async () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-shell-"));
-  const shell = commandShell();
+  const shell = commandShell(virtualClock());
   try {
     const odd = join(folder, "it's $HOME `odd`\n#done 1 0");
     await Promise.all([
@@ -35,7 +37,7 @@ const failures: [name: string, command: string, args: string[], message: RegExp]
 ];
 for (const [name, command, args, message] of failures) {
   test(name, async () => {
-    const shell = commandShell();
+    const shell = commandShell(virtualClock());
     try {
       await assert.rejects(shell.run(command, args), (error: Error) => message.test(error.message));
       await shell.run("true", []);
@@ -46,15 +48,30 @@ for (const [name, command, args, message] of failures) {
 }
 
 test("a program that hangs is ended, and the next one runs", async () => {
-  const shell = commandShell({ timeLimitMilliseconds: 300 });
-  const note = join(mkdtempSync(join(tmpdir(), "orch-shell-")), "pid");
+  const clock = virtualClock();
+  const shell = commandShell(clock);
+  const folder = mkdtempSync(join(tmpdir(), "orch-shell-"));
+  const note = join(folder, "pid");
   try {
-    await assert.rejects(shell.run("sh", ["-c", `echo $$ > ${note}; exec sleep 600`]), /too long/);
+    const hangs = `echo $$ > ${note}.new; mv ${note}.new ${note}; exec sleep 600`;
+    const failed = assert.rejects(shell.run("sh", ["-c", hangs]), /too long/);
+    await eventually(async () => existsSync(note));
+    await clock.advance(longestRunMilliseconds);
+    await failed;
     await shell.run("true", []);
     const pid = Number(readFileSync(note, "utf8"));
-    while (existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8")))
-      await new Promise((resolve) => setImmediate(resolve));
+    await eventually(async () => !isRunning(pid));
   } finally {
     shell.close();
+    rmSync(folder, { recursive: true });
   }
 });
+
+/** What has ended may still wait for somebody to take notice, and may be gone between two looks. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -4,6 +4,7 @@
 //   we write   mount -t tmpfs … '/pods/u/volumes/x' 2>&1; echo; echo "#done 0 $?"
 //   it writes  what the program said, then  #done 0 32
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { Clock } from "#base";
 import { killGroup } from "../process-group.ts";
 
 export interface CommandShell {
@@ -20,19 +21,18 @@ interface Waiting {
 
 const longestOutput = 64 * 1024;
 const mostWaiting = 10_000;
+export const longestRunMilliseconds = 120_000;
 
-export function commandShell({
-  timeLimitMilliseconds = 120_000,
-}: { readonly timeLimitMilliseconds?: number } = {}): CommandShell {
+export function commandShell(clock: Clock): CommandShell {
   const queue: Waiting[] = [];
   let shell: ChildProcessWithoutNullStreams | undefined;
   let current: Waiting | undefined;
   let said = "";
   let count = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let cancelLimit = (): void => undefined;
 
   const end = (problem?: string, code?: number): void => {
-    clearTimeout(timer);
+    cancelLimit();
     const done = current;
     current = undefined;
     if (problem === undefined) done?.resolve();
@@ -76,7 +76,7 @@ export function commandShell({
     said = "";
     shell ??= open();
     shell.stdin.write(`${current.text} 2>&1 </dev/null; code=$?; echo; echo "#done ${++count} $code"\n`);
-    timer = setTimeout(() => drop("it took too long"), timeLimitMilliseconds);
+    cancelLimit = clock.after(longestRunMilliseconds, () => drop("it took too long"));
   };
   return {
     run: (command, args) =>
