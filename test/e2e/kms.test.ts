@@ -102,7 +102,8 @@ test("a key service that is killed or hangs under load stops writes that need it
 
   try {
     await until("a first secret", works);
-    assert.equal((await ask("POST", maps, { metadata: { name: "m" }, data: { a: "b" } })).status, 201);
+    const map = { metadata: { name: "m" }, data: { a: "b" } };
+    await until("a first map", async () => (await ask("POST", maps, map)).status === 201);
 
     const withoutService = async (): Promise<void> => {
       const answers = await Promise.all(Array.from({ length: 20 }, write));

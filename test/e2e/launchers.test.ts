@@ -31,7 +31,7 @@ const run = (
   command: string,
   args: readonly string[],
   options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
-) => spawnSync(command, args, { encoding: "utf8", timeout: 30_000, ...options });
+) => spawnSync(command, args, { encoding: "utf8", timeout: 120_000, ...options });
 const printed = (stdout: string): { args: string[]; node: string; pid: number } =>
   JSON.parse(stdout) as { args: string[]; node: string; pid: number };
 

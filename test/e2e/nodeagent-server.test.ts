@@ -44,8 +44,13 @@ describe("the agent's server", needsCluster(), () => {
     );
     await create(
       "talker",
-      "echo err-line >&2; sleep 0.5; for i in 1 2 3 4 5 6; do echo line-$i; done; trap 'exit 0' TERM; while :; do sleep 0.1; done",
+      "echo err-line >&2; until [ -e /tmp/go ]; do sleep 0.1; done; for i in 1 2 3 4 5 6; do echo line-$i; done; trap 'exit 0' TERM; while :; do sleep 0.1; done",
     );
+    // What it says on one stream and then on the other is not written down in this order by itself.
+    await until("it has complained", async () =>
+      (await ask("/containerLogs/served/talker/main")).body.includes("err-line"),
+    );
+    await cluster.kubectl(["exec", "-n", namespace, "talker", "--", "touch", "/tmp/go"]);
     await until("it has spoken", async () =>
       (await ask("/containerLogs/served/talker/main")).body.includes("line-6"),
     );

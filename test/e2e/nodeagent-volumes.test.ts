@@ -5,7 +5,6 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import type { Pod } from "#api";
@@ -15,6 +14,9 @@ import { type Cluster, needsCluster, startCluster, until } from "#kit";
 const run = promisify(execFile);
 const namespace = "volumes";
 const needed = needsCluster();
+
+/** The runtime writes the last words of a container a little after it tells of its end. */
+const lastWord = "#end";
 
 describe("volumes of pods", needed, () => {
   let cluster: Cluster;
@@ -63,9 +65,10 @@ describe("volumes of pods", needed, () => {
   }
   /** The runtime writes the last words of a container a little after it tells of its end. */
   async function logged(name: string, expected: string): Promise<void> {
-    const end = Date.now() + 10_000;
-    while ((await logOf(name)) !== expected && Date.now() < end) await sleep(50);
-    assert.equal(await logOf(name), expected);
+    await until(
+      async () => `${name} says ${JSON.stringify(expected)}; it says ${JSON.stringify(await logOf(name))}`,
+      async () => (await logOf(name)) === expected,
+    );
   }
   async function finished(name: string): Promise<Pod> {
     return await until(`${name} ends`, async () => {
@@ -77,11 +80,15 @@ describe("volumes of pods", needed, () => {
   async function printed(script: string, volume: object, spec: object = {}): Promise<string> {
     const name = await create({
       volumes: [{ name: "v0", ...volume }],
-      containers: [{ name: "c", ...command(script), volumeMounts: mounts("/v") }],
+      containers: [{ name: "c", ...command(`(${script}); echo -n ${lastWord}`), volumeMounts: mounts("/v") }],
       ...spec,
     });
     await finished(name);
-    return await logOf(name);
+    const all = await until(`${name} has said everything`, async () => {
+      const text = await logOf(name);
+      return text.endsWith(lastWord) && text;
+    });
+    return all.slice(0, -lastWord.length);
   }
   async function trouble(volume: object): Promise<string> {
     const name = await create({

@@ -79,8 +79,8 @@ test(
         "-c",
         "echo hello; sleep 3600",
       );
-      await run("wait", "pod/web", "--for=condition=Ready", "--timeout=60s");
-      assert.equal(await run("logs", "web"), "hello\n");
+      await run("wait", "pod/web", "--for=condition=Ready", "--timeout=300s");
+      await until("it has spoken", async () => (await run("logs", "web")) === "hello\n");
       assert.equal(
         await run("exec", "web", "--", "cat", "/var/run/secrets/kubernetes.io/serviceaccount/namespace"),
         "default",

@@ -53,8 +53,11 @@ test(
       return stdout;
     };
     const isSound = async (): Promise<void> => {
-      await client(["wait", "pod/web", "--for=condition=Ready", "--timeout=60s"]);
-      assert.equal(await client(["exec", "web", "--", "cat", "/www/index.html"]), "hello\n");
+      await client(["wait", "pod/web", "--for=condition=Ready", "--timeout=300s"]);
+      await until("its page is written", async () => {
+        const { stdout } = await kubectl(config, ["exec", "web", "--", "cat", "/www/index.html"]);
+        return stdout === "hello\n";
+      });
     };
     const restarts = (): Promise<string> =>
       client(["get", "pod", "web", "-o", "jsonpath={.status.containerStatuses[0].restartCount}"]);

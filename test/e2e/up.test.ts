@@ -48,7 +48,8 @@ function up(...flags: string[]): Running {
       look();
     });
   }
-  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  // With all that it said.
+  const ended = new Promise<number | null>((resolve) => child.once("close", (code) => resolve(code)));
   const says = (wanted: string): Promise<void> =>
     new Promise((resolve, reject) => {
       look = () => {
@@ -61,7 +62,7 @@ function up(...flags: string[]): Running {
 }
 const run = async (...args: string[]): Promise<{ code: number; text: string }> => {
   try {
-    const { stdout, stderr } = await promisify(execFile)(orch, args, { timeout: 60_000 });
+    const { stdout, stderr } = await promisify(execFile)(orch, args, { timeout: 240_000 });
     return { code: 0, text: stdout + stderr };
   } catch (error) {
     const { code, stdout = "", stderr = "" } = error as { code: number; stdout?: string; stderr?: string };

@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { get } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestAuthority } from "./certificates.ts";
+import { freePort } from "./free-port.ts";
 
 export interface EtcdMember {
   readonly name: string;
@@ -38,7 +38,7 @@ export async function startEtcd({
   flags = [],
 }: EtcdClusterOptions = {}): Promise<EtcdCluster> {
   const root = await mkdtemp(join(tmpdir(), "orch-etcd-"));
-  const ports = await freePorts(count * 3);
+  const ports = await Promise.all(Array.from({ length: count * 3 }, freePort));
   const tls = authority ? await tlsFlags(root, authority) : [];
   const scheme = authority ? "https" : "http";
   const plans = Array.from({ length: count }, (_, at) => ({
@@ -168,19 +168,4 @@ async function tlsFlags(root: string, authority: TestAuthority): Promise<readonl
     "--key-file",
     join(folder, "server.key"),
   ];
-}
-
-/** Ports that nobody listens on right now. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) =>
-          server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
-        ),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { CoreEvent, Pod } from "#api";
 import { type Draft, informer, kinds } from "#client";
 import type { Cluster } from "./cluster.ts";
+import { until as eventuallyTrue } from "./until.ts";
 
 /** Some fields of a pod's spec, as in a manifest. */
 export type SpecPart = Readonly<Record<string, unknown>>;
@@ -205,7 +206,7 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
           `/api/v1/namespaces/${namespace}/pods/${name}/log?${options}`,
         );
         if (status !== 200) throw new Error(`logs of ${name}: ${status} ${body}`);
-        if (body !== "" || tries === 20) return body;
+        if (body !== "" || tries === 100) return body;
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     },
@@ -223,13 +224,10 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
 }
 
 async function furnished({ client, dialect }: Cluster, namespace: string): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
-    const found = await Promise.all([
+  await eventuallyTrue(`namespace ${namespace} has its service account`, () =>
+    Promise.all([
       client.of(kinds.serviceAccounts).get("default", { namespace }),
       client.of(kinds.configMaps).get(dialect.names.objects.rootCaConfigMap, { namespace }),
-    ]).catch(() => undefined);
-    if (found) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`namespace ${namespace} got no service account`);
+    ]).catch(() => undefined),
+  );
 }

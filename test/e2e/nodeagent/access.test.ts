@@ -10,6 +10,7 @@ import { after, before, describe, test } from "node:test";
 import {
   type Answer,
   type Cluster,
+  follow,
   freePort,
   kubectlProgram,
   needsCluster,
@@ -33,6 +34,10 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     home = await podHome(cluster);
     resting = await home.script(`for i in 1 2 3 4 5; do echo line $i; done; echo oops >&2; ${forever}`);
     await home.ready(resting);
+    await until("it has said everything", async () => {
+      const said = await home.logs(resting);
+      return said.includes("line 5\n") && said.includes("oops\n");
+    });
   });
   after(async () => {
     home?.stop();
@@ -97,18 +102,22 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
   });
 
   test("a followed log goes on until the container ends, across rotation", async () => {
+    const filler = "a line that fills the file up rather fast";
     const pod = await home.script(
-      "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i a line that fills the file up rather fast; [ $i -eq 500 ] && sleep 11; done; true",
+      `echo 0; until [ -e /tmp/go ]; do sleep 0.1; done; i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i ${filler}; [ $i -eq 500 ] && sleep 11; done; true`,
     );
     await home.until(pod, "runs", (seen) => seen.status?.phase === "Running");
-    const { stdout } = await run(["logs", "-f", pod]);
-    const numbers = stdout
+    // Whoever comes after the log was rotated does not see its beginning.
+    await using log = follow(cluster.apiserver.kubeconfig, ["-n", home.namespace, "logs", "-f", pod]);
+    await log.until("0\n");
+    await home.exec(pod, "touch", "/tmp/go");
+    const numbers = (await log.until(`1000 ${filler}\n`, 300))
       .trimEnd()
       .split("\n")
       .map((line) => Number(line.split(" ")[0]));
     assert.deepEqual(
       numbers,
-      Array.from({ length: 1000 }, (_, at) => at + 1),
+      Array.from({ length: 1001 }, (_, at) => at),
     );
   });
 
@@ -147,7 +156,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
 
   test("attach shows what a container prints and gives it its input", async () => {
     // containerd passes input on before it follows the output: what is printed in between reaches nobody.
-    const script = 'read line; sleep 1; echo "got $line"';
+    const script = 'read line; for i in 1 2 3 4 5 6 7 8; do sleep 0.5; echo "got $line"; done';
     const pod = await home.script(script, { stdin: true, stdinOnce: true });
     await home.until(pod, "runs", (seen) => seen.status?.containerStatuses?.[0]?.state.running !== undefined);
     assert.match(await good(["attach", "-i", pod], "hello\n"), /got hello/);
@@ -155,7 +164,11 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
   });
 
   test("port-forward passes bytes both ways", async () => {
-    const pod = await home.script("while :; do echo pong | nc -l -p 8080; done");
+    // Asks the kernel, which counts the port in hexadecimal: a connection would be answered.
+    const listens = "cat /proc/net/tcp /proc/net/tcp6 | grep -q ':1F90 .* 0A '";
+    const pod = await home.script("while :; do echo pong | nc -l -p 8080; done", {
+      readinessProbe: { exec: { command: ["sh", "-c", listens] }, periodSeconds: 1 },
+    });
     await home.ready(pod);
     const port = await freePort();
     const child = spawn(
@@ -211,7 +224,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
       "sleep",
       "600",
     ]);
-    await good(["wait", "--for=condition=Ready", "pod/simple", "--timeout=30s"]);
+    await good(["wait", "--for=condition=Ready", "pod/simple", "--timeout=120s"]);
     assert.match(await good(["get", "pod", "simple"]), /simple +1\/1 +Running +0/);
     assert.match(await good(["describe", "pod", "simple"]), /Started container simple/);
     await good(["delete", "pod", "simple", "--grace-period=1"]);

@@ -290,7 +290,7 @@ describe("an agent that runs once", needsContainerd(), () => {
       `--container-runtime-endpoint=${containerd.endpoint}`,
       `--pod-manifest-path=${statics}`,
     ];
-    await run(program, [...words, ...flags], { timeout: 60_000 });
+    await run(program, [...words, ...flags], { timeout: 240_000 });
     const runtime = grpcRuntime({ endpoint: containerd.endpoint, timeoutMilliseconds: 60_000 });
     try {
       const [container] = await runtime.listContainers();

@@ -7,6 +7,7 @@ import { kinds } from "#client";
 import {
   type Cluster,
   type PodHome,
+  endsWhenTold,
   killedForMemory,
   needsCluster,
   podHome,
@@ -101,14 +102,10 @@ describe("fields of later releases", { concurrency: 4, ...needsCluster() }, () =
   });
 
   test("a hook that sleeps delays the end of its container", async () => {
+    const lifecycle = { preStop: { sleep: { seconds: 3 } } };
     const name = await home.create({
-      volumes,
       terminationGracePeriodSeconds: 60,
-      containers: [
-        shell("trap 'exit 0' TERM; while :; do sleep 0.1; done", {
-          lifecycle: { preStop: { sleep: { seconds: 3 } } },
-        }),
-      ],
+      containers: [{ ...endsWhenTold(), lifecycle }],
     });
     await home.ready(name);
     const from = Date.now();
