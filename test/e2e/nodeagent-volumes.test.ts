@@ -9,14 +9,11 @@ import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import type { Pod } from "#api";
 import { kinds } from "#client";
-import { type Cluster, needsCluster, startCluster, until } from "#kit";
+import { type Cluster, needsCluster, startCluster, saidWhole, until } from "#kit";
 
 const run = promisify(execFile);
 const namespace = "volumes";
 const needed = needsCluster();
-
-/** The runtime writes the last words of a container a little after it tells of its end. */
-const lastWord = "#end";
 
 describe("volumes of pods", needed, () => {
   let cluster: Cluster;
@@ -80,15 +77,11 @@ describe("volumes of pods", needed, () => {
   async function printed(script: string, volume: object, spec: object = {}): Promise<string> {
     const name = await create({
       volumes: [{ name: "v0", ...volume }],
-      containers: [{ name: "c", ...command(`(${script}); echo -n ${lastWord}`), volumeMounts: mounts("/v") }],
+      containers: [{ name: "c", ...command(saidWhole.script(script)), volumeMounts: mounts("/v") }],
       ...spec,
     });
     await finished(name);
-    const all = await until(`${name} has said everything`, async () => {
-      const text = await logOf(name);
-      return text.endsWith(lastWord) && text;
-    });
-    return all.slice(0, -lastWord.length);
+    return (await until(`${name} has said everything`, async () => saidWhole.textOf(await logOf(name)))).text;
   }
   async function trouble(volume: object): Promise<string> {
     const name = await create({

@@ -31,7 +31,7 @@ export { type ListedPod, listPodResources } from "./pod-resources.ts";
 export { writeImageArchive } from "./image-archive.ts";
 export { programCommand } from "./program.ts";
 export { killedForMemory } from "./out-of-memory.ts";
-export { endsWhenTold, type PodHome, podHome, type SpecPart } from "./pods.ts";
+export { endsWhenTold, type PodHome, podHome, saidWhole, type SpecPart } from "./pods.ts";
 export { type CallParts, apiCall, pending, turn, memorySink } from "./api-call.ts";
 export { type Issuer, startIssuer } from "./issuer.ts";
 export { type IdentityProvider, startIdentityProvider } from "./identity-provider.ts";

@@ -18,6 +18,17 @@ export const endsWhenTold = (code = 0): SpecPart => ({
   readinessProbe: { exec: { command: ["test", "-e", "/tmp/listens"] }, periodSeconds: 1 },
 });
 
+const lastWord = "#end";
+/**
+ * The runtime writes the last words of a container a little after it tells of its end: a script that ends with a
+ * word of ours, and what it said before that, once it is there.
+ */
+export const saidWhole = {
+  script: (text: string): string => `(${text}); code=$?; echo -n '${lastWord}'; exit $code`,
+  textOf: (log: string): { readonly text: string } | undefined =>
+    log.endsWith(lastWord) ? { text: log.slice(0, -lastWord.length) } : undefined,
+};
+
 export interface PodHome {
   readonly namespace: string;
   readonly image: string;
@@ -39,7 +50,10 @@ export interface PodHome {
   get(name: string): Pod | undefined;
   /** Every version of the pod that was seen. */
   history(name: string): readonly Pod[];
+  /** What it has printed so far. */
   logs(name: string, options?: string): Promise<string>;
+  /** Waits until that is what it has printed. */
+  printed(name: string, text: string, options?: string): Promise<void>;
   /** Runs a command in the pod's container by kubectl. */
   exec(name: string, ...command: readonly string[]): Promise<string>;
   /** Events of the pod; waits until there is one of each reason. */
@@ -170,11 +184,14 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
         metadata,
       ),
     output: async (text, container, spec, metadata) => {
-      const name = await home.script(text, container, spec, metadata);
+      const name = await home.script(saidWhole.script(text), container, spec, metadata);
       const pod = await home.ended(name);
-      const printed = await home.logs(name, "container=c");
-      if (pod.status?.phase !== "Succeeded") throw new Error(`the script failed: ${printed}; ${told(name)}`);
-      return printed;
+      const printed = await eventuallyTrue(`${name} has said everything; it is ${told(name)}`, async () =>
+        saidWhole.textOf(await home.logs(name, "container=c")),
+      );
+      if (pod.status?.phase !== "Succeeded")
+        throw new Error(`the script failed: ${printed.text}; ${told(name)}`);
+      return printed.text;
     },
     until,
     ready: (name) =>
@@ -199,16 +216,17 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
     get: latest,
     history: (name) => seen.get(name)?.pods ?? [],
     logs: async (name, options = "") => {
-      // The runtime writes the last words of a container a little after it tells of its end.
-      for (let tries = 1; ; tries++) {
-        const { status, body } = await cluster.apiserver.call(
-          "GET",
-          `/api/v1/namespaces/${namespace}/pods/${name}/log?${options}`,
-        );
-        if (status !== 200) throw new Error(`logs of ${name}: ${status} ${body}`);
-        if (body !== "" || tries === 100) return body;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+      const path = `/api/v1/namespaces/${namespace}/pods/${name}/log?${options}`;
+      const { status, body } = await cluster.apiserver.call("GET", path);
+      if (status !== 200) throw new Error(`logs of ${name}: ${status} ${body}`);
+      return body;
+    },
+    printed: async (name, text, options) => {
+      const last = async (): Promise<string> => JSON.stringify(await home.logs(name, options));
+      await eventuallyTrue(
+        async () => `${name} has printed ${JSON.stringify(text)}; it has printed ${await last()}`,
+        async () => (await home.logs(name, options)) === text,
+      );
     },
     exec: (name, ...command) => run(["exec", name, "-c", "c", "--", ...command]),
     events: async (name, ...reasons) => {

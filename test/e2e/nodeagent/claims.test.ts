@@ -209,7 +209,7 @@ describe("claims on volumes of a driver", needsCluster(), () => {
       volumeOf("files"),
     );
     const { metadata } = await home.ready(name);
-    assert.equal(await home.logs(name), "from the disk\n");
+    await home.printed(name, "from the disk\n");
     assert.deepEqual(
       new Set(calls),
       new Set(["attach", "stage files at 7", "publish files", "expand files"]),

@@ -126,7 +126,10 @@ describe("devices of plug-ins", needsCluster(), () => {
     });
     const other = await home.script(stays, wanting(1));
     await home.ready(other);
-    const [first, ...rest] = (await home.logs(name)).trim().split("\n");
+    const [first, ...rest] = await until("it has told its devices", async () => {
+      const lines = (await home.logs(name)).trim().split("\n");
+      return lines.length === 3 && lines;
+    });
     assert.deepEqual(rest, [first, first]);
     assert.deepEqual(await listedDevices(name), [first]);
     assert.deepEqual(await listedDevices(other), [first === "d1" ? "d2" : "d1"]);

@@ -79,7 +79,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     );
     await configMap("late", { k: "came" });
     await home.ended(pod);
-    assert.equal(await home.logs(pod), "came\n");
+    await home.printed(pod, "came\n");
   });
 
   test("services of the namespace are told by variables, unless the pod declines", async () => {
@@ -109,7 +109,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
       ],
     });
     await home.ended(pod);
-    assert.equal(await home.logs(pod), "/made/here\na $(A)\n");
+    await home.printed(pod, "/made/here\na $(A)\n");
   });
 
   test("users, groups and capabilities are as asked", async () => {
@@ -177,7 +177,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
       );
       const ready = await home.ready(pod);
       assert.equal(ready.status?.qosClass, quality);
-      assert.match(await home.logs(pod), group);
+      await until(`${pod} tells its control group`, async () => group.test(await home.logs(pod)));
     }
     const limited = { resources: { requests: { cpu: "100m" }, limits: { cpu: "300m", memory: "64Mi" } } };
     const group = "/sys/fs/cgroup";
@@ -228,7 +228,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
       { hostNetwork: true, hostPID: true },
     );
     const ended = await home.ended(pod);
-    assert.equal(await home.logs(pod), "1\nshared\n");
+    await home.printed(pod, "1\nshared\n");
     assert.equal(ended.status?.podIP, cluster.nodeIp);
   });
 
@@ -326,20 +326,17 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
 
   test("a service account token is mounted, for its audience, and opens the API", async () => {
     const read = "/var/run/secrets/orch.io/serviceaccount";
-    const pod = await home.script(
-      `cat ${read}/namespace; echo; cat ${read}/token`,
-      {},
-      { automountServiceAccountToken: true },
-    );
-    await home.ended(pod);
-    const [namespace, token = ""] = (await home.logs(pod)).split("\n");
+    const name = "with-token";
+    const spec = { automountServiceAccountToken: true };
+    const printed = await home.output(`cat ${read}/namespace; echo; cat ${read}/token`, {}, spec, { name });
+    const [namespace, token = ""] = printed.split("\n");
     assert.equal(namespace, home.namespace);
     const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as {
       sub: string;
       "orch.io": { pod: { name: string } };
     };
     assert.equal(claims.sub, `system:serviceaccount:${home.namespace}:default`);
-    assert.equal(claims["orch.io"].pod.name, pod);
+    assert.equal(claims["orch.io"].pod.name, name);
   });
 
   test("a path inside a volume is mounted alone, and may not lead out of it", async () => {
@@ -434,7 +431,7 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     await patch("/api/v1/persistentvolumes/pv/status");
     await patch(`/api/v1/namespaces/${home.namespace}/persistentvolumeclaims/claim/status`);
     await home.ended(pod);
-    assert.equal(await home.logs(pod), "on disk");
+    await home.printed(pod, "on disk");
     await home.remove(pod);
     assert.equal(await readFile(join(path, "f"), "utf8"), "on disk");
   });

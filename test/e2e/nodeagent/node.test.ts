@@ -108,7 +108,7 @@ describe("the node", needsCluster(), () => {
     assert.equal(pod.metadata.annotations?.["kubernetes.io/config.source"], "file");
     assert.ok(pod.metadata.annotations?.["kubernetes.io/config.mirror"]);
     assert.equal(pod.metadata.ownerReferences?.[0]?.kind, "Node");
-    assert.equal(await home.logs(name), "one\n");
+    await home.printed(name, "one\n");
     await written("one.json", manifest("fixed", "echo two; sleep 600"));
     await home.until(name, "is the new one", (seen) => seen.metadata.uid !== pod.metadata.uid);
     const renewed = await home.ready(name);

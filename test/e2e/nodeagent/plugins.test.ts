@@ -97,7 +97,7 @@ describe("volume plug-ins of the node", needsCluster(), () => {
       .create({ metadata: { name: driver }, spec: { volumeLifecycleModes: ["Ephemeral"] } });
     const name = await home.script("cat /v/hello; echo back > /v/answer", mounts, volume);
     const { metadata } = await home.ended(name);
-    assert.equal(await home.logs(name), "from the driver\n");
+    await home.printed(name, "from the driver\n");
     assert.equal(await readFile(join(data, "answer"), "utf8"), "back\n");
     await home.remove(name);
     await until("the volume is taken back", async () => unpublished.size > 0);
@@ -123,7 +123,7 @@ describe("volume plug-ins of the node", needsCluster(), () => {
     await nothingMounted(before.metadata.uid);
     const { metadata, status } = await home.ended(waiting);
     assert.equal(status?.containerStatuses?.[0]?.restartCount, 0);
-    assert.equal(await home.logs(waiting), "from the driver\n");
+    await home.printed(waiting, "from the driver\n");
     await home.remove(waiting);
     await nothingMounted(metadata.uid);
     assert.deepEqual(unpublished, published);
@@ -151,7 +151,7 @@ describe("volume plug-ins of the node", needsCluster(), () => {
       volumes: [{ name: "v", flexVolume: { driver: "example/bind" } }],
     });
     const { metadata } = await home.ended(name);
-    assert.equal(await home.logs(name), "from the program\n");
+    await home.printed(name, "from the program\n");
     await home.remove(name);
     await nothingMounted(metadata.uid);
   });

@@ -136,7 +136,7 @@ for (const name of dialects) {
         volumes: [{ name: "d", emptyDir: {} }],
       });
       const ended = await home.ended(pod);
-      assert.equal(await home.logs(pod, "container=c"), "one\ntwo\n");
+      await home.printed(pod, "one\ntwo\n", "container=c");
       assert.equal(statusOf(ended, "i1")?.state.terminated?.reason, "Completed");
       assert.equal(statusOf(ended, "i2")?.ready, true);
       assert.equal(
@@ -169,7 +169,7 @@ for (const name of dialects) {
         "has one ended",
         (now) => statusOf(now, "b")?.state.terminated !== undefined,
       );
-      assert.equal(await home.logs(pod, "container=b"), "hi\n");
+      await home.printed(pod, "hi\n", "container=b");
       const settled = await home.until(
         pod,
         "is unready",
