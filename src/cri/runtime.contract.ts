@@ -16,7 +16,6 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
     });
     after(() => under?.stop());
     const world = contractWorld(() => under);
-    for (const [title, run] of [...podCases(world), ...containerCases(world)])
-      test(title, { timeout: 60_000 }, run);
+    for (const [title, run] of [...podCases(world), ...containerCases(world)]) test(title, run);
   });
 }

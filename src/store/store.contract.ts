@@ -53,7 +53,7 @@ export function storeContract(
   describe(`${name} keeps the contract of a store`, () => {
     for (const [title, run] of cases) {
       const gap = gaps.find((one) => one.test === title);
-      test(gap ? `${title} (gap: ${gap.reason})` : title, { timeout: 60_000 }, async () => {
+      test(gap ? `${title} (gap: ${gap.reason})` : title, async () => {
         const store = kept ?? (await open());
         try {
           const { revision: start } = await store.status();

@@ -141,7 +141,7 @@ async function faults({ servers, ways, members, balancer }: Faulty): Promise<voi
   for (let round = 0; round < rounds; round++)
     for (const [count, fault] of kinds.entries()) {
       await fault((round + count) % 2);
-      for (const end = Date.now() + 60_000; balancer.ready() < 2; await sleep(50))
+      for (const end = Date.now() + 120_000; balancer.ready() < 2; await sleep(50))
         if (Date.now() > end) throw new Error("a server did not become ready again");
       await sleep(500);
     }

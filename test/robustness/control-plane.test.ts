@@ -20,7 +20,7 @@ const election = ["lease-duration=3s", "renew-deadline=2s", "retry-period=400ms"
 
 test(
   `the cluster converges though every part of its control plane is killed (ORCH_CONTROL_SEED=${seed})`,
-  { timeout: (120 + rounds * (60 + awaySeconds)) * 1000 },
+  { timeout: (300 + rounds * (60 + awaySeconds)) * 1000 },
   async (t) => {
     await using server = await startApiserver({
       dialect: "kubernetes",

@@ -14,7 +14,7 @@ const rounds = Number(process.env["ORCH_INFORMER_ROUNDS"] ?? 2);
 
 test(
   "informers survive cut connections, compaction, restarts and kill -9 without missing or repeating anything",
-  { timeout: 90_000 },
+  { timeout: 300_000 },
   async (t) => {
     await using server = await startApiserver({
       dialect: "kubernetes",
@@ -91,6 +91,7 @@ test(
       await server.restart();
       await trouble(1500);
     }
+    while (writers.confirmed() <= 100 || cuts <= 5) await trouble(500);
     await writers.stop();
 
     const truth = (await maps.list({ namespace })).items
@@ -99,7 +100,8 @@ test(
     const same = (events: readonly Seen[]): boolean =>
       JSON.stringify(survivors(events)) === JSON.stringify(truth);
     // The library waits up to half a minute between attempts.
-    for (const end = Date.now() + 35_000; Date.now() < end && !(same(ours) && same(theirs));) await sleep(50);
+    for (const end = Date.now() + 120_000; Date.now() < end && !(same(ours) && same(theirs));)
+      await sleep(50);
     following = false;
     stop.abort();
     await Promise.all([own.stopped, public_.stop()]);
@@ -108,8 +110,6 @@ test(
     t.diagnostic(
       `${writers.confirmed()} writes, ${cuts} connections cut, ${troubles.length} troubles and ${ours.length} events of our informer, ${restarts} restarts and ${theirs.length} events of the library's`,
     );
-    assert.ok(writers.confirmed() > 100, "the writers hardly wrote");
-    assert.ok(cuts > 5, "hardly any connection was cut");
     assert.deepEqual(survivors(ours), truth, "our informer");
     assert.deepEqual(survivors(theirs), truth, "the library's informer");
     checkLives("our informer", ours);

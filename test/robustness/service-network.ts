@@ -130,7 +130,7 @@ async function askSteadily(signal: AbortSignal): Promise<number> {
 /** What the backend behind an address says: its own address. */
 function ask(address: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: address, port: 80, timeout: 10_000 });
+    const socket = connect({ host: address, port: 80, timeout: 60_000 });
     let text = "";
     socket.setEncoding("utf8").on("data", (part: string) => (text += part));
     socket.on("timeout", () => socket.destroy(new Error("no answer")));

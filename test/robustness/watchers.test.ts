@@ -60,9 +60,10 @@ test(
 
     // Lists, writes and large changes for the slow readers, all at once.
     const end = performance.now() + seconds * 1000;
-    const over = (): boolean => performance.now() > end;
     const memory: number[] = [];
     let [updates, lists] = [0, 0];
+    /** A machine that stood still meanwhile goes on until there is something to compare. */
+    const over = (): boolean => performance.now() > end && memory.length >= 12 && updates > 0 && lists > 0;
     const lane = async (run: () => Promise<unknown>): Promise<void> => {
       while (!over()) await run();
     };
@@ -99,7 +100,7 @@ test(
         await sleep(100);
       }),
     ]);
-    for (const limit = Date.now() + 30_000; Date.now() < limit && counts.some((count) => count < updates);)
+    for (const limit = Date.now() + 120_000; Date.now() < limit && counts.some((count) => count < updates);)
       await sleep(20);
     while (large < 100) {
       await maps.patch(
@@ -124,7 +125,6 @@ test(
       `event loop: ${told.over50 - before.over50} of ${told.all - before.all} looks were more than 50 ms late`,
     );
     assert.deepEqual(ends, []);
-    assert.ok(updates > 0 && lists > 0);
     assert.deepEqual([...new Set(counts)], [updates], "every watcher gets every change once");
     assert.ok(late < early * 1.25 + 30, `memory grew from ${early.toFixed(0)} to ${late.toFixed(0)} MB`);
     const taken = await Promise.all(readers.map((reader) => reader.finish()));
@@ -175,7 +175,7 @@ async function finish(stream: ClientHttp2Stream): Promise<{ ended: boolean; even
   });
   stream.on("end", () => (ended = true));
   stream.on("error", () => (ended = true));
-  for (const limit = Date.now() + 20_000; Date.now() < limit && !ended;) await sleep(20);
+  for (const limit = Date.now() + 120_000; Date.now() < limit && !ended;) await sleep(20);
   return { ended, events };
 }
 

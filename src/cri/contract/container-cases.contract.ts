@@ -99,7 +99,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
         const { sandbox, id } = await started("sleep 1000");
         const { stdout, stderr, exitCode } = await world
           .runtime()
-          .execSync(id, ["sh", "-c", "echo out; echo err >&2; exit 4"], 10);
+          .execSync(id, ["sh", "-c", "echo out; echo err >&2; exit 4"], 60);
         assert.deepEqual(
           [Buffer.from(stdout).toString(), Buffer.from(stderr).toString(), exitCode],
           ["out\n", "err\n", 4],
@@ -109,7 +109,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
           name: "ExecTimeout",
           message: 'command "sleep 100" timed out',
         });
-        await assert.rejects(world.runtime().execSync(id, ["/no/such/program"], 10), GrpcError);
+        await assert.rejects(world.runtime().execSync(id, ["/no/such/program"], 60), GrpcError);
         assert.equal((await world.runtime().containerStatus(id)).status.state, containerState.running);
         await remove(sandbox);
         await assert.rejects(world.runtime().execSync(id, ["true"], 10), isNotFound);

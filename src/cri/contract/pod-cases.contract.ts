@@ -227,9 +227,8 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
           "trap 'exit 0' TERM; echo ready; while true; do sleep 0.05; done",
         );
         await lineIn(id, "ready");
-        const before = Date.now();
-        await world.runtime().stopContainer(id, 30);
-        assert.ok(Date.now() - before < 20_000);
+        // Whoever waited for the end of the grace period would be too late for this test.
+        await world.runtime().stopContainer(id, 3600);
         assert.equal((await ended(id)).exitCode, 0);
         await world.runtime().stopContainer(id, 30);
         await remove(sandbox);

@@ -115,17 +115,19 @@ test(
     const authority = await testAuthority();
     const { endpoints } = await cluster(t, { authority });
     const ours = store(t, { endpoints, tls: { ca: authority.ca, ...(await authority.issue("/CN=root")) } });
-    await ours.health(5000);
+    await ours.health(60_000);
     const first = await ours.write({ key: "/a", value: Buffer.from("1"), expect: "absent" });
     assert.ok(first.done);
     const seen = follow(t, ours, "/", first.revision - 1);
     await seen.until(() => seen.changes.length === 1);
-    await assert.rejects(store(t, { endpoints, tls: { ca: authority.ca } }).health(5000), {
+    await assert.rejects(store(t, { endpoints, tls: { ca: authority.ca } }).health(60_000), {
       code: "UNAVAILABLE",
     });
     const stranger = await testAuthority();
     await assert.rejects(
-      store(t, { endpoints, tls: { ca: stranger.ca, ...(await authority.issue("/CN=root")) } }).health(5000),
+      store(t, { endpoints, tls: { ca: stranger.ca, ...(await authority.issue("/CN=root")) } }).health(
+        60_000,
+      ),
       /cannot connect/,
     );
   },
@@ -195,7 +197,9 @@ test(
       endpoints,
       deadlines: { connectMilliseconds: 500, readMilliseconds: 2000, writeMilliseconds: 2000 },
     });
-    const { revision } = await ours.status();
+    // Without the short deadlines of a store that is to turn away from a member that hangs.
+    const patient = store(t, { endpoints });
+    const { revision } = await patient.status();
     const seen = follow(t, ours, "/load/", revision);
     let stop = false;
     const acknowledged: number[] = [];
@@ -206,7 +210,7 @@ test(
     const goesOn = async (): Promise<void> => {
       const [written, watched] = [acknowledged.length, seen.changes.length];
       await seen.until(() => acknowledged.length > written + 20 && seen.changes.length > watched + 20);
-      await ours.health(5000);
+      await ours.health(60_000);
     };
     await goesOn();
     await members[0]!.signal("SIGKILL");
@@ -221,7 +225,7 @@ test(
     await members[2]!.signal("SIGCONT");
     stop = true;
     await writer;
-    const newest = await ours.progress();
+    const newest = await patient.progress();
     await seen.until(() => seen.through() >= newest);
     const values = new Set(seen.changes.map((change) => Number(Buffer.from(change.value!).toString())));
     assert.deepEqual(
@@ -229,7 +233,7 @@ test(
       [],
       "acknowledged writes the watch never saw",
     );
-    const { entries } = await ours.read({ prefix: "/load/" });
+    const { entries } = await patient.read({ prefix: "/load/" });
     const kept = new Set(entries.map((entry) => Number(entry.key.slice(6))));
     assert.deepEqual(
       acknowledged.filter((at) => !kept.has(at)),
@@ -242,7 +246,7 @@ test(
 test("health says no in time when the majority is gone, and yes again when it is back", wanted, async (t) => {
   const { members, endpoints } = await cluster(t, { members: 3 });
   const ours = store(t, { endpoints, deadlines: { connectMilliseconds: 300 } });
-  await ours.health(5000);
+  await ours.health(60_000);
   await Promise.all([members[1]!.signal("SIGKILL"), members[2]!.signal("SIGKILL")]);
   await assert.rejects(ours.health(1500), { name: "GrpcError" });
   await Promise.all([members[1]!.start(), members[2]!.start()]);
