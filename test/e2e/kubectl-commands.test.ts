@@ -240,7 +240,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
       readyReplicas: 1,
       availableReplicas: 1,
     };
-    const waiting = run("rollout status deployment/d --timeout=30s");
+    const waiting = run("rollout status deployment/d --timeout=100s");
     await call("PATCH", `${path}/status`, { status: done });
     assert.match((await waiting).stdout, /successfully rolled out/);
     assert.match(await good("rollout history deployment/d"), /^1 [^]*^2 /m);
@@ -266,7 +266,7 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     await good(`uncordon ${node}`);
     for (const name of ["a", "b"]) await good("create -f -", pod(name, `nodeName: ${node}, `));
     assert.match((await run(`drain ${node} --timeout=5s`)).stderr, /--force/);
-    await good(`drain ${node} --force --grace-period=0 --timeout=30s`);
+    await good(`drain ${node} --force --grace-period=0 --timeout=100s`);
     assert.equal(await good("get pods -o name"), "");
     assert.equal(await value(`node/${node}`, "{.spec.unschedulable}"), "true");
     await good(`uncordon ${node}`);
@@ -411,14 +411,14 @@ describe("kubectl's commands", needs(kubectlProgram, "openssl"), () => {
     const { good, run, namespace } = await home();
     await good("create -f -", pod("web"));
     const running = run(
-      `wait pod/web --for=${minor >= 23 ? "jsonpath={.status.phase}=Running" : "condition=Ready"} --timeout=30s`,
+      `wait pod/web --for=${minor >= 23 ? "jsonpath={.status.phase}=Running" : "condition=Ready"} --timeout=100s`,
     );
     await call("PATCH", `/api/v1/namespaces/${namespace}/pods/web/status`, {
       status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
     });
     assert.equal((await running).stdout, "pod/web condition met\n");
     if (minor < 31) return;
-    const created = run("wait configmap/late --for=create --timeout=30s");
+    const created = run("wait configmap/late --for=create --timeout=100s");
     await good("create configmap late");
     assert.equal((await created).stdout, "configmap/late condition met\n");
   });

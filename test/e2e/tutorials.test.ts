@@ -49,13 +49,13 @@ const service = (name: string, spec: object = {}): object => ({
   spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }], ...spec },
 });
 
-suite("tutorials", { skip, timeout: 300_000 }, () => {
+suite("tutorials", { skip, timeout: 900_000 }, () => {
   const folder = skip ? "" : mkdtempSync(join(tmpdir(), "orch-tutorials-"));
   const data = join(folder, "cluster");
   const started: ChildProcess[] = [];
   const inside = (namespace: string): string[] => [`--net=/run/netns/${id}${namespace}`];
   const tried = (namespace: string, ...command: string[]): Promise<{ stdout: string; stderr: string }> =>
-    run("nsenter", [...inside(namespace), ...command], { timeout: 120_000 });
+    run("nsenter", [...inside(namespace), ...command], { timeout: 400_000 });
   const client = async (args: readonly string[], objects: readonly object[] = []): Promise<string> => {
     const child = spawn(
       "nsenter",
@@ -96,7 +96,7 @@ suite("tutorials", { skip, timeout: 300_000 }, () => {
     return {
       own,
       apply: (...objects: object[]) => client(["-n", namespace, "apply", "-f", "-"], objects),
-      rolledOut: (what: string) => own("rollout", "status", what, "--timeout=100s"),
+      rolledOut: (what: string) => own("rollout", "status", what, "--timeout=300s"),
       /** Asks from inside a pod, by name. */
       ask: (pod: string, name: string): Promise<string> =>
         own("exec", pod, "--", "ask", `${name}.${namespace}.svc.cluster.local`),
@@ -215,7 +215,7 @@ suite("tutorials", { skip, timeout: 300_000 }, () => {
         })),
         ...names.map((_, at) => service(`only-${at}`, { selector: { at: `${at}` } })),
       );
-      await own("wait", "pod", "--all", "--for=condition=Ready", "--timeout=100s");
+      await own("wait", "pod", "--all", "--for=condition=Ready", "--timeout=300s");
       const addresses = (await own("get", "pods", "-o", "jsonpath={.items[*].status.podIP}")).split(" ");
       for (const at of [0, 1]) {
         const to = 1 - at;
@@ -231,7 +231,7 @@ suite("tutorials", { skip, timeout: 300_000 }, () => {
     test("a pod reaches the API server with its account, by its service", async () => {
       const { own, apply } = await inNamespace("inside");
       await apply({ apiVersion: "v1", kind: "Pod", ...podTemplate("inside"), metadata: { name: "inside" } });
-      await own("wait", "pod/inside", "--for=condition=Ready", "--timeout=100s");
+      await own("wait", "pod/inside", "--for=condition=Ready", "--timeout=300s");
       const script =
         "nslookup -type=a kubernetes.default.svc.cluster.local && nc -w 3 10.96.0.1 443 </dev/null";
       assert.match(await own("exec", "inside", "--", "sh", "-c", script), /10\.96\.0\.1/);
@@ -331,7 +331,7 @@ suite("tutorials", { skip, timeout: 300_000 }, () => {
           },
         },
       });
-      await own("wait", "job/sum", "--for=condition=Complete", "--timeout=100s");
+      await own("wait", "job/sum", "--for=condition=Complete", "--timeout=300s");
       assert.match(await own("logs", "job/sum"), /42/);
     });
 
@@ -397,7 +397,7 @@ suite("tutorials", { skip, timeout: 300_000 }, () => {
     const drain = ["drain", node!, "--pod-selector=app=web", "--ignore-daemonsets", "--delete-emptydir-data"];
     await assert.rejects(client([...drain, "--timeout=2s"]), /disruption budget|timeout/);
     await apply(budget(0));
-    await client([...drain, "--timeout=60s"]);
+    await client([...drain, "--timeout=300s"]);
     await client(["uncordon", node!]);
     await rolledOut("deployment/web");
   });

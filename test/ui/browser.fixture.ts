@@ -18,10 +18,14 @@ export interface VisitOptions {
   readonly touch?: boolean;
 }
 
+/** As long as anything is waited for. */
+const patienceMilliseconds = 120_000;
+
 export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: programPath("chromium")!,
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+    timeout: patienceMilliseconds,
   });
 }
 
@@ -38,6 +42,7 @@ export async function visit(
     hasTouch: touch,
     reducedMotion: "reduce",
   });
+  context.setDefaultTimeout(patienceMilliseconds);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(String(error)));
