@@ -162,6 +162,26 @@ test("an answer that was sent whole and that nobody reads is broken off after a 
   assert.equal((await waiting).status, 200);
 });
 
+test("an answer that waits for its turn on a connection that is read is not broken off, until nobody reads", async () => {
+  const clock = virtualClock();
+  const step = largeAnswers({ clock, compress: false, budgetBytes: 150 * kib });
+  const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(100 * kib)));
+  const over = new AbortController();
+  let sent = 0;
+  await ask({ over: over.signal, breakOff: () => over.abort(), sentBytes: () => sent });
+  const waiting = assert.rejects(ask(), /Too many requests/);
+  for (let at = 0; at < 3; at++) {
+    sent += 64 * kib;
+    await clock.advance(10_000);
+    assert.equal(over.signal.aborted, false);
+  }
+  await waiting;
+  const next = ask();
+  await clock.advance(10_000);
+  assert.equal(over.signal.aborted, true);
+  assert.equal((await next).status, 200);
+});
+
 for (const headers of [{}, { "accept-encoding": "gzip" }]) {
   test(`an answer that nobody reads is given up after five minutes, or soon where others wait, ${JSON.stringify(headers)}`, async () => {
     const clock = virtualClock();

@@ -30,9 +30,18 @@ const longestWaitMilliseconds = 30_000;
  */
 const stalledMilliseconds = 300_000;
 const lookMilliseconds = 10_000;
+/** Who takes less over a connection from one look to the next does not read. */
+const leastReadBytes = 64 * 1024;
 const mostEstimates = 1000;
 /** Longer questions are not remembered: a thousand of them would be as large as what is counted here. */
 const longestRemembered = 4096;
+
+/** What is left of an answer that was sent whole: since when, and what its connection had sent by then. */
+interface Unread {
+  readonly call: ApiCall;
+  since: number;
+  sentBytes: number;
+}
 
 export function largeAnswers({
   clock,
@@ -43,7 +52,7 @@ export function largeAnswers({
   /** How large the last answer to a question like this was. */
   const estimates = new Map<string, number>();
   /** What is left of answers that were sent whole, the oldest first. */
-  const unread = new Set<{ readonly since: number; readonly call: ApiCall }>();
+  const unread = new Set<Unread>();
 
   const answer = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
     const question =
@@ -123,7 +132,7 @@ export function largeAnswers({
         headers: { ...headers, "content-length": String(size) },
         body: { stream: (sink) => writePlain(parts, patient(sink, clock, budget)) },
       };
-    const sent = { since: clock.now(), call };
+    const sent: Unread = { since: clock.now(), call, sentBytes: call.call.sentBytes() };
     unread.add(sent);
     call.call.whenOver(() => {
       unread.delete(sent);
@@ -132,11 +141,21 @@ export function largeAnswers({
     return reply;
   }
 
-  /** Answers that were sent whole, and which nobody has taken for a while. */
+  /** Answers that were sent whole, and whose client has not read for a while. */
   function breakOffUnread(): void {
-    for (const { since, call } of unread) {
-      if (clock.now() - since < lookMilliseconds) return;
-      call.call.breakOff();
+    const now = clock.now();
+    for (const sent of unread) {
+      if (now - sent.since < lookMilliseconds) return;
+      const sentBytes = sent.call.call.sentBytes();
+      if (sentBytes - sent.sentBytes < leastReadBytes) {
+        sent.call.call.breakOff();
+        continue;
+      }
+      // It reads, but has more to read than it can: answers that wait their turn are not given up.
+      sent.since = now;
+      sent.sentBytes = sentBytes;
+      unread.delete(sent);
+      unread.add(sent);
     }
   }
 

@@ -40,6 +40,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Calls back when the call is over: its answer has left, or its connection is gone. At once where that is so. */
   whenOver(listener: () => void): void;
+  /** How much the client has taken over the call's connection so far, of all answers. */
+  sentBytes(): number;
   /** Ends the call, whatever is left of its answer. */
   breakOff(): void;
   /** The whole body. Throws BodyTooLarge beyond the limit and BodyCutShort when the client stops early. */

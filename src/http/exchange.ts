@@ -134,6 +134,10 @@ class Http2Call implements Call {
     this.stream.onClose(listener);
   }
 
+  sentBytes(): number {
+    return this.stream.sentBytes();
+  }
+
   breakOff(): void {
     this.stream.reset(errorCode.enhanceYourCalm);
   }
@@ -192,6 +196,7 @@ export function callFromHttp1(
       return signal();
     },
     whenOver: (listener) => onceClosed(response ?? request.socket, listener),
+    sentBytes: () => request.socket.bytesWritten - request.socket.writableLength,
     breakOff: () => void request.socket.destroy(),
     body: bodyReader(request, request.headers["content-length"], () => request.complete, ask),
     upgradable,

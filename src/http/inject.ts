@@ -50,6 +50,7 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
     signal: abort.signal,
     // Whoever is in the process has the bytes themselves, for as long as he wants.
     whenOver: () => undefined,
+    sentBytes: () => 0,
     breakOff: () => undefined,
     body: (limit) => (body.length > limit ? Promise.reject(new BodyTooLarge(limit)) : Promise.resolve(body)),
     upgradable: false,

@@ -96,6 +96,7 @@ function callOf(exchange: Exchange, headers: HeaderValues, { peer, now }: NodeHt
       return signal();
     },
     whenOver: (listener) => onceClosed(stream, listener),
+    sentBytes: () => session.socket.bytesWritten - session.socket.writableLength,
     breakOff: () => stream.close(nodeHttp2().constants.NGHTTP2_ENHANCE_YOUR_CALM),
     body: (limitBytes) => body.read(limitBytes),
     bodyBuffered: () => body.buffered(),

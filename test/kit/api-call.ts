@@ -15,6 +15,7 @@ export interface CallParts {
   readonly over?: AbortSignal;
   readonly goAway?: (atOnce?: boolean) => void;
   readonly breakOff?: () => void;
+  readonly sentBytes?: () => number;
   readonly bodyBuffered?: Promise<void>;
 }
 
@@ -29,6 +30,7 @@ export function apiCall({
   over,
   goAway,
   breakOff,
+  sentBytes,
   bodyBuffered = Promise.resolve(),
 }: CallParts = {}): ApiCall {
   const [bare = "", search = ""] = path.split("?");
@@ -47,6 +49,7 @@ export function apiCall({
     bodyBuffered: () => bodyBuffered,
     goAway: goAway ?? (() => undefined),
     breakOff: breakOff ?? (() => undefined),
+    sentBytes: sentBytes ?? (() => 0),
   };
   const made = new ApiCall(call, "id");
   made.user = user;

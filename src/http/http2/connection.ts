@@ -65,7 +65,7 @@ export class Connection {
   private readonly socket: Socket;
   private readonly outbox: Outbox;
   private readonly decoder = new HeaderDecoder();
-  private readonly budget = new FrameBudget();
+  private readonly budget = new FrameBudget(() => this.outbox.answeredFrames());
   private readonly streams = new Map<number, Stream>();
   private readonly closedStreams = new ClosedStreams();
   private readonly idleTimer: NodeJS.Timeout;
@@ -82,6 +82,7 @@ export class Connection {
   private initialSendWindow = initialWindowSize;
   private shutdown: "no" | "announced" | "final" = "no";
   private closed = false;
+  readonly sentBytes = (): number => this.outbox.sentBytes;
   /** A header block that CONTINUATION frames, and nothing else, must complete. */
   private block: HeaderBlock | undefined;
 

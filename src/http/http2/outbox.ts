@@ -23,6 +23,9 @@ export const drainBytes = 64 * 1024;
 export class Outbox {
   /** How much the client lets us send on all streams together. */
   window = initialWindowSize;
+  /** Of the bodies of all responses. */
+  sentBytes = 0;
+  private sentResponses = 0;
   private readonly socket: Socket;
   private readonly finished: (stream: Stream) => void;
   private readonly failed: (stream: Stream, error: Error) => void;
@@ -36,6 +39,11 @@ export class Outbox {
     this.socket = socket;
     this.finished = finished;
     this.failed = failed;
+  }
+
+  /** What a client may well say something about: two for each response, and each frame of its body. */
+  answeredFrames(): number {
+    return this.sentResponses * 2 + this.sentBytes / frameBytes;
   }
 
   /** Adds a frame that is not subject to flow control. */
@@ -142,6 +150,7 @@ export class Outbox {
     addDataHead(stream.id, length, ends);
     stream.take(length, addData);
     this.window -= length;
+    this.sentBytes += length;
     stream.sendWindow -= length;
     if (ends) this.finish(stream);
   }
@@ -154,6 +163,7 @@ export class Outbox {
 
   private finish(stream: Stream): void {
     stream.responseSent = true;
+    this.sentResponses++;
     this.finished(stream);
   }
 }

@@ -172,6 +172,10 @@ export class Stream {
     if (!this.closed) this.connection.reset(this, code);
   }
 
+  sentBytes(): number {
+    return this.connection.sentBytes();
+  }
+
   goAway(atOnce?: boolean): void {
     this.connection.leave(atOnce);
   }

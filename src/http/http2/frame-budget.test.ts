@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FrameBudget } from "./frame-budget.ts";
+
+const frames = 50_000;
+
+test("a client that only sends frames without progress is refused after a burst", () => {
+  const budget = new FrameBudget(() => 0);
+  assert.throws(() => {
+    for (let at = 0; at < frames; at++) budget.charge();
+  }, /too many frames that bring no progress/);
+});
+
+test("a client may say something about every answer, however many there are", () => {
+  let answered = 0;
+  const budget = new FrameBudget(() => answered);
+  for (let at = 0; at < frames; at++) {
+    answered++;
+    budget.charge();
+  }
+});
+
+test("answers of long ago are no reason for more than a burst", () => {
+  const budget = new FrameBudget(() => 1e9);
+  assert.throws(() => {
+    for (let at = 0; at < frames; at++) budget.charge();
+  }, /too many frames/);
+});
