@@ -35,8 +35,11 @@ const honest = {
     body: { apiVersion, kind, status: { allowed: false } },
   }),
 };
-const script = { ...honest };
-let elsewhere = 0;
+const script = {
+  ...honest,
+  /** Where webhooks send others on to: what they say with the redirect does not count, and this is no review. */
+  elsewhere: (): Lie => ({ body: "<html>allowed</html>" }),
+};
 
 const year = { now: Date.now(), days: 30 };
 const authority = createAuthority({ commonName: "hooks" }, year);
@@ -44,9 +47,9 @@ const serving = signServing(authority, { commonName: "hook" }, ["127.0.0.1"], ye
 async function answer(asked: IncomingMessage, reply: ServerResponse): Promise<void> {
   let text = "";
   for await (const chunk of asked) text += String(chunk);
-  if (asked.url === "/elsewhere") elsewhere++;
-  const name = (asked.url ?? "").slice(1).split("?")[0] as keyof typeof honest;
-  const { status = 200, headers = {}, body } = (script[name] ?? honest.admit)(JSON.parse(text) as Review);
+  const name = (asked.url ?? "").slice(1).split("?")[0] as keyof typeof script;
+  const review = (asked.method === "GET" ? {} : JSON.parse(text)) as Review;
+  const { status = 200, headers = {}, body } = (script[name] ?? honest.admit)(review);
   reply.writeHead(status, { "content-type": "application/json", ...headers });
   reply.end(typeof body === "string" ? body : JSON.stringify(body));
 }
@@ -200,8 +203,8 @@ const lies: [name: string, lie: (review: Review) => Lie][] = [
     (review) => ({ ...admits({})(review), status: 308, headers: { location: `${url}/elsewhere` } }),
   ],
   [
-    "sends on to the metadata of a cloud",
-    () => ({ status: 307, headers: { location: "http://169.254.169.254/latest" }, body: "" }),
+    "sends on to where nobody listens",
+    (review) => ({ ...admits({})(review), status: 307, headers: { location: "http://127.0.0.1:1/latest" } }),
   ],
   ["answers nothing", () => ({ body: "" })],
   ["answers null", () => ({ body: "null" })],
@@ -215,7 +218,6 @@ attacks(
   lies.map(([name, lie]) => [`a webhook of admission ${name}`, lie] as const),
   async (lie) => {
     script.admit = lie;
-    const gone = elsewhere;
     const { status, text } = await send("POST", maps, {
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -224,7 +226,6 @@ attacks(
     });
     script.admit = honest.admit;
     assert.ok(status >= 400, `answered with ${status}: ${text.slice(0, 200)}`);
-    assert.equal(elsewhere, gone, "the server followed a redirect");
     assert.equal(({} as { polluted?: string }).polluted, undefined);
     const stored =
       (await send("GET", maps)).text + (await send("GET", "/api/v1/namespaces/orch-system/configmaps")).text;
