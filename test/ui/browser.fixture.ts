@@ -58,10 +58,10 @@ export async function visit(
 }
 
 const networkChanged = "ERR_NETWORK_CHANGED";
-/** The page that tells of it may come while the next attempt is under way, and breaks that off. */
-const toldOfIt = 'another navigation to "chrome-error:';
+/** The page that tells of it may come while the next attempt is under way, and so may one that was begun before. */
+const interrupted = "is interrupted by another navigation";
 const isBrokenOff = ({ message }: Error): boolean =>
-  message.includes(networkChanged) || message.includes(toldOfIt);
+  message.includes(networkChanged) || message.includes(interrupted);
 
 /**
  * Chromium breaks off what it loads when interfaces of the machine come or go, as those of other tests do: the page

@@ -8,6 +8,7 @@ import { requestedOrganizations, selfSigned } from "#authn";
 import { silentLog, virtualClock } from "#base";
 import type { ApiClient } from "#client";
 import { dialects } from "#dialect";
+import { eventually } from "#kit";
 import { certificateFiles } from "./certificate-files.ts";
 import { clientConfigText } from "./client-config-text.ts";
 import { certificateRotation, newKey, retryMilliseconds, rotationTime } from "./rotation.ts";
@@ -132,10 +133,7 @@ test("a certificate is replaced before it ends, and a denial is followed by anot
   await clock.advance(0.69 * 86_400_000);
   assert.equal(made.length, 0);
   await clock.advance(0.02 * 86_400_000);
-  for (let turn = 0; gotten.length === 0 && turn < 1000; turn++) {
-    await new Promise((resolve) => setImmediate(resolve));
-    await clock.advance(2000);
-  }
+  await eventually(async () => gotten.length > 0, { clock, milliseconds: 2000 });
   await running;
   assert.equal(made.length, 2);
   assert.deepEqual(gotten, [1e12 + 10 * 86_400_000]);

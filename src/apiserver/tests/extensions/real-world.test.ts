@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
+import { eventually } from "#kit";
 import { type Json, at, serve } from "../../server.fixture.ts";
 import { deliveryDefinitions } from "./delivery-definitions.fixture.ts";
 import { networkDefinitions } from "./network-definitions.fixture.ts";
@@ -29,10 +30,7 @@ function sample(described: Described): Json {
 }
 
 async function served(described: Described): Promise<void> {
-  for (let turn = 0; (await ask("GET", pathOf(described))).status !== 200; turn++) {
-    assert.ok(turn < 5000, `${described.kind} is never served`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  await eventually(async () => (await ask("GET", pathOf(described))).status === 200);
 }
 
 test("there are at least 40 definitions, and the server takes all of them", async () => {
