@@ -106,7 +106,7 @@ test("after stop() nothing keeps the process alive", async () => {
     process.execPath,
     ["--conditions=orch-source", "--input-type=module", "-e", program],
     {
-      timeout: 30_000,
+      timeout: 80_000,
       cwd: join(import.meta.dirname, "..", ".."),
     },
   );

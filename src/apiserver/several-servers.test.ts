@@ -14,7 +14,7 @@ const clientsOf = ({ servers }: Several): readonly ApiClient[] => servers.map(({
 
 test(
   "servers that share a store charge a quota to the last, and no further",
-  { timeout: 30_000 },
+  { timeout: 60_000 },
   async () => {
     await using several = await startSeveral(3);
     const clients = clientsOf(several);
@@ -37,7 +37,7 @@ test(
   },
 );
 
-test("servers that share a store evict as many pods as a budget allows", { timeout: 30_000 }, async () => {
+test("servers that share a store evict as many pods as a budget allows", async () => {
   await using several = await startSeveral(3, { flags: ["--disable-admission-plugins=ServiceAccount"] });
   const clients = clientsOf(several);
   const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
@@ -84,7 +84,7 @@ test("servers that share a store evict as many pods as a budget allows", { timeo
 
 test(
   "servers that start at the same time make what a cluster has, and then leave each other's work alone",
-  { timeout: 30_000 },
+  { timeout: 60_000 },
   async () => {
     const clock = virtualClock(Date.now());
     await using several = await startSeveral(3, { clock });
@@ -104,7 +104,7 @@ test(
 
 test(
   "a server starts on a store that is full, so that something can be deleted",
-  { timeout: 30_000 },
+  { timeout: 60_000 },
   async () => {
     const store = new MemoryStore();
     const before = await startOn(store);

@@ -9,7 +9,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 test(
   "one leads, the other takes over when it stops, and a leader that cannot renew gives up",
-  { timeout: 20_000 },
+  { timeout: 60_000 },
   async () => {
     await using server = await startServer({ store: "memory" });
     const clock = virtualClock(Date.now());

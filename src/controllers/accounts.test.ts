@@ -32,7 +32,7 @@ const claimSpec = {
   resources: { requests: { storage: "1Gi" } },
 };
 
-test("controllers with accounts of their own are refused nothing", { timeout: 60_000 }, async () => {
+test("controllers with accounts of their own are refused nothing", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--disable-admission-plugins=ServiceAccount"],

@@ -73,15 +73,14 @@ const bare: [name: string, spec: object, expected: Told][] = [
   ],
 ];
 for (const [name, spec, expected] of bare)
-  test(`budgets: ${name}`, { timeout: 30_000 }, () =>
+  test(`budgets: ${name}`, () =>
     withController(disruptionController, async ({ client }) => {
       for (const each of ["a", "b", "c"]) await createPod(client, each);
       await guard(client, spec);
       assert.deepEqual(await told(client, 3), expected);
-    }),
-  );
+    }));
 
-test("budgets: a share counts what the owner asks for", { timeout: 30_000 }, () =>
+test("budgets: a share counts what the owner asks for", () =>
   withController(disruptionController, async ({ client }) => {
     const set = await client.of(kinds.replicaSets).create({
       metadata: { name: "web", namespace },
@@ -97,10 +96,9 @@ test("budgets: a share counts what the owner asks for", { timeout: 30_000 }, () 
     // 30 % of four is two pods, rounded up.
     const expected = { healthy: 3, desired: 2, allowed: 1, expected: 4, reason: "SufficientPods" };
     assert.deepEqual(await told(client, 3), expected);
-  }),
-);
+  }));
 
-test("budgets: an owner without a size allows nothing, and an event says why", { timeout: 30_000 }, () =>
+test("budgets: an owner without a size allows nothing, and an event says why", () =>
   withController(disruptionController, async ({ client }) => {
     const map = await client.of(kinds.configMaps).create({ metadata: { name: "boss", namespace } });
     await createPod(client, "a", { ...map, apiVersion: "v1", kind: "ConfigMap" });
@@ -114,8 +112,7 @@ test("budgets: an owner without a size allows nothing, and an event says why", {
           "Failed to calculate the number of expected pods: configmaps does not implement the scale subresource",
       ),
     );
-  }),
-);
+  }));
 
 const eventsFor = (client: ApiClient, reason: string) =>
   until(async () => {
@@ -124,7 +121,7 @@ const eventsFor = (client: ApiClient, reason: string) =>
     return found.length > 0 && found;
   });
 
-test("a pod that two budgets guard is told so", { timeout: 20_000 }, () =>
+test("a pod that two budgets guard is told so", () =>
   withController(disruptionController, async ({ client }) => {
     await guard(client, { minAvailable: 1 });
     await client.of(kinds.podDisruptionBudgets).create({
@@ -138,10 +135,9 @@ test("a pod that two budgets guard is told so", { timeout: 20_000 }, () =>
       event!.note ?? "",
       /^Pod "default"\/"a" matches multiple PodDisruptionBudgets. {2}Chose "[bc]" arbitrarily\.$/,
     );
-  }),
-);
+  }));
 
-test("a pod that was evicted and not deleted in time counts again, and is told so", { timeout: 20_000 }, () =>
+test("a pod that was evicted and not deleted in time counts again, and is told so", () =>
   withController(disruptionController, async ({ client }) => {
     await createPod(client, "a");
     await guard(client, { minAvailable: 1 });
@@ -152,10 +148,9 @@ test("a pod that was evicted and not deleted in time counts again, and is told s
     const [event] = await eventsFor(client, "NotDeleted");
     assert.equal(event!.note, "Pod was expected by PDB default/default to be deleted but it wasn't");
     assert.equal((await told(client, 1)).healthy, 1);
-  }),
-);
+  }));
 
-test("pods that have ended are expected, too, but not healthy", { timeout: 30_000 }, () =>
+test("pods that have ended are expected, too, but not healthy", () =>
   withController(disruptionController, async ({ client }) => {
     await createPod(client, "a");
     await createPod(client, "b");
@@ -164,5 +159,4 @@ test("pods that have ended are expected, too, but not healthy", { timeout: 30_00
     await guard(client, { minAvailable: 1 });
     const { expected, healthy, allowed } = await told(client, 1);
     assert.deepEqual({ expected, healthy, allowed }, { expected: 2, healthy: 1, allowed: 0 });
-  }),
-);
+  }));

@@ -117,7 +117,7 @@ const refers = (name: string, uid: string, more: object = {}) => ({
   ...more,
 });
 
-test("in the background dependents go after their owner, through all generations", { timeout: 30_000 }, () =>
+test("in the background dependents go after their owner, through all generations", () =>
   withController(garbageCollector, async ({ client }) => {
     const a = await make(client, "a");
     const b = await make(client, "b", [refers("a", a)]);
@@ -127,10 +127,9 @@ test("in the background dependents go after their owner, through all generations
     await until(() => gone(maps(client).get("b", inDefault)));
     await until(() => gone(client.of(kinds.serviceAccounts).get("c", inDefault)));
     await maps(client).get("stranger", inDefault);
-  }),
-);
+  }));
 
-test("in the foreground the owner waits for those that block it", { timeout: 30_000 }, () =>
+test("in the foreground the owner waits for those that block it", () =>
   withController(garbageCollector, async ({ client }) => {
     const a = await make(client, "a");
     await make(client, "b", [refers("a", a, { blockOwnerDeletion: true })]);
@@ -141,10 +140,9 @@ test("in the foreground the owner waits for those that block it", { timeout: 30_
     await maps(client).patch("b", "merge", { metadata: { finalizers: null } }, inDefault);
     await until(() => gone(maps(client).get("a", inDefault)));
     assert.ok(await gone(maps(client).get("b", inDefault)));
-  }),
-);
+  }));
 
-test("orphans stay, without the owner that went", { timeout: 30_000 }, () =>
+test("orphans stay, without the owner that went", () =>
   withController(garbageCollector, async ({ client }) => {
     const a = await make(client, "a");
     await make(client, "b", [refers("a", a)]);
@@ -152,10 +150,9 @@ test("orphans stay, without the owner that went", { timeout: 30_000 }, () =>
     await maps(client).delete("a", { ...inDefault, propagation: "Orphan" });
     await until(() => gone(maps(client).get("a", inDefault)));
     assert.equal((await maps(client).get("b", inDefault)).metadata.ownerReferences, undefined);
-  }),
-);
+  }));
 
-test("an owner that never was, or is another one by now, does not count", { timeout: 30_000 }, () =>
+test("an owner that never was, or is another one by now, does not count", () =>
   withController(garbageCollector, async ({ client }) => {
     const a = await make(client, "a");
     await make(client, "both", [refers("a", a), refers("ghost", "11111111-1111-4111-8111-111111111111")]);
@@ -164,10 +161,9 @@ test("an owner that never was, or is another one by now, does not count", { time
     await until(
       async () => (await maps(client).get("both", inDefault)).metadata.ownerReferences?.length === 1,
     );
-  }),
-);
+  }));
 
-test("owners of a kind that nobody serves are taken for present", { timeout: 30_000 }, () =>
+test("owners of a kind that nobody serves are taken for present", () =>
   withController(garbageCollector, async ({ client }) => {
     await make(client, "kept", [
       { apiVersion: "example.com/v1", kind: "Thing", name: "x", uid: "33333333-3333-4333-8333-333333333333" },
@@ -177,5 +173,4 @@ test("owners of a kind that nobody serves are taken for present", { timeout: 30_
     await maps(client).delete("a", inDefault);
     await until(() => gone(maps(client).get("b", inDefault)));
     await maps(client).get("kept", inDefault);
-  }),
-);
+  }));

@@ -19,7 +19,7 @@ for (const [isOn, phase, reasons] of [
 ] as const)
   test(
     `a pod of a deleted node is ${phase} when it goes, with PodDisruptionConditions=${isOn}`,
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     () =>
       withTimedController(
         podGcController,
@@ -41,7 +41,7 @@ for (const [isOn, phase, reasons] of [
 for (const isOn of [true, false])
   test(
     `a pod that ends on a node out of service is ${isOn ? "" : "not "}forced, with NodeOutOfServiceVolumeDetach=${isOn}`,
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     async () => {
       const clock = virtualClock(Date.now());
       const taints = [{ key: dialects.orch.names.taints.outOfService, value: "x", effect: "NoExecute" }];
@@ -80,7 +80,7 @@ for (const [isOn, reasons] of [
 ] as const)
   test(
     `a pod that a taint expels is ${isOn ? "" : "not "}told why, with PodDisruptionConditions=${isOn}`,
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     () =>
       withController(
         taintEvictionController,

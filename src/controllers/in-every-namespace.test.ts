@@ -7,7 +7,7 @@ import { decide, rootCaController } from "./root-ca.ts";
 import { roleAggregationController } from "./role-aggregation.ts";
 import { serviceAccountController } from "./service-accounts.ts";
 
-test("every namespace has a default account, also after it was deleted", { timeout: 20_000 }, () =>
+test("every namespace has a default account, also after it was deleted", () =>
   withController(serviceAccountController, async ({ client }) => {
     const accounts = client.of(kinds.serviceAccounts);
     const find = (namespace: string) => until(() => orNone(accounts.get("default", { namespace })));
@@ -17,8 +17,7 @@ test("every namespace has a default account, also after it was deleted", { timeo
     await accounts.delete("default", { namespace: "x" });
     const again = await find("x");
     assert.notEqual(again.metadata.uid, metadata.uid);
-  }),
-);
+  }));
 
 const described = { annotations: { "orch.io/description": "any" } } as never;
 const contents: [name: string, present: Parameters<typeof decide>[0], expected: ReturnType<typeof decide>][] =
@@ -38,7 +37,7 @@ for (const [name, present, expected] of contents)
 
 test(
   "every namespace has the server's authorities, whatever somebody makes of them",
-  { timeout: 20_000 },
+  { timeout: 60_000 },
   () =>
     withController(
       (context) => rootCaController(context, "CA"),
@@ -61,7 +60,7 @@ test(
     ),
 );
 
-test("a gathering role follows the roles it gathers", { timeout: 20_000 }, () =>
+test("a gathering role follows the roles it gathers", () =>
   withController(roleAggregationController, async ({ client }) => {
     const roles = client.of(kinds.clusterRoles);
     const rule = { apiGroups: ["example.com"], resources: ["things"], verbs: ["get"] };
@@ -76,5 +75,4 @@ test("a gathering role follows the roles it gathers", { timeout: 20_000 }, () =>
     await until(async () => ((await roles.get("admin")).rules?.length ?? 0) > 5);
     await roles.delete("part");
     await until(async () => !(await roles.get("all")).rules?.length);
-  }),
-);
+  }));

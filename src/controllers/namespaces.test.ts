@@ -30,7 +30,7 @@ test("conditions of others stay, and times move only with what they tell", () =>
 
 const inX = { namespace: "x" };
 
-test("a namespace goes with everything in it", { timeout: 20_000 }, () =>
+test("a namespace goes with everything in it", () =>
   withController(
     (context) => namespaceController(context, 0),
     async ({ client }) => {
@@ -50,10 +50,9 @@ test("a namespace goes with everything in it", { timeout: 20_000 }, () =>
         assert.deepEqual((await client.of(kind).list({ namespace: "x" })).items, []);
       assert.equal((await client.of(kinds.namespaces).list()).items.length, 4);
     },
-  ),
-);
+  ));
 
-test("what a finalizer holds is reported, and the namespace goes when it lets go", { timeout: 20_000 }, () =>
+test("what a finalizer holds is reported, and the namespace goes when it lets go", () =>
   withTimedController(
     (context) => namespaceController(context, 0),
     async ({ client, until }) => {
@@ -74,5 +73,4 @@ test("what a finalizer holds is reported, and the namespace goes when it lets go
       await maps.patch("held", "merge", { metadata: { finalizers: null } }, inX);
       await until(() => gone(namespaces.get("x")));
     },
-  ),
-);
+  ));

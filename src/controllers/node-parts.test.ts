@@ -43,7 +43,7 @@ const steps: [nodes: number, from: number, to: number][] = [
 for (const [nodes, from, to] of steps)
   test(`${nodes} nodes lead from step ${from} to step ${to}`, () => assert.equal(stepFor(nodes, from), to));
 
-test("every node gets one range, however often it changes before that is seen", { timeout: 30_000 }, () =>
+test("every node gets one range, however often it changes before that is seen", () =>
   withController(
     (context) =>
       nodeIpamController(context, {
@@ -65,10 +65,9 @@ test("every node gets one range, however often it changes before that is seen", 
       assert.equal(await until(() => rangeOf("a")), "10.0.0.0/24");
       assert.equal(await until(() => rangeOf("b")), "10.0.1.0/24");
     },
-  ),
-);
+  ));
 
-test("nodes get a range of each family, and none of services", { timeout: 30_000 }, () =>
+test("nodes get a range of each family, and none of services", () =>
   withController(
     (context) =>
       nodeIpamController(context, {
@@ -85,5 +84,4 @@ test("nodes get a range of each family, and none of services", { timeout: 30_000
       });
       assert.deepEqual([podCIDR, podCIDRs], ["fd00::/64", ["fd00::/64", "10.0.1.0/24"]]);
     },
-  ),
-);
+  ));

@@ -4,7 +4,7 @@ import { kinds } from "#client";
 import { until, withController } from "./cluster.fixture.ts";
 import { roleAggregationController } from "./role-aggregation.ts";
 
-test("gathered rules are applied, and owned by the controller", { timeout: 30_000 }, () =>
+test("gathered rules are applied, and owned by the controller", () =>
   withController(roleAggregationController, async ({ client }) => {
     const roles = client.of(kinds.clusterRoles);
     const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }];
@@ -23,5 +23,4 @@ test("gathered rules are applied, and owned by the controller", { timeout: 30_00
     assert.equal(owner?.manager, "clusterrole-aggregation-controller");
     await roles.delete("part");
     await until(async () => !(await roles.get("whole")).rules?.length);
-  }),
-);
+  }));

@@ -32,7 +32,7 @@ const secretOf = (client: ApiClient, name: string, of: { account: string; uid?: 
   } as never;
 };
 
-test("a token secret gets what is missing in it, and goes with its account", { timeout: 30_000 }, () =>
+test("a token secret gets what is missing in it, and goes with its account", () =>
   withController(
     (context) => serviceAccountTokenController(context, settings),
     async ({ client }) => {
@@ -76,10 +76,9 @@ test("a token secret gets what is missing in it, and goes with its account", { t
       await accounts.delete("builder", { namespace });
       for (const name of ["empty", "wrong"]) await until(() => gone(secrets.get(name, { namespace })));
     },
-  ),
-);
+  ));
 
-test("a token secret of no account is removed", { timeout: 30_000 }, () =>
+test("a token secret of no account is removed", () =>
   withController(
     (context) => serviceAccountTokenController(context, settings),
     async ({ client }) => {
@@ -90,5 +89,4 @@ test("a token secret of no account is removed", { timeout: 30_000 }, () =>
       for (const name of ["of-nobody", "of-an-earlier-one"])
         await until(() => gone(secrets.get(name, { namespace })));
     },
-  ),
-);
+  ));

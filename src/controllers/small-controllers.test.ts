@@ -17,7 +17,7 @@ for (const [name, list, expected] of lists)
   test(`${name} is ${expected ? "on" : "off"} with ${list.join(",")}`, () =>
     assert.equal(isEnabled(name, list), expected));
 
-test("a quota counts what is there", { timeout: 30_000 }, () =>
+test("a quota counts what is there", () =>
   withController(resourceQuotaController, async ({ client }) => {
     const namespace = "default";
     const quotas = client.of(kinds.resourceQuotas);
@@ -35,10 +35,9 @@ test("a quota counts what is there", { timeout: 30_000 }, () =>
       return found?.["pods"] === "1" && found?.["configmaps"] === "1" && found;
     });
     assert.deepEqual(used, { configmaps: "1", pods: "1", "requests.cpu": "500m" });
-  }),
-);
+  }));
 
-test("a bootstrap token signs the cluster's public information", { timeout: 30_000 }, () =>
+test("a bootstrap token signs the cluster's public information", () =>
   withController(bootstrapSignerController, async ({ client }) => {
     const { publicNamespace, systemNamespace } = client.dialect.data;
     await client
@@ -60,5 +59,4 @@ test("a bootstrap token signs the cluster's public information", { timeout: 30_0
     });
     const token = { id: "abcdef", secret: "0123456789abcdef", mayBeUsedForSigning: true, expires: undefined };
     assert.equal(data["jws-kubeconfig-abcdef"], detachedSignature("x", token));
-  }),
-);
+  }));

@@ -11,7 +11,7 @@ const byAgent = `TerminationBy${dialects.orch.spelling.word("NodeAgent")}`;
 
 test(
   "an announced disruption that did not happen within two minutes is taken back",
-  { timeout: 20_000 },
+  { timeout: 60_000 },
   async () => {
     const clock = virtualClock(Date.UTC(2030, 0, 1));
     const began = clock.now();

@@ -27,7 +27,7 @@ for (const [name, tolerations, taints, seconds] of cases) {
 
 test(
   "pods leave a tainted node when their time is over, and stay when the taint goes first",
-  { timeout: 20_000 },
+  { timeout: 60_000 },
   async () => {
     const clock = virtualClock(Date.now());
     await withController(

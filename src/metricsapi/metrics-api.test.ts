@@ -29,7 +29,7 @@ const pod = (name: string) => ({
   spec: { nodeName: "n1", containers: [{ name: "main", image: "i" }] },
 });
 
-test("nodes and running pods are listed with what they use", { timeout: 30_000 }, async () => {
+test("nodes and running pods are listed with what they use", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--disable-admission-plugins=ServiceAccount"],

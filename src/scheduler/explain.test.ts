@@ -5,7 +5,7 @@ import { silentLog, systemClock } from "#base";
 import { kinds } from "#client";
 import { explainPod } from "./explain.ts";
 
-test("every reason of every node is told", { timeout: 20_000 }, async () => {
+test("every reason of every node is told", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"],

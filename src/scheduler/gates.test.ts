@@ -101,7 +101,7 @@ for (const [isOn, reasons] of [
 ] as const)
   test(
     `a victim is ${isOn ? "" : "not "}told why it goes, with PodDisruptionConditions=${isOn}`,
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     () =>
       withGates({ PodDisruptionConditions: isOn }, async ({ client, until }) => {
         const pods = client.of(kinds.pods);
@@ -128,7 +128,7 @@ for (const [isOn, fits] of [
 ] as const)
   test(
     `what an agent has given counts ${isOn ? "" : "not "}beside what is asked for, with InPlacePodVerticalScaling=${isOn}`,
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     () =>
       withGates({ InPlacePodVerticalScaling: isOn }, async ({ client, until }) => {
         const pods = client.of(kinds.pods);
@@ -156,7 +156,7 @@ for (const [isOn, expected] of [
 ] as const)
   test(
     `a gated pod is ${isOn ? "left alone" : "tried, which the server refuses"}, with PodSchedulingReadiness=${isOn}`,
-    { timeout: 20_000 },
+    { timeout: 60_000 },
     () =>
       withGates({ PodSchedulingReadiness: isOn }, async ({ client, until }) => {
         const pods = client.of(kinds.pods);

@@ -6,7 +6,7 @@ import { addNode, addPod, withScheduler } from "./cluster.fixture.ts";
 const nodeOf = async (client: ApiClient, name: string): Promise<string | undefined> =>
   (await client.of(kinds.pods).get(name, { namespace: "default" })).spec.nodeName;
 
-test("pods are bound to the node, and an event says so", { timeout: 20_000 }, () =>
+test("pods are bound to the node, and an event says so", () =>
   withScheduler(async ({ client, until }) => {
     await addNode(client, "n1");
     await addPod(client, "a");
@@ -17,10 +17,9 @@ test("pods are bound to the node, and an event says so", { timeout: 20_000 }, ()
       ),
     );
     assert.equal(event.note, "Successfully assigned default/a to n1");
-  }),
-);
+  }));
 
-test("a pod that fits nowhere is said so, and bound when there is room", { timeout: 20_000 }, () =>
+test("a pod that fits nowhere is said so, and bound when there is room", () =>
   withScheduler(async ({ client, until }) => {
     await addNode(client, "small", "1");
     await addPod(client, "big", "1500m");
@@ -45,10 +44,9 @@ test("a pod that fits nowhere is said so, and bound when there is room", { timeo
     );
     await addNode(client, "large", "4");
     assert.equal(await until(() => nodeOf(client, "big")), "large");
-  }),
-);
+  }));
 
-test("no more pods are bound than fit, though all come at once", { timeout: 20_000 }, () =>
+test("no more pods are bound than fit, though all come at once", () =>
   withScheduler(async ({ client, until }) => {
     await addNode(client, "n1", "1");
     await Promise.all(["a", "b", "c", "d"].map((name) => addPod(client, name, "400m")));
@@ -63,10 +61,9 @@ test("no more pods are bound than fit, though all come at once", { timeout: 20_0
       );
     });
     assert.equal(decided.filter(({ spec }) => spec.nodeName).length, 2);
-  }),
-);
+  }));
 
-test("pods of another scheduler and gated pods are left alone", { timeout: 20_000 }, () =>
+test("pods of another scheduler and gated pods are left alone", () =>
   withScheduler(async ({ client, until }) => {
     await addNode(client, "n1");
     await addPod(client, "foreign", "1m", { schedulerName: "mine" });
@@ -79,10 +76,9 @@ test("pods of another scheduler and gated pods are left alone", { timeout: 20_00
       .of(kinds.pods)
       .patch("gated", "merge", { spec: { schedulingGates: [] } }, { namespace: "default" });
     assert.equal(await until(() => nodeOf(client, "gated")), "n1");
-  }),
-);
+  }));
 
-test("a binding that the server fails is tried again", { timeout: 20_000 }, () => {
+test("a binding that the server fails is tried again", () => {
   let met: () => number;
   return withScheduler(
     async ({ client, until }) => {
@@ -108,7 +104,7 @@ test("a binding that the server fails is tried again", { timeout: 20_000 }, () =
   );
 });
 
-test("a pod that is being deleted is not placed, and an event says so", { timeout: 20_000 }, () =>
+test("a pod that is being deleted is not placed, and an event says so", () =>
   withScheduler(async ({ client, until }) => {
     const pods = client.of(kinds.pods);
     await pods.create({
@@ -124,5 +120,4 @@ test("a pod that is being deleted is not placed, and an event says so", { timeou
     await addPod(client, "other");
     await until(() => nodeOf(client, "other"));
     assert.equal(await nodeOf(client, "held"), undefined);
-  }),
-);
+  }));

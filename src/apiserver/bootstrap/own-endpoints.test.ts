@@ -27,7 +27,7 @@ async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
   }
 }
 
-test("the server's own service has its address behind it", { timeout: 20_000 }, async () => {
+test("the server's own service has its address behind it", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--advertise-address=192.0.2.7", "--secure-port=7443"],
@@ -48,7 +48,7 @@ test("the server's own service has its address behind it", { timeout: 20_000 }, 
   );
 });
 
-test("an address of this machine only is told to nobody", { timeout: 20_000 }, async () => {
+test("an address of this machine only is told to nobody", async () => {
   await using server = await startServer({ store: "memory" });
   await server.client.of(kinds.services).get("orch", inDefault);
   assert.deepEqual((await server.client.of(endpoints).list()).items, []);

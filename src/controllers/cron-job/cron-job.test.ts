@@ -15,7 +15,7 @@ const reasons: [name: string, schedule: string, reason: string, note: RegExp][] 
   ],
 ];
 for (const [name, schedule, reason, note] of reasons)
-  test(`a schedule is refused with an event: ${name}`, { timeout: 30_000 }, async () => {
+  test(`a schedule is refused with an event: ${name}`, async () => {
     await withController(cronJobController, async ({ client }) => {
       const metadata = { creationTimestamp: null };
       const template = {
@@ -32,7 +32,7 @@ for (const [name, schedule, reason, note] of reasons)
     });
   });
 
-test("a new schedule begins with its next time", { timeout: 30_000 }, async () => {
+test("a new schedule begins with its next time", async () => {
   const clock = virtualClock(Math.ceil(Date.now() / 60_000) * 60_000 + 20_000);
   await withController(
     cronJobController,

@@ -17,7 +17,7 @@ const draft = (image: string) => ({
 
 test(
   "a deployment makes a replica set, its pods, and another set for another template",
-  { timeout: 30_000 },
+  { timeout: 60_000 },
   () =>
     withController([deploymentController, replicaSetController], async ({ client }) => {
       const deployments = client.of(kinds.deployments);
@@ -51,7 +51,7 @@ test(
     }),
 );
 
-test("the annotation for it rolls a deployment back, and goes", { timeout: 30_000 }, () =>
+test("the annotation for it rolls a deployment back, and goes", () =>
   withController([deploymentController, replicaSetController], async ({ client }) => {
     const deployments = client.of(kinds.deployments);
     const rollback = client.dialect.names.annotations.deprecatedRollbackTo;
@@ -70,10 +70,9 @@ test("the annotation for it rolls a deployment back, and goes", { timeout: 30_00
     await deployments.patch("web", "merge", { metadata }, { namespace });
     await until(async () => (await imageOf()) === "one");
     await until(async () => (await revision()) === "3");
-  }),
-);
+  }));
 
-test("a set of the right size keeps its annotations when only the surge changes", { timeout: 30_000 }, () =>
+test("a set of the right size keeps its annotations when only the surge changes", () =>
   withController([deploymentController, replicaSetController], async ({ client }) => {
     const deployments = client.of(kinds.deployments);
     await deployments.create(draft("one") as never);
@@ -86,5 +85,4 @@ test("a set of the right size keeps its annotations when only the surge changes"
     await deployments.patch("web", "merge", { spec: { strategy } }, { namespace });
     await until(async () => (await deployments.get("web", { namespace })).status.observedGeneration === 2);
     assert.equal(await maxOf(), "3");
-  }),
-);
+  }));

@@ -30,7 +30,7 @@ const createService = (client: ApiClient, spec: object) =>
     spec: { ports: [{ port: 80, targetPort: "http" }], ...spec },
   });
 
-test("endpoints tell ready pods from others, and follow a pod's readiness", { timeout: 30_000 }, () =>
+test("endpoints tell ready pods from others, and follow a pod's readiness", () =>
   withController(endpointsController, async ({ client }) => {
     await createPod(client, "a", "10.1.0.1", true);
     await createPod(client, "b", "10.1.0.2", false);
@@ -51,8 +51,7 @@ test("endpoints tell ready pods from others, and follow a pod's readiness", { ti
       .of(kinds.pods)
       .patch("b", "strategic", { status: { conditions } }, { namespace, subresource });
     await until(async () => (await shown())?.ready.length === 2);
-  }),
-);
+  }));
 
 test("ports that different pods have are told with the addresses of each", () => {
   const pod = (name: string, podIP: string, ports: object[]): SeenPod =>
@@ -89,7 +88,7 @@ test("ports that different pods have are told with the addresses of each", () =>
   );
 });
 
-test("a slice holds a service's pods, without those whose node is not known", { timeout: 30_000 }, () =>
+test("a slice holds a service's pods, without those whose node is not known", () =>
   withController(endpointSliceController, async ({ client }) => {
     await createPod(client, "a", "10.1.0.1", true);
     await createService(client, { selector: { app: "web" } });
@@ -116,12 +115,11 @@ test("a slice holds a service's pods, without those whose node is not known", { 
     });
     assert.equal(slice!.metadata.labels?.["orch.io/service-name"], "web");
     assert.equal(slice!.metadata.labels?.["team"], "x");
-  }),
-);
+  }));
 
 test(
   "endpoints of a service without selector are mirrored until they ask not to be",
-  { timeout: 30_000 },
+  { timeout: 60_000 },
   () =>
     withController(endpointSliceMirroringController, async ({ client }) => {
       await createService(client, {});
@@ -145,7 +143,7 @@ test(
     }),
 );
 
-test("a slice keeps its name when its last pod goes", { timeout: 30_000 }, () =>
+test("a slice keeps its name when its last pod goes", () =>
   withController(endpointSliceController, async ({ client }) => {
     await client.of(kinds.nodes).create({ metadata: { name: "n1" } });
     await createPod(client, "a", "10.1.0.1", true);
@@ -162,8 +160,7 @@ test("a slice keeps its name when its last pod goes", { timeout: 30_000 }, () =>
     await client.of(kinds.pods).delete("a", { namespace, graceSeconds: 0 });
     const empty = await until(() => sliceOf(0));
     assert.deepEqual([empty.metadata.name, empty.ports ?? null], [full.metadata.name, null]);
-  }),
-);
+  }));
 
 test("of too many addresses each subset keeps its share, ready ones first", () => {
   const addresses = (count: number) => Array.from({ length: count }, (_, at) => ({ ip: `10.0.0.${at}` }));
@@ -192,7 +189,7 @@ test("of too many addresses each subset keeps its share, ready ones first", () =
   ]);
 });
 
-test("a service is told of pods that are left out of its slices", { timeout: 30_000 }, () =>
+test("a service is told of pods that are left out of its slices", () =>
   withController(endpointSliceController, async ({ client }) => {
     await createPod(client, "a", "10.1.0.1", true);
     await createService(client, { selector: { app: "web" } });
@@ -202,10 +199,9 @@ test("a service is told of pods that are left out of its slices", { timeout: 30_
     });
     const text = "skipping Pod a for Service default/web: Node n1 Not Found";
     assert.equal(event.note, `Error updating Endpoint Slices for Service default/web: ${text}`);
-  }),
-);
+  }));
 
-test("slices of an earlier service of the same name are not reused", { timeout: 30_000 }, () =>
+test("slices of an earlier service of the same name are not reused", () =>
   withController(endpointSliceController, async ({ client }) => {
     const { serviceName, endpointSliceManagedBy } = client.dialect.names.labels;
     await client.of(kinds.endpointSlices).create({
@@ -228,10 +224,9 @@ test("slices of an earlier service of the same name are not reused", { timeout: 
       const names = items.map(({ metadata }) => metadata.name!).filter((name) => name.startsWith("web-"));
       return names.length === 1 && names[0] !== "web-old";
     });
-  }),
-);
+  }));
 
-test("a slice has no more endpoints than it may", { timeout: 30_000 }, () =>
+test("a slice has no more endpoints than it may", () =>
   withController(
     (context) => endpointSliceController(context, 1),
     async ({ client }) => {
@@ -248,5 +243,4 @@ test("a slice has no more endpoints than it may", { timeout: 30_000 }, () =>
         [1, 1],
       );
     },
-  ),
-);
+  ));

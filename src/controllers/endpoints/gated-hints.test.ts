@@ -12,7 +12,7 @@ const { labels: labelNames, annotations: annotationNames } = dialects.orch.names
 for (const isOn of [true, false])
   test(
     `endpoints ${isOn ? "have" : "do not have"} hints, with TopologyAwareHints=${isOn}`,
-    { timeout: 30_000 },
+    { timeout: 60_000 },
     () =>
       withController(
         endpointSliceController,

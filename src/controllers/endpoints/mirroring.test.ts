@@ -49,7 +49,7 @@ async function createMirrored(client: ApiClient, annotations: Record<string, str
   await client.of(kinds.endpoints).create({ metadata: { name: "web", namespace, annotations }, subsets });
 }
 
-test("a mirrored slice follows the annotations", { timeout: 30_000 }, () =>
+test("a mirrored slice follows the annotations", () =>
   withController(endpointSliceMirroringController, async ({ client }) => {
     await createMirrored(client, { first: "1", second: "2" });
     const annotations = async () => {
@@ -62,10 +62,9 @@ test("a mirrored slice follows the annotations", { timeout: 30_000 }, () =>
     await until(async () => (await annotations()) === '{"first":"3"}');
     const [slice] = (await client.of(kinds.endpointSlices).list({ namespace })).items;
     assert.equal(slice!.metadata.generateName, undefined);
-  }),
-);
+  }));
 
-test("people are told of addresses that are not mirrored", { timeout: 30_000 }, () =>
+test("people are told of addresses that are not mirrored", () =>
   withController(endpointSliceMirroringController, async ({ client }) => {
     await client
       .of(kinds.services)
@@ -76,8 +75,7 @@ test("people are told of addresses that are not mirrored", { timeout: 30_000 }, 
       return items.find(({ reason }) => reason === "TooManyAddressesToMirror");
     });
     assert.match(JSON.stringify(event), /A max of 1000 addresses .* 1 addresses were skipped/);
-  }),
-);
+  }));
 
 test("of each subset so many are mirrored as an operator says", () => {
   const found = mirrored(endpointsOf(5), 2);

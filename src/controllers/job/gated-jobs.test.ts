@@ -41,7 +41,7 @@ for (const [isOn, reason] of [
   [true, "PodFailurePolicy"],
   [false, "BackoffLimitExceeded"],
 ] as const)
-  test(`a job fails by ${reason}, with JobPodFailurePolicy=${isOn}`, { timeout: 30_000 }, () =>
+  test(`a job fails by ${reason}, with JobPodFailurePolicy=${isOn}`, () =>
     withJob({ podFailurePolicy: policy, backoffLimit: 0 }, { JobPodFailurePolicy: isOn }, async (cluster) => {
       const { client, until } = cluster;
       const pod = await firstPod(cluster);
@@ -59,8 +59,7 @@ for (const [isOn, reason] of [
         return status.conditions?.find(({ type }) => type === "Failed");
       });
       assert.equal(failed.reason, reason);
-    }),
-  );
+    }));
 
 for (const [isOn, count] of [
   [true, undefined],
@@ -68,7 +67,7 @@ for (const [isOn, count] of [
 ] as const)
   test(
     `a deleted pod of a job with a policy counts ${isOn ? "once it has failed" : "at once"}, with PodDisruptionConditions=${isOn}`,
-    { timeout: 30_000 },
+    { timeout: 60_000 },
     () =>
       withJob({ podFailurePolicy: policy }, { PodDisruptionConditions: isOn }, async (cluster) => {
         const { client, until } = cluster;

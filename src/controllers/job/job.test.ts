@@ -8,7 +8,7 @@ const namespace = "default";
 
 test(
   "a job's pod carries the finalizer until it is counted, then the job is complete",
-  { timeout: 30_000 },
+  { timeout: 60_000 },
   () =>
     withTimedController(jobController, async ({ client, until }) => {
       const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
@@ -36,7 +36,7 @@ test(
     }),
 );
 
-test("while a failed pod is not replaced yet, the status counts no pod as active", { timeout: 30_000 }, () =>
+test("while a failed pod is not replaced yet, the status counts no pod as active", () =>
   withTimedController(jobController, async ({ client, until }) => {
     const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
@@ -60,10 +60,9 @@ test("while a failed pod is not replaced yet, the status counts no pod as active
     });
     assert.equal(status.active ?? 0, 0);
     assert.equal((await pods.list({ namespace })).items.length, 2);
-  }),
-);
+  }));
 
-test("indexes beyond fewer completions are no longer counted", { timeout: 30_000 }, () =>
+test("indexes beyond fewer completions are no longer counted", () =>
   withTimedController(jobController, async ({ client, until }) => {
     const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
@@ -84,5 +83,4 @@ test("indexes beyond fewer completions are no longer counted", { timeout: 30_000
       return job.status.completedIndexes === undefined && job;
     });
     assert.equal(counted.status.succeeded, undefined);
-  }),
-);
+  }));

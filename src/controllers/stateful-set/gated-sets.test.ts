@@ -33,15 +33,14 @@ for (const [isOn, name] of [
   [true, "web-5"],
   [false, "web-0"],
 ] as const)
-  test(`the first pod is ${name}, with StatefulSetStartOrdinal=${isOn}`, { timeout: 30_000 }, () =>
+  test(`the first pod is ${name}, with StatefulSetStartOrdinal=${isOn}`, () =>
     withSet({ ordinals: { start: 5 } }, { StatefulSetStartOrdinal: isOn }, async (client) => {
       const names = await until(async () => {
         const found = await namesOf(client);
         return found.length > 0 && found;
       });
       assert.deepEqual(names, [name]);
-    }),
-  );
+    }));
 
 for (const [isOn, owners] of [
   [true, ["StatefulSet"]],
@@ -49,7 +48,7 @@ for (const [isOn, owners] of [
 ] as const)
   test(
     `claims ${isOn ? "belong" : "do not belong"} to their set, with StatefulSetAutoDeletePVC=${isOn}`,
-    { timeout: 30_000 },
+    { timeout: 60_000 },
     () =>
       withSet(
         {
@@ -86,7 +85,7 @@ for (const [isOn, deleted] of [
 ] as const)
   test(
     `an update takes ${deleted.length} of three pods at once, with MaxUnavailableStatefulSet=${isOn}`,
-    { timeout: 30_000 },
+    { timeout: 60_000 },
     () =>
       withSet(
         {

@@ -18,7 +18,7 @@ const volume = (name: string, storage: string) => ({
 
 test(
   "a claim takes the smallest volume that fits, and a released volume is not bound again",
-  { timeout: 30_000 },
+  { timeout: 60_000 },
   () =>
     withController(volumeBinderController, async ({ client }) => {
       const [volumes, claims] = [client.of(kinds.persistentVolumes), client.of(kinds.persistentVolumeClaims)];
@@ -79,7 +79,7 @@ const reclaimed: [name: string, source: object, policy: string, provisioner: str
   ],
 ];
 for (const [name, source, policy, provisioner, told] of reclaimed)
-  test(`a released volume that ${name} becomes ${told.split(" ")[0]}`, { timeout: 30_000 }, () =>
+  test(`a released volume that ${name} becomes ${told.split(" ")[0]}`, () =>
     withController(volumeBinderController, async ({ client }) => {
       const volumes = client.of(kinds.persistentVolumes);
       const { hostPath: _, ...spec } = volume("v", "1Gi").spec;
@@ -94,5 +94,4 @@ for (const [name, source, policy, provisioner, told] of reclaimed)
         return told.startsWith(`${found.status.phase} `) || found.status.phase === told ? found : undefined;
       });
       assert.equal([status.phase, ...(status.message ? [status.message] : [])].join(" "), told);
-    }),
-  );
+    }));

@@ -23,7 +23,7 @@ for (const [isOn, storageClass] of [
 ] as const)
   test(
     `a claim without a class ${isOn ? "gets" : "does not get"} a default that comes later, with RetroactiveDefaultStorageClass=${isOn}`,
-    { timeout: 30_000 },
+    { timeout: 60_000 },
     () =>
       withTimedController(
         (context) => volumeBinderController(context),
@@ -113,7 +113,7 @@ for (const isOn of [true, false])
 for (const isOn of [true, false])
   test(
     `a node out of service ${isOn ? "loses" : "keeps"} volumes that it still uses, with NodeOutOfServiceVolumeDetach=${isOn}`,
-    { timeout: 30_000 },
+    { timeout: 60_000 },
     async () => {
       const clock = virtualClock(Date.now());
       const { annotations: names, taints: taintNames, volumes: volumeNames } = dialects.orch.names;

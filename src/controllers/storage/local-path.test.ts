@@ -9,7 +9,7 @@ import { ensureLocalPathClass } from "./local-path.ts";
 
 const namespace = "default";
 
-test("the class is the default one, waits for pods, and is made once", { timeout: 30_000 }, () =>
+test("the class is the default one, waits for pods, and is made once", () =>
   withController([], async ({ client }) => {
     await ensureLocalPathClass(client);
     await ensureLocalPathClass(client);
@@ -30,10 +30,9 @@ test("the class is the default one, waits for pods, and is made once", { timeout
         },
       ],
     );
-  }),
-);
+  }));
 
-test("a claim of this node gets a folder, which goes with the claim", { timeout: 60_000 }, () =>
+test("a claim of this node gets a folder, which goes with the claim", () =>
   withProvisioner(async ({ client }, folder) => {
     await ensureLocalPathClass(client);
     const claims = client.of(kinds.persistentVolumeClaims);
@@ -53,10 +52,9 @@ test("a claim of this node gets a folder, which goes with the claim", { timeout:
     await claims.delete("data", { namespace });
     await until(() => gone(client.of(kinds.persistentVolumes).get(name)));
     assert.equal(existsSync(join(folder, name)), false);
-  }),
-);
+  }));
 
-test("a volume that only claims to be one of these loses nothing", { timeout: 60_000 }, () =>
+test("a volume that only claims to be one of these loses nothing", () =>
   withProvisioner(async ({ client }, folder) => {
     await ensureLocalPathClass(client);
     const victim = join(folder, "..", "victim");
@@ -92,5 +90,4 @@ test("a volume that only claims to be one of these loses nothing", { timeout: 60
     await until(() => gone(volumes.get(`pvc-${metadata.uid}`)));
     assert.equal(existsSync(victim), true);
     assert.equal((await volumes.list()).items.length, 2);
-  }),
-);
+  }));

@@ -73,7 +73,7 @@ const createPod = (client: ApiClient, name: string, nodeName: string): Promise<u
     },
   } as never);
 
-test("a volume comes to the second node when the first has let go of it", { timeout: 20_000 }, () =>
+test("a volume comes to the second node when the first has let go of it", () =>
   withController(attachDetachController, async ({ client }) => {
     await prepare(client);
     const attachments = client.of(kinds.volumeAttachments);
@@ -99,5 +99,4 @@ test("a volume comes to the second node when the first has let go of it", { time
     assert.deepEqual(await nodesOf(), ["n1"]);
     await client.of(kinds.pods).delete("a", { namespace, graceSeconds: 0 });
     assert.deepEqual(await isOn("n2"), ["n2"]);
-  }),
-);
+  }));

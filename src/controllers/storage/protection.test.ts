@@ -36,7 +36,7 @@ const cases: [name: string, pod: Pod, used: boolean][] = [
 ];
 for (const [name, given, used] of cases) test(name, () => assert.equal(Boolean(uses(given, claim)), used));
 
-test("a claim goes when its last pod has gone, at once when there is none", { timeout: 20_000 }, async () => {
+test("a claim goes when its last pod has gone, at once when there is none", async () => {
   await withController(claimProtectionController, async ({ client }) => {
     const claims = client.of(kinds.persistentVolumeClaims);
     const pods = client.of(kinds.pods);
@@ -61,7 +61,7 @@ test("a claim goes when its last pod has gone, at once when there is none", { ti
   });
 });
 
-test("a volume goes when it is bound no more", { timeout: 20_000 }, async () => {
+test("a volume goes when it is bound no more", async () => {
   await withController(volumeProtectionController, async ({ client }) => {
     const volumes = client.of(kinds.persistentVolumes);
     await volumes.create({
