@@ -149,7 +149,13 @@ test("lists of one node's pods each share the budget until they have left", asyn
 
 test("an answer that was sent whole and that nobody reads is broken off after a while, where others wait", async () => {
   const clock = virtualClock();
-  const step = largeAnswers({ clock, compress: false, budgetBytes: 150 * kib });
+  const aborted: string[] = [];
+  const step = largeAnswers({
+    clock,
+    compress: false,
+    budgetBytes: 150 * kib,
+    aborted: (call) => void aborted.push(call.target.path),
+  });
   const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(100 * kib)));
   const over = new AbortController();
   const reply = await ask({ over: over.signal, breakOff: () => over.abort() });
@@ -160,6 +166,7 @@ test("an answer that was sent whole and that nobody reads is broken off after a 
   assert.equal(over.signal.aborted, false);
   await clock.advance(10_000);
   assert.equal((await waiting).status, 200);
+  assert.deepEqual(aborted, ["/api/v1/pods"]);
 });
 
 test("an answer that waits for its turn on a connection that is read is not broken off, until nobody reads", async () => {

@@ -16,6 +16,8 @@ export interface LargeAnswerOptions {
   readonly clock: Clock;
   readonly compress: boolean;
   readonly budgetBytes?: number;
+  /** An answer that had begun was broken off. */
+  readonly aborted?: (call: ApiCall) => void;
 }
 
 const compressFrom = 128 * 1024;
@@ -47,6 +49,7 @@ export function largeAnswers({
   clock,
   compress,
   budgetBytes = 160 * 1024 * 1024,
+  aborted,
 }: LargeAnswerOptions): Filter {
   const budget = new ByteBudget(budgetBytes);
   /** How large the last answer to a question like this was. */
@@ -149,6 +152,7 @@ export function largeAnswers({
       const sentBytes = sent.call.call.sentBytes();
       if (sentBytes - sent.sentBytes < leastReadBytes) {
         sent.call.call.breakOff();
+        aborted?.(sent.call);
         continue;
       }
       // It reads, but has more to read than it can: answers that wait their turn are not given up.

@@ -98,7 +98,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
     impersonate(authorizer, dialect, options.log),
     ...limits,
     authorize(authorizer, dialect, options.log, options.explainer),
-    largeAnswers({ clock, compress: options.compress }),
+    largeAnswers({ clock, compress: options.compress, aborted: (call) => metrics.aborted(call) }),
     audit && audit.responses,
   ];
   return list.filter((filter) => filter !== false);

@@ -114,6 +114,12 @@ export function requestMetrics(
     stability: "ALPHA",
     labels: [...labels, "code"],
   });
+  const aborted = metrics.counter({
+    name: "apiserver_request_aborts_total",
+    help: "Requests whose answers the server broke off.",
+    stability: "ALPHA",
+    labels: labels.slice(0, -1),
+  });
   const late = metrics.counter({
     name: "apiserver_request_post_timeout_total",
     help: "Requests whose handlers ended when the client had been told that time was over.",
@@ -233,6 +239,10 @@ export function requestMetrics(
     terminated: (call, code, by = component) => {
       const [verb, , ...rest] = boundFor(call).values;
       terminated.with(verb!, ...rest.slice(0, -1), by, String(code)).add();
+    },
+    aborted: (call) => {
+      const [verb, , ...rest] = boundFor(call).values;
+      aborted.with(verb!, ...rest.slice(0, -1)).add();
     },
     endedLate: (outcome) => late.with("timeout-handler", outcome).add(),
     authenticated: (username) => users.with(kindOfName(username)).add(),

@@ -22,6 +22,7 @@ function server(sendRetryAfter: boolean) {
     streamBytesPerSecond: 0,
     observer: {
       began: () => void seen.push("began"),
+      aborted: () => void seen.push("aborted"),
       answered: (_call, status, _milliseconds, long) => void seen.push(`${status}${long ? " long" : ""}`),
       streaming: () => {
         seen.push("streaming");
@@ -100,6 +101,22 @@ test("requests and watches are counted from beginning to end", async () => {
   await done;
   assert.deepEqual([running.seen.at(-1), running.lifecycle.streams], ["ended", 0]);
 });
+
+for (const path of ["/api/v1/pods", "/api/v1/pods?watch=1"])
+  for (const gone of [false, true])
+    test(`an answer to ${path} that fails ${gone ? "when the client is gone is not" : "is"} counted as broken off`, async () => {
+      const running = server(false);
+      const sink = memorySink();
+      const stream = (): Promise<void> => {
+        if (gone) sink.close();
+        return Promise.reject(new Error("no more"));
+      };
+      const reply = await running.step.run(apiCall({ path }), () =>
+        Promise.resolve({ status: 200, headers: {}, body: { stream } }),
+      );
+      await assert.rejects((reply.body as { stream: (sink: Sink) => Promise<void> }).stream(sink), /no more/);
+      assert.equal(running.seen.includes("aborted"), !gone);
+    });
 
 test("a large answer is in flight until it is written", async () => {
   const running = server(false);

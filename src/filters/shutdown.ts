@@ -16,6 +16,8 @@ export interface RequestObserver {
   began(call: ApiCall): void;
   /** `bytes` is the length of an answer that is not streamed. */
   answered(call: ApiCall, status: number, milliseconds: number, long: boolean, bytes: number): void;
+  /** The server broke an answer off that had begun, though its client was still there. */
+  aborted(call: ApiCall): void;
 }
 
 export interface ShutdownFilterOptions {
@@ -57,7 +59,9 @@ export function shutdownFilter({
         return {
           ...reply,
           body: {
-            stream: long ? (sink) => endless(call, body.stream, sink) : (sink) => written(body.stream, sink),
+            stream: long
+              ? (sink) => endless(call, body.stream, sink)
+              : (sink) => written(call, body.stream, sink),
           },
         };
       if (body && "takeOver" in body)
@@ -80,6 +84,9 @@ export function shutdownFilter({
     try {
       await stream(throttled ?? endable.sink);
       await throttled?.drained();
+    } catch (error) {
+      brokenOff(call, given);
+      throw error;
     } finally {
       lifecycle.streamed(endable);
       ended();
@@ -104,14 +111,21 @@ export function shutdownFilter({
   }
 
   /** A large answer is in flight until its last byte is written. */
-  async function written(stream: (sink: Sink) => Promise<void>, sink: Sink): Promise<void> {
+  async function written(call: ApiCall, stream: (sink: Sink) => Promise<void>, sink: Sink): Promise<void> {
     lifecycle.entered();
     try {
       await stream(sink);
+    } catch (error) {
+      brokenOff(call, sink);
+      throw error;
     } finally {
       lifecycle.left();
     }
   }
+
+  const brokenOff = (call: ApiCall, { closed }: Sink): void => {
+    if (!closed.aborted) observer.aborted(call);
+  };
 
   return {
     name: "shutdown",

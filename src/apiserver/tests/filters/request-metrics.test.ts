@@ -68,6 +68,14 @@ test("requests that are ended in self-defence are counted by code and by who end
   assert.deepEqual(counted, ["aggregator 503", "apiserver 429", "apiserver 504"]);
 });
 
+test("answers that were broken off are counted by what was asked for", () => {
+  const metrics = createMetrics();
+  const requests = requestMetrics(metrics, "apiserver", () => true);
+  requests.aborted(apiCall({ path: "/api/v1/namespaces/a/pods" }));
+  const labels = 'verb="LIST",group="",version="v1",resource="pods",subresource="",scope="namespace"';
+  assert.ok(metrics.expose().includes(`apiserver_request_aborts_total{${labels}} 1\n`), metrics.expose());
+});
+
 test("requests in flight go up and down, by whether they write", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
