@@ -80,6 +80,7 @@ export {
   type MetricsOptions,
   createMetrics,
 } from "./metrics.ts";
+export { type OneQueueMetrics, type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
 export { processStart } from "./process-start.ts";
 export { type PemBlock, pemBlocks } from "./pem.ts";
 export { writePrivate } from "./private-file.ts";

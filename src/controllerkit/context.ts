@@ -1,10 +1,9 @@
 // What every controller gets, and the queue that it works through.
-import type { Clock, Log, Metrics } from "#base";
+import { type Clock, type Log, type Metrics, type QueueMetrics, queueMetrics } from "#base";
 import { type ApiClient, type EventRecorder, eventRecorder } from "#client";
 import type { Dialect } from "#dialect";
 import { type Gates, defaultGates } from "#options";
 import type { ClusterView } from "./cluster-view.ts";
-import { type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
 import { type WorkQueue, type WorkQueueOptions, workQueue } from "./work-queue.ts";
 
 export interface ControllerContext {
@@ -39,7 +38,7 @@ export const sharedContext = ({
 }: ContextOptions): ControllerContext => ({
   ...rest,
   gates,
-  ...(metrics && { queues: queueMetrics(metrics) }),
+  ...(metrics && { queues: queueMetrics(metrics, () => rest.clock.now()) }),
 });
 
 /** The context of one controller: it waits only for the kinds that it follows itself. */

@@ -46,7 +46,6 @@ export {
   isNotFound,
   orUndefined,
 } from "./ignore-reasons.ts";
-export { type OneQueueMetrics, type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
 export { type WorkQueue, type WorkQueueOptions, workQueue } from "./work-queue.ts";
 export { type PatchTarget, patchObject, replaceObject, withoutUndefined, writeStatus } from "./writes.ts";
 export {

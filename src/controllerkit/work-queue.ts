@@ -1,7 +1,6 @@
 // A queue of keys, each at most once: a key that is added while it waits stays one, a key that is added while
 // it is worked on is worked on again. Failures are retried with exponential back-off per key.
-import { ApiError, type Clock } from "#base";
-import type { OneQueueMetrics } from "./queue-metrics.ts";
+import { ApiError, type Clock, type OneQueueMetrics } from "#base";
 
 export interface WorkQueueOptions {
   /** Brings what the key stands for to its desired state; may say when to work on the key again. */
@@ -90,13 +89,11 @@ export function workQueue({
       if (active.has(key)) continue;
       waiting.delete(key);
       active.add(key);
-      metrics?.started((clock.now() - since) / 1000, waiting.size);
-      void run(key);
+      void run(key, metrics?.started((clock.now() - since) / 1000, waiting.size));
     }
   }
 
-  async function run(key: string): Promise<void> {
-    const began = clock.now();
+  async function run(key: string, ended: (() => void) | undefined): Promise<void> {
     try {
       const answer = await work(key);
       failures.delete(key);
@@ -104,7 +101,7 @@ export function workQueue({
     } catch (error) {
       if (!signal.aborted) retry(key, error as Error);
     } finally {
-      metrics?.finished((clock.now() - began) / 1000);
+      ended?.();
       active.delete(key);
       if (!signal.aborted) next();
       else if (active.size === 0) stop();

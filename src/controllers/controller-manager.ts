@@ -8,7 +8,7 @@ import {
   contextFor,
   sharedContext,
 } from "#controllerkit";
-import type { Dialect } from "#dialect";
+import { type Dialect, componentName } from "#dialect";
 import type { Gates } from "#options";
 import { accountOf } from "./accounts.ts";
 import { autoscalerController } from "./autoscaling/autoscaler.ts";
@@ -135,6 +135,25 @@ export function isEnabled(name: string, list: readonly string[]): boolean {
   return !list.includes(`-${name}`) && list.includes("*") && !disabledByDefault.has(name);
 }
 
+/** Which controllers run here, until they have ended. */
+function tellRunning(
+  metrics: Metrics,
+  manager: string,
+  started: readonly { readonly name: string; readonly parts: readonly Controller[] }[],
+): void {
+  const running = metrics.gauge({
+    name: "running_managed_controllers",
+    help: "Controllers that run in this process.",
+    stability: "ALPHA",
+    labels: ["name", "manager"],
+  });
+  for (const { name, parts } of started) {
+    const own = running.with(name, manager);
+    own.set(1);
+    void Promise.allSettled(parts.map(({ stopped }) => stopped)).then(() => own.set(0));
+  }
+}
+
 /** Runs until the signal; resolves when everything has ended. */
 export async function runControllerManager(options: ControllerManagerOptions): Promise<void> {
   const { enabled = ["*"], asAccount, view, log } = options;
@@ -150,6 +169,8 @@ export async function runControllerManager(options: ControllerManagerOptions): P
     .filter(({ parts }) => parts.length > 0);
   const running = started.flatMap(({ parts }) => parts);
   options.onStart?.(started.map(({ name }) => name));
+  if (options.metrics)
+    tellRunning(options.metrics, componentName(options.dialect, "controller-manager"), started);
   log.verbose(1, "controllers started", { count: running.length });
   await Promise.all([...running.map(({ stopped }) => stopped), view.stopped()]);
 }

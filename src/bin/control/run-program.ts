@@ -10,6 +10,7 @@ import type { HealthCheck } from "#http";
 import { ownMemory, returnMemory } from "../memory-return.ts";
 import { reasonToStop, tellSupervisor } from "../up/channel.ts";
 import { openHealthPort } from "./health-port.ts";
+import { leaderStatus } from "./leader-status.ts";
 
 export interface ControlSettings {
   readonly orchconfig: string;
@@ -89,7 +90,7 @@ export async function runProgram(
           retryMilliseconds: settings.leaderElectRetryPeriod!,
           onRenewal: election?.renewed,
         },
-        work,
+        leaderStatus(metrics, settings.leaderElectResourceName!, work),
       )
     : work(stopping.signal).then(() => "stopped");
   const alive = setInterval(() => undefined, 2 ** 30);

@@ -1,0 +1,74 @@
+// What work queues do, under the names that dashboards know.
+import type { Metrics } from "./metrics.ts";
+
+export interface OneQueueMetrics {
+  added(): void;
+  /** Work on a key begins that waited so long, and so many still wait; call the result when it ends. */
+  started(waitedSeconds: number, depth: number): () => void;
+  retried(): void;
+}
+export type QueueMetrics = (name: string) => OneQueueMetrics;
+
+const buckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10];
+
+/** `now` in milliseconds. */
+export function queueMetrics(metrics: Metrics, now: () => number): QueueMetrics {
+  const labels = ["name"];
+  const stability = "ALPHA";
+  const counter = (name: string, help: string) => metrics.counter({ name, help, labels, stability });
+  const gauge = (name: string, help: string) => metrics.gauge({ name, help, labels, stability });
+  const histogram = (name: string, help: string) =>
+    metrics.histogram({ name, help, labels, stability, buckets });
+  const depth = gauge("workqueue_depth", "Keys that wait now.");
+  const adds = counter("workqueue_adds_total", "Keys that were added.");
+  const retries = counter("workqueue_retries_total", "Keys that failed and are tried again.");
+  const waited = histogram(
+    "workqueue_queue_duration_seconds",
+    "How long a key waited before it was worked on.",
+  );
+  const worked = histogram("workqueue_work_duration_seconds", "How long working on a key took.");
+  const unfinished = gauge(
+    "workqueue_unfinished_work_seconds",
+    "How long the work that is under way has taken so far, of all keys.",
+  );
+  const longest = gauge(
+    "workqueue_longest_running_processor_seconds",
+    "How long the longest work that is under way has taken so far.",
+  );
+  /** When the work that is under way began, by queue. */
+  const running = new Map<string, Set<{ readonly since: number }>>();
+  metrics.beforeScrape(() => {
+    for (const [name, begun] of running) {
+      const seconds = [...begun].map(({ since }) => (now() - since) / 1000);
+      unfinished.with(name).set(seconds.reduce((sum, each) => sum + each, 0));
+      longest.with(name).set(Math.max(0, ...seconds));
+    }
+  });
+  return (name) => {
+    const own = {
+      depth: depth.with(name),
+      adds: adds.with(name),
+      retries: retries.with(name),
+      waited: waited.with(name),
+      worked: worked.with(name),
+    };
+    const begun = running.getOrInsertComputed(name, () => new Set());
+    return {
+      added: () => {
+        own.adds.add();
+        own.depth.add();
+      },
+      started: (seconds, waiting) => {
+        own.waited.observe(seconds);
+        own.depth.set(waiting);
+        const one = { since: now() };
+        begun.add(one);
+        return () => {
+          begun.delete(one);
+          own.worked.observe((now() - one.since) / 1000);
+        };
+      },
+      retried: () => own.retries.add(),
+    };
+  };
+}

@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMetrics } from "#base";
+import { leaderStatus } from "./leader-status.ts";
+
+test("who leads says so, from the beginning of the work to its end, however it ends", async () => {
+  const metrics = createMetrics();
+  const told = (): string | undefined =>
+    /^leader_election_master_status\{name="orch-scheduler"\} (\d)$/m.exec(metrics.expose())?.[1];
+  const { promise, reject } = Promise.withResolvers<void>();
+  const work = leaderStatus(metrics, "orch-scheduler", () => promise);
+  assert.equal(told(), "0");
+  const leading = work(new AbortController().signal);
+  assert.equal(told(), "1");
+  reject(new Error("no more"));
+  await assert.rejects(leading, /no more/);
+  assert.equal(told(), "0");
+});

@@ -1,0 +1,25 @@
+// Whether this process is the leader, told as the original tells it.
+import type { Metrics } from "#base";
+
+type Work = (signal: AbortSignal) => Promise<void>;
+
+/** The work of a leader, with a gauge that is 1 while it is done, and 0 while another one leads. */
+export function leaderStatus(metrics: Metrics, lease: string, work: Work): Work {
+  const status = metrics
+    .gauge({
+      name: "leader_election_master_status",
+      help: "Whether this process leads: 1 while it does, 0 while it waits for its turn.",
+      stability: "ALPHA",
+      labels: ["name"],
+    })
+    .with(lease);
+  status.set(0);
+  return async (signal) => {
+    status.set(1);
+    try {
+      await work(signal);
+    } finally {
+      status.set(0);
+    }
+  };
+}

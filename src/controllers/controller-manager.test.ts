@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startServer } from "#apiserver";
+import { createMetrics, silentLog, systemClock } from "#base";
+import { clusterView } from "#controllerkit";
+import { turn } from "#kit";
+import { runControllerManager } from "./controller-manager.ts";
+
+test("the controllers that run are told until they have ended", async () => {
+  await using server = await startServer({ store: "memory" });
+  const { client } = server;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const metrics = createMetrics();
+  const told = (): string[] =>
+    [...metrics.expose().matchAll(/^running_managed_controllers\{name="(.*)",manager="(.*)"\} (\d)$/gm)].map(
+      ([, name, manager, value]) => `${name} ${manager} ${value}`,
+    );
+  const running = runControllerManager({
+    client,
+    view: clusterView({ client, clock: systemClock, signal, log: silentLog }),
+    clock: systemClock,
+    signal,
+    log: silentLog,
+    dialect: client.dialect,
+    metrics,
+    enabled: ["ttl", "podgc", "csrsigning"],
+  });
+  // What has nothing to sign with does not run.
+  const manager = "orch-controller-manager";
+  assert.deepEqual(told(), [`podgc ${manager} 1`, `ttl ${manager} 1`]);
+  stopping.abort();
+  await running;
+  await turn();
+  assert.deepEqual(told(), [`podgc ${manager} 0`, `ttl ${manager} 0`]);
+});
