@@ -33,7 +33,7 @@ const run = (
   spawnSync(command, args, {
     cwd: copy,
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 240_000,
     env: { ...process.env, ...env },
   });
 const build = () => run(process.execPath, ["scripts/build.mjs"]);

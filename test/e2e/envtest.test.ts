@@ -198,7 +198,7 @@ async function patchingWebhook(): Promise<{ readonly url: string } & AsyncDispos
   };
 }
 
-test("a signal to the group of a program ends it", { timeout: 60_000 }, async () => {
+test("a signal to the group of a program ends it", async () => {
   const codes = await Promise.all(
     running.toReversed().map(async (child) => {
       const ended = once(child, "exit");

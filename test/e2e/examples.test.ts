@@ -18,8 +18,8 @@ const printed: Readonly<Record<string, string[]>> = {
 };
 
 for (const file of readdirSync(folder)) {
-  test(`examples/${file} does what it says, on the built package`, { timeout: 60_000 }, async () => {
-    const { stdout } = await run(process.execPath, [join(folder, file)], { timeout: 50_000 });
+  test(`examples/${file} does what it says, on the built package`, async () => {
+    const { stdout } = await run(process.execPath, [join(folder, file)], { timeout: 240_000 });
     assert.deepEqual(stdout.trim().split("\n"), printed[file]);
   });
 }
