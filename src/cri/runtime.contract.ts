@@ -7,9 +7,13 @@ import { type RuntimeUnderTest, contractWorld } from "./contract/world.fixture.t
 
 export type { RuntimeUnderTest } from "./contract/world.fixture.ts";
 
-/** Runs the suite on one runtime from `open`. */
-export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTest>): void {
-  describe(`${name} keeps the contract of a container runtime`, () => {
+/** Runs the suite on one runtime from `open`; its cases wait for real time together where that is asked for. */
+export function runtimeContract(
+  name: string,
+  open: () => Promise<RuntimeUnderTest>,
+  { concurrency = false }: { readonly concurrency?: boolean } = {},
+): void {
+  describe(`${name} keeps the contract of a container runtime`, { concurrency }, () => {
     let under: RuntimeUnderTest;
     before(async () => {
       under = await open();

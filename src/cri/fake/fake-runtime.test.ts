@@ -7,10 +7,10 @@ import { virtualClock } from "#base";
 import { GrpcError } from "#http";
 import { containerState } from "../messages/container.ts";
 import { containerEventType } from "../messages/runtime.ts";
-import { runtimeContract } from "../runtime.contract.ts";
+import { type RuntimeUnderTest, runtimeContract } from "../runtime.contract.ts";
 import { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from "./fake-runtime.ts";
 
-runtimeContract("the fake", async () => {
+const open = async (): Promise<RuntimeUnderTest> => {
   const folder = await mkdtemp(join(tmpdir(), "orch-fake-"));
   const runtime = fakeRuntime({
     images: ["registry.test/busybox:1"],
@@ -25,7 +25,8 @@ runtimeContract("the fake", async () => {
     cgroupRoot: "/contract",
     stop: () => rm(folder, { recursive: true }),
   };
-});
+};
+runtimeContract("the fake", open, { concurrency: true });
 
 const sandbox = { metadata: { name: "p", namespace: "n", uid: "u" } };
 const turns = async (): Promise<void> => {
