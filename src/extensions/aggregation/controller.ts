@@ -85,7 +85,7 @@ export class AggregationController {
   readonly #resources = new Map<string, readonly Record<string, unknown>[]>();
   readonly #descriptions = new Map<
     string,
-    { readonly at: number; readonly found: RemoteDescription | undefined }
+    { readonly dueAt: number; readonly found: RemoteDescription | undefined }
   >();
   readonly #checked = new Map<string, { readonly revision: number; readonly at: number }>();
   #generation = 0;
@@ -339,7 +339,7 @@ export class AggregationController {
       if (JSON.stringify(found.resources) !== before) {
         this.#changed();
         const described = this.#descriptions.get(name);
-        if (described) this.#descriptions.set(name, { ...described, at: -Infinity });
+        if (described) this.#descriptions.set(name, { ...described, dueAt: -Infinity });
       }
     }
     await this.#tell(name, found);
@@ -361,12 +361,14 @@ export class AggregationController {
     const { clock } = this.#options;
     const last = this.#descriptions.get(name);
     const began = clock.now();
-    if (last && clock.now() - last.at < describeMilliseconds) return;
-    const found = await fetchDescription(service, descriptionUser, this.#options, signal).catch(
-      () => last?.found,
-    );
+    if (last && began < last.dueAt) return;
+    let pause = describeMilliseconds;
+    const found = await fetchDescription(service, descriptionUser, this.#options, signal).catch(() => {
+      pause = recheckMilliseconds;
+      return last?.found;
+    });
     if (!this.#known.has(name)) return;
-    this.#descriptions.set(name, { at: clock.now(), found });
+    this.#descriptions.set(name, { dueAt: clock.now() + pause, found });
     if (isDeepStrictEqual(found, last?.found)) return;
     this.#changed();
     this.#options.observer?.redescribed?.(name, last?.found ? "update" : "add", (clock.now() - began) / 1000);

@@ -113,7 +113,7 @@ test("an agent is trusted by its authority, and told who calls by the client cer
   const { server, callers, at } = await agentWithTls(t, ca);
   const reach = async (more: Partial<AgentOptions>): Promise<void> => {
     const heard = once(server, "secureConnection");
-    const socket = await dial(at, agentsOf(options(more)).tls(), 5000, new AbortController().signal);
+    const socket = await dial(at, agentsOf(options(more)).tls(), 60_000, new AbortController().signal);
     await heard;
     socket.destroy();
   };

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { after, test } from "node:test";
+import { virtualClock } from "#base";
 import { eventually } from "#kit";
 import { type Json, each, serve } from "../../server.fixture.ts";
 import { type FakeAgent, fakeAgent } from "../virtual/connect/agent.fixture.ts";
 
-const { must, ask, place } = await serve();
+const served = await serve();
+const { must, ask } = served;
 const services = "/apis/apiregistration.orch.io/v1/apiservices";
 
 /** Whoever asks for the description, and the index of the newer ones where there are some. */
@@ -13,6 +15,7 @@ const askers: unknown[] = [];
 /** A group as the server lists it in aggregated discovery. */
 let modern: object | undefined;
 let newer: Json | undefined;
+const description = "/openapi/v2";
 const paths: Json = {};
 const described = (request: IncomingMessage): Json => {
   askers.push(request.headers["x-remote-user"]);
@@ -23,7 +26,7 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
   const path = request.url ?? "";
   if (path.endsWith("/redirect")) response.writeHead(302, { location: "https://elsewhere.example/" }).end();
   else if (path.endsWith("/moved")) response.writeHead(301).end();
-  else if (path === "/openapi/v2") response.end(JSON.stringify(described(request)));
+  else if (path === description) response.end(JSON.stringify(described(request)));
   else if (path === "/openapi/v3") response.writeHead(newer ? 200 : 404).end(JSON.stringify(newer));
   else if (path === "/apis" && modern) {
     const form = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
@@ -49,12 +52,11 @@ after(() => backend[Symbol.asyncDispose]());
 let count = 0;
 
 /** Registers the backend for a group of its own and waits until it is available. */
-async function register(): Promise<string> {
+async function register({ must, place } = served, { port } = backend): Promise<string> {
   const namespace = await place();
   const group = `agg${++count}.example.com`;
   const schema = { $ref: "#/definitions/com.example.Thing" };
   paths[`/apis/${group}/v1/things`] = { get: { responses: { 200: { description: "OK", schema } } } };
-  const { port } = backend;
   await must(201, "POST", `/api/v1/namespaces/${namespace}/services`, {
     body: {
       metadata: { name: "agg" },
@@ -229,6 +231,24 @@ test("the description of another server is part of this server's", async () => {
   const converted = await must(200, "GET", String(url));
   assert.deepEqual(Object.keys(converted.at("paths") as Json), [path]);
   assert.deepEqual(converted.at("components.schemas"), { "com.example.Thing": { description: "A thing." } });
+});
+
+test("another server that fails to describe its API is asked again at the next check", async () => {
+  const clock = virtualClock(Date.now());
+  const asked: string[] = [];
+  await using failing = await fakeAgent({
+    answer: (request, response) => {
+      const path = request.url ?? "";
+      const isFirst = path === description && !asked.includes(description);
+      asked.push(path);
+      if (isFirst) request.socket.destroy();
+      else answer(request, response);
+    },
+  });
+  await register(await serve({ clock }), failing);
+  await eventually(async () => asked.indexOf(description) < asked.lastIndexOf(description), { clock });
+  const between = asked.slice(asked.indexOf(description) + 1, asked.lastIndexOf(description));
+  assert.equal(between.filter((path) => path.startsWith("/apis/")).length, 1, asked.join(" "));
 });
 
 test("another server's own documents of OpenAPI 3 are listed, and asked for there", async () => {
