@@ -83,7 +83,8 @@ const hanging = `
   });
   test("comes after", () => {});`;
 for (const inOne of [true, false]) {
-  test(`a test that hangs fails by its name, and only its file: ${inOne ? "in one process" : "a process each"}`, (t) => {
+  const how = inOne ? "in one process" : "a process each";
+  test(`a test that hangs fails by its name, and only its file: ${how}`, (t) => {
     const file = testFile(t, hanging);
     const suite = { name: "some", files: [file], args: [], inOneProcess: inOne, testSeconds: 0.3 };
     const program = `import { runSuite } from ${JSON.stringify(runSuite)};

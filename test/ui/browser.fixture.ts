@@ -1,4 +1,5 @@
 // A real browser for tests of the page: one Chromium for a file, a fresh profile for each visitor.
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Browser, type BrowserContext, type Page, type Request, chromium } from "playwright-core";
 import { programPath } from "#kit";
 
@@ -59,9 +60,9 @@ export async function visit(
 
 const networkChanged = "ERR_NETWORK_CHANGED";
 /** The page that tells of it may come while the next attempt is under way, and so may one that was begun before. */
-const interrupted = "is interrupted by another navigation";
+const interruptions = ["is interrupted by another navigation", "Not attached to an active page"];
 const isBrokenOff = ({ message }: Error): boolean =>
-  message.includes(networkChanged) || message.includes(interrupted);
+  [networkChanged, ...interruptions].some((words) => message.includes(words));
 
 /**
  * Chromium breaks off what it loads when interfaces of the machine come or go, as those of other tests do: the page
@@ -84,6 +85,7 @@ export async function goTo(page: Page, url: string): Promise<void> {
       const [failure] = failures;
       if (!failure) return;
       if (left === 0 || !isBrokenOff(failure)) throw failure;
+      await sleep(100);
     }
   } finally {
     page.off("requestfailed", noteFailure);
