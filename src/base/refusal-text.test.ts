@@ -23,6 +23,7 @@ const cases: [name: string, status: number, body: string, text: string][] = [
   ],
   ["a refusal in the server's own words", 403, "not you", "not you"],
   ["a Status", 404, '{"kind":"Status","status":"Failure","message":"there is no such thing"}', "there is no such thing"], // prettier-ignore
+  ["a Status that tells of no failure", 503, '{"kind":"Status","message":"down"}', "the server is currently unable to handle the request"], // prettier-ignore
   ["any other", 302, "", "the server responded with the status code 302 but did not return more information"],
 ];
 for (const [name, status, body, text] of cases)

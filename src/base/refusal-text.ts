@@ -35,7 +35,7 @@ interface Said {
   readonly said: string;
 }
 
-/** The message of a Status; of anything else, what is no document. */
+/** The message of a Status that tells of a failure, be it by that alone; of anything else, what is no document. */
 function read(body: string, unreadable: string): Said {
   let value: unknown;
   try {
@@ -44,7 +44,7 @@ function read(body: string, unreadable: string): Said {
     return { said: unreadable };
   }
   const { kind, status, message } = (value ?? {}) as { kind?: unknown; status?: unknown; message?: unknown };
-  return kind === "Status" && status !== "Success" && typeof message === "string"
+  return (kind ?? "Status") === "Status" && status === "Failure" && typeof message === "string"
     ? { message, said: message }
     : { said: "unknown" };
 }

@@ -147,6 +147,9 @@ interface Told {
   ended(connection: Connection): void;
 }
 
+/** The connection ended in the middle of an answer's body. */
+export class UnfinishedBody extends Error {}
+
 /** A socket with the exchange that it carries, if any; listeners stay, since changing them costs. */
 class Connection {
   readonly socket: Socket;
@@ -195,6 +198,7 @@ class Connection {
   #end(): void {
     const reply = this.#reader?.end();
     if (reply) this.#finish(reply);
+    else if (this.#reader?.inBody) this.#break(new UnfinishedBody("unexpected EOF"));
     else this.#break(new Error(this.#reader?.began ? "unexpected EOF" : "EOF"));
   }
 

@@ -3,7 +3,7 @@
 import type { Clock } from "#base";
 import { connectionErrorText } from "./connection-error.ts";
 import type { DialAddress } from "./dial.ts";
-import type { Exchange } from "./http1-client.ts";
+import { type Exchange, UnfinishedBody } from "./http1-client.ts";
 import type { WholeReply } from "./reply-reader.ts";
 
 /** One request on the way to an answer. */
@@ -92,6 +92,11 @@ export async function postRequest(url: string, options: PostRequestOptions): Pro
       return await sent.exchange.reply;
     } catch (error) {
       const text = sent ? connectionErrorText(error as Error, sent.address) : (error as Error).message;
+      if (error instanceof UnfinishedBody)
+        throw new Error(
+          `unexpected error when reading response body. Please retry. Original error: ${text}`,
+          { cause: error },
+        );
       throw failure(hop.url, text, error);
     }
   };

@@ -41,6 +41,11 @@ export class ReplyReader {
     this.#most = mostBytes;
   }
 
+  /** The head has come, and the body not yet. */
+  get inBody(): boolean {
+    return this.#head !== undefined;
+  }
+
   take(bytes: Buffer): ReadStep {
     this.began = true;
     this.#pending = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes]);

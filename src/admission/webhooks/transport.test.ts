@@ -81,6 +81,32 @@ test("a service is called by its name, wherever it is", async () => {
   assert.equal(host, "hook.shop.svc:443");
 });
 
+test("a path is sent without dots, doubled slashes, and a slash at its end", async () => {
+  const seen: (string | undefined)[] = [];
+  answer = ({ url }, response) => {
+    seen.push(url);
+    response.end("{}");
+  };
+  for (const path of ["/a/", "/a//b/../c", "/", "a"])
+    await transport()({ service: { namespace: "shop", name: "hook", path }, caBundle }, {}, 10_000);
+  await transport()({ url: `${byUrl.url}/`, caBundle }, {}, 10_000);
+  assert.deepEqual(
+    seen.map((url) => url?.split("?")[0]),
+    ["/a", "/a/c", "/", "/a", "/review"],
+  );
+});
+
+test("an answer that ends in its body is told as such", async () => {
+  answer = (_, response) => {
+    response.writeHead(200, { "content-length": 100 });
+    response.write("{");
+    setImmediate(() => response.socket?.end());
+  };
+  await assert.rejects(transport()(byUrl, {}, 10_000), {
+    message: "unexpected error when reading response body. Please retry. Original error: unexpected EOF",
+  });
+});
+
 const failures: [name: string, client: Parameters<PostReview>[0], message: RegExp][] = [
   [
     "a server that nobody vouches for",

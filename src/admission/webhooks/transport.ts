@@ -1,6 +1,7 @@
 // How webhooks are reached: by URL or through a service, over connections that are kept and reused.
 
 import { type Socket, connect, isIP } from "node:net";
+import { posix } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { WebhookClientConfig } from "#api";
 import type { Clock } from "#base";
@@ -212,7 +213,7 @@ async function targetOf(
     return {
       ...address,
       secure: true,
-      path: (path ?? "/") + query,
+      path: cleaned(path ?? "/") + query,
       hostHeader: `${serverName}:${port}`,
       serverName,
       credentials: credentials(serverName, port),
@@ -221,9 +222,12 @@ async function targetOf(
   if (!url) throw new Error("webhook configuration must have either service or URL");
   const location = locate(url);
   const { host, port } = location;
-  const path = location.path + query;
+  const path = cleaned(location.path) + query;
   return { ...location, path, serverName: undefined, credentials: credentials(host, port), dial };
 }
+
+/** A path as kube-apiserver's client sends it: without dots, doubled slashes, and a slash at its end. */
+const cleaned = (path: string): string => posix.resolve("/", path);
 
 /**
  * Where a redirect leads. The server that is named in the configuration is reached as it is there; another one is

@@ -1,18 +1,21 @@
 // Objects of one version, read from where they are cached in another. What is cached here is converted once, when
 // it changes; whoever asks for the newest state has it converted for themselves, unless conversion always gives the
-// same.
+// same. Whoever selects by labels that somebody else may have changed has objects converted first.
 import type { Revision } from "#store";
 import {
   type CachedObject,
   Frame,
   type FrameSink,
+  type FrameType,
   type Freshness,
   type ListQuery,
   type ListResult,
   type ObjectSource,
   type WatchQuery,
+  atRevision,
+  picked,
 } from "#watchcache";
-import { selectEverything } from "#base";
+import { type Selector, selectEverything, selector } from "#base";
 
 /** Converts an object. Throws when it cannot be converted. */
 export type ConvertObject = (object: CachedObject) => Promise<CachedObject>;
@@ -22,6 +25,10 @@ export interface ConvertedSourceOptions {
   readonly convert: ConvertObject;
   /** Somebody else converts, who may do it otherwise tomorrow. */
   readonly foreign: boolean;
+  /** Objects may have other labels here than where they come from. */
+  readonly relabels: boolean;
+  /** With what all keys begin. */
+  readonly prefix: string;
   /** Aborted when nobody will ask any more. */
   readonly signal: AbortSignal;
 }
@@ -29,6 +36,8 @@ export interface ConvertedSourceOptions {
 /** Long lists are converted several at a time. */
 const shortList = 8;
 const atOnce = 8;
+/** So many are converted at a time, or a page of them if that is more, where they are selected afterwards. */
+const leastPage = 100;
 
 export class ConvertedSource implements ObjectSource {
   readonly #options: ConvertedSourceOptions;
@@ -64,6 +73,7 @@ export class ConvertedSource implements ObjectSource {
   }
 
   async list(query: ListQuery): Promise<ListResult> {
+    if (this.#relabels(query.selector)) return await this.#selected(query);
     const result = await this.#base.list(query);
     const convert = this.#converterFor(query.freshness);
     if (convert !== this.#kept) return { ...result, items: await all(result.items, convert) };
@@ -72,23 +82,55 @@ export class ConvertedSource implements ObjectSource {
     return { ...result, items };
   }
 
+  #relabels({ labels }: Selector): boolean {
+    return this.#options.relabels && labels.length > 0;
+  }
+
+  /** One page of those that match once they are converted. */
+  async #selected(query: ListQuery): Promise<ListResult> {
+    const { limit = Infinity } = query;
+    const convert = this.#converterFor(query.freshness);
+    const { limit: _limit, ...rest } = query;
+    let asked: ListQuery = {
+      ...rest,
+      selector: withoutLabels(query.selector),
+      ...(limit !== Infinity && { limit: Math.max(limit, leastPage) }),
+    };
+    const items: CachedObject[] = [];
+    const lent: Uint8Array[] = [];
+    for (;;) {
+      const found = await this.#base.list(asked);
+      const { revision, next } = found;
+      lent.push(...(found.lent ?? []));
+      const { page, more } = await picked(await all(found.items, convert), query, limit - items.length);
+      items.push(...page);
+      if (more || (next !== undefined && items.length === limit))
+        return { revision, items, next: items.at(-1)!.key.slice(this.#options.prefix.length), lent };
+      if (next === undefined) return { revision, items, lent };
+      asked = { ...asked, after: next, freshness: { at: "exactly", revision } };
+    }
+  }
+
   async watch(query: WatchQuery, watcher: FrameSink): Promise<void> {
     this.follow();
+    const relabels = this.#relabels(query.selector);
+    const asked = relabels ? { ...query, selector: withoutLabels(query.selector) } : query;
+    const pass = relabels ? this.#passSelected : this.#pass;
     let last: Promise<void> = Promise.resolve();
     const sink: FrameSink = {
       deliver: (frames) => {
-        last = last.then(() => this.#pass(frames, watcher, query.signal));
+        last = last.then(() => pass(frames, watcher, query));
       },
       ...(watcher.drained && { drained: () => last.then(() => watcher.drained?.()) }),
       ended: () => {
         last = last.then(() => watcher.ended());
       },
     };
-    await this.#base.watch(query, sink);
+    await this.#base.watch(asked, sink);
     await last;
   }
 
-  async #pass(frames: readonly Frame[], watcher: FrameSink, signal: AbortSignal): Promise<void> {
+  readonly #pass: Pass = async (frames, watcher, { signal }) => {
     if (signal.aborted) return;
     try {
       const objects = await all(
@@ -100,7 +142,24 @@ export class ConvertedSource implements ObjectSource {
       // Who watches cannot be told which object failed; the next list tells.
       watcher.ended();
     }
-  }
+  };
+
+  /** What an object was before decides whether it comes, changes or goes for who selects. */
+  readonly #passSelected: Pass = async (frames, watcher, { signal, selector: { matches } }) => {
+    if (signal.aborted) return;
+    try {
+      const shown: Frame[] = [];
+      for (const { type, item, previous } of frames) {
+        const now = await this.#kept(item);
+        const before = type === "MODIFIED" && previous ? await this.#kept(previous) : now;
+        const seen = selectedFrame(type, now, before, matches);
+        if (seen) shown.push(seen);
+      }
+      if (shown.length > 0) watcher.deliver(shown);
+    } catch {
+      watcher.ended();
+    }
+  };
 
   #converterFor({ at }: Freshness): ConvertObject {
     this.follow();
@@ -141,6 +200,21 @@ export class ConvertedSource implements ObjectSource {
   listCached(): CachedObject[] {
     return [];
   }
+}
+
+type Pass = (frames: readonly Frame[], watcher: FrameSink, query: WatchQuery) => Promise<void>;
+
+const withoutLabels = ({ fields }: Selector): Selector => selector([], fields);
+
+function selectedFrame(
+  type: FrameType,
+  now: CachedObject,
+  before: CachedObject,
+  matches: Selector["matches"],
+): Frame | undefined {
+  if (type !== "MODIFIED") return type === "BOOKMARK" || matches(now) ? new Frame(type, now) : undefined;
+  if (matches(now)) return new Frame(matches(before) ? "MODIFIED" : "ADDED", now);
+  return matches(before) ? new Frame("DELETED", atRevision(before, now.revision)) : undefined;
 }
 
 async function all(

@@ -110,6 +110,10 @@ export function customResources(
       base,
       convert: one,
       foreign: convert !== undefined,
+      relabels:
+        convert !== undefined &&
+        (resource !== storage || (definition.status.storedVersions ?? []).length > 1),
+      prefix: storage.prefix,
       signal: closing.signal,
     });
     sources.push(source);
@@ -196,6 +200,8 @@ async function converted(
   const sent = valueOf(object.json);
   delete sent.metadata.resourceVersion;
   const [made] = await convert([sent], to);
+  // Defaults are those of the version that it was stored in.
+  resource.hub.more.open?.dropNulls(made as unknown as Record<string, unknown>);
   return resource.encode(made!, { anySize: true }).hold(object.revision);
 }
 

@@ -79,6 +79,16 @@ const first = (response: Record<string, unknown>): Record<string, Record<string,
   (response["convertedObjects"] as Record<string, Record<string, unknown>>[])[0]!;
 
 const wrong: [name: string, edit: Edit, says: RegExp][] = [
+  [
+    "a status that is a number",
+    (response) => void (response["result"] = { status: 3 }),
+    /failed: json: cannot unmarshal number into Go struct field Status\.response\.result\.status of type string$/,
+  ],
+  [
+    "objects that are no list",
+    (response) => void (response["convertedObjects"] = {}),
+    /cannot unmarshal object into Go struct field ConversionResponse\.response\.convertedObjects of type/,
+  ],
   ["another uid", (response) => void (response["uid"] = "other"), /expected response\.uid/],
   ["a failure", (response) => void (response["result"] = { status: "Failure", message: "no way" }), /no way/],
   ["too few objects", (response) => void (response["convertedObjects"] = []), /0 objects, expected 1/],

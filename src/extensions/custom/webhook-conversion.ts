@@ -10,7 +10,7 @@ import { type WebhookReply, reviewDocument } from "#admission";
 import { ApiError, fieldErrorText, goType, jsonKind, newUuid } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type ApiObject, validateAnnotations, validateLabels } from "#registry";
-import { stringifyJson } from "#schema";
+import { DecodeError, fromJsonValue, stringifyJson } from "#schema";
 import { isObject } from "../structural/structural.ts";
 import type { Convert } from "./conversion.ts";
 
@@ -89,6 +89,7 @@ function convertedIn(
     throw failed((error as Error).message);
   }
   const { kind, apiVersion, response } = review;
+  refuseWrongTypes(response, failed);
   // The older version did not look at what it is told, nor by whom.
   const strict = version === "v1";
   if (strict && (!kind || !apiVersion))
@@ -106,6 +107,21 @@ function convertedIn(
         : `response.result.status was '${String(result["status"] ?? "")}', not 'Success'`,
     );
   return Array.isArray(response["convertedObjects"]) ? response["convertedObjects"] : [];
+}
+
+/** Looks closely at an answer whose values are not of the usual types. */
+function refuseWrongTypes(response: unknown, failed: Fail): void {
+  if (response === undefined || response === null) return;
+  if (isObject(response)) {
+    const { uid = "", convertedObjects = [], result = {} } = response;
+    const plain = isObject(result) && Object.values(result).every((value) => typeof value === "string");
+    if (typeof uid === "string" && Array.isArray(convertedObjects) && plain) return;
+  }
+  try {
+    fromJsonValue(ConversionReview, { response });
+  } catch (error) {
+    throw error instanceof DecodeError ? failed(error.message) : error;
+  }
 }
 
 /** What is not even an object of some kind is told without a word about the webhook, as in kube-apiserver. */
