@@ -121,7 +121,7 @@ class Checker {
   /** The type of a name, when it is declared. */
   #resolve(id: number, spelled: string): CelType | undefined {
     const name = spelled.startsWith(".") ? spelled.slice(1) : spelled;
-    const local = spelled === name ? this.#locals.findLast((entry) => entry.name === name) : undefined;
+    const local = this.#locals.findLast((entry) => entry.name === name);
     const variable = local?.type ?? this.#scope.variables.get(name);
     if (variable) {
       this.references[id] = { kind: "variable", name };

@@ -42,7 +42,8 @@ class Estimator implements Sizes {
 
   cost(node: Expression): Interval {
     const reference = this.#checked.references[node.id];
-    if (node.kind === "select" && reference?.kind === "variable") return this.#name(node, reference.name);
+    if (node.kind === "select" && (reference?.kind === "variable" || reference?.kind === "type"))
+      return this.#name(node, reference.name);
     switch (node.kind) {
       case "literal":
       case "object":

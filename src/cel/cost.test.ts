@@ -223,6 +223,7 @@ const estimates: [schema: SchemaLike, source: string, cost: number][] = [
   [{ type: "string", maxLength: 0 }, 'self == "x"', 1],
   [format("byte"), 'self == b"x"', 2],
   [list(number), "self.all(x, x == 0.0)", 6291454],
+  [{ type: "string", maxLength: 10 }, "type(self) == google.protobuf.Timestamp", 7],
 ];
 for (const [schema, source, cost] of estimates) {
   test(`${source} over ${JSON.stringify(schema)} is estimated at ${cost}`, () => {

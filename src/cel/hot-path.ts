@@ -7,9 +7,9 @@ import { type CallCost, callCost, costSize, listCost, traversal } from "./call-c
 import type { Checked } from "./checker.ts";
 import type { Implementation, Overload } from "./declarations.ts";
 import type { Evaluation } from "./evaluation.ts";
-import { equal, index, mapKey } from "./operations.ts";
+import { comparable, equal, index } from "./operations.ts";
 import { type PlanOptions, conversions } from "./plan.ts";
-import { equalityCost, implementationOf, keysOf } from "./plan-call.ts";
+import { equalityCost, implementationOf, keysOf, memberKey } from "./plan-call.ts";
 import { ownCharge } from "./plan-member.ts";
 import { type Value, isRecord } from "./values.ts";
 
@@ -49,7 +49,7 @@ interface Piece {
 
 /** What comparing a value with a text of that size costs. */
 const textCost = (value: Value, size: number): number => traversal(Math.min(costSize(value), size));
-const helpers = { textCost, equal, equalityCost, index, isRecord, mapKey };
+const helpers = { textCost, comparable, equal, equalityCost, index, isRecord, memberKey };
 const operators: Readonly<Record<string, string>> = { "_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">=" };
 /** Methods that do the same in both languages. */
 const textMethods: Readonly<Record<string, string>> = {
@@ -274,6 +274,7 @@ class Writer {
       );
     }
     this.#charge(`equalityCost(${a.js}, ${b.js})`);
+    this.#unless(`comparable(${a.js}, ${b.js})`);
     return this.#let(`equal(${a.js}, ${b.js}) === ${positive}`, "boolean");
   }
 
@@ -341,7 +342,10 @@ class Writer {
     const keys = keysOf(list.elements.map((each) => (each.kind === "literal" ? each.value : null)));
     if (!keys) return undefined;
     const { js } = this.#whole(this.#value(item));
-    return this.#let(`${this.#kept(keys)}.has(typeof ${js} === "string" ? ${js} : mapKey(${js}))`, "boolean");
+    return this.#let(
+      `${this.#kept(keys)}.has(typeof ${js} === "string" ? ${js} : memberKey(${js}))`,
+      "boolean",
+    );
   }
 
   #fold(node: Fold): Piece {

@@ -43,6 +43,10 @@ export function equal(left: Value, right: Value): boolean {
   }
 }
 
+/** Whether equality is defined: data of a schema refuses to be compared with what is of another form. */
+export const comparable = (left: Value, right: Value): boolean =>
+  !(left instanceof View) || right === null || (left.view === "list" ? isList(right) : isMapLike(right));
+
 function equalNumbers(left: Value, right: Value): boolean {
   const a = numeric(left);
   const b = numeric(right);
@@ -158,10 +162,19 @@ export function optionalMember(value: Value, key: Value): OptionalValue {
   return within ? optionalOf(element(value, key)) : optionalNone;
 }
 
-/** A member by the bracket operator. */
+/** A member by the bracket operator, of a value that an expression made. */
 export function index(value: Value, key: Value): Value {
+  return indexed(value, key, false);
+}
+
+/** The same of a value that was given: of a list, other words tell that it is too short. */
+export function indexOfInput(value: Value, key: Value): Value {
+  return indexed(value, key, true);
+}
+
+function indexed(value: Value, key: Value, given: boolean): Value {
   if (value instanceof OptionalValue) return optionalMember(value, key);
-  if (isList(value)) return element(value, key);
+  if (isList(value)) return element(value, key, given);
   if (isMapLike(value)) {
     const found = lookUp(value, key);
     if (found === undefined) throw evaluationError(`no such key: ${keyText(key)}`);
@@ -177,12 +190,17 @@ export const keyText = (key: Value): string =>
       ? ""
       : String(key);
 
-function element(list: readonly Value[] | View, key: Value): Value {
+function element(list: readonly Value[] | View, key: Value, given = false): Value {
   const at = mapKey(key);
   if (typeof at !== "number" && typeof at !== "bigint")
     throw evaluationError(`unsupported index type '${typeof key}' in list`);
   const size = list instanceof View ? list.size : list.length;
-  if (at < 0 || at >= size) throw evaluationError(`index out of bounds: ${at}`);
+  if (at < 0 || at >= size)
+    throw evaluationError(
+      given || list instanceof View
+        ? `index out of bounds: ${at}`
+        : `index '${at}' out of range in list size '${size}'`,
+    );
   const found = list instanceof View ? list.get(Number(at)) : list[Number(at)];
   return adapt(found!);
 }

@@ -7,9 +7,9 @@ import { type CallCost, costSize, traversal } from "./call-cost.ts";
 import type { Checked } from "./checker.ts";
 import type { Implementation, Overload } from "./declarations.ts";
 import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
-import { equal, mapKey } from "./operations.ts";
+import { comparable, equal, mapKey } from "./operations.ts";
 import { isDyn, types } from "./types.ts";
-import { EvaluationError, type MapKey, type Value, noSuchOverload } from "./values.ts";
+import { Double, EvaluationError, type MapKey, type Value, View, noSuchOverload } from "./values.ts";
 
 export interface Planned {
   readonly run: Step;
@@ -182,8 +182,14 @@ export function equality(left: Planned, right: Planned, positive: boolean): Step
     state.charge(equalityCost(forCost(a), forCost(b)));
     if (a instanceof EvaluationError) throw a;
     if (b instanceof EvaluationError) throw b;
-    return equal(a, b) === positive;
+    return comparable(a, b) ? equal(a, b) === positive : incomparable(positive);
   };
+}
+
+/** What cannot be compared is not equal, but to ask whether it is is an error. */
+function incomparable(positive: boolean): boolean {
+  if (positive) throw noSuchOverload();
+  return true;
 }
 
 export const equalityCost = (left: Value, right: Value): number =>
@@ -205,7 +211,7 @@ function equalsText(run: Step, text: string, positive: boolean): Step {
     }
     const short = typeof value === "string" && value !== "" && size <= 10;
     state.charge(short ? 1 : traversal(Math.min(costSize(value), size)));
-    return (value === text) === positive;
+    return value instanceof View ? incomparable(positive) : (value === text) === positive;
   };
 }
 
@@ -224,24 +230,29 @@ const noResult = (): Value => null;
 /** An error has the size of a scalar. */
 const forCost = (value: Value | EvaluationError): Value => (value instanceof EvaluationError ? 0 : value);
 
-/** Membership in a constant list: by lookup when all elements are primitive. */
+/** Membership in a constant list: by lookup when all elements are primitive. What fails is not in it. */
 export function membership(run: Step, list: readonly Value[]): Planned | undefined {
   if (list.length === 0) return constant(false);
   const keys = keysOf(list);
   if (!keys) return undefined;
   return {
     run: (state) => {
-      const key = mapKey(run(state));
+      const item = settled(run, state);
+      const key = item instanceof EvaluationError ? undefined : memberKey(item);
       return key !== undefined && keys.has(key);
     },
   };
 }
 
+/** A fraction is no key of a map, but it can be in a list. */
+export const memberKey = (value: Value): MapKey | undefined =>
+  value instanceof Double && !Number.isNaN(value.value) ? (mapKey(value) ?? value.value) : mapKey(value);
+
 /** The elements as a set, if all of them are primitive. */
 export function keysOf(list: readonly Value[]): ReadonlySet<MapKey> | undefined {
   const keys = new Set<MapKey>();
   for (const item of list) {
-    const key = mapKey(item);
+    const key = memberKey(item);
     if (key === undefined) return undefined;
     keys.add(key);
   }

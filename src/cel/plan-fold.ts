@@ -125,25 +125,39 @@ function quantified(range: Step, turn: Turn, predicate: Step, deciding: boolean)
   };
 }
 
+/** Whether an element counts, or why that cannot be told. */
+function judged(predicate: Step, state: Evaluation): boolean | EvaluationError {
+  try {
+    const holds = predicate(state);
+    return typeof holds === "boolean" ? holds : noSuchOverload();
+  } catch (error) {
+    return absorbed(error);
+  }
+}
+
+/** Every element is looked at; of several failures the last one is told. */
 function exactlyOne(range: Step, turn: Turn, predicate: Step): Step {
   return (state) => {
     const over = range(state);
     const items = itemsOf(over);
     const count = countOf(items);
     let found = 0;
+    let failure: EvaluationError | undefined;
     for (let at = 0; at < count; at += 1) {
       turn(state, over, items, at);
-      const holds = predicate(state);
-      if (typeof holds !== "boolean") throw noSuchOverload();
-      if (!holds) continue;
+      const holds = judged(predicate, state);
+      if (typeof holds !== "boolean") failure = holds;
+      if (holds !== true) continue;
       state.charge(2);
       found += 1;
     }
     state.charge(2);
+    if (failure) throw failure;
     return found === 1;
   };
 }
 
+/** As above: the last failure of the predicate is told, or else the first one of what is collected. */
 function collected(
   range: Step,
   turn: Turn,
@@ -156,17 +170,23 @@ function collected(
     const items = itemsOf(over);
     const count = countOf(items);
     const list: Value[] = [];
+    let failure: EvaluationError | undefined;
     for (let at = 0; at < count; at += 1) {
       turn(state, over, items, at);
       if (predicate) {
-        const holds = predicate(state);
-        if (typeof holds !== "boolean") throw noSuchOverload();
-        if (!holds) continue;
+        const holds = judged(predicate, state);
+        if (typeof holds !== "boolean") failure = holds;
+        if (holds !== true) continue;
       }
-      list.push(transform.run(state));
+      try {
+        list.push(transform.run(state));
+      } catch (error) {
+        failure ??= absorbed(error);
+      }
       state.charge(appendCost);
     }
     state.charge(1);
+    if (failure) throw failure;
     return list;
   };
 }

@@ -8,7 +8,7 @@ import type { Checked, Reference } from "./checker.ts";
 import type { Overload } from "./declarations.ts";
 import { type Evaluation, type Step, absorbed } from "./evaluation.ts";
 import { type FoldPlanner, planFold } from "./plan-fold.ts";
-import { index, mapKey, optionalMember } from "./operations.ts";
+import { index, indexOfInput, mapKey, optionalMember } from "./operations.ts";
 import {
   type Planned,
   constant,
@@ -175,12 +175,20 @@ class Planner implements FoldPlanner {
       case "_[_]":
       case "_[?_]":
       case "_?._": {
-        const read = node.name === "_[_]" ? index : optionalMember;
+        const read = node.name !== "_[_]" ? optionalMember : this.#isInput(first!) ? indexOfInput : index;
         return this.#index(first!, second!, charged ? ownCharge(node, this.#checked) : 0, read);
       }
       default:
         return this.#function(node);
     }
+  }
+
+  /** Whether a value is a part of the input as it was given. */
+  #isInput(node: Expression): boolean {
+    const reference = this.#reference(node);
+    if (reference?.kind === "variable") return !this.#locals.some(({ name }) => name === reference.name);
+    if (node.kind === "select") return this.#isInput(node.operand);
+    return node.kind === "call" && node.name === "_[_]" && this.#isInput(node.args[0]!);
   }
 
   /** `&&` and `||`: the one side that decides also decides when the other one fails. */

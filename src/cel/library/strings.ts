@@ -55,7 +55,8 @@ function substring(text: string, from: number, to?: number): string {
 }
 
 /** The first `limit` places are replaced; a negative limit means all. */
-function replace(text: string, from: string, to: string, limit = -1): string {
+function replace(text: string, from: string, to: string, most: number | bigint = -1): string {
+  const limit = Number(most);
   if (limit === 0 || from === to) return text;
   if (from !== "") {
     const parts = text.split(from, limit < 0 ? undefined : limit + 1);
@@ -71,13 +72,15 @@ function replace(text: string, from: string, to: string, limit = -1): string {
     return result + rest;
   }
   const points = Array.from(text);
-  const most = limit < 0 ? points.length + 1 : limit;
+  const places = limit < 0 ? points.length + 1 : limit;
   return (
-    points.map((point, at) => (at < most ? to + point : point)).join("") + (points.length < most ? to : "")
+    points.map((point, at) => (at < places ? to + point : point)).join("") +
+    (points.length < places ? to : "")
   );
 }
 
-function split(text: string, by: string, limit = -1): string[] {
+function split(text: string, by: string, most: number | bigint = -1): string[] {
+  const limit = Number(most);
   if (limit === 0) return [];
   const parts = by === "" ? Array.from(text) : text.split(by);
   if (limit < 0 || parts.length <= limit) return parts;

@@ -51,7 +51,7 @@ class UrlValue extends Opaque {
     const parsed = parseUrl(text, true) && parseUrl(text, false);
     if (!parsed)
       throw evaluationError(
-        `URL parse error during conversion from string: parse ${JSON.stringify(text)}: invalid URI for request`,
+        `URL parse error during conversion from string: parse ${JSON.stringify(text)}: ${text === "" ? "empty url" : "invalid URI for request"}`,
       );
     this.parsed = parsed;
   }

@@ -57,6 +57,10 @@ const cases: [source: string, value: unknown][] = [
   ["type(self.port) == string", true],
   ["has(self.none)", false],
   ["self.set == ['b', 'a'] && size(self.set + ['a', 'c']) == 3", true],
+  ["dyn(self.set) == 3", "no such overload"],
+  ["dyn(self.set) == 'a'", "no such overload"],
+  ["dyn(self.set) != 3 && dyn(self.set) != null && 3 != dyn(self.set)", true],
+  ["self.set[7]", "index out of bounds: 7"],
   ["self.metadata.name", "x"],
   ["has(self.metadata.generateName)", false],
 ];
