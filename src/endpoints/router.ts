@@ -110,9 +110,10 @@ const methodsOf: Readonly<Record<string, readonly string[]>> = {
  * A request is handled only as the verb it was authorized for. The verb of `/watch/` paths comes from the path,
  * so its method must fit it, and virtual resources, most of which nobody can watch, have no such path.
  */
-function checkVerb({ target, method }: ApiCall, virtual: VirtualResource | undefined): void {
-  if (target.verb === "watch" && virtual && !virtual.verbs.includes("watch"))
-    throw virtual.verbs.includes("list") ? methodNotAllowed() : notServed();
+function checkVerb({ call, target, method }: ApiCall, virtual: VirtualResource | undefined): void {
+  // What can be listed says itself that it cannot be watched, once it has looked at the options.
+  const listed = virtual?.verbs.includes("list") && !call.path.includes("/watch/");
+  if (target.verb === "watch" && virtual && !virtual.verbs.includes("watch") && !listed) throw notServed();
   const methods = methodsOf[target.verb];
   if (methods && !methods.includes(method)) throw methodNotAllowed();
 }

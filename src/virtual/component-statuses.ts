@@ -2,7 +2,7 @@
 // for.
 import { get as httpsGet } from "node:https";
 import { type ComponentCondition, ComponentStatus, Table, listOf } from "#api";
-import { badRequest, methodNotAllowed, notFound, selector } from "#base";
+import { ApiError, badRequest, methodNotAllowed, notFound, selector } from "#base";
 import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
 import {
@@ -60,6 +60,7 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
       call.warn("v1 ComponentStatus is deprecated in v1.19+");
       if (!target.named) {
         const names = chosen(call, Object.keys(checks), dialect);
+        if (target.verb === "watch") throw unwatched();
         return await reply(call, await Promise.all(names.map(statusOf)), dialect, true);
       }
       if (!Object.hasOwn(checks, target.name))
@@ -78,6 +79,11 @@ function chosen(call: ApiCall, names: readonly string[], dialect: Dialect): stri
   const wanted = selector(labels, fields);
   return names.filter((name) => wanted.matches({ labels: {}, fields: {}, name }));
 }
+
+const unwatched = (): ApiError =>
+  new ApiError(405, "MethodNotAllowed", 'watch is not supported on resources of kind "componentstatuses"', {
+    kind: "componentstatuses",
+  });
 
 const common = new Set(["metadata.name", "metadata.namespace"]);
 

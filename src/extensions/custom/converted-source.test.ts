@@ -20,7 +20,7 @@ const labelsOf = (text: string): Record<string, string> =>
 const read: Reader = ({ key, revision, value }) =>
   cached(key, revision, labelsOf(Buffer.from(value).toString()));
 
-/** A label `now` says what `then` said when the object was stored. */
+/** A label `now` says what `once` said when the object was stored. */
 async function opened(t: TestContext) {
   const store = await openMemory({});
   const stop = new AbortController();
@@ -29,7 +29,7 @@ async function opened(t: TestContext) {
   const base = reflector.cache(prefix, read);
   await reflector.start();
   const convert = async ({ key, revision, json }: CachedObject): Promise<CachedObject> =>
-    cached(key, revision, { now: labelsOf(json.toString())["then"]! });
+    cached(key, revision, { now: labelsOf(json.toString())["once"]! });
   const source = new ConvertedSource({
     base,
     convert,
@@ -38,8 +38,8 @@ async function opened(t: TestContext) {
     prefix,
     signal: stop.signal,
   });
-  const put = async (name: string, then: string): Promise<void> => {
-    const value = Buffer.from(JSON.stringify({ metadata: { name, uid: "u", labels: { then } } }));
+  const put = async (name: string, once: string): Promise<void> => {
+    const value = Buffer.from(JSON.stringify({ metadata: { name, uid: "u", labels: { once } } }));
     await store.write({ key: prefix + name, value, expect: "any" });
   };
   return { source, put, signal: stop.signal, store };
@@ -65,7 +65,7 @@ test("a list is selected by labels that conversion gave, page by page", async (t
     names,
     whole.items.map(({ name }) => name),
   );
-  const stored = selector([{ key: "then", operator: "in", values: ["odd"] }], []);
+  const stored = selector([{ key: "once", operator: "in", values: ["odd"] }], []);
   assert.deepEqual((await source.list({ below: "", selector: stored, freshness })).items, []);
 });
 
@@ -86,6 +86,6 @@ test("a watch sees objects come and go by the labels that conversion gives", asy
   await store.write({ key: `${prefix}a`, value: null, expect: "any" });
   await store.write({ key: `${prefix}b`, value: null, expect: "any" });
   const all = ["ADDED a odd", "MODIFIED a odd", "ADDED b odd", "DELETED a odd", "DELETED b odd"];
-  await eventually(() => seen.length >= all.length);
+  await eventually(async () => seen.length >= all.length);
   assert.deepEqual(seen, all);
 });

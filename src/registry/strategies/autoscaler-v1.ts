@@ -7,6 +7,7 @@ import type {
   MetricSpec,
   MetricStatus,
   MetricTarget,
+  ObjectMeta,
 } from "#api";
 import type { Dialect } from "#dialect";
 import type { ApiObject } from "../strategy.ts";
@@ -112,17 +113,30 @@ export function toV1(hub: HorizontalPodAutoscaler, dialect: Dialect): ApiObject 
     });
   if (conditions?.length) notes[keys.conditions] = JSON.stringify(conditions);
   const annotations = { ...without(metadata.annotations, Object.values(keys)), ...notes };
-  const { annotations: _noted, ...rest } = metadata;
+  const { desiredReplicas, currentReplicas = 0, ...times } = counts;
   return {
     ...hub,
-    metadata: { ...rest, ...(Object.keys(annotations).length > 0 && { annotations }) },
+    metadata: annotated(metadata, annotations),
     spec: { ...bounds, ...(share !== undefined && { targetCPUUtilizationPercentage: share }) },
     status: {
-      ...counts,
-      currentReplicas: status.currentReplicas ?? 0,
+      ...times,
+      currentReplicas,
+      desiredReplicas,
       ...(used !== undefined && { currentCPUUtilizationPercentage: used }),
     },
   } as unknown as ApiObject;
+}
+
+/** The metadata with these annotations, in the order of its fields. */
+function annotated(metadata: ObjectMeta, annotations: Record<string, string>): ObjectMeta {
+  const { annotations: _former, ownerReferences, finalizers, managedFields, ...first } = metadata;
+  return {
+    ...first,
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(ownerReferences && { ownerReferences }),
+    ...(finalizers && { finalizers }),
+    ...(managedFields && { managedFields }),
+  };
 }
 
 const rulesTo = (rules: HPAScalingRules | undefined): Json | null =>

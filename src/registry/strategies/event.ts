@@ -43,14 +43,19 @@ function fromCore(served: ApiObject): Event {
   return hub as unknown as Event;
 }
 
+const hubNames = new Map<string, string>(renamed.map(([hub, core]) => [core, hub]));
+/** The fields of the core group in their order, each with its name in the hub. */
+const inOrder = Object.keys(CoreEvent.fields).map((key) => [key, hubNames.get(key) ?? key] as const);
+const alwaysShown = new Set(["reportingComponent", "reportingInstance"]);
+
 function toCore(hub: Event): ApiObject {
   const from = hub as unknown as Record<string, unknown>;
   const core: Record<string, unknown> = { kind: hub.kind, apiVersion: hub.apiVersion };
-  for (const key of same) if (from[key] !== undefined) core[key] = from[key];
-  for (const [key, to] of renamed) if (from[key] !== undefined) core[to] = from[key];
+  for (const [key, name] of inOrder) {
+    if (from[name] !== undefined) core[key] = from[name];
+    else if (alwaysShown.has(key)) core[key] = "";
+  }
   if (hub.series?.count === 0) core["series"] = { lastObservedTime: hub.series.lastObservedTime };
-  core["reportingComponent"] ??= "";
-  core["reportingInstance"] ??= "";
   return core as unknown as ApiObject;
 }
 

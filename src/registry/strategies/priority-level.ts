@@ -26,8 +26,8 @@ const sharesIn = { hub: "nominalConcurrencyShares", older: "assuredConcurrencySh
 function renamed(object: ApiObject, from: string, to: string): ApiObject {
   const { spec } = object as ApiObject & { spec: { limited?: Record<string, unknown> } };
   if (!spec.limited || spec.limited[from] === undefined) return object;
-  const { [from]: shares, ...rest } = spec.limited;
-  return { ...object, spec: { ...spec, limited: { ...rest, [to]: shares } } } as ApiObject;
+  const fields = Object.entries(spec.limited).map(([key, value]) => [key === from ? to : key, value]);
+  return { ...object, spec: { ...spec, limited: Object.fromEntries(fields) } } as ApiObject;
 }
 
 const mostQueues = 10_000_000;

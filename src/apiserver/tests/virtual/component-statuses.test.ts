@@ -38,3 +38,11 @@ test("components make a table", async () => {
   assert.deepEqual(each(table.at("columnDefinitions"), "name"), ["Name", "Status", "Message", "Error"]);
   assert.deepEqual(table.at("rows.0.cells"), ["store-0", "Healthy", "", ""]);
 });
+
+test("components cannot be watched, which is told after their options were looked at", async () => {
+  const refused = await must(405, "GET", `${path}?watch=true`);
+  assert.equal(refused.at("message"), 'watch is not supported on resources of kind "componentstatuses"');
+  await must(400, "GET", `${path}?watch=true&timeoutSeconds=x`);
+  await must(422, "GET", `${path}?watch=true&resourceVersionMatch=Exact`);
+  await must(404, "GET", path.replace("/componentstatuses", "/watch/componentstatuses"));
+});
