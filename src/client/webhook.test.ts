@@ -89,7 +89,7 @@ const refusals: [type: string, body: string, text: string][] = [
     "boom",
     'an error on the server ("unknown") has prevented the request from succeeding',
   ],
-  ["application/json", '{"kind":"Status","message":"no"}', "no"],
+  ["application/json", '{"kind":"Status","status":"Failure","message":"no"}', "no"],
 ];
 for (const [type, body, text] of refusals)
   test(`a refusal in ${type} is told: ${text}`, async () => {

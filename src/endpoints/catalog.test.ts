@@ -118,6 +118,7 @@ const remoteVersion = (version: string, groupPriority: number, versionPriority =
   versionPriority,
   available: true,
   resources: () => [],
+  discovered: () => true,
 });
 const extendedBy = (definitions: readonly Strategy[], remotes: readonly RemoteVersion[] = []) =>
   dynamicCatalog(

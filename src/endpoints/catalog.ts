@@ -33,6 +33,8 @@ export interface RemoteVersion {
   readonly available: boolean;
   /** As its discovery lists them. */
   resources(): readonly Record<string, unknown>[];
+  /** Whether its discovery could be read. */
+  discovered(): boolean;
   /** What it says of its API, where that is known. */
   description?(): RemoteDescription | undefined;
 }

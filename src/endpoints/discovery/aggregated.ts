@@ -9,19 +9,27 @@ export function aggregatedGroups(
 ): unknown[] {
   return groups.map(({ name, versions }) => ({
     metadata: { ...(name && { name }), creationTimestamp: null },
-    versions: versions.map((version) => ({
-      version: version.version,
-      resources: version.remote?.description?.()?.discovered ?? resourcesOf(version, explicit),
-      freshness: version.remote?.available === false ? "Stale" : "Current",
-    })),
+    versions: versions.map((version) => {
+      const { remote } = version;
+      const modern = remote?.description?.()?.discovered;
+      const resources = modern ?? resourcesOf(version, explicit);
+      const fresh = !remote || (remote.available && (modern !== undefined || remote.discovered()));
+      return {
+        version: version.version,
+        ...(resources.length > 0 && { resources }),
+        freshness: fresh ? "Current" : "Stale",
+      };
+    }),
   }));
 }
 
 function resourcesOf(version: GroupVersion, explicit: boolean): unknown[] {
   const all = apiResources(version);
+  // Another server says itself of what kind its resources are.
+  const told = (custom: boolean | undefined): boolean => !version.remote && (explicit || custom === true);
   const kindOf = ({ kind, group, version: kindVersion, custom }: ApiResource): unknown => ({
-    group: group ?? (explicit || custom ? version.group : ""),
-    version: kindVersion ?? (explicit || custom ? version.version : ""),
+    group: group ?? (told(custom) ? version.group : ""),
+    version: kindVersion ?? (told(custom) ? version.version : ""),
     kind,
   });
   const parts = (resource: string): unknown[] =>

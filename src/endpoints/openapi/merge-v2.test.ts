@@ -43,6 +43,15 @@ test("of another server, the paths of its version and the definitions they use a
   });
 });
 
+test("a server that describes nothing but its API has all of its definitions merged", () => {
+  const document = {
+    paths: { [`${root}/things`]: get("Thing") },
+    definitions: { Thing: { type: "object" }, Unused: { type: "string" } },
+  };
+  const { definitions } = mergedV2(own, [{ root, document }]) as typeof own;
+  assert.deepEqual(Object.keys(definitions), ["Meta", "Shared", "Thing", "Unused"]);
+});
+
 test("a definition that means the same is shared, one that means something else goes by another name", () => {
   const document = {
     paths: { [root]: get("Thing") },

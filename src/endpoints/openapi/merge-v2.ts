@@ -1,5 +1,5 @@
-// The descriptions of other servers as parts of this server's, in OpenAPI 2: paths of their version only, with the
-// definitions that those use. A definition that means something else here goes by another name.
+// The descriptions of other servers as parts of this server's, in OpenAPI 2: paths of their version only, with their
+// definitions; those of a server that describes other things as well, as far as the paths use them. A definition that means something else here goes by another name.
 import { isDeepStrictEqual } from "node:util";
 
 type Json = Record<string, unknown>;
@@ -21,10 +21,14 @@ export function mergedV2(own: Json, remote: readonly RemotePart[]): Json {
   const paths = { ...objectAt(own, "paths") };
   const definitions = { ...objectAt(own, "definitions") };
   for (const { root, document } of remote) {
-    const kept = Object.entries(objectAt(document, "paths")).filter(
+    const described = Object.entries(objectAt(document, "paths"));
+    const kept = described.filter(
       ([path]) => (path === root || path.startsWith(`${root}/`)) && !Object.hasOwn(paths, path),
     );
-    const used = reachable(Object.fromEntries(kept), objectAt(document, "definitions"));
+    const all = objectAt(document, "definitions");
+    const used = described.every(([path]) => path.startsWith("/apis/"))
+      ? new Map(Object.entries(all))
+      : reachable(Object.fromEntries(kept), all);
     const names = new Map<string, string>();
     for (const [name, definition] of used) names.set(name, nameFor(name, definition, definitions));
     const renamed = (value: unknown): unknown => withNames(value, names);

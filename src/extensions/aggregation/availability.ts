@@ -8,7 +8,7 @@ export interface Availability {
   readonly status: "True" | "False";
   readonly reason: string;
   readonly message: string;
-  /** What its discovery lists, where it was asked. */
+  /** What its discovery lists, where it was asked and could be read. */
   readonly resources?: readonly Record<string, unknown>[];
 }
 
@@ -36,15 +36,16 @@ export async function checkAvailability(
       "x-remote-user": access.dialect.names.users.aggregator,
       "x-remote-group": "system:masters",
     };
-    const document = { path, mostBytes, headers };
+    const document = { path, mostBytes, headers, anyBody: true };
     const { address, status, text } = await fetchDocument(service, document, access, signal);
     if (status < 200 || status >= 300)
       throw new UnreachableBackend(address, new Error(`bad status from ${address}: ${status}`));
+    const resources = status === 200 ? resourcesIn(text) : undefined;
     return {
       status: "True",
       reason: "Passed",
       message: "all checks passed",
-      resources: resourcesIn(text),
+      ...(resources && { resources }),
     };
   } catch (error) {
     if (error instanceof UnresolvedService)
@@ -58,11 +59,12 @@ export async function checkAvailability(
   }
 }
 
-function resourcesIn(body: string): readonly Record<string, unknown>[] {
+function resourcesIn(body: string): readonly Record<string, unknown>[] | undefined {
   try {
-    const { resources } = JSON.parse(body) as { resources?: unknown };
+    const { kind, resources } = JSON.parse(body) as { kind?: unknown; resources?: unknown };
+    if (kind !== "APIResourceList") return undefined;
     return Array.isArray(resources) ? (resources as Record<string, unknown>[]) : [];
   } catch {
-    return [];
+    return undefined;
   }
 }

@@ -124,7 +124,8 @@ export class AggregationController {
   handle(call: ApiCall): Promise<Reply> | undefined {
     if (this.#remoteCount === 0) return undefined;
     const known = this.#describedBy(call.target.path) ?? this.#serverOf(call.target.path);
-    if (!known?.remote) return undefined;
+    // What is to be watched is not said: that is nobody's path.
+    if (!known?.remote || /^\/apis\/[^/]+\/[^/]+\/watch\/?$/.test(call.target.path)) return undefined;
     const { rejectRedirects, resolve, pair, stopping, observer } = this.#options;
     if (!known.remote.available) {
       observer?.turnedAway?.(call);
@@ -262,6 +263,7 @@ export class AggregationController {
         ({ type, status: is }) => type === "Available" && is === "True",
       ),
       resources: () => this.#resources.get(name) ?? [],
+      discovered: () => this.#resources.has(name),
       description: () => this.#descriptions.get(name)?.found,
     };
   }
@@ -333,14 +335,13 @@ export class AggregationController {
     if (!changed && (!known.remote || fresh)) return;
     if (known.remote && fresh && isSettled(known.object)) return;
     const found = await checkAvailability(known.object, this.#options, signal);
-    if (found.resources) {
-      const before = JSON.stringify(this.#resources.get(name) ?? []);
-      this.#resources.set(name, found.resources);
-      if (JSON.stringify(found.resources) !== before) {
-        this.#changed();
-        const described = this.#descriptions.get(name);
-        if (described) this.#descriptions.set(name, { ...described, dueAt: -Infinity });
-      }
+    const before = JSON.stringify(this.#resources.get(name));
+    if (found.resources) this.#resources.set(name, found.resources);
+    else if (found.status === "True") this.#resources.delete(name);
+    if (JSON.stringify(this.#resources.get(name)) !== before) {
+      this.#changed();
+      const described = this.#descriptions.get(name);
+      if (described) this.#descriptions.set(name, { ...described, dueAt: -Infinity });
     }
     await this.#tell(name, found);
     if (known.remote && found.status === "True") await this.#describe(name, known.object, signal);

@@ -78,10 +78,10 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Where the documents are, by name: `apis/example.com/v1`. */
+/** Where the documents are, by name: `apis/example.com/v1`; an index without any lists none. */
 function urlsIn(index: Json | undefined): ReadonlyMap<string, string> | undefined {
-  const paths = index?.["paths"];
-  if (typeof paths !== "object" || paths === null) return undefined;
+  if (!index) return undefined;
+  const paths = index["paths"] ?? {};
   const found = new Map<string, string>();
   for (const [name, item] of Object.entries(paths)) {
     const { serverRelativeURL: url } = (item ?? {}) as { serverRelativeURL?: unknown };

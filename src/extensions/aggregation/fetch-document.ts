@@ -1,5 +1,6 @@
 // One document from a server that is aggregated, asked for by this server itself.
 import type { APIService } from "#api";
+import { serviceUnavailable } from "#base";
 import { requestUpstream } from "#virtual";
 import { type ClientPair, backendOf } from "./backend.ts";
 import type { AggregationObserver } from "./observer.ts";
@@ -27,6 +28,8 @@ export async function fetchDocument(
     readonly path: string;
     readonly mostBytes: number;
     readonly headers?: Readonly<Record<string, string>>;
+    /** An answer whose body breaks off is an answer. */
+    readonly anyBody?: boolean;
   },
   { resolve, pair, observer }: BackendAccess,
   signal: AbortSignal,
@@ -45,26 +48,35 @@ export async function fetchDocument(
         tls,
         dial,
         timeoutMilliseconds: patienceMilliseconds,
+        unreached: (why) => serviceUnavailable(`Get ${JSON.stringify(address)}: ${why}`),
       },
       AbortSignal.any([signal, AbortSignal.timeout(patienceMilliseconds)]),
     );
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of message as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > document.mostBytes) throw new Error("the answer is too large");
-      chunks.push(chunk);
-    }
+    const text = await bodyOf(message, document.mostBytes).catch((error: unknown) => {
+      if (document.anyBody) return "";
+      throw error;
+    });
     return {
       address,
       status: message.statusCode ?? 0,
       contentType: message.headers["content-type"] ?? "",
-      text: Buffer.concat(chunks).toString(),
+      text,
     };
   } catch (error) {
     observer?.failed?.(error);
     throw new UnreachableBackend(address, error as Error);
   }
+}
+
+async function bodyOf(message: AsyncIterable<Buffer>, mostBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of message) {
+    size += chunk.length;
+    if (size > mostBytes) throw new Error("the answer is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 export class UnreachableBackend extends Error {

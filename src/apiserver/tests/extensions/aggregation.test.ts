@@ -16,6 +16,8 @@ const askers: unknown[] = [];
 let modern: object | undefined;
 let newer: Json | undefined;
 const description = "/openapi/v2";
+/** How its discovery is answered, where that is not as usual. */
+let odd: ((response: ServerResponse) => void) | undefined;
 const paths: Json = {};
 const described = (request: IncomingMessage): Json => {
   askers.push(request.headers["x-remote-user"]);
@@ -34,6 +36,7 @@ const answer = (request: IncomingMessage, response: ServerResponse): void => {
     response.writeHead(right ? 200 : 406, { "content-type": form }).end(JSON.stringify({ items: [modern] }));
   } else if (modern && request.headers.accept !== undefined && path.endsWith("/v1"))
     response.writeHead(406).end();
+  else if (odd && /^\/apis\/[^/]+\/v1$/.test(path)) odd(response);
   else if (/^\/apis\/[^/]+\/v1$/.test(path))
     response.end(
       JSON.stringify({
@@ -164,6 +167,31 @@ test("aggregated discovery of another server is shown as it is, with a kind for 
   await eventually(async () => each(await listed(), "resource").includes("jobs"));
   assert.deepEqual(await listed(), [{ ...resources[0], responseKind: { group: "", version: "", kind: "" } }]);
 });
+
+const oddities: [name: string, answer: (response: ServerResponse) => void][] = [
+  [
+    "breaks off",
+    (response) => {
+      response.writeHead(200, { "content-length": 100 }).write("{");
+      setImmediate(() => response.destroy());
+    },
+  ],
+  ["is a text", (response) => void response.end("hello")],
+  ["is of another kind", (response) => void response.end('{"kind":"Status"}')],
+  ["is empty", (response) => void response.writeHead(204).end()],
+];
+for (const [name, answered] of oddities)
+  test(`a server whose discovery ${name} is there, and its version stale`, async (t) => {
+    t.after(() => (odd = undefined));
+    odd = answered;
+    const group = await register();
+    const accept = "application/json;g=apidiscovery.orch.io;v=v2beta1;as=APIGroupDiscoveryList";
+    const { json } = await must(200, "GET", "/apis", { accept });
+    const found = (json["items"] as Json[]).find(({ metadata }) => (metadata as Json)["name"] === group)!;
+    assert.deepEqual(found["versions"], [{ version: "v1", freshness: "Stale" }]);
+    await must(404, "GET", `/apis/${group}/v1/watch`);
+    await must(200, "GET", `/apis/${group}/v1/watch/things`);
+  });
 
 test("a service that is not there makes its version unavailable", async () => {
   const group = `agg${++count}.example.com`;
