@@ -123,6 +123,7 @@ const failures: [source: string, error: string | RegExp][] = [
   ["words.foo()", /1:10: undeclared reference to 'foo' \(in container ''\)/],
   ["words.foo() == 1", /undeclared reference to 'foo'[^]*'_==_' applied to '\(<nil>, int\)'/],
   ["x.y", /type 'primitive:INT64' does not support field selection/],
+  ["words.foo().y", /type '<nil>' does not support field selection/],
   [
     "x.all(i, true)",
     /expression of type 'int' cannot be range of a comprehension \(must be list, map, or dynamic\)/,

@@ -87,8 +87,9 @@ export interface CompileOptions {
 
 export type Compilation =
   | { readonly program: Program }
-  /** `compile`: the expression is wrong. `instantiate`: its types are right, but it can never run. */
-  | { readonly error: string; readonly stage: "compile" | "instantiate" };
+  | { readonly error: string; readonly stage: "compile" }
+  /** Its types are right, but it can never run. */
+  | { readonly error: string; readonly stage: "instantiate"; readonly resultType: CelType };
 
 export type Outcome =
   | { readonly value: Value; readonly cost: number }
@@ -127,16 +128,16 @@ export function* compileSteps(env: Environment, source: string, options: Compile
         ? formatProblems(expression, checked)
         : [];
   if (errors.length > 0) return { error: formatErrors(source, errors), stage: "compile" };
+  const resultType = checked.types[expression.id] ?? types.dyn;
   try {
     const planning = { libraryCosts: options.libraryCosts ?? false };
     const planned = plan(expression, checked, planning);
-    const resultType = checked.types[expression.id] ?? types.dyn;
     yield;
     const estimate = (sizeHint: SizeHint = () => undefined) => estimateCost(expression, checked, sizeHint);
     const run = runnerOf(planned, () => hotPath(expression, checked, planned.inputs, planning));
     return { program: programOf(run, checked, resultType, { expression, estimate }) };
   } catch (error) {
-    if (error instanceof PlanError) return { error: error.message, stage: "instantiate" };
+    if (error instanceof PlanError) return { error: error.message, stage: "instantiate", resultType };
     throw error;
   }
 }

@@ -117,6 +117,8 @@ export function protoText(type: CelType): string {
       return `well_known:${type.kind.toUpperCase()}`;
     case "null":
       return "null:NULL_VALUE";
+    case "absent":
+      return "<nil>";
     case "dyn":
     case "error":
       return `${type.kind}:{}`;

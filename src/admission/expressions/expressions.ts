@@ -151,11 +151,14 @@ function makeExpressions(typePrefix: string, release: number): Expressions {
     compile: (source, results, choice) => {
       const within = choice.later ? laterEnvironment() : env;
       const compiled = compile(within, source, { variables: variablesOf(choice) });
-      if ("error" in compiled) return { source, error: compileError(compiled) };
-      const { program } = compiled;
-      const fits = results.length === 0 || results.some((type) => sameType(type, program.resultType));
-      if (fits) return { source, program };
-      return { source, error: wrongResult(results) };
+      if ("error" in compiled && compiled.stage === "compile")
+        return { source, error: compileError(compiled) };
+      const { resultType } = "error" in compiled ? compiled : compiled.program;
+      const fits = results.length === 0 || results.some((type) => sameType(type, resultType));
+      if (!fits) return { source, error: wrongResult(results) };
+      return "error" in compiled
+        ? { source, error: compileError(compiled) }
+        : { source, program: compiled.program };
     },
     checkTypes: (source, { object, later, ...others }) => {
       const params = "params" in others && { params: others.params ?? types.dyn };

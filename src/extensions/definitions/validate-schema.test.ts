@@ -127,6 +127,14 @@ const values: readonly [name: string, property: SchemaProps, details: string[]][
       '.x-orch-validations[0].rule: Invalid value: apiextensions.ValidationRule{Rule:"self.", Message:"", MessageExpression:""}: compilation failed: ',
     ],
   ],
+  [
+    "a rule that gives no truth value, even if it can never run",
+    { type: "string", maxLength: 3, ...rules("timestamp('bad')", "timestamp('bad') == timestamp('bad')") },
+    [
+      `.x-orch-validations[0].rule: Invalid value: apiextensions.ValidationRule{Rule:"timestamp('bad')", Message:"", MessageExpression:""}: cel expression must evaluate to a bool`,
+      `.x-orch-validations[1].rule: Invalid value: apiextensions.ValidationRule{Rule:"timestamp('bad') == timestamp('bad')", Message:"", MessageExpression:""}: program instantiation failed: `,
+    ],
+  ],
 ];
 for (const [name, property, details] of values)
   test(`what a schema may not say: ${name}`, () => {

@@ -123,14 +123,11 @@ export function* compileRules(
     const oldSelf = rule.optionalOldSelf ? optionalType(type.type) : type.type;
     const variables = { self: type.type, oldSelf };
     const made = yield* compileSteps(env, rule.rule, { variables, libraryCosts: true });
-    if ("error" in made)
-      return failed(
-        made.stage === "compile"
-          ? `compilation failed: ${made.error}`
-          : `program instantiation failed: ${made.error}`,
-      );
+    if ("error" in made && made.stage === "compile") return failed(`compilation failed: ${made.error}`);
+    const { resultType } = "error" in made ? made : made.program;
+    if (resultType !== types.bool) return failed("cel expression must evaluate to a bool");
+    if ("error" in made) return failed(`program instantiation failed: ${made.error}`);
     const { program } = made;
-    if (program.resultType !== types.bool) return failed("cel expression must evaluate to a bool");
     return {
       rule,
       program,
