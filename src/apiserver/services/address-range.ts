@@ -11,7 +11,7 @@ export interface AddressRange {
    * them.
    */
   readonly size: number;
-  /** From 1 to `size`. */
+  /** From 1 to `size`; 0 is the block's own. */
   at(position: number): string;
   contains(address: string): boolean;
   /** From 1 to `size`; undefined for other addresses and for what is none. */

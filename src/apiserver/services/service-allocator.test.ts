@@ -193,6 +193,25 @@ for (const [name, spec, expected] of dryRuns)
     for (const [position, text] of expected.entries()) assert.match(fieldErrorText(errors[position]!), text);
   });
 
+test("a dry run is shown the address of the range, and ports that follow each other", () => {
+  const pool = serviceAllocator({ ranges: ["10.0.0.0/24", "fd00::/112"], ports: { from: 1, to: 9 } });
+  const shown = (spec: object): unknown[] => {
+    const service = make("dry", structuredClone(spec));
+    assert.deepEqual(pool.allocate(service, undefined, new WriteState(), true), []);
+    const { clusterIPs, ports, healthCheckNodePort } = service.spec;
+    return [clusterIPs, ports?.map(({ nodePort }) => nodePort), healthCheckNodePort];
+  };
+  const ipFamilies = ["IPv4", "IPv6"];
+  assert.deepEqual(shown({ ipFamilies }), [["10.0.0.0", "fd00::"], undefined, undefined]);
+  const local = { type: "LoadBalancer", externalTrafficPolicy: "Local" };
+  const [first, second, third] = [{ port: 1 }, { port: 2 }, { port: 3, nodePort: 5 }];
+  for (const [ports, expected, health] of [
+    [[first, second], [32_769, 32_770], 32_771],
+    [[third, first], [5, 6], 7],
+  ] as const)
+    assert.deepEqual(shown({ ...local, ipFamilies: ["IPv4"], ports }), [["10.0.0.0"], [...expected], health]);
+});
+
 test("what was promised and not used comes back at once, and is shared by those who ask for the same service", async () => {
   const pool = serviceAllocator({ ranges: [], ports: { from: 1, to: 2 } });
   const chosen = (name: string): Service => make(name, { clusterIPs: ["10.0.0.9"] });
@@ -329,3 +348,41 @@ for (const [count, kept] of staticPorts)
     };
     assert.deepEqual([first(false), first(true)], [30_000, 30_000 + kept]);
   });
+
+const updates: [name: string, before: object, after: object, message: RegExp][] = [
+  [
+    "what cannot be had is told before what is wrong",
+    { type: "ExternalName", externalName: "a.b" },
+    { type: "ClusterIP", clusterIP: "10.1.0.1", ports: [{ port: 1, nodePort: 30_001 }] },
+    /is invalid: spec\.clusterIPs: Invalid value: \[\]string\{"10\.1\.0\.1"\}: failed to allocate IP 10\.1\.0\.1: .* not in the valid range/,
+  ],
+  [
+    "an address that may not change is not looked for",
+    { ports: [{ port: 1 }] },
+    { clusterIP: "10.1.0.1", ports: [{ port: 1 }] },
+    /is invalid: spec\.clusterIPs\[0\]: Invalid value: .*: may not change once set$/,
+  ],
+  [
+    "a port of health checks that may not change is not looked for",
+    { type: "LoadBalancer", externalTrafficPolicy: "Local", ports: [{ port: 1 }] },
+    { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 1, ports: [{ port: 1 }] },
+    /is invalid: spec\.healthCheckNodePort: Forbidden: field is immutable$/,
+  ],
+  [
+    "a second family needs a policy for it",
+    { ports: [{ port: 1 }] },
+    { ipFamilies: ["IPv4", "IPv6"], ports: [{ port: 1 }] },
+    /spec\.ipFamilyPolicy: .*: must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified$/,
+  ],
+];
+test("an update of a service is refused in the order of kube-apiserver", async () => {
+  await using server = await startServer({ store: "memory" });
+  const services = server.client.of(kinds.services);
+  const meta = { name: "s", namespace: "default" };
+  for (const [name, before, after, message] of updates) {
+    await services.create({ metadata: meta, spec: before } as Service);
+    const changed = { metadata: meta, spec: after } as Service;
+    await assert.rejects(services.update(changed), { message }, name);
+    await services.delete("s", { namespace: "default" });
+  }
+});

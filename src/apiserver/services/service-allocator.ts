@@ -4,7 +4,7 @@ import { slot } from "#admission";
 import type { Service, ServiceSpec } from "#api";
 import { type FieldError, internal, invalidValue } from "#base";
 import type { PortRange } from "#options";
-import type { Resource, ServiceAllocator } from "#registry";
+import { type Resource, type ServiceAllocator, needsHealthCheck } from "#registry";
 import type { Revision, Store } from "#store";
 import { type AddressRange, addressRange, canonicalAddress } from "./address-range.ts";
 import {
@@ -96,14 +96,11 @@ export function serviceAllocator({
     ownAddress: ranges[0]!.at(1),
     allocate: (service, old, state, dryRun) => {
       const owner = keyOf(service);
-      const share = shareOf(
-        (claim) =>
-          claims.taken(claim, owner) ||
-          promises.taken(claim, owner) ||
-          state.get(lostClaims)?.has(claim) === true,
-        rounds,
-        dryRun,
-      );
+      const isTaken = (claim: string): boolean =>
+        claims.taken(claim, owner) ||
+        promises.taken(claim, owner) ||
+        state.get(lostClaims)?.has(claim) === true;
+      const share = dryRun ? dryShare(isTaken) : shareOf(isTaken, rounds);
       // The first thing that cannot be had ends the search, as in kube-apiserver.
       const addresses = addressesFor(service.spec, old?.spec, ranges, share);
       if (addresses.length > 0) return addresses;
@@ -143,8 +140,10 @@ interface Share {
   readonly dryRun: boolean;
   /** False when somebody else has it. */
   take(claim: string): boolean;
-  /** Something free among these, preferably behind the first `keep`; undefined when there is none. */
-  any(candidates: Candidates, keep: number, claim: (text: string) => string): string | undefined;
+  takePort(port: number): boolean;
+  /** One that is free; undefined when there is none. */
+  anyAddress(range: AddressRange): string | undefined;
+  anyPort(ports: Ports): number | undefined;
 }
 
 interface Ports extends Candidates {
@@ -179,13 +178,36 @@ function goRound(random: () => number): Rounds {
   };
 }
 
-function shareOf(isTaken: (claim: string) => boolean, rounds: Rounds, dryRun: boolean): Share {
+type Take = Share["take"];
+
+function takeOnce(isTaken: Take): Take {
   const mine = new Set<string>();
-  const take = (claim: string): boolean => {
+  return (claim) => {
     if (mine.has(claim) || isTaken(claim)) return false;
     mine.add(claim);
     return true;
   };
+}
+
+/** Ports that a dry run is shown come after this one, whatever the range of ports is. */
+const lastPortOfDryRuns = 32_768;
+
+/** What a dry run is shown: nothing that anybody gets, so that it moves nothing on, as in kube-apiserver. */
+function dryShare(isTaken: Take): Share {
+  const take = takeOnce(isTaken);
+  let last: number | undefined;
+  const note = (port: number): number => (last = Math.max(last ?? 0, port));
+  return {
+    dryRun: true,
+    take,
+    takePort: (port) => take(portClaim(port)) && note(port) > 0,
+    anyAddress: (range) => range.at(0),
+    anyPort: () => note((last ?? lastPortOfDryRuns) + 1),
+  };
+}
+
+function shareOf(isTaken: Take, rounds: Rounds): Share {
+  const take = takeOnce(isTaken);
   const among = (
     candidates: Candidates,
     from: number,
@@ -202,11 +224,18 @@ function shareOf(isTaken: (claim: string) => boolean, rounds: Rounds, dryRun: bo
     }
     return undefined;
   };
+  /** Preferably behind the first `keep`. */
+  const any = (candidates: Candidates, keep: number, claim: (text: string) => string): string | undefined =>
+    among(candidates, keep + 1, candidates.size - keep, claim) ?? among(candidates, 1, keep, claim);
   return {
-    dryRun,
+    dryRun: false,
     take,
-    any: (candidates, keep, claim) =>
-      among(candidates, keep + 1, candidates.size - keep, claim) ?? among(candidates, 1, keep, claim),
+    takePort: (port) => take(portClaim(port)),
+    anyAddress: (range) => any(range, keptAddresses(range.size), (text) => text),
+    anyPort: (ports) => {
+      const port = any(ports, ports.kept, portClaim);
+      return port === undefined ? undefined : Number(port);
+    },
   };
 }
 
@@ -221,23 +250,31 @@ function addressesFor(
   share: Share,
 ): FieldError[] {
   if (spec.type === "ExternalName" || isHeadless(spec)) return [];
+  const had = old && old.type !== "ExternalName" ? old : undefined;
+  if (had && isHeadless(had)) return [];
+  const families = spec.ipFamilies ?? [];
   const asked = spec.clusterIPs ?? [];
   const addresses: string[] = [];
-  for (const [position, family] of (spec.ipFamilies ?? []).entries()) {
+  for (const [position, family] of families.entries()) {
     const range = ranges.find((each) => each.family === family)!;
     const wanted = asked[position];
     const refused = (why: string): FieldError[] => [
-      invalidValue("spec.clusterIPs", asked, `failed to allocate IP ${wanted}: ${why}`),
+      invalidValue(
+        "spec.clusterIPs",
+        families.map((_, at) => asked[at] ?? ""),
+        `failed to allocate IP ${wanted}: ${why}`,
+      ),
     ];
-    // What the service has already stays its own, even outside a range that has changed.
-    const kept = wanted !== undefined && old?.clusterIPs?.includes(wanted) === true;
+    // Whether an address may change is not asked here. What the service has stays its own, even outside a range
+    // that has changed.
+    const kept = wanted !== undefined && position < (had?.ipFamilies?.length ?? 0);
     if (wanted !== undefined && !kept && !range.contains(wanted))
       return refused(
         `the provided IP (${wanted}) is not in the valid range. The range of valid IPs is ${range.text}`,
       );
     if (wanted !== undefined && !kept && !share.take(canonicalAddress(wanted)) && !share.dryRun)
       return refused("provided IP is already allocated");
-    const address = wanted ?? share.any(range, keptAddresses(range.size), (text) => text);
+    const address = wanted ?? share.anyAddress(range);
     if (address === undefined) throw internal("failed to allocate a serviceIP: range is full");
     addresses.push(address);
   }
@@ -252,9 +289,9 @@ const keptPorts = (size: number): number =>
   size <= 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128);
 
 const anyPort = (texts: Ports, share: Share): number => {
-  const port = share.any(texts, texts.kept, portClaim);
+  const port = share.anyPort(texts);
   if (port === undefined) throw internal("failed to allocate a nodePort: range is full");
-  return Number(port);
+  return port;
 };
 
 /** A port that was asked for, unless it cannot be had. */
@@ -267,7 +304,7 @@ function portErrors(port: number, { from, to }: PortRange, share: Share, field: 
         `provided port is not in the valid range. The range of valid ports is ${from}-${to}`,
       ),
     ];
-  return share.take(portClaim(port)) ? [] : [invalidValue(field, port, "provided port is already allocated")];
+  return share.takePort(port) ? [] : [invalidValue(field, port, "provided port is already allocated")];
 }
 
 /** Ports with one number and several protocols share a node port when they are new. */
@@ -313,8 +350,7 @@ function healthPortFor(
   range: PortRange,
   share: Share,
 ): FieldError[] {
-  if (spec.type !== "LoadBalancer" || spec.externalTrafficPolicy !== "Local") return [];
-  if (spec.healthCheckNodePort && spec.healthCheckNodePort === old?.healthCheckNodePort) return [];
+  if (!needsHealthCheck(spec) || (old && needsHealthCheck(old))) return [];
   if (spec.healthCheckNodePort)
     return portErrors(spec.healthCheckNodePort, range, share, "spec.healthCheckNodePort");
   spec.healthCheckNodePort = anyPort(texts, share);

@@ -69,17 +69,20 @@ export function addressChangeErrors(spec: ServiceSpec, old: ServiceSpec): FieldE
   if (spec.type === "ExternalName" || old.type === "ExternalName") return [];
   const [wasHeadless, nowHeadless] = [isHeadless(old), isHeadless(spec)];
   if (wasHeadless && nowHeadless) return [];
-  const errors = changeErrors("clusterIPs", spec.clusterIPs ?? [], old.clusterIPs ?? [], spec);
-  if (wasHeadless !== nowHeadless) return errors;
-  return [...errors, ...changeErrors("ipFamilies", spec.ipFamilies ?? [], old.ipFamilies ?? [], spec)];
+  const errors = changeErrors("clusterIPs", "clusterIP", spec, old);
+  return wasHeadless === nowHeadless
+    ? [...errors, ...changeErrors("ipFamilies", "ipFamily", spec, old)]
+    : errors;
 }
 
 function changeErrors(
   key: "clusterIPs" | "ipFamilies",
-  now: readonly string[],
-  before: readonly string[],
-  { ipFamilyPolicy }: ServiceSpec,
+  word: string,
+  spec: ServiceSpec,
+  old: ServiceSpec,
 ): FieldError[] {
+  const { ipFamilyPolicy, clusterIPs = [], [key]: now = [] } = spec;
+  const { [key]: before = [] } = old;
   const first = `spec.${key}[0]`;
   if (now.length === before.length) {
     return before.flatMap((item, position) =>
@@ -89,14 +92,15 @@ function changeErrors(
     );
   }
   const errors: FieldError[] = [];
-  if (now.length === 0) errors.push(invalidValue(first, now, `the first of ${key} can not be unset`));
-  else if (before.length > 0 && now[0] !== before[0]) errors.push(invalidValue(first, now, fixed));
+  if (now.length === 0) errors.push(invalidValue(first, now, `primary ${word} can not be unset`));
+  // Of families, too, kube-apiserver shows the addresses here.
+  else if (before.length > 0 && now[0] !== before[0]) errors.push(invalidValue(first, clusterIPs, fixed));
   if (before.length > now.length && now.length === 1 && ipFamilyPolicy !== "SingleStack") {
     errors.push(
       invalidValue(
         "spec.ipFamilyPolicy",
         ipFamilyPolicy,
-        `must be set to 'SingleStack' when releasing the second of ${key}`,
+        `must be set to 'SingleStack' when releasing the secondary ${word}`,
       ),
     );
   }

@@ -70,14 +70,19 @@ function stackErrors(spec: ServiceSpec, old: ServiceSpec | undefined, single: bo
   const wrong = (detail: string): FieldError =>
     invalidValue("spec.ipFamilyPolicy", spec.ipFamilyPolicy, detail);
   const errors: FieldError[] = [];
-  const pairs = [["clusterIPs", "cluster IP"], ["ipFamilies", "IP family"]] as const; // prettier-ignore
-  for (const [key, word] of pairs) {
+  const pairs = [
+    ["clusterIPs", "cluster IP", "cluster IPs"],
+    ["ipFamilies", "IP family", "IP families"],
+  ] as const;
+  for (const [key, word, words] of pairs) {
     const [now, before] = [spec[key] ?? [], old?.[key] ?? []];
     if (old && single && same(now, before) && now.length > 1) spec[key] = now.slice(0, 1);
     if (old && !single && now.length > 0 && now.length < before.length)
       errors.push(wrong(`must be 'SingleStack' to release the secondary ${word}`));
     if (single && spec[key]?.length === 2)
-      errors.push(wrong(`must be 'RequireDualStack' or 'PreferDualStack' with a second ${word}`));
+      errors.push(
+        wrong(`must be 'RequireDualStack' or 'PreferDualStack' when multiple ${words} are specified`),
+      );
   }
   return errors;
 }

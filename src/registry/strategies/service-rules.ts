@@ -148,20 +148,18 @@ function affinityErrors({ sessionAffinity, sessionAffinityConfig: config }: Serv
 
 /** No two ports may be the same, neither inside nor on the nodes. */
 function sharedPortErrors({ type, ports = [] }: ServiceSpec): FieldError[] {
-  const [onNodes, inside] = [new Set<string>(), new Set<string>()];
-  return ports.flatMap(({ protocol, port, nodePort }, position) => {
+  const [forbidden, onNodes, inside]: [FieldError[], FieldError[], FieldError[]] = [[], [], []];
+  const seen = new Set<string>();
+  for (const [position, { protocol, port, nodePort }] of ports.entries()) {
     const at = `spec.ports[${position}]`;
-    const errors =
-      type === "ClusterIP" && nodePort
-        ? [forbiddenField(`${at}.nodePort`, "may not be used when `type` is 'ClusterIP'")]
-        : [];
-    if (nodePort && onNodes.has(`${protocol}/${nodePort}`))
-      errors.push(duplicate(`${at}.nodePort`, nodePort));
-    if (inside.has(`${protocol}/${port}`)) errors.push(duplicate(at, { protocol, port }));
-    onNodes.add(`${protocol}/${nodePort}`);
-    inside.add(`${protocol}/${port}`);
-    return errors;
-  });
+    if (type === "ClusterIP" && nodePort)
+      forbidden.push(forbiddenField(`${at}.nodePort`, "may not be used when `type` is 'ClusterIP'"));
+    if (nodePort && seen.has(`node ${protocol}/${nodePort}`))
+      onNodes.push(duplicate(`${at}.nodePort`, nodePort));
+    if (seen.has(`${protocol}/${port}`)) inside.push(duplicate(at, { protocol, port }));
+    seen.add(`node ${protocol}/${nodePort}`).add(`${protocol}/${port}`);
+  }
+  return [...forbidden, ...onNodes, ...inside];
 }
 
 function balancerErrors({ metadata, spec }: Service, { data }: Dialect): FieldError[] {

@@ -164,15 +164,12 @@ export function serviceWith(pool?: ServiceAllocator): Strategy {
       return undefined;
     },
     // Only a service that got its share is looked at as a whole.
-    precheck: (obj, old, { state }) =>
-      old
-        ? settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"])
-        : (state.get(unavailable) ?? []),
+    precheck: (_obj, _old, { state }) => state.get(unavailable) ?? [],
     validate: (obj, { dialect }) => serviceErrors(obj, dialect, pool !== undefined),
-    validateUpdate: (obj, old, { dialect, state }) => {
-      const errors = [...changeErrors(obj, old), ...serviceErrors(obj, dialect, pool !== undefined)];
-      return errors.length > 0 ? errors : (state.get(unavailable) ?? []);
-    },
+    validateUpdate: (obj, old, { dialect }) => [
+      ...changeErrors(obj, old),
+      ...serviceErrors(obj, dialect, pool !== undefined),
+    ],
     warnings: (obj, _old, ctx) => warningsOf(obj, ctx),
     subresources: {
       status: statusPart(({ status }) => balancerStatusErrors(status.loadBalancer, "status.loadBalancer")),
