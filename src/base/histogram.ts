@@ -5,6 +5,8 @@ export interface Histogram {
   observe(value: number, weight?: number): void;
   readonly count: number;
   readonly sum: number;
+  readonly isUnused: boolean;
+  reset(): void;
   expose(name: string, labels: string): string;
 }
 
@@ -21,6 +23,16 @@ class HistogramSeries implements Histogram {
   sum = 0;
   constructor(bounds: Float64Array) {
     this.#bounds = bounds;
+  }
+
+  get isUnused(): boolean {
+    return this.count === 0;
+  }
+
+  reset(): void {
+    this.#counts = undefined;
+    this.count = 0;
+    this.sum = 0;
   }
 
   observe(value: number, weight = 1): void {

@@ -44,6 +44,38 @@ seconds_count{verb="GET"} 4
   );
 });
 
+test("what was counted is forgotten, and counted on by whoever holds a series", () => {
+  const metrics = createMetrics();
+  const name = (type: string) => ({ name: type, help: "h", labels: ["a"] });
+  const counted = metrics.counter(name("counted")).with("1");
+  const total = metrics.counter({ name: "total", help: "h" }).with();
+  const level = metrics.gauge(name("level")).with("1");
+  const taken = metrics.histogram({ ...name("taken"), buckets: [1] }).with("1");
+  const summed = metrics.summary(name("summed")).with("1");
+  const alone = metrics.histogram({ name: "alone", help: "h", buckets: [1] }).with();
+  const all = [taken, summed, alone];
+  const shown = (): string[] =>
+    metrics
+      .expose()
+      .split("\n")
+      .filter((line) => line !== "" && !/^#|bucket|quantile|_sum/.test(line));
+  for (const series of [counted, total, level]) series.add(2);
+  for (const series of all) series.observe(2);
+  metrics.reset();
+  assert.deepEqual(shown(), ["alone_count 1", 'level{a="1"} 2', "total 0"]);
+  for (const series of [counted, total, level]) series.add();
+  for (const series of all) series.observe(1);
+  assert.deepEqual(shown(), [
+    "alone_count 2",
+    'counted{a="1"} 1',
+    'level{a="1"} 3',
+    'summed_count{a="1"} 1',
+    'taken_count{a="1"} 1',
+    "total 1",
+  ]);
+  assert.match(metrics.expose(), /taken_bucket\{a="1",le="1"\} 1\n.*\ntaken_sum\{a="1"\} 1\n/);
+});
+
 test("a series of a histogram without a value is shown, and takes no memory for its buckets", () => {
   const metrics = createMetrics();
   const taken = metrics.histogram({ name: "taken", help: "Taken.", labels: ["by"] });

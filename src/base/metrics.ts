@@ -19,12 +19,19 @@ export interface HistogramOptions extends MetricOptions {
   readonly buckets?: readonly number[];
 }
 
-export interface Counter {
+export interface Counter extends Countable {
   value: number;
   add(amount?: number): void;
 }
 export interface Gauge extends Counter {
   set(value: number): void;
+}
+
+/** A series that counts from some time on. */
+interface Countable {
+  readonly isUnused: boolean;
+  /** Counts from now on; whoever holds the series goes on with it. */
+  reset(): void;
 }
 
 /** All series of one name. Values are given in the order of the declared labels. */
@@ -57,11 +64,17 @@ export interface Metrics {
   beforeScrape(run: () => void): void;
   /** Adds the counts of declared, hidden and disabled metrics to what is shown. */
   countMetrics(): void;
+  /**
+   * What was counted is forgotten: series with labels are not shown until they count again. Gauges, which tell what
+   * is, and histograms and summaries without labels stay.
+   */
+  reset(): void;
   /** Everything in the text exposition format, sorted by name. */
   expose(): string;
 }
 
 interface Shown {
+  reset(): void;
   readonly name: string;
   readonly head: string;
   lines(): string;
@@ -77,7 +90,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const seriesLimit = options.seriesLimit ?? 20_000;
   const ofMetrics = metricCounters();
 
-  function family<S>(
+  function family<S extends Countable>(
     type: MetricType,
     metric: MetricOptions,
     make: (labels: string) => S,
@@ -95,6 +108,9 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
         name,
         head: `# HELP ${name} ${escapeHelp(helpOf(metric))}\n# TYPE ${name} ${type}\n`,
         lines: () => tree.entries().reduce((text, [text_, series]) => text + show(series, text_), ""),
+        reset: () => {
+          if (type !== "gauge" && (type === "counter" || labels.length > 0)) tree.reset();
+        },
       });
     }
     return tree;
@@ -151,6 +167,9 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
         }
       });
     },
+    reset: () => {
+      for (const metric of shown.values()) metric.reset();
+    },
     expose: () => {
       for (const hook of hooks) hook();
       let text = "";
@@ -201,8 +220,14 @@ const numberText = (value: number): string =>
 
 class CounterSeries implements Counter {
   value = 0;
+  get isUnused(): boolean {
+    return this.value === 0;
+  }
   add(amount = 1): void {
     this.value += amount;
+  }
+  reset(): void {
+    this.value = 0;
   }
 }
 class GaugeSeries extends CounterSeries implements Gauge {
@@ -217,10 +242,11 @@ type Branch<S> = Map<string, Branch<S> | Leaf<S>>;
 interface Leaf<S> {
   readonly labels: string;
   readonly series: S;
+  wasReset: boolean;
 }
 
 /** Series found by walking one map per label: no key strings are built on the way. */
-class LabelTree<S> implements Family<S> {
+class LabelTree<S extends Countable> implements Family<S> {
   readonly #names: readonly string[];
   readonly #limit: number;
   readonly #allowed: readonly (readonly string[] | undefined)[];
@@ -273,7 +299,7 @@ class LabelTree<S> implements Family<S> {
     const found = branch.get(last) as Leaf<S> | undefined;
     if (found) return found.series;
     const labels = this.#names.map((name, i) => `${name}="${escapeValue(values[i]!)}"`).join(",");
-    const leaf: Leaf<S> = { labels, series: this.#make(labels) };
+    const leaf: Leaf<S> = { labels, series: this.#make(labels), wasReset: false };
     branch.set(last, leaf);
     this.#size++;
     return leaf.series;
@@ -291,17 +317,27 @@ class LabelTree<S> implements Family<S> {
     this.#size = 0;
   }
 
+  reset(): void {
+    this.#only?.reset();
+    for (const leaf of this.#leaves(this.#root)) {
+      leaf.series.reset();
+      leaf.wasReset = true;
+    }
+  }
+
   entries(): [labels: string, series: S][] {
     if (this.#only) return [["", this.#only]];
     const found: [string, S][] = [];
-    const walk = (branch: Branch<S>): void => {
-      for (const next of branch.values()) {
-        if (next instanceof Map) walk(next);
-        else found.push([next.labels, next.series]);
-      }
-    };
-    walk(this.#root);
+    for (const { labels, series, wasReset } of this.#leaves(this.#root))
+      if (!wasReset || !series.isUnused) found.push([labels, series]);
     return found.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  *#leaves(branch: Branch<S>): Generator<Leaf<S>> {
+    for (const next of branch.values()) {
+      if (next instanceof Map) yield* this.#leaves(next);
+      else yield next;
+    }
   }
 }
 

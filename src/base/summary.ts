@@ -5,6 +5,8 @@ export interface Summary {
   observe(value: number): void;
   readonly count: number;
   readonly sum: number;
+  readonly isUnused: boolean;
+  reset(): void;
   expose(name: string, labels: string): string;
 }
 
@@ -57,6 +59,14 @@ export function summarySeries(options: SummaryOptions = {}): Summary {
     },
     get sum() {
       return sum;
+    },
+    get isUnused() {
+      return count === 0;
+    },
+    reset: () => {
+      for (const each of counts) each.fill(0);
+      sum = 0;
+      count = 0;
     },
     observe: (value) => {
       const bucket = value <= smallest ? 0 : Math.ceil(Math.log(value / smallest) / growth);

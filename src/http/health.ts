@@ -45,12 +45,7 @@ export async function checkReply(check: HealthCheck): Promise<Reply> {
 /** All checks of an endpoint but those that the query leaves out. */
 export async function checksReply(question: HealthQuestion): Promise<Reply> {
   const { endpoint, checks, query, notes = [], observer } = question;
-  const excluded = new Set(
-    query
-      .all("exclude")
-      .flatMap((names) => names.split(","))
-      .filter(Boolean),
-  );
+  const excluded = new Set(query.all("exclude"));
   const lines: string[] = [];
   const failed: string[] = [];
   const reasons: string[] = [];

@@ -195,6 +195,7 @@ const runtime = {
   overhead: { podFixed: { cpu: "100m" } },
   scheduling: { nodeSelector: { a: "1" }, tolerations: [{ key: "k", operator: "Exists" }] },
 };
+const known: Record<string, object> = { r: runtime, free: { handler: "h", overhead: {} } };
 const runtimes: [name: string, spec: object, expected: object | string][] = [
   [
     "a class adds its cost and its place",
@@ -220,12 +221,18 @@ const runtimes: [name: string, spec: object, expected: object | string][] = [
   ["another place is refused", { runtimeClassName: "r", nodeSelector: { a: "2" } }, "403"],
   ["a class must be there", { runtimeClassName: "x" }, "403"],
   ["without a class there is no cost", { overhead: { cpu: "1" } }, "403"],
+  ["a class may cost nothing", { runtimeClassName: "free" }, { runtimeClassName: "free", overhead: {} }],
+  [
+    "and nothing is what it costs",
+    { runtimeClassName: "free", overhead: {} },
+    { runtimeClassName: "free", overhead: {} },
+  ],
 ];
 for (const [name, spec, expected] of runtimes) {
   test(name, async () =>
     assert.deepEqual(
       await admitted(
-        runtimeClassPlugin(async (wanted) => (wanted === "r" ? (runtime as never) : undefined)),
+        runtimeClassPlugin(async (wanted) => known[wanted] as never),
         spec,
       ),
       expected,

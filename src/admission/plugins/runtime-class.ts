@@ -28,7 +28,7 @@ export function runtimeClassPlugin(
       if (!concerned(attributes)) return;
       const pod = typed<Pod>(attributes.object);
       const found = await classOf(attributes, pod);
-      const fixed = found?.overhead?.podFixed;
+      const fixed = fixedOf(found);
       if (fixed && pod.spec.overhead && !sameAmounts(fixed, pod.spec.overhead))
         throw refused(
           attributes,
@@ -40,7 +40,7 @@ export function runtimeClassPlugin(
     validate: async (attributes) => {
       if (!concerned(attributes)) return [];
       const pod = typed<Pod>(attributes.object);
-      const fixed = (await classOf(attributes, pod))?.overhead?.podFixed;
+      const fixed = fixedOf(await classOf(attributes, pod));
       if (fixed && !sameAmounts(fixed, pod.spec.overhead ?? {}))
         throw refused(
           attributes,
@@ -55,6 +55,10 @@ export function runtimeClassPlugin(
     },
   };
 }
+
+/** What pods of a class cost beside their containers: an overhead without amounts is one, of nothing. */
+const fixedOf = (found: RuntimeClass | undefined): Amounts | undefined =>
+  found?.overhead && (found.overhead.podFixed ?? {});
 
 const refused = (attributes: AdmissionAttributes, why: string): Error =>
   forbidden(attributes.resource, attributes.name, why);

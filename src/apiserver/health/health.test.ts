@@ -66,7 +66,13 @@ const cases: [
   ],
   ["a check is asked for by its other name", unwell, "/healthz/disk", 500, /the disk is full/],
   ["several can be left out", unwell, "/readyz?exclude=a/b&exclude=c", 200, "ok"],
-  ["several at once", unwell, "/readyz?exclude=a/b,c", 200, "ok"],
+  [
+    "a name is taken whole, with its commas, and be it empty",
+    well,
+    "/readyz?exclude=ping,log&exclude=&verbose",
+    200,
+    /ok\nwarn: some health checks cannot be excluded: no matches for "","ping,log"\n/,
+  ],
   [
     "leaving out what is not there is a remark",
     well,

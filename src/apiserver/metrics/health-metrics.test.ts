@@ -37,6 +37,20 @@ test("a DELETE makes them begin anew, where profiling is on", async () => {
   }
 });
 
+test("a DELETE of all metrics does, too, by whoever may delete there", async () => {
+  await using server = await startServer({ store: "memory" });
+  const ask = async (method: string, groups: string[]) => {
+    const answer = await server.inject({ method, path: "/metrics", trusted: { name: "pat", groups } });
+    return { status: answer.status, text: Buffer.from(await answer.bytes()).toString() };
+  };
+  const counted = /^apiserver_request_total\{.*code="403"/m;
+  const masters = ["system:masters"];
+  assert.equal((await ask("DELETE", ["system:monitoring"])).status, 403);
+  assert.match((await ask("GET", masters)).text, counted);
+  assert.deepEqual(await ask("DELETE", masters), { status: 200, text: "metrics reset\n" });
+  assert.doesNotMatch((await ask("GET", masters)).text, counted);
+});
+
 test("not without its gate", async () => {
   await using server = await startServer({
     store: "memory",

@@ -380,7 +380,7 @@ test("an update of a service is refused in the order of kube-apiserver", async (
   const services = server.client.of(kinds.services);
   const meta = { name: "s", namespace: "default" };
   for (const [name, before, after, message] of updates) {
-    await services.create({ metadata: meta, spec: before } as Service);
+    await services.create({ metadata: meta, spec: before });
     const changed = { metadata: meta, spec: after } as Service;
     await assert.rejects(services.update(changed), { message }, name);
     await services.delete("s", { namespace: "default" });

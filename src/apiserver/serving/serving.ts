@@ -87,7 +87,7 @@ export function servingFor(options: ServingOptions): Serving {
     debugPaths,
     healthObserver: health,
     paths: [
-      metricsPath("/metrics", metrics),
+      metricsPath("/metrics", metrics, settings.profiling ? metrics.reset : undefined),
       ...(told ? [metricsPath("/metrics/slis", health, settings.profiling ? health.reset : undefined)] : []),
       ...(settings.enableLogsHandler ? [logFiles("/logs", "/var/log")] : []),
       ...(settings.profiling ? [profiling] : []),
