@@ -225,8 +225,8 @@ function signatures(
       observer?.known();
       return before;
     }
-    const [, payload, , more] = token.split(".");
-    const unverified = payload === undefined || more !== undefined ? undefined : parseJson(payload);
+    const [, payload = "", ...rest] = token.split(".");
+    const unverified = rest.length === 1 ? parseJson(payload) : undefined;
     if (typeof unverified?.iss !== "string" || !issuers.has(unverified.iss)) return undefined;
     const check = (): Promise<Claims> => verifiedClaims(token, keys);
     const claims = await (observer ? observer.verify(check) : check());
@@ -252,7 +252,8 @@ async function verifiedClaims(token: string, keys: readonly TokenKey[]): Promise
       // Another key may fit.
     }
   }
-  throw new BadCredential("the token's signature fits none of the service account keys");
+  // The words of the original, which people search for.
+  throw new BadCredential("square/go-jose: error in cryptographic primitive");
 }
 
 function parseJson(encoded: string): Claims | undefined {

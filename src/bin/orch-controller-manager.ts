@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { signingKey } from "#authn";
 import { type ControllerSettings, defaultSettings, runControllerManager } from "#controllers";
 import { clientProgram } from "./control/client-program.ts";
+import { controllerChecks } from "./control/controller-checks.ts";
 import { type ManagerSettings, managerOptions } from "./control/control-options.ts";
 import { workersFrom } from "./control/concurrency.ts";
 import { nodeIpamSettings } from "./control/node-ipam-settings.ts";
@@ -15,7 +16,7 @@ process.exitCode = await clientProgram(process.argv.slice(2), managerOptions, (v
       ...parts,
       enabled: [...values.controllers, ...(values.enableGarbageCollector ? [] : ["-garbagecollector"])],
       workers: workersFrom(values),
-      onStart: (names) => parts.checks.push(...names.map((name) => ({ name, check: () => undefined }))),
+      onStart: (names) => parts.checks.push(...controllerChecks(names)),
       settings,
       ...(values.useServiceAccountCredentials && { asAccount }),
     });

@@ -1,6 +1,6 @@
 // Whether an object that a request sends is the one that its path names.
 import { badRequest } from "#base";
-import type { ApiObject, Endpoint } from "#registry";
+import { type ApiObject, type Endpoint, pathSegment } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 
 /** The namespace first: of two faults kube-apiserver tells that one. */
@@ -17,4 +17,11 @@ export function checkIdentity(
     );
   if (name !== target.name)
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+}
+
+/** What cannot stand in a path is the name of nothing. */
+export function checkName(name: string): void {
+  const misfits = pathSegment(name);
+  if (misfits.length > 0)
+    throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${misfits.join(";")}`);
 }

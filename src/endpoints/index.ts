@@ -23,6 +23,7 @@ export {
   type Choice,
 } from "./represent/negotiate.ts";
 export { type WatchObserver, type WatchedKind, shownOptions } from "./context.ts";
+export { checkName } from "./identity.ts";
 export { partialMetadata } from "./represent/table.ts";
 export { viewBody } from "./represent/view.ts";
 export { notServed, router, type PathHandler } from "./router.ts";

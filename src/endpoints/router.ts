@@ -5,6 +5,7 @@ import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import { type Catalog, type GroupVersion, type VirtualResource, verbsOf } from "./catalog.ts";
 import type { EndpointContext, EndpointHandler } from "./context.ts";
+import { checkName } from "./identity.ts";
 import { deleteCollection, deleteOne } from "./delete.ts";
 import { traced } from "./operation-span.ts";
 import { patch } from "./patch.ts";
@@ -74,7 +75,10 @@ export function router(
       target.subresource ? `${target.resource}/${target.subresource}` : target.resource,
     );
     checkVerb(call, virtual);
-    if (virtual) return traced(call, context.slow, () => virtual.handle(call));
+    if (virtual) {
+      if (target.subresource && virtual.verbs.includes(target.verb)) checkName(target.name);
+      return traced(call, context.slow, () => virtual.handle(call));
+    }
     const endpoint = version.endpoints.get(target.resource);
     if (!endpoint) throw notServed();
     const { deprecated, warning } = endpoint.served;
@@ -83,6 +87,7 @@ export function router(
     if (endpoint.resource.strategy.custom) checkCustom(call, endpoint);
     else checkPlace(call, endpoint);
     const handler = handlerFor(call, endpoint);
+    if (looksUpName(target, endpoint)) checkName(target.name);
     if (deprecated) {
       const { audit } = endpoint.resource.dialect.names;
       call.warn(deprecation(endpoint, deprecated));
@@ -117,6 +122,13 @@ function checkVerb({ call, target, method }: ApiCall, virtual: VirtualResource |
   const methods = methodsOf[target.verb];
   if (methods && !methods.includes(method)) throw methodNotAllowed();
 }
+
+/** Whether a name is looked up as it is; of scales of built-in kinds kube-apiserver says only that there is none. */
+const looksUpName = ({ named, verb, subresource }: Target, { resource: { strategy } }: Endpoint): boolean =>
+  named &&
+  verb !== "create" &&
+  verb !== "watch" &&
+  !(verb === "get" && subresource === "scale" && !strategy.custom);
 
 function deprecation(
   { apiVersion, group, kind }: Endpoint,

@@ -1,8 +1,8 @@
 // Binding: ties a pod to a node, once.
 import { Binding, type Pod, Status } from "#api";
 import { badRequest, conflict, type FieldError, invalid, notFound, notSupported, required } from "#base";
-import { pathSegment, timestamp, type ServerObjects } from "#registry";
-import type { ApiCall, VirtualResource } from "#endpoints";
+import { timestamp, type ServerObjects } from "#registry";
+import { type ApiCall, type VirtualResource, checkName } from "#endpoints";
 import { setCondition } from "./pod-conditions.ts";
 import {
   type VirtualContext,
@@ -20,9 +20,7 @@ export function bindingEndpoints(server: ServerObjects, context: VirtualContext)
     const { object: binding, options, choice } = await decodeRequest<Binding>(call, context, Binding);
     const name = call.target.name || (binding.metadata.name ?? "");
     if (binding.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
-    const misfits = pathSegment(name);
-    if (misfits.length > 0)
-      throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${misfits.join(";")}`);
+    checkName(name);
     const errors = bindingErrors(binding);
     if (errors.length > 0) throw invalid({ group: "", kind: "Binding" }, name, errors);
     await admit(call, context, Binding, binding, options);

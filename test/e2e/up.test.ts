@@ -16,7 +16,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
-import { freePort, kubectl, kubectlProgram, needs } from "#kit";
+import { apiClient, connectionOf, https, kinds, readClientConfig } from "#client";
+import { dialects } from "#dialect";
+import { eventually, freePort, kubectl, kubectlProgram, needs } from "#kit";
 
 const orch = join(import.meta.dirname, "..", "..", "bin", "orch");
 const folder = mkdtempSync(join(tmpdir(), "orch-up-e2e-"));
@@ -144,6 +146,42 @@ test(
     assert.equal(existsSync(data), false);
   },
 );
+
+test("gates act in the API server and in the controllers of a running cluster", async () => {
+  const cluster = up(
+    `--port=${await freePort()}`,
+    "--feature-gates=SidecarContainers=true,JobReadyPods=false",
+  );
+  await cluster.says("Stop with Ctrl-C");
+  const transport = https(connectionOf(readClientConfig(join(data, "admin.conf"))));
+  const client = apiClient(transport, dialects.orch);
+  const metadata = { name: "gated", namespace: "default" };
+  const container = { name: "c", image: "registry.example/c:1" };
+  const { spec } = await eventually(() =>
+    client
+      .of(kinds.pods)
+      .create({
+        metadata,
+        spec: {
+          containers: [container],
+          initContainers: [{ ...container, name: "i", restartPolicy: "Always" }],
+        },
+      } as never)
+      // The account of pods is made by a controller.
+      .catch(() => undefined),
+  );
+  assert.equal(spec.initContainers?.[0]?.restartPolicy, "Always");
+  const template = { spec: { restartPolicy: "Never", containers: [container] } };
+  await client.of(kinds.jobs).create({ metadata, spec: { template } } as never);
+  const { status } = await eventually(async () => {
+    const job = await client.of(kinds.jobs).get("gated", { namespace: "default" });
+    return job.status.active === 1 && job;
+  });
+  assert.equal(status.ready, undefined);
+  transport.close();
+  assert.equal((await run("down", "--purge", `--data-dir=${data}`)).code, 0);
+  assert.equal(await cluster.ended, 0);
+});
 
 test("a server that cannot start is told with its last words", async () => {
   const broken = up("--", "--max-requests-inflight=many");

@@ -150,6 +150,7 @@ export const schedulerOriginalFlags = section("Of the original", [
 ]);
 
 const noIpvs = "services are kept in nftables or iptables";
+const notDescribed = "the machine is not described here";
 const kernelKeeps = "limits of tracked connections are left to the machine";
 
 export const proxyOriginalFlags = section("Of the original", [
@@ -157,10 +158,10 @@ export const proxyOriginalFlags = section("Of the original", [
   refused("config", text, "", "the proxy has flags only"),
   refused("write-config-to", text, "", "the proxy has flags only"),
   unused("bind-address-hard-fail", bool, false, plainServing),
-  unused("healthz-bind-address", text, "", plainServing),
+  unused("healthz-bind-address", text, "0.0.0.0:10256", plainServing),
   unused("healthz-port", int32, 10_256, plainServing),
   unused("metrics-port", int32, 10_249, plainServing),
-  unused("metrics-bind-address", text, "", plainServing),
+  unused("metrics-bind-address", text, "127.0.0.1:10249", plainServing),
   unused("config-sync-period", duration, 900_000, followed),
   unused("conntrack-max-per-core", int32, 32_768, kernelKeeps),
   unused("conntrack-min", int32, 131_072, kernelKeeps),
@@ -179,6 +180,6 @@ export const proxyOriginalFlags = section("Of the original", [
   unused("pod-bridge-interface", text, "", "local traffic is known by --cluster-cidr"),
   unused("pod-interface-name-prefix", text, "", "local traffic is known by --cluster-cidr"),
   unused("proxy-port-range", text, "", "no ports are opened on behalf of services"),
-  unused("boot-id-file", text, "", "the machine is not described here"),
-  unused("machine-id-file", text, "", "the machine is not described here"),
+  unused("boot-id-file", text, "/proc/sys/kernel/random/boot_id", notDescribed),
+  unused("machine-id-file", text, "/etc/machine-id,/var/lib/dbus/machine-id", notDescribed),
 ]);
