@@ -15,7 +15,6 @@ import {
   postRequest,
   requestText,
 } from "#http";
-import { LRUCache } from "lru-cache";
 import { connectionOf, readClientConfig } from "./client-config.ts";
 import type { HttpsOptions } from "./https.ts";
 
@@ -114,31 +113,22 @@ interface Sender {
   close(): void;
 }
 
-const mostClients = 8;
-
 function senderOf(options: WebhookOptions): Sender {
   const { connection, clock, userAgent, timeoutMilliseconds = usualTimeoutMilliseconds } = options;
   const asked = urlOf(connection.server, timeoutMilliseconds);
   const origin = locationOf(asked);
-  const clients = new LRUCache<string, Http1Client>({ max: mostClients, dispose: (each) => each.close() });
-  const clientFor = (at: Location): Http1Client => {
-    const key = `${at.secure}\n${at.hostHeader}`;
-    const known = clients.get(key);
-    if (known) return known;
-    const connect = connectionsTo(at, at.hostHeader === origin.hostHeader, options);
-    const made = new Http1Client({ connect, mostReplyBytes: largestAnswerBytes });
-    clients.set(key, made);
-    return made;
-  };
-  const fieldsFor = (at: Location): HeaderFields => {
+  const client = new Http1Client({
+    connect: connectionsTo(origin, options),
+    mostReplyBytes: largestAnswerBytes,
+  });
+  const fields = (): HeaderFields => {
     const token = connection.token?.();
     return [
       ["content-type", "application/json"],
       ["accept", "application/json, */*"],
       ["user-agent", userAgent],
-      // Without TLS nobody is shown the credentials, nor is another server to which this one redirects; of the
-      // two, kube-apiserver does the latter.
-      ...(at.secure && at.hostHeader === origin.hostHeader
+      // Without TLS nobody is shown the credentials.
+      ...(origin.secure
         ? [
             ...(token === undefined ? [] : [["authorization", `Bearer ${token}`] as const]),
             ...Object.entries(connection.headers ?? {}).flatMap(([name, values]) =>
@@ -151,10 +141,7 @@ function senderOf(options: WebhookOptions): Sender {
   // Documents end as those of Go's encoder do.
   const send = (document: string) => (hop: Hop) => {
     const at = hop.url === asked ? origin : locationOf(hop.url);
-    return {
-      exchange: clientFor(at).send(requestText(hop, at, fieldsFor(at), `${document}\n`)),
-      address: at,
-    };
+    return { exchange: client.send(requestText(hop, at, fields(), `${document}\n`)), address: at };
   };
   return {
     send: async (document, mostMilliseconds, signal) => {
@@ -167,7 +154,7 @@ function senderOf(options: WebhookOptions): Sender {
       });
       return bodyOf(reply, options.needsBody ?? false);
     },
-    close: () => clients.clear(),
+    close: () => client.close(),
   };
 }
 
@@ -194,7 +181,6 @@ function bodyOf({ status, headers, body }: WholeReply, needsBody: boolean): stri
 /** Certificates are read again for every new connection, so that rotated files are taken up. */
 function connectionsTo(
   { host, port, secure }: Location,
-  isOwn: boolean,
   { connection, dial }: WebhookOptions,
 ): () => Promise<Socket> {
   return async () => {
@@ -206,8 +192,8 @@ function connectionsTo(
       port,
       ...(socket && { socket }),
       ...(ca !== undefined && { ca }),
-      ...(isOwn && certificate !== undefined && { cert: certificate }),
-      ...(isOwn && key !== undefined && { key }),
+      ...(certificate !== undefined && { cert: certificate }),
+      ...(key !== undefined && { key }),
       servername: connection.serverName ?? (isIP(host) === 0 ? host : ""),
       ALPNProtocols: ["http/1.1"],
       rejectUnauthorized: !connection.insecure,

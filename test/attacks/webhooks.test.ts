@@ -56,13 +56,25 @@ async function answer(asked: IncomingMessage, reply: ServerResponse): Promise<vo
 const hook = createServer({ cert: serving.certificate, key: serving.key }, (asked, reply) => {
   answer(asked, reply).catch(() => reply.destroy());
 });
-await new Promise<void>((resolve) => hook.listen(0, "127.0.0.1", resolve));
-const url = `https://127.0.0.1:${(hook.address() as AddressInfo).port}`;
+/** Another server of the same authority, to which the first one may send others on. */
+let askedElsewhere = 0;
+const other = createServer({ cert: serving.certificate, key: serving.key }, (_asked, reply) => {
+  askedElsewhere++;
+  reply.end();
+});
+const listening = async (server: typeof hook): Promise<string> => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+const url = await listening(hook);
+const otherUrl = await listening(other);
 
 const folder = mkdtempSync(join(tmpdir(), "attack-webhooks-"));
 after(() => {
-  hook.close();
-  hook.closeAllConnections();
+  for (const server of [hook, other]) {
+    server.close();
+    server.closeAllConnections();
+  }
   rmSync(folder, { recursive: true, force: true });
 });
 const clientConfig = (name: string): string => {
@@ -203,8 +215,12 @@ const lies: [name: string, lie: (review: Review) => Lie][] = [
     (review) => ({ ...admits({})(review), status: 308, headers: { location: `${url}/elsewhere` } }),
   ],
   [
-    "sends on to where nobody listens",
-    (review) => ({ ...admits({})(review), status: 307, headers: { location: "http://127.0.0.1:1/latest" } }),
+    "sends on to the metadata of a cloud",
+    () => ({ status: 307, headers: { location: "http://169.254.169.254/latest" }, body: "" }),
+  ],
+  [
+    "sends on to another server",
+    (review) => ({ ...admits({})(review), status: 307, headers: { location: `${otherUrl}/admit` } }),
   ],
   ["answers nothing", () => ({ body: "" })],
   ["answers null", () => ({ body: "null" })],
@@ -226,6 +242,7 @@ attacks(
     });
     script.admit = honest.admit;
     assert.ok(status >= 400, `answered with ${status}: ${text.slice(0, 200)}`);
+    assert.equal(askedElsewhere, 0, "the server went where the webhook sent it");
     assert.equal(({} as { polluted?: string }).polluted, undefined);
     const stored =
       (await send("GET", maps)).text + (await send("GET", "/api/v1/namespaces/orch-system/configmaps")).text;

@@ -1,6 +1,6 @@
 // How webhooks are reached: by URL or through a service, over connections that are kept and reused.
 
-import { type Socket, connect, isIP } from "node:net";
+import { type Socket, isIP } from "node:net";
 import { posix } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { WebhookClientConfig } from "#api";
@@ -102,8 +102,8 @@ export function webhookTransport(options: TransportOptions): PostReview {
   const keyOf = (client: WebhookClientConfig, target: Target): string => {
     const known = keys.get(client);
     if (known && sameTarget(known.target, target)) return known.key;
-    const { host, port, secure, serverName, credentials } = target;
-    const key = [host, port, secure, serverName, client.caBundle, JSON.stringify(credentials)].join("\n");
+    const { host, port, serverName, credentials } = target;
+    const key = [host, port, serverName, client.caBundle, JSON.stringify(credentials)].join("\n");
     keys.set(client, { target, key });
     return key;
   };
@@ -128,7 +128,7 @@ export function webhookTransport(options: TransportOptions): PostReview {
     try {
       const traceparent = traceparentOf(span);
       const send = (hop: Hop): Sent => {
-        const at = hop.url === url ? target : redirectTarget(hop.url, target, options);
+        const at = hop.url === url ? target : { ...target, path: locationOf(hop.url).path };
         const fields = headersFor(at, options.userAgent, traceparent);
         return { exchange: clientFor(client, at).send(requestText(hop, at, fields, text)), address: at };
       };
@@ -185,7 +185,6 @@ const requestAttributes =
 const sameTarget = (left: Target, right: Target): boolean =>
   left.host === right.host &&
   left.port === right.port &&
-  left.secure === right.secure &&
   left.serverName === right.serverName &&
   left.credentials === right.credentials;
 
@@ -229,18 +228,6 @@ async function targetOf(
 /** A path as kube-apiserver's client sends it: without dots, doubled slashes, and a slash at its end. */
 const cleaned = (path: string): string => posix.resolve("/", path);
 
-/**
- * Where a redirect leads. The server that is named in the configuration is reached as it is there; another one is
- * not shown its credentials, though kube-apiserver does.
- */
-function redirectTarget(url: string, from: Target, { dial }: TransportOptions): Target {
-  const location = locationOf(url);
-  const { secure, hostHeader, path } = location;
-  if (secure && hostHeader === from.hostHeader.replace(/:443$/, "")) return { ...from, path };
-  const { ca } = from.credentials;
-  return { ...location, serverName: from.serverName, credentials: ca ? { ca } : noCredentials, dial };
-}
-
 function checkCharacters({ path, credentials: { authorization } }: Target): void {
   if (/[^\x21-\x7e]/.test(path))
     throw new Error(`the path ${JSON.stringify(path)} has characters that need escaping`);
@@ -274,13 +261,12 @@ const headersFor = (
 
 /** Opens connections; a session of an earlier one is resumed. */
 function connectionsTo(target: Target, caBundle: string): () => Promise<Socket> {
-  const { host, port, secure, credentials, dial } = target;
+  const { host, port, credentials, dial } = target;
   const ca = [credentials.ca, caBundle].filter(Boolean).join("\n");
   const servername = target.serverName ?? (isIP(host) === 0 ? host : "");
   let session: Buffer | undefined;
   return async () => {
     const socket = dial && (await dial({ host, port }));
-    if (!secure) return socket ?? connect({ host, port });
     const secured = connectTls({
       host,
       port,
