@@ -272,6 +272,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
         admission: () => caches.ready(),
         counting: () => started,
         leaseCollector: () => started,
+        ...(!flowControl && { plainLimits: () => started }),
         ...(settings.encryptionProviderConfigAutomaticReload && { encryptionReload: () => started }),
         ...(settings.proxyClientCertFile && { proxyCertificate: () => aggregation.registered() }),
       }),

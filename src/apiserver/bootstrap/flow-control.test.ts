@@ -20,6 +20,21 @@ test("a new cluster has its levels, its schemas, and no schema without a level",
   for (const { status } of found) assert.equal(status.conditions?.[0]?.status, "False");
 });
 
+test("without priority and fairness nobody looks whether schemas have their levels", async () => {
+  await using server = await startServer({
+    store: "memory",
+    flags: ["--enable-priority-and-fairness=false"],
+  });
+  const found = (await server.client.of(schemas).list()).items;
+  assert.equal(found.length, 13);
+  for (const { status } of found) assert.equal(status.conditions, undefined);
+  const { text } = await server.inject({ path: "/livez?verbose" });
+  const hooks = [...(await text()).matchAll(/poststarthook\/((?:priority-and|max-in).*) ok/g)].map(
+    ([, name]) => name,
+  );
+  assert.deepEqual(hooks, ["max-in-flight-filter", "priority-and-fairness-config-producer"]);
+});
+
 test("whether a schema has its level is told as soon as either changes", async () => {
   // The clock stands: nothing happens here because time passes.
   await using server = await startServer({ store: "memory", clock: virtualClock(Date.now()) });

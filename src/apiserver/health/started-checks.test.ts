@@ -36,6 +36,7 @@ test("what is followed only where it is configured is a check only there", () =>
   assert.deepEqual(added({ encryptionReload: yes }), [
     "poststarthook/start-encryption-provider-config-automatic-reload",
   ]);
+  assert.deepEqual(added({ plainLimits: yes }), ["poststarthook/max-in-flight-filter"]);
   assert.deepEqual(added({ proxyCertificate: yes }), ["poststarthook/aggregator-reload-proxy-client-cert"]);
 });
 

@@ -14,6 +14,8 @@ export interface StartedParts {
   readonly counting: () => boolean;
   /** Leases of servers that are gone are collected. */
   readonly leaseCollector: () => boolean;
+  /** The plain limits on requests in flight are kept; absent where priority and fairness take their place. */
+  readonly plainLimits?: (() => boolean) | undefined;
   /** The encryption configuration is followed; absent where it is not to be. */
   readonly encryptionReload?: (() => boolean) | undefined;
   /** The certificate shown to other API servers is followed; absent where there is none. */
@@ -28,9 +30,10 @@ export function startedChecks({ cli, data }: Dialect, parts: StartedParts): read
     },
   });
   const { aggregation, definitions, admission, counting, leaseCollector } = parts;
-  const { encryptionReload, proxyCertificate } = parts;
+  const { encryptionReload, plainLimits, proxyCertificate } = parts;
   return [
     hook(`start-${cli.apiServer}-admission-initializer`, admission),
+    ...(plainLimits ? [hook("max-in-flight-filter", plainLimits)] : []),
     hook("storage-object-count-tracker-hook", counting),
     hook("start-apiextensions-informers", definitions),
     hook("start-apiextensions-controllers", definitions),
@@ -59,6 +62,7 @@ export function inOrder(checks: readonly HealthCheck[], { cli, data }: Dialect):
     "generic-apiserver-start-informers",
     "priority-and-fairness-config-consumer",
     "priority-and-fairness-filter",
+    "max-in-flight-filter",
     "storage-object-count-tracker-hook",
     "start-apiextensions-informers",
     "start-apiextensions-controllers",
