@@ -65,8 +65,8 @@ export interface Metrics {
   /** Adds the counts of declared, hidden and disabled metrics to what is shown. */
   countMetrics(): void;
   /**
-   * What was counted is forgotten: series with labels are not shown until they count again. Gauges, which tell what
-   * is, and histograms and summaries without labels stay.
+   * What was counted is forgotten: series with labels are not shown until they count again. Gauges, which tell
+   * what is, and histograms and summaries without labels stay.
    */
   reset(): void;
   /** Everything in the text exposition format, sorted by name. */

@@ -35,7 +35,7 @@ interface Said {
   readonly said: string;
 }
 
-/** The message of a Status that tells of a failure, be it by that alone; of anything else, what is no document. */
+/** The message of a Status that tells of a failure, with or without a kind; of anything else, what is no document. */
 function read(body: string, unreadable: string): Said {
   let value: unknown;
   try {

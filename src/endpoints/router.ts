@@ -123,7 +123,7 @@ function checkVerb({ call, target, method }: ApiCall, virtual: VirtualResource |
   if (methods && !methods.includes(method)) throw methodNotAllowed();
 }
 
-/** Whether a name is looked up as it is; of scales of built-in kinds kube-apiserver says only that there is none. */
+/** Whether a name is looked up as it is; kube-apiserver says of a built-in kind's scale only that there is none. */
 const looksUpName = ({ named, verb, subresource }: Target, { resource: { strategy } }: Endpoint): boolean =>
   named &&
   verb !== "create" &&

@@ -1,6 +1,6 @@
 // A POST as client-go sends it over the client of net/http: redirects are followed, and a server that says when
-// to come back is asked again, both within one deadline. Redirects to another server are not: whoever answers for a
-// webhook could have the API server ask whomever it can reach (CVE-2020-8561).
+// to come back is asked again, both within one deadline. Redirects to another server are not followed: whoever
+// answers for a webhook could have the API server ask whomever it can reach (CVE-2020-8561).
 import type { Clock } from "#base";
 import { connectionErrorText } from "./connection-error.ts";
 import type { DialAddress } from "./dial.ts";

@@ -276,7 +276,7 @@ export interface ScaleChange {
   readonly applying?: { readonly force: boolean };
 }
 
-/** A scale before and after a change, each with its owners, and how the owners of the workload follow from them. */
+/** A scale before and after a change, each with its owners, and how the workload's owners follow from them. */
 export interface ChangedScale {
   readonly old: ApiObject;
   readonly object: ApiObject;

@@ -126,7 +126,7 @@ interface Deleted {
   readonly options: Partial<DeleteOptions>;
 }
 
-/** The options as admission sees them: with the grace that is given and, for some kinds, the identity of the object. */
+/** The options as admission sees them: with the grace period that is given and, for some kinds, the object's UID. */
 function shownOptions(
   request: WriteRequest,
   ctx: RequestContext,

@@ -30,8 +30,8 @@ export const writeContext = (request: WriteRequest): RequestContext => ({
 });
 
 /**
- * An object that admission sees in the place of the stored one, such as the scale of a workload. Mutating admission sees
- * the view that the client made; those who judge see that of what is going to be stored.
+ * An object that admission sees in the place of the stored one, such as the scale of a workload. Mutating admission
+ * sees the view that the client made, validating admission that of what is going to be stored.
  */
 export interface AdmissionView {
   readonly endpoint: Pick<Endpoint, "group" | "version" | "kind" | "schema">;

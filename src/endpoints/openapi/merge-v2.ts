@@ -1,5 +1,6 @@
-// The descriptions of other servers as parts of this server's, in OpenAPI 2: paths of their version only, with their
-// definitions; those of a server that describes other things as well, as far as the paths use them. A definition that means something else here goes by another name.
+// The descriptions of other servers as parts of this server's, in OpenAPI 2: paths of their version only, with
+// their definitions. Where a server describes more than its groups, only definitions that these paths refer to
+// are taken. A definition that means something else here goes by another name.
 import { isDeepStrictEqual } from "node:util";
 
 type Json = Record<string, unknown>;

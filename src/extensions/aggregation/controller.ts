@@ -351,10 +351,10 @@ export class AggregationController {
   /** Other servers are looked at again and again; where there are none, nothing is. */
   #untilNextCheck(): number {
     const now = this.#options.clock.now();
-    const due = [...this.#known].map(([name, known]) =>
-      known.remote ? (this.#checked.get(name)?.at ?? now) + patience(known) - now : Infinity,
-    );
-    return Math.max(soonMilliseconds, Math.min(...due));
+    let due = Infinity;
+    for (const [name, known] of this.#known)
+      if (known.remote) due = Math.min(due, (this.#checked.get(name)?.at ?? now) + patience(known));
+    return Math.max(soonMilliseconds, due - now);
   }
 
   /** Asks now and then what the server says of its API; whoever fails to answer is asked again at the next check. */

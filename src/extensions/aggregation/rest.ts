@@ -1,4 +1,5 @@
-// The pause between two rounds of a loop: until something calls for the next one, or until a time that the round named.
+// The pause between two rounds of a loop: until something calls for the next one, or until a time that the round
+// named.
 import type { Clock } from "#base";
 
 export class Rest {

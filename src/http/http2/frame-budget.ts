@@ -1,6 +1,6 @@
-// Frames that make work and bring no progress (PING, SETTINGS, PRIORITY, RST_STREAM, empty DATA, unknown types, windows of
-// streams that are over): a connection may send so many at once, so many more each second, and some for each answer, since
-// clients open windows and measure with PING as they read. Past that it is closed.
+// Frames that make work and bring no progress (PING, SETTINGS, PRIORITY, RST_STREAM, empty DATA, unknown types,
+// WINDOW_UPDATE of closed streams): a connection may send so many at once, so many more each second, and some for
+// each response, since clients open windows and measure with PING as they read. Past that it is closed.
 import { ConnectionError, errorCode } from "./frames.ts";
 
 const burst = 10_000;

@@ -119,7 +119,7 @@ async function servicePlace({ resources }: ConnectContext, { target }: ApiCall):
   return { ...place, address: proxyableAddress(place.host) };
 }
 
-/** The path behind `/proxy` as the options of the connection say it: with a slash at its end where it came with one. */
+/** The path behind `/proxy` for the options of the connection: with a trailing slash where it came with one. */
 function optionsPath({ call, target: { rest } }: ApiCall): { readonly path?: string } {
   const begun = rest && `/${rest}`;
   const path = call.path.endsWith("/") && !begun.endsWith("/") ? `${begun}/` : begun;
