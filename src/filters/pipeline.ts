@@ -16,6 +16,7 @@ import { deadline } from "./deadline.ts";
 import { fairness } from "./fairness.ts";
 import type { Filter } from "./filter.ts";
 import { endConnection, goAway } from "./go-away.ts";
+import { gatherHeartbeats } from "./heartbeats.ts";
 import { impersonate } from "./impersonate.ts";
 import { type InFlightOptions, inFlightLimit } from "./in-flight.ts";
 import { largeAnswers } from "./large-answers.ts";
@@ -89,6 +90,7 @@ export function filters(options: PipelineOptions): readonly Filter[] {
       endedLate: (outcome) => metrics.endedLate(outcome),
     }),
     corsAllowedOrigins.length > 0 && crossOrigin(corsAllowedOrigins),
+    gatherHeartbeats(clock, dialect),
     tracing !== undefined && authenticationSpan,
     authenticate(authenticator, options.unexpected, options.log, {
       authenticated: (username) => metrics.authenticated(username),
