@@ -71,28 +71,36 @@ export async function decodeRequest<T>(
     apiVersion: apiVersionOf(dialect, { ...schema.kind, version }),
     kind: schema.kind.kind,
   }));
+  const { decoded, kind } = decodeAsAny(expected, (each) => ({
+    decoded: decodeObject(bytes, media, shape, each, dialect),
+    kind: each,
+  }));
+  judgeStrictness(call, decoded, options.fieldValidation, kind.kind);
+  const object = decoded.value;
+  applyDefaults(shape, object as never);
+  call.audit?.named(object.metadata);
+  call.audit?.requestObject(() => encodeJson(shape, object as never));
+  withoutSystemFields(call, object);
+  sameNamespace(call, object);
+  const owned = {
+    schema: shape,
+    apiVersion: kind.apiVersion,
+    manager: options.fieldManager,
+    subresource: call.target.subresource,
+    now: timestamp(new Date(clock.now())),
+  };
+  const owners = updateManagers({ ...owned, live: undefined, next: object as unknown as JsonObject });
+  if (owners.length)
+    object.metadata.managedFields = owners as NonNullable<ApiObject["metadata"]["managedFields"]>;
+  return { object: object as T, options, choice };
+}
+
+/** As the first kind that a body is; a body that is none of them is refused in the words of the first. */
+function decodeAsAny<Kind, Decoded>(kinds: readonly Kind[], decode: (kind: Kind) => Decoded): Decoded {
   let refusal: unknown;
-  for (const kind of expected) {
+  for (const kind of kinds) {
     try {
-      const decoded = decodeObject(bytes, media, shape, kind, dialect);
-      judgeStrictness(call, decoded, options.fieldValidation, kind.kind);
-      const object = decoded.value;
-      applyDefaults(shape, object as never);
-      call.audit?.named(object.metadata);
-      call.audit?.requestObject(() => encodeJson(shape, object as never));
-      withoutSystemFields(call, object);
-      sameNamespace(call, object);
-      const owned = {
-        schema: shape,
-        apiVersion: kind.apiVersion,
-        manager: options.fieldManager,
-        subresource: call.target.subresource,
-        now: timestamp(new Date(clock.now())),
-      };
-      const owners = updateManagers({ ...owned, live: undefined, next: object as unknown as JsonObject });
-      if (owners.length)
-        object.metadata.managedFields = owners as NonNullable<ApiObject["metadata"]["managedFields"]>;
-      return { object: object as T, options, choice };
+      return decode(kind);
     } catch (error) {
       refusal ??= error;
     }

@@ -97,6 +97,14 @@ test("an account may limit which secrets its pods see", async () => {
   });
   assert.equal(typeof (await admitted(accounts(account), spec("mine"))), "object");
   assert.equal(await admitted(accounts(account), spec("other")), "403");
+  const unnamed = {
+    automountServiceAccountToken: false,
+    imagePullSecrets: [{}],
+    containers: [{ name: "c", envFrom: [{ secretRef: {} }] }],
+  };
+  assert.equal(await admitted(accounts(account), unnamed), "403");
+  const listing = { ...account, secrets: [{}], imagePullSecrets: [{}] };
+  assert.equal(typeof (await admitted(accounts(listing), unnamed)), "object");
 });
 
 test("a mirror pod has neither account nor secrets", async () => {
@@ -106,14 +114,13 @@ test("a mirror pod has neither account nor secrets", async () => {
     await admitted(accounts(undefined), { containers, serviceAccountName: "a" }, { metadata }),
     "403",
   );
-  assert.equal(
-    await admitted(
-      accounts(undefined),
-      { containers, volumes: [{ name: "v", secret: { secretName: "s" } }] },
-      { metadata },
-    ),
-    "403",
-  );
+  for (const secret of [
+    { volumes: [{ name: "v", secret: { secretName: "s" } }] },
+    { volumes: [{ name: "v", projected: { sources: [{ secret: { name: "s" } }] } }] },
+    { volumes: [{ name: "v", flexVolume: { driver: "a/b", secretRef: { name: "s" } } }] },
+    { imagePullSecrets: [{ name: "s" }] },
+  ])
+    assert.equal(await admitted(accounts(undefined), { containers, ...secret }, { metadata }), "403");
 });
 
 const classes = [

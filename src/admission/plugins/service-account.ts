@@ -1,5 +1,6 @@
 // Every pod runs as an account of its namespace, and finds that account's token where programs look for it.
 import type { Container, Pod, ServiceAccount, Volume } from "#api";
+import { podReferences } from "#authz";
 import { forbidden } from "#base";
 import type { Dialect } from "#dialect";
 import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
@@ -85,7 +86,7 @@ const refused = (attributes: AdmissionAttributes, why: string): Error =>
 function refuseMirror(attributes: AdmissionAttributes, pod: Pod): void {
   if (pod.spec.serviceAccountName)
     throw refused(attributes, "a mirror pod may not reference service accounts");
-  if (secretUses(pod).length > 0 || ephemeralUses(pod).length > 0)
+  if (podReferences(pod).secrets.size > 0)
     throw refused(attributes, "a mirror pod may not reference secrets");
   const tokens = pod.spec.volumes?.some(({ projected }) =>
     projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken),
@@ -131,11 +132,11 @@ interface SecretUse {
 
 function environmentUses(containers: readonly Container[] | null | undefined, kind: string): SecretUse[] {
   return (containers ?? []).flatMap(({ name, env, envFrom }) => {
-    const use = (secret: string | undefined, by: string): SecretUse[] =>
-      secret === undefined ? [] : [{ secret, by: `${kind} ${name} with ${by} referencing` }];
+    const use = (reference: { name?: string | undefined } | null | undefined, by: string): SecretUse[] =>
+      reference ? [{ secret: reference.name ?? "", by: `${kind} ${name} with ${by} referencing` }] : [];
     return [
-      ...(env ?? []).flatMap((each) => use(each.valueFrom?.secretKeyRef?.name, `envVar ${each.name}`)),
-      ...(envFrom ?? []).flatMap(({ secretRef }) => use(secretRef?.name, "envFrom")),
+      ...(env ?? []).flatMap((each) => use(each.valueFrom?.secretKeyRef, `envVar ${each.name}`)),
+      ...(envFrom ?? []).flatMap(({ secretRef }) => use(secretRef, "envFrom")),
     ];
   });
 }
@@ -160,7 +161,7 @@ function limitSecrets(
 ): void {
   const asked = account.metadata.annotations?.[names.annotations.enforceMountableSecrets];
   if (!asked || !["1", "t", "T", "true", "TRUE", "True"].includes(asked)) return;
-  const known = new Set((account.secrets ?? []).map(({ name }) => name));
+  const known = new Set((account.secrets ?? []).map(({ name }) => name ?? ""));
   const unlisted = (what: string, kind: string): Error =>
     refused(
       attributes,
@@ -169,8 +170,7 @@ function limitSecrets(
   for (const { secret, by } of attributes.subresource ? ephemeralUses(pod) : secretUses(pod))
     if (!known.has(secret)) throw unlisted(`${by} secret.secretName="${secret}"`, "secret");
   if (attributes.subresource) return;
-  const pull = new Set((account.imagePullSecrets ?? []).map(({ name }) => name));
-  for (const [position, { name }] of (pod.spec.imagePullSecrets ?? []).entries())
-    if (!pull.has(name))
-      throw unlisted(`imagePullSecrets[${position}].name="${name ?? ""}"`, "imagePullSecret");
+  const pull = new Set((account.imagePullSecrets ?? []).map(({ name }) => name ?? ""));
+  for (const [position, { name = "" }] of (pod.spec.imagePullSecrets ?? []).entries())
+    if (!pull.has(name)) throw unlisted(`imagePullSecrets[${position}].name="${name}"`, "imagePullSecret");
 }

@@ -452,3 +452,15 @@ for (const [path, body, shown] of shownValues)
     assert.equal(status, 422);
     assert.ok(JSON.stringify(answer).includes(JSON.stringify(`value: ${shown}`).slice(1, -1)));
   });
+
+test("an eviction of an earlier version is refused for what is wrong with it", async () => {
+  const server = await withPod();
+  const sent = {
+    apiVersion: "policy/v1beta1",
+    kind: "Eviction",
+    metadata: { name: "p", namespace: "elsewhere" },
+  };
+  const { status, body } = await send(server, "POST", `${core}/pods/p/eviction`, sent);
+  assert.equal(status, 400);
+  assert.match(String(body["message"]), /the namespace of the provided object does not match/);
+});
