@@ -135,6 +135,8 @@ export interface AdmissionPlugin {
   readonly resources?: readonly string[];
   /** Resources it never looks at. */
   readonly ignores?: ReadonlySet<string>;
+  /** Its refusals do not name what has no name yet. */
+  readonly namesNothing?: boolean;
   /** Changes the attempt's object, or throws an ApiError to refuse. One that need not wait gives no promise. */
   mutate?(attributes: AdmissionAttributes): Promise<void> | undefined;
   /** Looks without changing: field errors refuse as Invalid, an ApiError as itself. */

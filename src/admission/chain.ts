@@ -22,11 +22,13 @@ export function admissionChain(
     plugins: plugins.map(({ name }) => name),
     mutate: async (attributes) => {
       const times = new StepTimes(observer, "admit", attributes.operation);
+      let running: AdmissionPlugin | undefined;
       try {
         reinvocation.reset(attributes.state);
         do
           for (const plugin of mutating(attributes)) {
             times.begin(plugin);
+            running = plugin;
             const waiting = plugin.mutate!(attributes);
             if (waiting) await waiting;
             times.end(false);
@@ -34,7 +36,7 @@ export function admissionChain(
         while (reinvocation.begin(attributes.state));
       } catch (error) {
         times.fail();
-        throw aboutSomething(error, attributes);
+        throw running?.namesNothing ? error : aboutSomething(error, attributes);
       }
       times.endStep(false);
     },

@@ -115,3 +115,19 @@ test("a change of owners or finalizers alone is recognised", () => {
     false,
   );
 });
+test("an empty list or map where there was none is no change", () => {
+  const old = { metadata: { name: "r" }, aggregationRule: { clusterRoleSelectors: [{}] } };
+  const emptied = (more: object): { metadata: object } => ({
+    ...old,
+    metadata: { name: "r", labels: {} },
+    ...more,
+  });
+  assert.equal(onlyOwnershipChanged(emptied({ rules: [] }), old), true);
+  assert.equal(onlyOwnershipChanged(emptied({ rules: [{}] }), old), false);
+  assert.equal(
+    onlyOwnershipChanged({ metadata: { name: "r" }, aggregationRule: {} } as never, {
+      metadata: { name: "r" },
+    }),
+    false,
+  );
+});

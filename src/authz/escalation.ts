@@ -125,7 +125,23 @@ export function onlyOwnershipChanged(
     ...rest,
     metadata: { ...metadata, ownerReferences: 0, finalizers: 0, managedFields: 0, selfLink: 0 },
   });
-  return isDeepStrictEqual(bare(object), bare(old));
+  return isDeepStrictEqual(withoutEmpty(bare(object)), withoutEmpty(bare(old)));
+}
+
+/** An empty list is none, and so are no labels; an aggregation rule that says nothing is still one. */
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (typeof value !== "object" || value === null) return value;
+  const isNothing = (key: string, field: unknown): boolean =>
+    field === undefined ||
+    field === null ||
+    (Array.isArray(field) && field.length === 0) ||
+    (["labels", "annotations", "matchLabels"].includes(key) && Object.keys(field).length === 0);
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, field]) =>
+      isNothing(key, field) ? [] : [[key, withoutEmpty(field)]],
+    ),
+  );
 }
 
 function escalationError(

@@ -133,6 +133,8 @@ export interface MetaChecks {
   readonly asNew?: 0 | 1 | 2;
   /** On a change, against what was there; default 1. */
   readonly asChange?: 0 | 1;
+  /** On a change, the whole object is checked twice as if it were new, before metadata against what was there. */
+  readonly wholeTwice?: boolean;
   /** Finalizers need not be qualified names. */
   readonly anyFinalizer?: boolean;
 }

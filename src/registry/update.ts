@@ -18,7 +18,7 @@ import { create, fillNamespace } from "./create.ts";
 import { clearEmptyLists } from "./empty-lists.ts";
 import { admitted, forgetsOwners, trackUpdate } from "./field-owners.ts";
 import { pathSegment } from "./names.ts";
-import { repeatedMetaErrors } from "./meta-checks.ts";
+import { newMetaErrors, repeatedMetaErrors } from "./meta-checks.ts";
 import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import { type WriteRequest, normalizeOwnerReferences } from "./request.ts";
 import { encodedIn, inStoreSpan } from "./store-span.ts";
@@ -257,6 +257,10 @@ function ownUpdateErrors(
   const { resource } = request.endpoint;
   const { strategy } = resource;
   const again = repeatedMetaErrors(request, object, old, strategy.metaChecks);
+  if (strategy.metaChecks?.wholeTwice) {
+    const whole = [...newMetaErrors(request, object), ...(strategy.validate?.(object, ctx) ?? [])];
+    return [...whole, ...whole, ...again, ...(strategy.validateUpdate?.(object, old, ctx) ?? [])];
+  }
   if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, ctx)];
   if (strategy.validateInSteps) return again;
   return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, ctx) ?? [])];

@@ -8,7 +8,7 @@ import { type Column, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { formatErrors, pathSegmentProblems } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
-import { duplicateErrors } from "./rules/duplicate-errors.ts";
+import { goRoleRef } from "./rules/go-syntax.ts";
 import { same } from "./rules/unchanged.ts";
 
 type Binding = RoleBinding | ClusterRoleBinding;
@@ -70,7 +70,9 @@ function subjectErrors(
 }
 
 const refChanged = (obj: Binding, old: Binding): FieldError[] =>
-  same(obj.roleRef, old.roleRef) ? [] : [invalidValue("roleRef", obj.roleRef, "cannot change roleRef")];
+  same(obj.roleRef, old.roleRef)
+    ? []
+    : [invalidValue("roleRef", goRoleRef(obj.roleRef), "cannot change roleRef")];
 
 const subjectsOf = (kind: string, show: (subject: Subject) => string) => (binding: Binding) =>
   (binding.subjects ?? [])
@@ -117,15 +119,12 @@ export const roleBinding = strategy<RoleBinding>({
   singular: "rolebinding",
   scope: "Namespaced",
   hub: RoleBinding,
-  metaChecks: { asNew: 2 },
+  metaChecks: { wholeTwice: true },
   createOnUpdate: true,
   validateName: pathSegment,
   defaults: (obj, { dialect }) => fillGroups(obj, dialect),
   validate: (obj, { dialect }) => errorsOf(obj, roleKinds, true, dialect),
-  validateUpdate: (obj, old, { dialect }) => [
-    ...duplicateErrors(errorsOf(obj, roleKinds, true, dialect)),
-    ...refChanged(obj, old),
-  ],
+  validateUpdate: refChanged,
   columns,
 });
 
@@ -134,14 +133,11 @@ export const clusterRoleBinding = strategy<ClusterRoleBinding>({
   singular: "clusterrolebinding",
   scope: "Cluster",
   hub: ClusterRoleBinding,
-  metaChecks: { asNew: 2 },
+  metaChecks: { wholeTwice: true },
   createOnUpdate: true,
   validateName: pathSegment,
   defaults: (obj, { dialect }) => fillGroups(obj, dialect),
   validate: (obj, { dialect }) => errorsOf(obj, ["ClusterRole"], false, dialect),
-  validateUpdate: (obj, old, { dialect }) => [
-    ...duplicateErrors(errorsOf(obj, ["ClusterRole"], false, dialect)),
-    ...refChanged(obj, old),
-  ],
+  validateUpdate: refChanged,
   columns,
 });

@@ -9,15 +9,10 @@ const group = "rbac.authorization.orch.io";
 const pods = { verbs: ["get"], resources: ["pods"], apiGroups: [""] };
 const ref = { kind: "Role", name: "r" };
 
-test("everything wrong with changed roles and bindings is said twice", () => {
-  assert.deepEqual(tryUpdate(role, {}, { rules: [{ ...pods, verbs: [] }] }).causes, [
-    "Required rules[0].verbs",
-    "Required rules[0].verbs",
+test("the role that a binding grants does not change", () => {
+  assert.deepEqual(tryUpdate(roleBinding, { roleRef: ref }, { roleRef: { ...ref, name: "s" } }).causes, [
+    "Invalid roleRef",
   ]);
-  assert.deepEqual(
-    tryUpdate(roleBinding, { roleRef: ref }, { roleRef: ref, subjects: [{ kind: "User" }] }).causes,
-    ["Required subjects[0].name", "Required subjects[0].name"],
-  );
 });
 
 const refused: [name: string, strategy: typeof role, sent: object, causes: string[]][] = [

@@ -4,7 +4,6 @@ import { type FieldError, invalidValue, required } from "#base";
 import { pathSegment } from "../names.ts";
 import { strategy } from "../strategy.ts";
 import { isUsable, labelSelectorErrors } from "./rules/label-selector.ts";
-import { duplicateErrors } from "./rules/duplicate-errors.ts";
 
 /** What is wrong with rules; those within a namespace cannot speak of paths beside the API. */
 export function ruleErrors(
@@ -41,7 +40,7 @@ function aggregationErrors({ aggregationRule: rule }: ClusterRole): FieldError[]
     const at = `${path}[${position}]`;
     return [
       ...labelSelectorErrors(selector, at),
-      ...(isUsable(selector) ? [] : [invalidValue(at, selector, "invalid label selector.")]),
+      ...(isUsable(selector) ? [] : [invalidValue(at, "null", "invalid label selector.")]),
     ];
   });
 }
@@ -56,11 +55,10 @@ export const role = strategy<Role>({
   singular: "role",
   scope: "Namespaced",
   hub: Role,
-  metaChecks: { asNew: 2 },
+  metaChecks: { wholeTwice: true },
   createOnUpdate: true,
   validateName: pathSegment,
   validate: ({ rules }) => ruleErrors(rules, true),
-  validateUpdate: ({ rules }) => duplicateErrors(ruleErrors(rules, true)),
 });
 
 export const clusterRole = strategy<ClusterRole>({
@@ -68,9 +66,8 @@ export const clusterRole = strategy<ClusterRole>({
   singular: "clusterrole",
   scope: "Cluster",
   hub: ClusterRole,
-  metaChecks: { asNew: 2 },
+  metaChecks: { wholeTwice: true },
   createOnUpdate: true,
   validateName: pathSegment,
   validate: clusterErrors,
-  validateUpdate: (obj) => duplicateErrors(clusterErrors(obj)),
 });

@@ -1,5 +1,12 @@
 // Refused values as kube-apiserver shows them: Go's `%#v`.
-import type { AllocationResult, DeviceClaimSpec, LabelSelector, NodeSelector, ParentReference } from "#api";
+import type {
+  AllocationResult,
+  DeviceClaimSpec,
+  LabelSelector,
+  NodeSelector,
+  ParentReference,
+  RoleRef,
+} from "#api";
 import { Spelled } from "#base";
 
 const quoted = (text: string): string => JSON.stringify(text);
@@ -40,6 +47,9 @@ export const goSelector = ({ matchLabels, matchExpressions }: LabelSelector): Sp
     `v1.LabelSelector{MatchLabels:${mapText(matchLabels)}, MatchExpressions:${listText(requirement, expressions)}}`,
   );
 };
+
+export const goRoleRef = ({ apiGroup, kind, name }: RoleRef): Spelled =>
+  new Spelled(`rbac.RoleRef{APIGroup:${quoted(apiGroup)}, Kind:${quoted(kind)}, Name:${quoted(name)}}`);
 
 type NodeRequirements = NonNullable<NodeSelector["nodeSelectorTerms"]>[number]["matchFields"];
 
