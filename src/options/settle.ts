@@ -162,7 +162,8 @@ export function settle<O extends AnyOption>(
       if (problem.wrong === "not a flag") words.push(problem.spelled);
       else errors.push(grammarText(problem, names, set.retired ?? {}));
     }
-    if (words.length > 0 && !set.takesWords)
+    // Scripts pass variables that are empty.
+    if (words.some((word) => word !== "") && !set.takesWords)
       errors.push(
         `${JSON.stringify(set.program)} does not take any arguments, got [${words.map((word) => JSON.stringify(word)).join(" ")}]`,
       );
