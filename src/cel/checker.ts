@@ -7,6 +7,7 @@ import {
   type ListLiteral,
   type Literal,
   type MapEntry,
+  type ObjectLiteral,
   type Select,
   accumulator,
   qualifiedName,
@@ -16,6 +17,7 @@ import { optionalMember } from "./operations.ts";
 import type { SourceError } from "./source.ts";
 import {
   type CelType,
+  type ObjectType,
   formatType,
   insideOptional,
   isDyn,
@@ -112,7 +114,7 @@ class Checker {
       case "map":
         return this.#map(node.entries);
       case "object":
-        return this.#undeclared(node.offset, node.name);
+        return this.#message(node);
       case "fold":
         return this.#fold(node);
     }
@@ -130,6 +132,24 @@ class Checker {
     const type = this.#scope.typeNames.get(name);
     if (type) this.references[id] = { kind: "type", name };
     return type;
+  }
+
+  /** There are no messages; of what is written like one, the first thing that is wrong is told, and its values. */
+  #message({ id, name, offset, entries }: ObjectLiteral): CelType {
+    const named = this.#resolve(id, name);
+    if (!named || (named.kind === "type" && named.of?.kind === "object")) {
+      this.#undeclared(offset, name);
+      return types.absent;
+    }
+    if (named.kind === "type")
+      this.#report(offset, `'${formatType(named.of ?? named)}' is not a message type`);
+    else if (named.kind !== "error")
+      this.#report(offset, `'${formatType(named)}(${protoText(named)})' is not a type`);
+    for (const entry of entries) {
+      this.check(entry.value);
+      this.#report(entry.offset, "[internal] unexpected failed resolution of ''");
+    }
+    return types.error;
   }
 
   #select(node: Select): CelType {
@@ -169,7 +189,7 @@ class Checker {
       case "map":
         return operand.value;
       case "object":
-        return operand.fields.get(field) ?? this.#report(offset, `undefined field '${field}'`);
+        return operand.fields.get(field) ?? this.#report(offset, noField(operand, field));
       case "param":
         this.#assign(types.dyn, operand);
         return types.dyn;
@@ -218,15 +238,19 @@ class Checker {
     const matching: Overload[] = [];
     let result: CelType | undefined;
     for (const candidate of declaration.overloads) {
-      if (candidate.member !== member || candidate.params.length !== args.length) continue;
+      if (candidate.member !== member) continue;
+      if (candidate.params.length !== args.length) {
+        this.#params += paramNames(candidate).length;
+        continue;
+      }
       const fresh = this.#instantiate(candidate);
       if (!assignable(this.known, args, fresh.params)) continue;
       matching.push(candidate);
       const type = substitute(this.known, fresh.result, false);
-      if (!result) result = type;
+      if (!result || result.kind === "absent") result = type;
       else if (!isDyn(result) && !sameType(type, result)) result = types.dyn;
     }
-    if (!result) {
+    if (!result || result.kind === "absent") {
       const signature = formatSignature(args, member);
       const message = `found no matching overload for '${declaration.name}' applied to '${signature}'`;
       return this.#report(node.offset, message);
@@ -257,9 +281,9 @@ class Checker {
     let joined: CelType | undefined;
     for (const [at, node] of elements.entries()) {
       const type = optional?.has(at) ? this.#inside(node) : this.check(node);
-      joined = joined ? this.#joinPair(node.offset, joined, type) : type;
+      joined = this.#joinPair(node.offset, joined, type);
     }
-    return joined;
+    return joined?.kind === "absent" ? undefined : joined;
   }
 
   /** The type within an optional value. */
@@ -270,7 +294,8 @@ class Checker {
     return inside ?? type;
   }
 
-  #joinPair(offset: number, previous: CelType, current: CelType): CelType {
+  #joinPair(offset: number, previous: CelType | undefined, current: CelType): CelType {
+    if (!previous || previous.kind === "absent") return current;
     if (this.#assign(previous, current)) return mostGeneral(previous, current);
     if (this.#mixed) return types.dyn;
     return this.#mismatch(offset, previous, current);
@@ -281,11 +306,12 @@ class Checker {
     let value: CelType | undefined;
     for (const entry of entries) {
       const keyType = this.check(entry.key);
-      key = key ? this.#joinPair(entry.key.offset, key, keyType) : keyType;
+      key = this.#joinPair(entry.key.offset, key, keyType);
       const valueType = entry.optional ? this.#inside(entry.value) : this.check(entry.value);
-      value = value ? this.#joinPair(entry.value.offset, value, valueType) : valueType;
+      value = this.#joinPair(entry.value.offset, value, valueType);
     }
-    return mapOf(key ?? this.#freshParam(), value ?? this.#freshParam());
+    if (key && key.kind !== "absent") return mapOf(key, value!);
+    return mapOf(this.#freshParam(), this.#freshParam());
   }
 
   #assign(left: CelType, right: CelType): boolean {
@@ -333,6 +359,10 @@ class Checker {
     if (!this.#assign(expected, type)) this.#mismatch(node.offset, expected, type);
   }
 }
+
+/** The types of libraries have no fields at all, and are no types of the schema. */
+const noField = ({ name, fields }: ObjectType, field: string): string =>
+  fields.size > 0 ? `undefined field '${field}'` : `[internal] unexpected failed resolution of '${name}'`;
 
 const selectOptionalField = overload(
   "select_optional_field",

@@ -1,7 +1,6 @@
 // Tokens of the expression language. One sticky pattern per class of token, so that no text is read twice.
 
-import type { SourceError } from "./source.ts";
-import { report } from "./syntax-errors.ts";
+import { type SourceError, reportSyntax } from "./source.ts";
 
 export type TokenKind =
   | "name"
@@ -59,7 +58,7 @@ export function tokenize(source: string): {
       at += token.text.length;
     } else {
       const wrong = unrecognized(source, at);
-      report(errors, at, () => `token recognition error at: '${wrong}'`);
+      reportSyntax(errors, at, () => `token recognition error at: '${wrong}'`);
       at += wrong.length;
     }
   }
@@ -107,3 +106,14 @@ const noToken = new RegExp(
 );
 
 const unrecognized = (source: string, offset: number): string => matchAt(noToken, source, offset)!;
+
+/** The blanks in a part of the source that has no tokens, without the characters that begin none. */
+export function blanksIn(part: string): string {
+  let blanks = "";
+  for (let at = 0; at < part.length;) {
+    const found = matchAt(blank, part, at);
+    blanks += found ?? "";
+    at += (found ?? unrecognized(part, at)).length;
+  }
+  return blanks;
+}

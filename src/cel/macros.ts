@@ -62,7 +62,7 @@ function collected(variable: Expression): LoopVariables {
 }
 
 function presence(make: Nodes, argument: Expression): Expression {
-  if (argument.kind !== "select" || argument.test) throw new MacroError("invalid argument to has() macro");
+  if (argument.kind !== "select") throw new MacroError("invalid argument to has() macro");
   return make.has(argument.operand, argument.field);
 }
 

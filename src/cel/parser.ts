@@ -1,33 +1,14 @@
 // From source text to a syntax tree, by recursive descent, with the limits of the reference on size and depth.
 
 import { type Steps, finishSteps } from "#base";
-import { type Expression, type ListLiteral, type MapEntry, type MapLiteral, qualifiedName } from "./ast.ts";
+import type { Expression, ListLiteral, MapEntry, MapLiteral } from "./ast.ts";
+import { brokenSyntax } from "./broken-syntax.ts";
+import { deepest, operatorName, rulesPerNesting } from "./grammar.ts";
 import { type Token, tokenize } from "./lexer.ts";
-import {
-  LiteralError,
-  bytesLiteral,
-  doubleLiteral,
-  intLiteral,
-  stringLiteral,
-  uintLiteral,
-} from "./literals.ts";
-import { MacroError, type NodeFactory } from "./macro-loops.ts";
-import { expandMacro } from "./macros.ts";
+import { TreeBuilder } from "./tree-builder.ts";
 import type { SourceError } from "./source.ts";
-import { syntaxErrors } from "./syntax-errors.ts";
-import type { Value } from "./values.ts";
 
 const longestSource = 100_000;
-const deepest = 250;
-/** How many grammar rules one nested expression enters. */
-const rulesPerNesting = 6;
-
-const reserved = new Set(
-  (
-    "as break const continue else false for function if import in let loop package namespace null return " +
-    "true var void while"
-  ).split(" "),
-);
 const startOfExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 /** How tightly the operators between two operands bind. */
@@ -45,7 +26,9 @@ const logicalAnd = 2;
 
 const bindingOf = ({ kind, text }: Token): number =>
   kind === "operator" || kind === "in" ? (bindings.get(text) ?? 0) : 0;
-const operatorName = (sign: string): string => (sign === "in" ? "@in" : `_${sign}_`);
+
+/** What a minus may belong to. */
+const isNumber = (token: Token | undefined): boolean => token?.kind === "int" || token?.kind === "double";
 
 export type Parsed =
   | { readonly expression: Expression; readonly errors?: undefined }
@@ -58,9 +41,6 @@ class SyntaxFailure extends Error {
     this.offset = offset;
   }
 }
-
-/** A token that does not belong where it stands. */
-class UnexpectedToken extends SyntaxFailure {}
 
 export interface ParseOptions {
   /** Whether `a.?b`, `a[?b]`, `[?a]`, `{?a: b}` and the macros of optional values are part of the language. */
@@ -81,35 +61,39 @@ export function* parseSteps(source: string, options: ParseOptions): Steps<Parsed
   const { tokens, errors } = tokenize(source);
   yield;
   const parser = new Parser(tokens, options);
-  try {
-    const expression = parser.start();
-    errors.push(...parser.errors);
-    return errors.length > 0 ? { errors } : { expression };
-  } catch (error) {
-    if (!(error instanceof SyntaxFailure)) throw error;
-    yield;
-    const found = error instanceof UnexpectedToken && !options.optionals ? syntaxErrors(source, tokens) : [];
-    const first = { offset: error.offset, message: error.message };
-    return { errors: [...errors, ...parser.errors, ...(found.length > 0 ? found : [first])] };
-  }
+  const parsed = parser.parse();
+  if (!parsed.errors && errors.length === 0) return parsed;
+  yield;
+  const all = options.optionals ? [] : brokenSyntax(source, tokens, options);
+  return { errors: [...errors, ...(all.length > 0 ? all : (parsed.errors ?? []))] };
 }
 
-class Parser implements NodeFactory {
-  readonly errors: SourceError[] = [];
+/** Ends at the first token that does not fit; for what else is wrong then, see `brokenSyntax`. */
+class Parser {
+  readonly #build: TreeBuilder;
   readonly #tokens: readonly Token[];
   readonly #options: ParseOptions;
   #at = 0;
-  #lastId = 0;
   #depth = 1;
 
   constructor(tokens: readonly Token[], options: ParseOptions) {
     this.#tokens = tokens;
     this.#options = options;
+    this.#build = new TreeBuilder(options);
   }
 
-  id = (): number => (this.#lastId += 1);
+  parse(): Parsed {
+    const { errors } = this.#build;
+    try {
+      const expression = this.#start();
+      return errors.length > 0 ? { errors } : { expression };
+    } catch (error) {
+      if (!(error instanceof SyntaxFailure)) throw error;
+      return { errors: [...errors, { offset: error.offset, message: error.message }] };
+    }
+  }
 
-  start(): Expression {
+  #start(): Expression {
     const expression = this.#nested();
     if (this.#token.kind !== "end") {
       const last = this.#tokens[this.#at + 1]?.kind === "end";
@@ -122,9 +106,9 @@ class Parser implements NodeFactory {
     return this.#tokens[this.#at]!;
   }
 
-  #unexpected(what: string, expecting: string): UnexpectedToken {
+  #unexpected(what: string, expecting: string): SyntaxFailure {
     const { text, offset } = this.#token;
-    return new UnexpectedToken(offset, `Syntax error: ${what} input '${text}' expecting ${expecting}`);
+    return new SyntaxFailure(offset, `Syntax error: ${what} input '${text}' expecting ${expecting}`);
   }
 
   /** The token, when it is this operator (or the word `in`). */
@@ -160,7 +144,7 @@ class Parser implements NodeFactory {
     const whenTrue = this.#binary(1);
     this.#expect(":");
     const whenFalse = this.#nested();
-    return this.#call(mark, "_?_:_", [condition, whenTrue, whenFalse]);
+    return this.#build.call(mark, "_?_:_", [condition, whenTrue, whenFalse]);
   }
 
   /** Operators that bind at least as tightly as asked, by precedence climbing. */
@@ -174,12 +158,11 @@ class Parser implements NodeFactory {
       else {
         this.#checkDepth(this.#depth + length);
         this.#at += 1;
-        left = this.#call(sign, operatorName(sign.text), [left, this.#binary(binding + 1)]);
+        left = this.#build.call(sign, operatorName(sign.text), [left, this.#binary(binding + 1)]);
       }
     }
   }
 
-  /** A chain of `&&` or `||` becomes a balanced tree: its depth grows with the logarithm of its length. */
   #logical(first: Expression, binding: number): Expression {
     const terms = [first];
     const signs: Token[] = [];
@@ -188,33 +171,26 @@ class Parser implements NodeFactory {
       this.#at += 1;
       terms.push(this.#binary(binding + 1));
     }
-    const name = operatorName(signs[0]!.text);
-    const balance = (from: number, to: number): Expression => {
-      const middle = (from + to + 1) >> 1;
-      const left = middle === from ? terms[middle]! : balance(from, middle - 1);
-      const right = middle === to ? terms[middle + 1]! : balance(middle + 1, to);
-      return this.#call(signs[middle]!, name, [left, right]);
-    };
-    return balance(0, signs.length - 1);
+    return this.#build.chain(operatorName(signs[0]!.text), terms, signs);
   }
 
-  /** Pairs of `!` or `-` cancel out; a minus before a number belongs to the number. */
+  /** Pairs of `!` or `-` cancel out; a single minus before a number belongs to the number. */
   #unary(): Expression {
     const text = this.#token.kind === "operator" ? this.#token.text : "";
     if (text !== "!" && text !== "-") return this.#member();
     const first = this.#token;
     let count = 0;
     while (this.#accept(text)) count += 1;
-    const number = this.#token.kind === "int" || this.#token.kind === "double";
-    const signed = text === "-" && number;
-    if (signed) this.#at -= 1;
-    const operand = this.#member(signed);
-    const odd = (signed ? count - 1 : count) % 2 === 1;
-    return odd ? this.#call(first, text === "!" ? "!_" : "-_", [operand]) : operand;
+    if (text === "-" && count === 1 && isNumber(this.#token)) {
+      this.#at -= 1;
+      return this.#member();
+    }
+    const operand = this.#member();
+    return count % 2 === 1 ? this.#build.call(first, text === "!" ? "!_" : "-_", [operand]) : operand;
   }
 
-  #member(signed = false): Expression {
-    let operand = this.#primary(signed);
+  #member(): Expression {
+    let operand = this.#primary();
     for (let length = 1; ; length += 1) {
       this.#checkDepth(this.#depth + length);
       const dot = this.#accept(".");
@@ -225,7 +201,7 @@ class Parser implements NodeFactory {
         const optional = this.#acceptOptional();
         const index = this.#nested();
         this.#expect("]");
-        operand = this.#call(bracket, optional ? "_[?_]" : "_[_]", [operand, index]);
+        operand = this.#build.call(bracket, optional ? "_[?_]" : "_[_]", [operand, index]);
       } else if (brace) operand = this.#object(operand, brace);
       else return operand;
     }
@@ -240,13 +216,17 @@ class Parser implements NodeFactory {
     const optional = this.#acceptOptional();
     const field = this.#name();
     if (optional) {
-      const name: Expression = { kind: "literal", id: this.id(), offset: field.offset, value: field.text };
-      return this.#call(dot, "_?._", [operand, name]);
+      const name: Expression = {
+        kind: "literal",
+        id: this.#build.id(),
+        offset: field.offset,
+        value: field.text,
+      };
+      return this.#build.call(dot, "_?._", [operand, name]);
     }
     const open = this.#accept("(");
-    if (!open)
-      return { kind: "select", id: this.id(), offset: dot.offset, operand, field: field.text, test: false };
-    return this.#call(open, field.text, this.#arguments(")"), operand);
+    if (!open) return this.#build.select(dot, operand, field.text);
+    return this.#build.call(open, field.text, this.#arguments(")"), operand);
   }
 
   #name(): Token {
@@ -257,8 +237,6 @@ class Parser implements NodeFactory {
   }
 
   #object(type: Expression, brace: Token): Expression {
-    const name = qualifiedName(type);
-    if (name === undefined) this.errors.push({ offset: type.offset, message: "expected a qualified name" });
     const entries: { field: string; value: Expression; offset: number }[] = [];
     while (!this.#closed("}", entries)) {
       const field = this.#name().text;
@@ -269,10 +247,10 @@ class Parser implements NodeFactory {
         break;
       }
     }
-    return { kind: "object", id: this.id(), offset: brace.offset, name: name ?? "", entries };
+    return this.#build.message(type, brace, () => entries);
   }
 
-  #primary(signed: boolean): Expression {
+  #primary(): Expression {
     const token = this.#token;
     if (token.kind === "name" || (token.kind === "operator" && token.text === ".")) return this.#global();
     if (this.#accept("(")) {
@@ -282,18 +260,15 @@ class Parser implements NodeFactory {
     }
     if (this.#accept("[")) return this.#list(token);
     if (this.#accept("{")) return this.#map(token);
-    return this.#literal(signed);
+    return this.#literal();
   }
 
   #global(): Expression {
     const dot = this.#accept(".");
     const name = this.#name();
-    const offset = (dot ?? name).offset;
-    if (reserved.has(name.text)) this.errors.push({ offset, message: `reserved identifier: ${name.text}` });
-    const text = (dot ? "." : "") + name.text;
     const open = this.#accept("(");
-    if (open) return this.#call(open, text, this.#arguments(")"));
-    return { kind: "identifier", id: this.id(), offset: name.offset, name: text };
+    const args = open ? this.#arguments(")") : [];
+    return this.#build.global({ dot, name, open }, () => args);
   }
 
   /** Expressions up to the closing sign. */
@@ -324,7 +299,7 @@ class Parser implements NodeFactory {
         break;
       }
     }
-    return { kind: "list", id: this.id(), offset, elements, ...(optional.size > 0 && { optional }) };
+    return { kind: "list", id: this.#build.id(), offset, elements, ...(optional.size > 0 && { optional }) };
   }
 
   #map({ offset }: Token): MapLiteral {
@@ -339,58 +314,14 @@ class Parser implements NodeFactory {
         break;
       }
     }
-    return { kind: "map", id: this.id(), offset, entries };
+    return { kind: "map", id: this.#build.id(), offset, entries };
   }
 
-  #literal(signed: boolean): Expression {
-    const sign = signed ? this.#accept("-") : undefined;
-    const token = this.#token;
-    const offset = (sign ?? token).offset;
-    const text = (sign ? "-" : "") + token.text;
-    const value = this.#valueOf(token, text, offset);
-    if (value === undefined) throw this.#unexpected("mismatched", startOfExpression);
+  #literal(): Expression {
+    const sign = isNumber(this.#tokens[this.#at + 1]) ? this.#accept("-") : undefined;
+    const literal = this.#build.literal(this.#token, sign);
+    if (!literal) throw this.#unexpected("mismatched", startOfExpression);
     this.#at += 1;
-    return { kind: "literal", id: this.id(), offset, value };
-  }
-
-  #valueOf({ kind }: Token, text: string, offset: number): Value | undefined {
-    try {
-      switch (kind) {
-        case "int":
-          return intLiteral(text);
-        case "uint":
-          return uintLiteral(text);
-        case "double":
-          return doubleLiteral(text);
-        case "string":
-          return stringLiteral(text);
-        case "bytes":
-          return bytesLiteral(text);
-        case "true":
-          return true;
-        case "false":
-          return false;
-        case "null":
-          return null;
-        default:
-          return undefined;
-      }
-    } catch (error) {
-      if (!(error instanceof LiteralError)) throw error;
-      this.errors.push({ offset, message: error.message });
-      return null;
-    }
-  }
-
-  #call({ offset }: Token, name: string, args: readonly Expression[], target?: Expression): Expression {
-    try {
-      const expanded = expandMacro(this, offset, { name, args, ...(target && { target }) }, this.#options);
-      if (expanded) return expanded;
-    } catch (error) {
-      if (!(error instanceof MacroError)) throw error;
-      this.errors.push({ offset: error.offset ?? offset, message: error.message });
-      return { kind: "literal", id: this.id(), offset, value: null };
-    }
-    return { kind: "call", id: this.id(), offset, name, args, ...(target && { target }) };
+    return literal;
   }
 }

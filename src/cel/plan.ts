@@ -31,6 +31,14 @@ import {
 } from "./values.ts";
 
 /** A program that cannot be made although its types are right: an illegal pattern, a conversion that must fail. */
+/** The type of a constant that the reference takes for no index, by the name that it has there. */
+function unusableIndex(node: Expression, reference: Reference | undefined): string | undefined {
+  if (reference?.kind === "type") return "*types.TypeValue";
+  if (node.kind !== "literal") return undefined;
+  if (node.value === null) return "types.Null";
+  return node.value instanceof Uint8Array ? "types.Bytes" : undefined;
+}
+
 export class PlanError extends Error {
   override readonly name = "PlanError";
 }
@@ -175,6 +183,8 @@ class Planner implements FoldPlanner {
       case "_[_]":
       case "_[?_]":
       case "_?._": {
+        const wrong = unusableIndex(second!, this.#reference(second!));
+        if (wrong !== undefined) throw new PlanError(`invalid qualifier type: ${wrong}`);
         const read = node.name !== "_[_]" ? optionalMember : this.#isInput(first!) ? indexOfInput : index;
         return this.#index(first!, second!, charged ? ownCharge(node, this.#checked) : 0, read);
       }

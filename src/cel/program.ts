@@ -112,13 +112,16 @@ export interface Program {
 export const compile = (env: Environment, source: string, options: CompileOptions): Compilation =>
   finishSteps(compileSteps(env, source, options));
 
+/** The reference takes the names of two of its types for values, which never are there. */
+const typesTakenForValues = Object.entries({ duration: types.duration, timestamp: types.timestamp });
+
 /** The same for those who can give way to others between the passes over the expression. */
 export function* compileSteps(env: Environment, source: string, options: CompileOptions): Steps<Compilation> {
   const parsed = yield* parseSteps(source, env);
   yield;
   if (parsed.errors) return { error: formatErrors(source, parsed.errors), stage: "compile" };
   const { expression } = parsed;
-  const variables = new Map(Object.entries(options.variables));
+  const variables = new Map([...typesTakenForValues, ...Object.entries(options.variables)]);
   const checked = check(expression, { functions: env.functions, variables, typeNames: env.typeNames });
   yield;
   const errors =

@@ -5,8 +5,8 @@ export interface SourceError {
   readonly offset: number;
   readonly message: string;
   /**
-   * Whether a place at the very start of a line is in that line: the reference counts it to the one before, but
-   * for tokens.
+   * Whether a place at the very start of a line is in that line: the reference's type checker counts it to the one
+   * before.
    */
   readonly ofToken?: boolean;
 }
@@ -14,6 +14,21 @@ export interface SourceError {
 /** Of more errors only the number is told. */
 export const mostErrors = 100;
 const longestSnippet = 16_384;
+
+/** An error at a token. The reference takes its own sentence for a format, to which it has no values. */
+const syntaxError = (offset: number, message: string): SourceError => ({
+  offset,
+  ofToken: true,
+  message: `Syntax error: ${message}`.replaceAll(formatted, (_, flags: string, verb: string) =>
+    verb === "" ? "%!(NOVERB)" : verb === "%" && flags === "" ? "%" : `%!${verb}(MISSING)`,
+  ),
+});
+/** Adds an error. Of those that are not shown there are no words. */
+export function reportSyntax(errors: SourceError[], offset: number, words: () => string): void {
+  errors.push(errors.length < mostErrors ? syntaxError(offset, words()) : { offset, message: "" });
+}
+
+const formatted = /%([-+# 0]*\d*(?:\.\d*)?)([^]?)/gu;
 
 /** The errors as one text, in the order of their places. */
 export function formatErrors(source: string, errors: readonly SourceError[]): string {

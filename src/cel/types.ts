@@ -82,7 +82,7 @@ export function formatType(type: CelType): string {
     case "param":
       return type.name;
     case "type":
-      return type.of ? `type(${formatType(type.of)})` : "type";
+      return `type(${type.of ? formatType(type.of) : ""})`;
     case "abstract":
       return type.params.length === 0 ? type.name : `${type.name}(${type.params.map(formatType).join(", ")})`;
     case "error":

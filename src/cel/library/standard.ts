@@ -260,6 +260,7 @@ export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>(
   ["map", typeOf(mapOfAB)],
   ["null_type", typeOf(types.null)],
   ["type", typeOf(typeOf())],
-  ["google.protobuf.Timestamp", typeOf(timestamp)],
-  ["google.protobuf.Duration", typeOf(duration)],
+  ...["google.protobuf.Timestamp", "google.protobuf.Duration"].map(
+    (name) => [name, typeOf({ kind: "object", name, fields: new Map() })] as const,
+  ),
 ]);
