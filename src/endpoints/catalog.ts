@@ -44,8 +44,11 @@ export interface RemoteDescription {
   readonly v2?: Readonly<Record<string, unknown>>;
   /** Where its documents of OpenAPI 3 are, by name: `apis/example.com/v1`. */
   readonly v3?: ReadonlyMap<string, string>;
-  /** What its own aggregated discovery lists of the version. */
-  readonly discovered?: readonly Readonly<Record<string, unknown>>[];
+  /** What its own aggregated discovery lists of the version, and whether that could be read. */
+  readonly discovered?: {
+    readonly resources: readonly Readonly<Record<string, unknown>>[];
+    readonly fresh: boolean;
+  };
 }
 
 export interface GroupVersion {

@@ -88,6 +88,33 @@ test("a priority level applied in both versions by two managers", async () => {
   );
 });
 
+test("shares of a priority level that its manager gives up in another version stay, as none cannot be told from some", async () => {
+  const apply = (status: number, version: string, manager: string, shares: object) =>
+    must(
+      status,
+      "PATCH",
+      `/apis/flowcontrol.apiserver.orch.io/${version}/prioritylevelconfigurations/given?fieldManager=${manager}`,
+      {
+        type,
+        body: {
+          apiVersion: `flowcontrol.apiserver.orch.io/${version}`,
+          kind: "PriorityLevelConfiguration",
+          metadata: { name: "given" },
+          spec: { type: "Limited", limited: { limitResponse: { type: "Reject" }, ...shares } },
+        },
+      },
+    );
+  await apply(201, "v1beta2", "one", { assuredConcurrencyShares: 5 });
+  const left = await apply(200, "v1beta3", "one", {});
+  assert.equal(left.at("spec.limited.nominalConcurrencyShares"), 5);
+  await apply(200, "v1beta2", "two", { assuredConcurrencyShares: 5 });
+  const refused = await apply(409, "v1beta3", "one", { nominalConcurrencyShares: null });
+  assert.match(
+    String(refused.at("message")),
+    /conflict with "two".*: \.spec\.limited\.assuredConcurrencyShares/,
+  );
+});
+
 test("an apply that changes nothing loses nothing that its version cannot say", async () => {
   const namespace = await place();
   const path = (version: string): string =>

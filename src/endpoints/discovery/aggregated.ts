@@ -12,8 +12,8 @@ export function aggregatedGroups(
     versions: versions.map((version) => {
       const { remote } = version;
       const modern = remote?.description?.()?.discovered;
-      const resources = modern ?? resourcesOf(version, explicit);
-      const fresh = !remote || (remote.available && (modern !== undefined || remote.discovered()));
+      const fresh = !remote || (remote.available && (modern?.fresh ?? remote.discovered()));
+      const resources = fresh ? (modern?.resources ?? resourcesOf(version, explicit)) : [];
       return {
         version: version.version,
         ...(resources.length > 0 && { resources }),
@@ -32,27 +32,45 @@ function resourcesOf(version: GroupVersion, explicit: boolean): unknown[] {
     version: kindVersion ?? (told(custom) ? version.version : ""),
     kind,
   });
-  const parts = (resource: string): unknown[] =>
-    all
-      .filter(({ name }) => name.startsWith(`${resource}/`))
-      .map((part) => ({
-        subresource: part.name.slice(resource.length + 1),
-        responseKind: kindOf(part),
-        verbs: part.verbs,
-      }));
-  return all
-    .filter(({ name }) => !name.includes("/"))
-    .map((item) => {
-      const subresources = parts(item.name);
-      return {
-        resource: item.name,
-        responseKind: kindOf(item),
-        scope: item.namespaced ? "Namespaced" : "Cluster",
-        singularResource: item.singularName,
-        verbs: item.verbs,
-        ...(item.shortNames && { shortNames: item.shortNames }),
-        ...(item.categories && { categories: item.categories }),
-        ...(subresources.length > 0 && { subresources }),
-      };
-    });
+  const parts = Map.groupBy(
+    all.filter(({ name }) => name.includes("/")),
+    ({ name }) => name.slice(0, name.indexOf("/")),
+  );
+  const partsOf = (resource: string): unknown[] | undefined =>
+    parts.get(resource)?.map((part) => ({
+      subresource: part.name.slice(resource.length + 1),
+      responseKind: part.kind === "" ? noKind : kindOf(part),
+      verbs: part.verbs,
+    }));
+  const wholes = all.filter(({ name }) => !name.includes("/"));
+  const last = new Map(wholes.map((item) => [item.name, item]));
+  const listed = wholes.map((item) => {
+    // Of two with the same name the last one has the parts.
+    const subresources = last.get(item.name) === item ? partsOf(item.name) : undefined;
+    return {
+      resource: item.name,
+      responseKind: kindOf(item),
+      scope: scopeOf(item),
+      singularResource: item.singularName,
+      verbs: item.verbs,
+      ...(item.shortNames && { shortNames: item.shortNames }),
+      ...(item.categories && { categories: item.categories }),
+      ...(subresources && { subresources }),
+    };
+  });
+  // Parts of what is not listed itself.
+  const alone = [...parts]
+    .filter(([name]) => !last.has(name))
+    .map(([name, [first]]) => ({
+      resource: name,
+      responseKind: noKind,
+      scope: scopeOf(first!),
+      singularResource: "",
+      verbs: null,
+      subresources: partsOf(name),
+    }));
+  return [...listed, ...alone];
 }
+
+const noKind = { group: "", version: "", kind: "" };
+const scopeOf = ({ namespaced }: ApiResource): string => (namespaced ? "Namespaced" : "Cluster");

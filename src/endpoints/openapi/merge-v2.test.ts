@@ -52,6 +52,21 @@ test("a server that describes nothing but its API has all of its definitions mer
   assert.deepEqual(Object.keys(definitions), ["Meta", "Shared", "Thing", "Unused"]);
 });
 
+test("a definition that differs by its kinds alone is shared, and is that of all of them", () => {
+  const kinds = "x-example-group-version-kind";
+  const documentOf = (group: string) => ({
+    paths: { [`/apis/${group}/v1/things`]: get("Thing") },
+    definitions: { Thing: { type: "object", [kinds]: [{ group, version: "v1", kind: "Thing" }] } },
+  });
+  const parts = ["b.io", "a.io"].map((group) => ({ root: `/apis/${group}/v1`, document: documentOf(group) }));
+  const { definitions } = mergedV2(own, parts) as { definitions: Record<string, Record<string, unknown>> };
+  assert.deepEqual(Object.keys(definitions), ["Meta", "Shared", "Thing"]);
+  assert.deepEqual(definitions["Thing"]![kinds], [
+    { group: "a.io", version: "v1", kind: "Thing" },
+    { group: "b.io", version: "v1", kind: "Thing" },
+  ]);
+});
+
 test("a definition that means the same is shared, one that means something else goes by another name", () => {
   const document = {
     paths: { [root]: get("Thing") },

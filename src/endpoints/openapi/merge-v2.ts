@@ -33,7 +33,10 @@ export function mergedV2(own: Json, remote: readonly RemotePart[]): Json {
     const names = new Map<string, string>();
     for (const [name, definition] of used) names.set(name, nameFor(name, definition, definitions));
     const renamed = (value: unknown): unknown => withNames(value, names);
-    for (const [name, definition] of used) definitions[names.get(name)!] = renamed(definition);
+    for (const [name, definition] of used) {
+      const as = names.get(name)!;
+      definitions[as] = withKindsOf(definitions[as] as Json | undefined, renamed(definition));
+    }
     for (const [path, item] of kept) paths[path] = renamed(item);
   }
   return { ...own, paths: sorted(paths), definitions: sorted(definitions) };
@@ -46,9 +49,29 @@ const sorted = (value: Json): Json =>
 function nameFor(name: string, definition: unknown, taken: Json): string {
   for (let number = 1; ; number++) {
     const candidate = number === 1 ? name : `${name}_v${number}`;
-    if (!Object.hasOwn(taken, candidate) || isDeepStrictEqual(taken[candidate], definition)) return candidate;
+    if (!Object.hasOwn(taken, candidate) || meansTheSame(taken[candidate], definition)) return candidate;
   }
 }
+
+const isKindsKey = (key: string): boolean => key.endsWith("-group-version-kind");
+const withoutKinds = (definition: unknown): unknown =>
+  typeof definition === "object" && definition !== null
+    ? Object.fromEntries(Object.entries(definition).filter(([key]) => !isKindsKey(key)))
+    : definition;
+const meansTheSame = (one: unknown, other: unknown): boolean =>
+  isDeepStrictEqual(withoutKinds(one), withoutKinds(other));
+
+/** One definition may be that of kinds of several groups; they stand in the order of their names. */
+function withKindsOf(known: Json | undefined, added: unknown): unknown {
+  const key = known && Object.keys(added as object).find(isKindsKey);
+  if (!key) return known ?? added;
+  const all = [known[key], (added as Json)[key]].flatMap((kinds) => (Array.isArray(kinds) ? kinds : []));
+  const byName = new Map((all as Json[]).map((kind) => [nameOfKind(kind), kind]));
+  return { ...known, [key]: [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => kind) };
+}
+
+const nameOfKind = ({ group, version, kind }: Json): string =>
+  `${String(group)}/${String(version)}.${String(kind)}`;
 
 /** The definitions that a value refers to, directly or by way of others. */
 function reachable(value: unknown, definitions: Json): Map<string, unknown> {

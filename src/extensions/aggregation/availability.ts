@@ -1,6 +1,7 @@
 // Whether the server behind an API service can be reached: its service is there, and its discovery answers.
 import type { APIService } from "#api";
 import type { Dialect } from "#dialect";
+import { listedResources } from "./discovery-document.ts";
 import { type BackendAccess, UnreachableBackend, fetchDocument } from "./fetch-document.ts";
 import { UnresolvedService } from "./resolve-service.ts";
 
@@ -37,10 +38,10 @@ export async function checkAvailability(
       "x-remote-group": "system:masters",
     };
     const document = { path, mostBytes, headers, anyBody: true };
-    const { address, status, text } = await fetchDocument(service, document, access, signal);
+    const { address, status, text, brokenOff } = await fetchDocument(service, document, access, signal);
     if (status < 200 || status >= 300)
       throw new UnreachableBackend(address, new Error(`bad status from ${address}: ${status}`));
-    const resources = status === 200 ? resourcesIn(text) : undefined;
+    const resources = status === 200 && !brokenOff ? listedResources(text) : undefined;
     return {
       status: "True",
       reason: "Passed",
@@ -56,15 +57,5 @@ export async function checkAvailability(
       reason: "FailedDiscoveryCheck",
       message: `failing or missing response from ${address}: ${(error as Error).message}`,
     };
-  }
-}
-
-function resourcesIn(body: string): readonly Record<string, unknown>[] | undefined {
-  try {
-    const { kind, resources } = JSON.parse(body) as { kind?: unknown; resources?: unknown };
-    if (kind !== "APIResourceList") return undefined;
-    return Array.isArray(resources) ? (resources as Record<string, unknown>[]) : [];
-  } catch {
-    return undefined;
   }
 }

@@ -4,6 +4,7 @@ import type { APIService } from "#api";
 import type { Dialect } from "#dialect";
 import type { RemoteDescription } from "#endpoints";
 import { parseMediaType } from "#http";
+import { discoveredResources } from "./discovery-document.ts";
 import { type BackendAccess, fetchDocument } from "./fetch-document.ts";
 
 type Json = Record<string, unknown>;
@@ -35,7 +36,7 @@ async function fetchDiscovery(
   service: APIService,
   access: BackendAccess & { readonly dialect: Dialect },
   signal: AbortSignal,
-): Promise<readonly Json[] | undefined> {
+): Promise<RemoteDescription["discovered"]> {
   const { names, wire } = access.dialect;
   const [g, v, as] = [wire.discoveryGroup, "v2beta1", "APIGroupDiscoveryList"];
   const headers = {
@@ -49,25 +50,18 @@ async function fetchDiscovery(
     access,
     signal,
   );
+  if (status === 503) return unreadable;
+  // Nothing was said that it could have kept.
+  if (status === 304) return { resources: [], fresh: true };
   const { parameters = {} } = parseMediaType(contentType) ?? {};
   if (status !== 200 || parameters["g"] !== g || parameters["v"] !== v || parameters["as"] !== as)
     return undefined;
-  const { group, version } = service.spec;
-  const found = list(parsed(text)?.["items"]).find(
-    ({ metadata }) => (metadata as Json | undefined)?.["name"] === group,
-  );
-  const own = list(found?.["versions"]).find((each) => each["version"] === version);
-  return own && list(own["resources"]).map(withKinds);
+  const { group = "", version = "" } = service.spec;
+  const resources = discoveredResources(text, { group, version });
+  return resources ? { resources, fresh: true } : unreadable;
 }
 
-/** Clients of release 1.26 fail where a resource does not say of what kind it is. */
-function withKinds(resource: Json): Json {
-  const responseKind = resource["responseKind"] ?? { group: "", version: "", kind: "" };
-  const parts = list(resource["subresources"]).map(withKinds);
-  return { ...resource, responseKind, ...(parts.length > 0 && { subresources: parts }) };
-}
-
-const list = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
+const unreadable: RemoteDescription["discovered"] = { resources: [], fresh: false };
 
 function parsed(text: string): Json | undefined {
   try {

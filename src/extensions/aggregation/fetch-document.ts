@@ -19,6 +19,8 @@ export interface Fetched {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
+  /** Whether the body broke off; there is no text then. */
+  readonly brokenOff: boolean;
 }
 
 /** Throws when the server cannot be reached, and when it says more than it may. */
@@ -53,14 +55,15 @@ export async function fetchDocument(
       AbortSignal.any([signal, AbortSignal.timeout(patienceMilliseconds)]),
     );
     const text = await bodyOf(message, document.mostBytes).catch((error: unknown) => {
-      if (document.anyBody) return "";
+      if (document.anyBody) return undefined;
       throw error;
     });
     return {
       address,
       status: message.statusCode ?? 0,
       contentType: message.headers["content-type"] ?? "",
-      text,
+      text: text ?? "",
+      brokenOff: text === undefined,
     };
   } catch (error) {
     observer?.failed?.(error);

@@ -23,11 +23,12 @@ export const mandatoryPriorityLevels: Readonly<Record<string, Spec>> = {
 /** The older version has another name for the shares. */
 const sharesIn = { hub: "nominalConcurrencyShares", older: "assuredConcurrencyShares" } as const;
 
+/** Shares that an applied configuration took out are none: only whole objects are converted. */
 function renamed(object: ApiObject, from: string, to: string): ApiObject {
   const { spec } = object as ApiObject & { spec: { limited?: Record<string, unknown> } };
-  if (!spec.limited || spec.limited[from] === undefined) return object;
-  const fields = Object.entries(spec.limited).map(([key, value]) => [key === from ? to : key, value]);
-  return { ...object, spec: { ...spec, limited: Object.fromEntries(fields) } } as ApiObject;
+  if (!spec.limited) return object;
+  const { [from]: shares = 0, ...rest } = spec.limited;
+  return { ...object, spec: { ...spec, limited: { [to]: shares, ...rest } } } as ApiObject;
 }
 
 const mostQueues = 10_000_000;

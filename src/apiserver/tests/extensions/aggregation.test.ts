@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { after, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { virtualClock } from "#base";
 import { eventually } from "#kit";
 import { type Json, each, serve } from "../../server.fixture.ts";
@@ -165,7 +166,57 @@ test("aggregated discovery of another server is shown as it is, with a kind for 
     return items.find(({ metadata }) => metadata["name"] === group)?.versions[0]!["resources"];
   };
   await eventually(async () => each(await listed(), "resource").includes("jobs"));
-  assert.deepEqual(await listed(), [{ ...resources[0], responseKind: { group: "", version: "", kind: "" } }]);
+  const kind = { group: "", version: "", kind: "" };
+  assert.deepEqual(await listed(), [
+    { ...resources[0], responseKind: kind, scope: "", singularResource: "" },
+  ]);
+  const wrong = [{ resource: "jobs", verbs: "list" }];
+  modern = { ...modern, versions: [{ version: "v1", resources: wrong }] };
+  const other = await register();
+  modern = { ...modern, metadata: { name: other } };
+  const freshness = async (): Promise<unknown> => {
+    const { json } = await must(200, "GET", "/apis", { accept });
+    const found = (json["items"] as Json[]).find(({ metadata }) => (metadata as Json)["name"] === other);
+    return found?.["versions"];
+  };
+  const stale = [{ version: "v1", freshness: "Stale" }];
+  await eventually(async () => isDeepStrictEqual(await freshness(), stale));
+});
+
+test("resources of another server that lack a name, or what they are part of, are listed as they are", async (t) => {
+  t.after(() => (odd = undefined));
+  const resources = [
+    null,
+    { name: "things/status", kind: "Thing", verbs: ["get"] },
+    { name: "a/b/c", zz: 1 },
+  ];
+  odd = (response) => void response.end(JSON.stringify({ resources }));
+  const group = await register();
+  const accept = "application/json;g=apidiscovery.orch.io;v=v2beta1;as=APIGroupDiscoveryList";
+  const { json } = await must(200, "GET", "/apis", { accept });
+  const found = (json["items"] as Json[]).find(({ metadata }) => (metadata as Json)["name"] === group)!;
+  const none = { group: "", version: "", kind: "" };
+  const whole = (resource: string): Json => ({
+    resource,
+    responseKind: none,
+    scope: "Cluster",
+    singularResource: "",
+    verbs: null,
+  });
+  const part = (subresource: string, kind: string, verbs: string[] | null): Json => ({
+    subresource,
+    responseKind: { ...none, kind },
+    verbs,
+  });
+  assert.deepEqual((found["versions"] as Json[])[0], {
+    version: "v1",
+    resources: [
+      whole(""),
+      { ...whole("things"), subresources: [part("status", "Thing", ["get"])] },
+      { ...whole("a"), subresources: [part("b/c", "", null)] },
+    ],
+    freshness: "Current",
+  });
 });
 
 const oddities: [name: string, answer: (response: ServerResponse) => void][] = [
@@ -178,6 +229,14 @@ const oddities: [name: string, answer: (response: ServerResponse) => void][] = [
   ],
   ["is a text", (response) => void response.end("hello")],
   ["is of another kind", (response) => void response.end('{"kind":"Status"}')],
+  [
+    "has a value of the wrong type",
+    (response) => void response.end('{"kind":"APIResourceList","resources":[{"name":"a","verbs":5}]}'),
+  ],
+  [
+    "has parts of another scope than their whole",
+    (response) => void response.end('{"resources":[{"name":"a","namespaced":true},{"name":"a/b"}]}'),
+  ],
   ["is empty", (response) => void response.writeHead(204).end()],
 ];
 for (const [name, answered] of oddities)
