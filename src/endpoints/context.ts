@@ -134,7 +134,7 @@ export function includeObject(call: ApiCall): IncludeObject {
   if (asked === "") return "Metadata";
   if (asked === "None" || asked === "Metadata" || asked === "Object") return asked;
   throw badRequest(
-    `includeObject: Unsupported value: "${asked}": supported values: "None", "Metadata", "Object"`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(asked)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
 

@@ -21,10 +21,11 @@ export function decodeContinue(token: string): Position {
   let parsed: { v?: unknown; rv?: unknown; start?: unknown };
   const wrong = wrongByte(token);
   if (wrong >= 0) throw bad(`illegal base64 data at input byte ${wrong}`);
+  const bytes = Buffer.from(token, "base64url");
   try {
-    parsed = parseJson(Buffer.from(token, "base64url").toString()).value as typeof parsed;
-  } catch (error) {
-    throw bad((error as Error).message);
+    parsed = parseJson(bytes.toString()).value as typeof parsed;
+  } catch {
+    throw bad(jsonProblem(bytes));
   }
   if (
     typeof parsed !== "object" ||
@@ -40,6 +41,16 @@ export function decodeContinue(token: string): Position {
   if (typeof parsed.start !== "string" || parsed.start === "") throw bad("encoded start key empty");
   if (/(^|\/)\.\.?(\/|$)|.\/(\/|$)/.test(parsed.start)) throw bad(`the start key may not leave its prefix`);
   return { revision: Math.max(parsed.rv, -1), after: parsed.start.replace(/\0$/, "") };
+}
+
+/** What is wrong with a document, with the byte at fault as a character. */
+function jsonProblem(bytes: Buffer): string {
+  try {
+    parseJson(bytes.toString("latin1"));
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** Where a token is no base64; -1 if it is. A last character that is alone belongs to nothing. */

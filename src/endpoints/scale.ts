@@ -150,7 +150,11 @@ export const readScale: EndpointHandler = async (context, call, endpoint) => {
   const cached = await resource.source.get(resource.keyOf(call.target.namespace, call.target.name), {
     at: "latest",
   });
-  if (!cached) throw notFound(scaleName(endpoint), call.target.name);
+  if (!cached)
+    throw notFound(
+      resource.strategy.custom ? resource.nameIn(endpoint) : scaleName(endpoint),
+      call.target.name,
+    );
   return reply(context, call, endpoint, cached);
 };
 

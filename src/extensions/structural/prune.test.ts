@@ -31,6 +31,11 @@ for (const [name, value, message] of wrong)
     assert.throws(() => pruneValue(value, schema, "", walk), { name: "DecodeError", message });
   });
 
+test("null is embedded metadata that says nothing", () => {
+  const walk = { own: false, keys: 0, depthLeft: 100, unknown: false, numbers: false };
+  assert.deepEqual(pruneValue({ inner: { metadata: null } }, schema, "", walk), { inner: { metadata: {} } });
+});
+
 const known = { apiVersion: "v1", kind: "K", metadata: { name: "n" } };
 const given = { ...known, metadata: { name: "n", other: "o" } };
 const defaults: [name: string, inner: object, value: object][] = [

@@ -158,9 +158,9 @@ function typeText(value: unknown, path: string): string {
   throw new EmbeddedError(invalidValue(path, undeclared(value), "must be a string"));
 }
 
-/** Metadata of an embedded object keeps only what metadata has. */
+/** Metadata of an embedded object keeps only what metadata has; null is metadata that says nothing. */
 function coerceMetadata(value: unknown, path: string, walk: OpenWalk): unknown {
-  if (value === null) return value;
+  if (value === null) return {};
   countKeys(value, walk);
   return knownMetadata(value, path, (unknown) => {
     walk.unknown = true;

@@ -43,6 +43,11 @@ const lists: [query: string, status: number, message?: RegExp | undefined, cause
   ],
   ["sendInitialEvents=true", 422, undefined, ["Forbidden sendInitialEvents"]],
   ["continue=x", 400, /continue key is not valid: illegal base64 data at input byte 0/],
+  [
+    "continue=xx",
+    400,
+    /continue key is not valid: invalid character '\u00c7' looking for beginning of value/,
+  ],
   ["labelSelector=x%3D1,!y,z%20notin%20(a,b)", 200],
   ["labelSelector=x%3D1,", 400, /expected: identifier after/],
   ["labelSelector=a%20b", 400, /unable to parse/],

@@ -16,6 +16,9 @@ test("an object without replicas has no scale until somebody writes one", async 
     'Internal error occurred: the spec replicas field ".spec.replicas" does not exist',
   );
   const type = "application/merge-patch+json";
+  const absent = async (method: string): Promise<unknown> =>
+    (await must(404, method, `${widgets}/none/scale`, { body: {}, type })).at("details.kind");
+  assert.deepEqual([await absent("GET"), await absent("PATCH")], ["widgets", "widgets"]);
   await must(400, "PATCH", `${widgets}/bare/scale`, { body: { metadata: { labels: { a: "b" } } }, type });
   const sent = { metadata: { name: "bare" }, spec: { replicas: 2 } };
   const answer = await must(200, "PUT", `${widgets}/bare/scale`, { body: sent });

@@ -175,7 +175,11 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
         at(exactly(await must(200, "GET", `${one}?includeObject=Object`, { accept })), "rows.0.object"),
         exactly(item),
       );
-      await must(400, "GET", `${one}?includeObject=Half`, { accept });
+      const half = await must(400, "GET", `${one}?includeObject=Half`, { accept });
+      assert.match(
+        String(half.at("message")),
+        /^Unable to convert to Table as requested: includeObject: Invalid value: "Half": must be 'Metadata', /,
+      );
       const list = await must(200, "GET", path, { accept: `${accept},application/json` });
       assert.equal(
         (list.at("rows") as unknown[]).length,
