@@ -81,6 +81,7 @@ export {
   createMetrics,
 } from "./metrics.ts";
 export { type OneQueueMetrics, type QueueMetrics, queueMetrics } from "./queue-metrics.ts";
+export { processMetrics } from "./process-metrics.ts";
 export { processStart } from "./process-start.ts";
 export { type PemBlock, pemBlocks } from "./pem.ts";
 export { writePrivate } from "./private-file.ts";

@@ -32,6 +32,7 @@ export {
 } from "./client.ts";
 export { kinds } from "./kinds.ts";
 export { rateLimiter, tokenBucket } from "./rate-limiter.ts";
+export { counted, requestMetrics } from "./request-metrics.ts";
 export {
   type EventObserver,
   type EventRecorder,

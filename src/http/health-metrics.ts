@@ -5,7 +5,7 @@ import type { HealthObserver } from "./health.ts";
 
 export interface HealthMetrics extends HealthObserver {
   expose(): string;
-  /** Forgets what was found, for those who DELETE it. */
+  /** Forgets all that is told, for those who DELETE it. */
   reset(): void;
 }
 
@@ -27,12 +27,13 @@ export function healthMetrics(dialect: Dialect, shown: MetricsOptions = {}): Hea
     stability: "ALPHA",
     labels: ["name", "status", "type"],
   });
-  processStart(metrics, "ALPHA");
+  const start = processStart(metrics, "ALPHA");
   return {
     expose: () => metrics.expose(),
     reset: () => {
       last.clear();
       all.clear();
+      start.clear();
     },
     found: (endpoint, name, fine) => {
       last.with(name, endpoint).set(fine ? 1 : 0);

@@ -10,6 +10,11 @@ export class ClusterCache {
   readonly #placed = new Map<string, { readonly pod: SeenPod; readonly node: string }>();
   readonly #assumed = new Set<string>();
 
+  /** Placed pods, and those of them of which the server has not said so yet. */
+  get sizes(): { readonly pods: number; readonly assumed: number } {
+    return { pods: this.#placed.size, assumed: this.#assumed.size };
+  }
+
   setNode(node: SeenNode): void {
     const name = node.metadata.name!;
     const before = this.nodes.get(name);

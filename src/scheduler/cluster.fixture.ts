@@ -1,6 +1,6 @@
 // For tests: a server in this process, the scheduler over it in a time of its own, and nodes.
 import { type RunningServer, startServer } from "#apiserver";
-import { silentLog, virtualClock } from "#base";
+import { createMetrics, silentLog, virtualClock } from "#base";
 import { type ApiClient, kinds } from "#client";
 import { clusterView } from "#controllerkit";
 import { eventually } from "#kit";
@@ -9,6 +9,8 @@ import { runScheduler } from "./scheduler.ts";
 
 export interface SchedulerCluster {
   readonly client: ApiClient;
+  /** What the scheduler tells of itself. */
+  readonly metrics: () => string;
   /** Asks again until it holds, and lets the scheduler's time pass meanwhile. */
   readonly until: <T>(ask: () => Promise<T | undefined | false>) => Promise<T>;
 }
@@ -38,14 +40,20 @@ export async function withScheduler(
   const stopping = new AbortController();
   const client = clientFor?.(server) ?? server.client;
   const base = { client, clock, signal: stopping.signal, log: silentLog };
+  const metrics = createMetrics();
   const running = runScheduler({
     ...base,
+    metrics,
     dialect: client.dialect,
     gates: resolveGates(knownGates, gates),
     view: clusterView(base),
   });
   try {
-    await run({ client: server.client, until: (ask) => eventually(ask, { clock }) });
+    await run({
+      client: server.client,
+      metrics: () => metrics.expose(),
+      until: (ask) => eventually(ask, { clock }),
+    });
   } finally {
     stopping.abort();
     await running;

@@ -1,47 +1,144 @@
 // Metrics of the scheduler, under the names that dashboards know.
 import type { Metrics } from "#base";
-import type { SchedulingQueue } from "./scheduling-queue.ts";
+import type { ClusterCache } from "./cluster-cache.ts";
+import type { IncomingPod, QueuedPod, SchedulingQueue } from "./scheduling-queue.ts";
 
 export interface SchedulerMetrics {
-  attempt(result: "scheduled" | "unschedulable" | "error", milliseconds: number): void;
+  /** A pod came into a queue. */
+  incoming: IncomingPod;
+  /** A node was looked for, and found or not. */
+  decided(milliseconds: number): void;
+  /** An attempt that gave the pod no node. */
+  failed(profile: string, result: "unschedulable" | "error", milliseconds: number): void;
+  /** The pod was bound; `milliseconds` since its attempt began. */
+  bound(profile: string, entry: QueuedPod, milliseconds: number): void;
+  preemptionTried(): void;
   preempted(victims: number): void;
 }
 
-export function schedulerMetrics(metrics: Metrics, queue: SchedulingQueue): SchedulerMetrics {
+interface Observed {
+  readonly queue: SchedulingQueue;
+  readonly cache: ClusterCache;
+  /** Pods that may not be scheduled yet. */
+  readonly gated: () => number;
+  readonly profileOf: (entry: QueuedPod) => string;
+  readonly now: () => number;
+}
+
+const powersOfTwo = (first: number, count: number): number[] =>
+  Array.from({ length: count }, (_, power) => first * 2 ** power);
+const attemptSeconds = powersOfTwo(0.001, 15);
+/** Numbers of attempts beyond this one share a label. */
+const mostAttempts = 15;
+
+export function schedulerMetrics(metrics: Metrics, observed: () => Observed): SchedulerMetrics {
+  const stability = "STABLE";
+  const byResult = { labels: ["profile", "result"], stability } as const;
   const attempts = metrics.counter({
     name: "scheduler_schedule_attempts_total",
     help: "Attempts to schedule pods, by result.",
-    labels: ["result"],
+    ...byResult,
   });
   const durations = metrics.histogram({
     name: "scheduler_scheduling_attempt_duration_seconds",
-    help: "How long attempts took without binding, by result.",
-    labels: ["result"],
+    help: "How long attempts took with binding, by result.",
+    ...byResult,
+    buckets: attemptSeconds,
   });
+  const decisions = metrics
+    .histogram({
+      name: "scheduler_scheduling_algorithm_duration_seconds",
+      help: "How long it took to look for a node.",
+      stability: "ALPHA",
+      buckets: attemptSeconds,
+    })
+    .with();
+  const tries = metrics
+    .histogram({
+      name: "scheduler_pod_scheduling_attempts",
+      help: "How many attempts it took until a pod was bound.",
+      stability,
+      buckets: powersOfTwo(1, 5),
+    })
+    .with();
+  const waits = metrics.histogram({
+    name: "scheduler_pod_scheduling_duration_seconds",
+    help: "How long it took until a pod was bound, since it was first seen.",
+    labels: ["attempts"],
+    stability,
+    buckets: powersOfTwo(0.01, 20),
+  });
+  const arrivals = metrics.counter({
+    name: "scheduler_queue_incoming_pods_total",
+    help: "Pods that came into a queue, and by which event.",
+    labels: ["event", "queue"],
+    stability,
+  });
+  const preemptions = metrics
+    .counter({
+      name: "scheduler_preemption_attempts_total",
+      help: "Times that room was looked for below less important pods.",
+      stability,
+    })
+    .with();
+  const victims = metrics
+    .histogram({
+      name: "scheduler_preemption_victims",
+      help: "How many pods made room for another one.",
+      stability,
+      buckets: powersOfTwo(1, 7),
+    })
+    .with();
+  tellSizes(metrics, observed);
+  const ended = (profile: string, result: string, milliseconds: number): void => {
+    attempts.with(profile, result).add();
+    durations.with(profile, result).observe(milliseconds / 1000);
+  };
+  return {
+    incoming: (queue, event) => arrivals.with(event, queue).add(),
+    decided: (milliseconds) => decisions.observe(milliseconds / 1000),
+    failed: ended,
+    bound: (profile, entry, milliseconds) => {
+      ended(profile, "scheduled", milliseconds);
+      tries.observe(entry.attempts);
+      const label = entry.attempts > mostAttempts ? `${mostAttempts}+` : String(entry.attempts);
+      waits.with(label).observe((observed().now() - entry.since) / 1000);
+    },
+    preemptionTried: () => preemptions.add(),
+    preempted: (count) => victims.observe(count),
+  };
+}
+
+/** What waits and what is known, looked up when someone asks. */
+function tellSizes(metrics: Metrics, observed: () => Observed): void {
   const pending = metrics.gauge({
     name: "scheduler_pending_pods",
     help: "Pods that wait, by queue.",
     labels: ["queue"],
+    stability: "STABLE",
   });
-  const preemptions = metrics.counter({
-    name: "scheduler_preemption_attempts_total",
-    help: "Times that room was made for a pod.",
+  const known = metrics.gauge({
+    name: "scheduler_scheduler_cache_size",
+    help: "Nodes and pods that the scheduler counts with.",
+    labels: ["type"],
+    stability: "ALPHA",
   });
-  const victims = metrics.counter({
-    name: "scheduler_preemption_victims_total",
-    help: "Pods that made room.",
+  const rejections = metrics.gauge({
+    name: "scheduler_unschedulable_pods",
+    help: "Pods that a plug-in keeps from being scheduled.",
+    labels: ["plugin", "profile"],
+    stability: "ALPHA",
   });
   metrics.beforeScrape(() => {
-    for (const [name, size] of Object.entries(queue.sizes)) pending.with(name).set(size);
+    const { queue, cache, gated, profileOf } = observed();
+    const sizes = { ...queue.sizes, gated: gated() };
+    for (const [name, size] of Object.entries(sizes)) pending.with(name).set(size);
+    const { pods, assumed } = cache.sizes;
+    known.with("nodes").set(cache.nodes.size);
+    known.with("pods").set(pods);
+    known.with("assumed_pods").set(assumed);
+    rejections.clear();
+    for (const entry of queue.unschedulable())
+      for (const plugin of entry.rejectedBy) rejections.with(plugin, profileOf(entry)).add();
   });
-  return {
-    attempt: (result, milliseconds) => {
-      attempts.with(result).add();
-      durations.with(result).observe(milliseconds / 1000);
-    },
-    preempted: (count) => {
-      preemptions.with().add();
-      victims.with().add(count);
-    },
-  };
 }

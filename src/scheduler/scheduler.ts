@@ -52,8 +52,19 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   for (const { plugins } of profiles.values())
     for (const { name, helpedBy } of plugins)
       for (const event of helpedBy) helped.set(event, (helped.get(event) ?? new Set()).add(name));
+  const profileName = ({ spec }: SeenPod): string => spec.schedulerName ?? "default-scheduler";
+  const measure =
+    options.metrics &&
+    schedulerMetrics(options.metrics, () => ({
+      queue,
+      cache,
+      gated: () => [...seen.items()].filter((pod) => isWaiting(pod) && isGated(pod)).length,
+      profileOf: ({ pod }) => profileName(pod),
+      now: () => clock.now(),
+    }));
   const queue = new SchedulingQueue({
     clock,
+    incoming: measure?.incoming,
     signal,
     helpedBy: (event) => helped.get(event) ?? new Set(),
     ...(options.backOff && {
@@ -61,18 +72,17 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       longestBackOffMilliseconds: options.backOff.longestMilliseconds,
     }),
   });
-  const measure = options.metrics && schedulerMetrics(options.metrics, queue);
   /** Writes that are under way. */
   const binding = new Set<Promise<void>>();
   /** Nodes where room is being made, by pod. */
   const nominations = new Map<string, { readonly pod: SeenPod; readonly node: string }>();
   let start = 0;
 
-  const isWaiting = ({ spec, status }: SeenPod): boolean =>
-    !spec.nodeName &&
-    profiles.has(spec.schedulerName ?? "default-scheduler") &&
-    status.phase !== "Failed" &&
-    status.phase !== "Succeeded";
+  const isWaiting = (pod: SeenPod): boolean =>
+    !pod.spec.nodeName &&
+    profiles.has(profileName(pod)) &&
+    pod.status.phase !== "Failed" &&
+    pod.status.phase !== "Succeeded";
   const isGated = ({ spec }: SeenPod): boolean =>
     gates.enabled("PodSchedulingReadiness") && Boolean(spec.schedulingGates?.length);
   const counted = (pod: SeenPod): SeenPod =>
@@ -154,7 +164,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     if (current?.metadata.uid !== pod.metadata.uid || !isWaiting(current!) || cache.has(pod.metadata.uid!))
       return;
     const began = clock.now();
-    const profile = profiles.get(pod.spec.schedulerName ?? "default-scheduler")!;
+    const profile = profiles.get(profileName(pod))!;
     const snapshot = takeSnapshot();
     try {
       if (snapshot.nodes.size === 0) {
@@ -169,16 +179,15 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         start: start++,
         percentageOfNodesToScore: profile.percentageOfNodesToScore ?? 0,
       });
-      if (found.node) {
-        startBinding(entry, found.node, snapshot);
-        measure?.attempt("scheduled", clock.now() - began);
-      } else {
-        measure?.attempt("unschedulable", clock.now() - began);
+      measure?.decided(clock.now() - began);
+      if (found.node) startBinding(entry, found.node, snapshot, began);
+      else {
+        measure?.failed(profileName(pod), "unschedulable", clock.now() - began);
         await postFilter(entry, profile, snapshot, found.failures);
       }
     } catch (error) {
       if (signal.aborted) return;
-      measure?.attempt("error", clock.now() - began);
+      measure?.failed(profileName(pod), "error", clock.now() - began);
       log.error("scheduling attempt failed", { pod: keyOf(pod), error: (error as Error).message });
       queue.retry(entry);
       report(pod, "SchedulerError", (error as Error).message);
@@ -196,6 +205,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     const rejections = failures.forAll ? [failures.forAll] : [...failures.byNode.values()];
     const plugins = new Set(rejections.map(({ plugin }) => plugin).filter(Boolean));
     if (profile.preempts === false) return reject(entry, plugins, failureText(failures));
+    measure?.preemptionTried();
     const result = preempt(pod, snapshot, failures, {
       plugins: profile.plugins,
       nominated: nominatedPods(),
@@ -222,7 +232,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         type: "DisruptionTarget",
         status: "True",
         reason: "PreemptionByScheduler",
-        message: `${pod.spec.schedulerName ?? "default-scheduler"}: preempting to accommodate a higher priority pod`,
+        message: `${profileName(pod)}: preempting to accommodate a higher priority pod`,
         lastProbeTime: null,
         lastTransitionTime: timeOfMillis(clock.now()),
       };
@@ -241,8 +251,8 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     measure?.preempted(victims.length);
   }
 
-  function recorderOf({ spec }: SeenPod): EventRecorder {
-    return recorders.get(spec.schedulerName ?? "default-scheduler")!;
+  function recorderOf(pod: SeenPod): EventRecorder {
+    return recorders.get(profileName(pod))!;
   }
 
   function reject(
@@ -300,7 +310,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   }
 
   /** Reserves at once, binds in the background: the next pod does not wait for the server. */
-  function startBinding(entry: QueuedPod, node: NodeInfo, snapshot: Snapshot): void {
+  function startBinding(entry: QueuedPod, node: NodeInfo, snapshot: Snapshot, began: number): void {
     const { pod } = entry;
     const decision = volumeDecision(pod, node, snapshot);
     for (const { volume } of decision?.bind ?? []) volumes.promised.add(volume);
@@ -308,7 +318,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       volumes.provisioning.set(`${pod.metadata.namespace}/${name}`, node.name);
     cache.assume(pod, node.name);
     nominations.delete(pod.metadata.uid!);
-    const running = bind(entry, node.name, decision).finally(() => {
+    const running = bind(entry, node.name, decision, began).finally(() => {
       for (const { volume } of decision?.bind ?? []) volumes.promised.delete(volume);
       for (const name of decision?.provision ?? [])
         volumes.provisioning.delete(`${pod.metadata.namespace}/${name}`);
@@ -317,7 +327,12 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     binding.add(running);
   }
 
-  async function bind(entry: QueuedPod, node: string, decision: VolumeDecision | undefined): Promise<void> {
+  async function bind(
+    entry: QueuedPod,
+    node: string,
+    decision: VolumeDecision | undefined,
+    began: number,
+  ): Promise<void> {
     const { pod } = entry;
     const { namespace, name, uid } = pod.metadata;
     let hasVolumes = false;
@@ -345,6 +360,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
         pod: keyOf(pod),
         error: (error as Error).message,
       });
+      measure?.failed(profileName(pod), "error", clock.now() - began);
       queue.retry(entry);
       const step = hasVolumes
         ? `Bind plugin "DefaultBinder": `
@@ -352,6 +368,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       report(pod, "SchedulerError", `running ${step}${(error as Error).message}`);
       return;
     }
+    measure?.bound(profileName(pod), entry, clock.now() - began);
     recorderOf(pod).event(
       pod,
       "Normal",

@@ -8,6 +8,8 @@ export interface QueuedPod {
   pod: SeenPod;
   /** As which it first came, for the order among equals. */
   readonly sequence: number;
+  /** When it first came, in milliseconds. */
+  readonly since: number;
   attempts: number;
   /** When it was last found not to fit. */
   failedAt: number;
@@ -17,14 +19,33 @@ export interface QueuedPod {
   cycle: number;
 }
 
+/** Tells into which queue a pod came, and by which event. */
+export type IncomingPod = (queue: "active" | "backoff" | "unschedulable", event: string) => void;
+
 export interface QueueOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Which plug-ins an event may help. */
   readonly helpedBy: (event: ClusterEvent) => ReadonlySet<string>;
+  readonly incoming?: IncomingPod | undefined;
   readonly firstBackOffMilliseconds?: number;
   readonly longestBackOffMilliseconds?: number;
 }
+
+/** What changes in the cluster are called where pods that come into a queue are counted. */
+const eventNames: Readonly<Record<ClusterEvent, string>> = {
+  "node added": "NodeAdd",
+  "node allocatable": "NodeAllocatableChange",
+  "node labels": "NodeLabelChange",
+  "node taints": "NodeTaintChange",
+  "pod added": "AssignedPodAdd",
+  "pod deleted": "AssignedPodDelete",
+  volume: "PvUpdate",
+  claim: "PvcUpdate",
+  "storage class": "StorageClassAdd",
+  "csi node": "CSINodeUpdate",
+};
+const attemptFailed = "ScheduleAttemptFailure";
 
 const unschedulableMilliseconds = 5 * 60_000;
 const sweepMilliseconds = 30_000;
@@ -74,9 +95,10 @@ export class SchedulingQueue {
       known.pod = pod;
       return;
     }
-    this.#activate({
+    this.#activate("PodAdd", {
       pod,
       sequence: this.#sequence++,
+      since: this.#options.clock.now(),
       attempts: 0,
       failedAt: 0,
       rejectedBy: new Set(),
@@ -90,7 +112,7 @@ export class SchedulingQueue {
     const known = this.#find(uid);
     if (!known) return this.add(pod);
     known.pod = pod;
-    if (mayFit && this.#unschedulable.delete(uid)) this.#requeue(known);
+    if (mayFit && this.#unschedulable.delete(uid)) this.#requeue(known, "PodUpdate");
   }
 
   delete(uid: string): void {
@@ -131,14 +153,15 @@ export class SchedulingQueue {
     entry.rejectedBy = rejectedBy;
     // It came again, changed, in the meantime.
     if (this.#find(entry.pod.metadata.uid!)) return;
-    if (entry.cycle !== this.#moves) return this.#requeue(entry);
+    if (entry.cycle !== this.#moves) return this.#requeue(entry, attemptFailed);
+    this.#options.incoming?.("unschedulable", attemptFailed);
     this.#unschedulable.set(entry.pod.metadata.uid!, entry);
   }
 
   /** Puts back a pod whose attempt failed for another reason: it is tried again after its back-off. */
   retry(entry: QueuedPod): void {
     entry.failedAt = this.#options.clock.now();
-    this.#requeue(entry);
+    this.#requeue(entry, attemptFailed);
   }
 
   /** Something changed: pods that it may help, and that are not ruled out, are tried again. */
@@ -150,7 +173,7 @@ export class SchedulingQueue {
         entry.rejectedBy.size === 0 || [...entry.rejectedBy].some((plugin) => helped.has(plugin));
       if (!mayHelp || !mayFit(entry.pod)) continue;
       this.#unschedulable.delete(uid);
-      this.#requeue(entry);
+      this.#requeue(entry, eventNames[event]);
     }
   }
 
@@ -164,20 +187,22 @@ export class SchedulingQueue {
     return this.#active.get(uid) ?? this.#backOff.get(uid)?.entry ?? this.#unschedulable.get(uid);
   }
 
-  #activate(entry: QueuedPod): void {
+  #activate(event: string, entry: QueuedPod): void {
+    this.#options.incoming?.("active", event);
     this.#active.set(entry.pod.metadata.uid!, entry);
     this.#order.push(entry);
     this.#wake?.();
   }
 
-  #requeue(entry: QueuedPod): void {
+  #requeue(entry: QueuedPod, event: string): void {
     const { clock, firstBackOffMilliseconds = 1000, longestBackOffMilliseconds = 10_000 } = this.#options;
     const wait = Math.min(
       longestBackOffMilliseconds,
       firstBackOffMilliseconds * 2 ** Math.min(entry.attempts - 1, 20),
     );
     const due = entry.failedAt + wait;
-    if (due <= clock.now()) return this.#activate(entry);
+    if (due <= clock.now()) return this.#activate(event, entry);
+    this.#options.incoming?.("backoff", event);
     // Pods leave their back-off together, once a second, so that the more important of them goes first.
     const at = Math.ceil(due / tickMilliseconds) * tickMilliseconds;
     this.#backOff.set(entry.pod.metadata.uid!, { entry, at });
@@ -194,7 +219,7 @@ export class SchedulingQueue {
     for (const [uid, waiting] of this.#backOff) {
       if (waiting.at > at) continue;
       this.#backOff.delete(uid);
-      this.#activate(waiting.entry);
+      this.#activate("BackoffComplete", waiting.entry);
     }
   }
 
@@ -205,7 +230,7 @@ export class SchedulingQueue {
       for (const [uid, entry] of this.#unschedulable)
         if (clock.now() - entry.failedAt > unschedulableMilliseconds) {
           this.#unschedulable.delete(uid);
-          this.#requeue(entry);
+          this.#requeue(entry, "UnschedulableTimeout");
         }
       if (!signal.aborted) this.#sweep();
     });

@@ -10,7 +10,7 @@ import type { HealthObserver } from "../health/health.ts";
 import { Lifecycle, type RequestMetrics, requestMetrics } from "#filters";
 import { watchContention } from "#tracing";
 import { metricsPath } from "../metrics/handler.ts";
-import { processMetrics } from "../metrics/process-metrics.ts";
+import { runtimeMetrics } from "../metrics/runtime-metrics.ts";
 import { logFiles } from "./log-files.ts";
 import { apiserverOptions } from "../options/options.ts";
 import { currentRelease } from "../options/observing.ts";
@@ -53,7 +53,7 @@ export function servingFor(options: ServingOptions): Serving {
   };
   const metrics = createMetrics(shown);
   const requests = requestMetrics(metrics, "apiserver", served);
-  const stopMeasuring = processMetrics(metrics);
+  const stopMeasuring = runtimeMetrics(metrics);
   buildInfo(metrics, dialect);
   features(metrics, options);
   metrics.countMetrics();

@@ -19,6 +19,7 @@ test("every controller has a health check of its own, but the one that is starte
       metrics: createMetrics(),
       checks: () => checks,
       tellsHealth: true,
+      resetsMetrics: false,
     }),
   );
   const ask = async (path: string): Promise<string> => {

@@ -9,7 +9,11 @@ import { dialects } from "#dialect";
 import type { HealthCheck } from "#http";
 import { openHealthPort } from "./health-port.ts";
 
-async function setUp(t: TestContext, checks: readonly HealthCheck[], tellsHealth = true) {
+async function setUp(
+  t: TestContext,
+  checks: readonly HealthCheck[],
+  { tellsHealth = true, resetsMetrics = false } = {},
+) {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
@@ -25,6 +29,7 @@ async function setUp(t: TestContext, checks: readonly HealthCheck[], tellsHealth
       metrics,
       checks: () => checks,
       tellsHealth,
+      resetsMetrics,
     }),
   );
   return async (path: string, method = "GET"): Promise<string> => {
@@ -47,11 +52,19 @@ test("health and metrics are served, and what health checks found", async (t) =>
   assert.match(told, /^process_start_time_seconds /m);
   assert.doesNotMatch(told, /livez/);
   assert.equal(await ask("/metrics/slis", "DELETE"), "200 metrics reset\n");
-  assert.doesNotMatch(await ask("/metrics/slis"), /ping/);
+  assert.equal(await ask("/metrics/slis"), "200 ");
+});
+
+test("metrics are reset where the original resets them, and are told otherwise", async (t) => {
+  const ask = await setUp(t, [], { resetsMetrics: true });
+  assert.equal(await ask("/metrics", "DELETE"), "200 metrics reset\n");
+  assert.match(await ask("/metrics"), /^work_total 0$/m);
+  const other = await setUp(t, []);
+  assert.match(await other("/metrics", "DELETE"), /^work_total 1$/m);
 });
 
 test("not without the gate ComponentSLIs", async (t) => {
-  const ask = await setUp(t, [], false);
+  const ask = await setUp(t, [], { tellsHealth: false });
   assert.match(await ask("/metrics/slis"), /^404/);
 });
 

@@ -22,6 +22,8 @@ export interface HealthPortOptions {
   readonly checks: () => readonly HealthCheck[];
   /** Whether it is told what the checks found. */
   readonly tellsHealth: boolean;
+  /** Whether a DELETE forgets what was counted; the original's scheduler does that, its controller manager does not. */
+  readonly resetsMetrics: boolean;
 }
 
 /** The original has /healthz alone; probes that were written for the API server find theirs, too. */
@@ -46,7 +48,7 @@ export async function openHealthPort(options: HealthPortOptions): Promise<() => 
   };
 }
 
-function answersOf({ dialect, metrics, checks, tellsHealth }: HealthPortOptions) {
+function answersOf({ dialect, metrics, checks, tellsHealth, resetsMetrics }: HealthPortOptions) {
   const health = healthMetrics(dialect);
   const text = (body: string, version = ""): Reply => ({
     status: 200,
@@ -55,6 +57,10 @@ function answersOf({ dialect, metrics, checks, tellsHealth }: HealthPortOptions)
   });
   return async ({ url = "", method }: Pick<IncomingMessage, "url" | "method">): Promise<Reply> => {
     const [path = "", search = ""] = url.split("?", 2);
+    if (path === "/metrics" && method === "DELETE" && resetsMetrics) {
+      metrics.reset();
+      return text(metricsReset);
+    }
     if (path === "/metrics") return text(metrics.expose(), "version=0.0.4; ");
     if (path === "/metrics/slis" && tellsHealth) {
       if (method !== "DELETE") return text(health.expose(), "version=0.0.4; ");

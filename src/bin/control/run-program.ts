@@ -2,8 +2,18 @@
 // is one, serve health and metrics, and run until told to stop.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { type Metrics, type RootLog, createMetrics, systemClock } from "#base";
-import { type ApiClient, type HttpsOptions, apiClient, connectionOf, https, readClientConfig } from "#client";
+import { type Metrics, type RootLog, createMetrics, processMetrics, systemClock } from "#base";
+import {
+  type ApiClient,
+  type HttpsOptions,
+  apiClient,
+  connectionOf,
+  counted,
+  credentialProgramMetrics,
+  https,
+  readClientConfig,
+  requestMetrics,
+} from "#client";
 import { accountClients, leaderHealth, runAsLeader } from "#controllerkit";
 import { type Dialect, componentAgent } from "#dialect";
 import type { HealthCheck } from "#http";
@@ -51,11 +61,14 @@ export async function runProgram(
   run: (parts: ControlRun) => Promise<void>,
 ): Promise<number> {
   const metrics = createMetrics();
+  processMetrics(metrics);
   const userAgent = componentAgent(dialect, component);
   const connection = connectionOf(readClientConfig(settings.orchconfig));
-  const transport = https({ ...connection, userAgent });
+  const requests = requestMetrics(metrics, systemClock, new URL(connection.server).host);
+  credentialProgramMetrics(metrics);
+  const transport = counted(https({ ...connection, userAgent }), requests);
   const client = apiClient(transport, dialect);
-  const anonymous = https({ ...withoutCredentials(connection), userAgent });
+  const anonymous = counted(https({ ...withoutCredentials(connection), userAgent }), requests);
   const namespace = dialect.data.systemNamespace;
   const asAccount = accountClients({ client, transport: anonymous, clock: systemClock, namespace });
   const stopping = new AbortController();
@@ -73,6 +86,7 @@ export async function runProgram(
           metrics,
           checks: () => checks,
           tellsHealth: enabled("ComponentSLIs"),
+          resetsMetrics: component === "scheduler",
         });
   const work = (signal: AbortSignal): Promise<void> => run({ client, asAccount, metrics, checks, signal });
   const running: Promise<string> = settings.leaderElect

@@ -1,8 +1,7 @@
 // What the agent tells of itself under `/metrics`: its pods, its process, its requests, and its dealings with
 // the runtime.
-import { readFileSync, readdirSync } from "node:fs";
 import type { Pod } from "#api";
-import { type Clock, type Family, type Gauge, type Metrics, processStart } from "#base";
+import { type Clock, type Family, type Gauge, type Metrics, processMetrics } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import type { Call, Reply } from "#http";
@@ -71,7 +70,7 @@ export function agentMetrics(options: AgentMetricsOptions): void {
   const feature = gauge(`${metricPrefix}feature_enabled`, "Whether a feature gate is on.", ["name", "stage"]);
   for (const { name, stage, enabled } of options.gates)
     feature.with(dialect.spelling.word(name), stage === "GA" ? "" : stage).set(enabled ? 1 : 0);
-  const self = processGauges(metrics);
+  processMetrics(metrics);
   metrics.beforeScrape(() => {
     const pods = registry.pods();
     for (const kind of [true, false]) {
@@ -98,7 +97,6 @@ export function agentMetrics(options: AgentMetricsOptions): void {
         .filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed")
         .flatMap((pod) => volumesOf(pod, dialect, options.mounted(uidOf(pod)))),
     );
-    self();
   });
 }
 
@@ -116,34 +114,6 @@ function volumesOf(pod: Pod, dialect: Dialect, mounted: ReadonlyMap<string, unkn
       ...(mounted.has(volume.name) ? [[plugin, "actual_state_of_world"]] : []),
     ];
   });
-}
-
-function processGauges(metrics: Metrics): () => void {
-  const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
-  const cpu = metrics
-    .counter({ name: "process_cpu_seconds_total", help: "Processor time of the process, in seconds." })
-    .with();
-  const resident = gauge("process_resident_memory_bytes", "Memory of the process that is in use, in bytes.");
-  const virtual = gauge("process_virtual_memory_bytes", "Address space of the process, in bytes.");
-  const mostVirtual = gauge(
-    "process_virtual_memory_max_bytes",
-    "Address space that the process may have, in bytes; -1 is no limit.",
-  );
-  const open = gauge("process_open_fds", "Files that the process has open.");
-  const most = gauge("process_max_fds", "Files that the process may have open.");
-  processStart(metrics);
-  return () => {
-    const { user, system } = process.cpuUsage();
-    cpu.value = (user + system) / 1e6;
-    resident.set(process.memoryUsage.rss());
-    open.set(readdirSync("/proc/self/fd").length);
-    const limits = readFileSync("/proc/self/limits", "utf8");
-    most.set(Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? 0));
-    mostVirtual.set(Number(/^Max address space\s+(\d+)/m.exec(limits)?.[1] ?? -1));
-    virtual.set(
-      Number(/^VmSize:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0) * 1024,
-    );
-  };
 }
 
 type Handle = (call: Call) => Promise<Reply>;

@@ -1,6 +1,5 @@
 // What the process itself uses, and how long its event loop keeps others waiting.
-import { readFileSync, readdirSync } from "node:fs";
-import { type Metrics, processStart } from "#base";
+import { type Metrics, processMetrics } from "#base";
 
 /** The event loop is looked at often while there is work, and not to wake a machine that has none. */
 const lookEveryMilliseconds = { busy: 50, idle: 1000 };
@@ -8,33 +7,17 @@ const busyShare = 0.02;
 const delaySeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /** Declares the figures; the returned function stops the measuring. */
-export function processMetrics(metrics: Metrics): () => void {
+export function runtimeMetrics(metrics: Metrics): () => void {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
-  const cpu = metrics
-    .counter({
-      name: "process_cpu_seconds_total",
-      help: "Seconds of processor time used, in user and system mode.",
-    })
-    .with();
-  const resident = gauge("process_resident_memory_bytes", "Resident memory.");
-  const virtual = gauge("process_virtual_memory_bytes", "Virtual memory.");
   const heapUsed = gauge("nodejs_heap_size_used_bytes", "Memory that objects of the language use.");
   const external = gauge("nodejs_external_memory_bytes", "Memory that buffers outside the heap use.");
-  const open = gauge("process_open_fds", "Open file descriptors.");
-  const most = gauge("process_max_fds", "Most file descriptors that may be open.");
   const active = gauge("nodejs_active_resources_total", "Handles and requests that keep the process busy.");
-  processStart(metrics);
+  processMetrics(metrics);
   metrics.beforeScrape(() => {
-    const { user, system } = process.cpuUsage();
-    cpu.value = (user + system) / 1e6;
     const memory = process.memoryUsage();
-    resident.set(memory.rss);
     heapUsed.set(memory.heapUsed);
     external.set(memory.external);
     active.set(process.getActiveResourcesInfo().length);
-    virtual.set(virtualBytes());
-    open.set(descriptors());
-    most.set(mostDescriptors());
   });
   return eventLoopDelay(metrics);
 }
@@ -64,18 +47,3 @@ function eventLoopDelay(metrics: Metrics): () => void {
   lookAfter(lookEveryMilliseconds.busy);
   return () => clearTimeout(timer);
 }
-
-const elsewhere = (read: () => number): number => {
-  try {
-    return read();
-  } catch {
-    return 0;
-  }
-};
-const descriptors = (): number => elsewhere(() => readdirSync("/proc/self/fd").length);
-const virtualBytes = (): number =>
-  elsewhere(() => Number(readFileSync("/proc/self/statm", "utf8").split(" ")[0]) * 4096);
-const mostDescriptors = (): number =>
-  elsewhere(() =>
-    Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? 0),
-  );

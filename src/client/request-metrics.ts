@@ -1,0 +1,75 @@
+// What is counted of the requests to a server, under the names that client libraries of the field use.
+import type { Clock, Metrics } from "#base";
+import type { ClientRequest, ClientResponse, Transport } from "./transport.ts";
+
+export interface RequestMetrics {
+  /** Sends and counts. */
+  send(
+    request: ClientRequest,
+    send: (request: ClientRequest) => Promise<ClientResponse>,
+  ): Promise<ClientResponse>;
+  /** A request waited for a limit on their number. */
+  waited(method: string, milliseconds: number): void;
+}
+
+const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+const sizes = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
+
+/** `host` is host and port of the server. */
+export function requestMetrics(metrics: Metrics, clock: Clock, host: string): RequestMetrics {
+  const labels = ["host", "verb"];
+  const histogram = (name: string, help: string, buckets: readonly number[]) =>
+    metrics.histogram({ name, help, labels, buckets, stability: "ALPHA" });
+  const waited = histogram(
+    "rest_client_rate_limiter_duration_seconds",
+    "How long requests to the API server waited for the limit on their number, in seconds.",
+    durations,
+  );
+  const took = histogram(
+    "rest_client_request_duration_seconds",
+    "How long the API server took until its answer began, in seconds.",
+    durations,
+  );
+  const sent = histogram(
+    "rest_client_request_size_bytes",
+    "Sizes of the bodies sent to the API server, in bytes.",
+    sizes,
+  );
+  const got = histogram(
+    "rest_client_response_size_bytes",
+    "Sizes of the bodies that the API server sent, in bytes, where it said them beforehand.",
+    sizes,
+  );
+  const total = metrics.counter({
+    name: "rest_client_requests_total",
+    help: "Requests to the API server, by the status of the answer; <error> where there was none.",
+    labels: ["code", "host", "method"],
+    stability: "ALPHA",
+  });
+  return {
+    waited: (method, milliseconds) => waited.with(host, method).observe(milliseconds / 1000),
+    send: async (request, send) => {
+      const { method, body } = request;
+      const asked = clock.now();
+      if (body !== undefined) sent.with(host, method).observe(body.length);
+      try {
+        const response = await send(request);
+        total.with(String(response.status), host, method).add();
+        const length = Number(response.headers["content-length"] ?? Number.NaN);
+        if (!Number.isNaN(length)) got.with(host, method).observe(length);
+        return response;
+      } catch (error) {
+        total.with("<error>", host, method).add();
+        throw error;
+      } finally {
+        took.with(host, method).observe((clock.now() - asked) / 1000);
+      }
+    },
+  };
+}
+
+/** The same transport, whose requests are counted. */
+export const counted = (transport: Transport, requests: RequestMetrics): Transport => ({
+  send: (request) => requests.send(request, (each) => transport.send(each)),
+  close: () => transport.close(),
+});
