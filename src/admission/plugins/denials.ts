@@ -54,11 +54,12 @@ export interface OwnerOptions {
  * to hold the owner back.
  */
 export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOptions): AdmissionPlugin {
-  const may = async (
+  /** Why somebody may not, in the words of the original; undefined where one may. */
+  const whyNot = async (
     attributes: AdmissionAttributes,
     verb: string,
     target: Partial<ResourceTarget>,
-  ): Promise<boolean> => {
+  ): Promise<string | undefined> => {
     const resource = {
       group: "",
       version: "",
@@ -68,7 +69,8 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
       name: "",
       ...target,
     };
-    return (await authorizer.decide({ user: attributes.user as User, verb, resource })).verdict === "allow";
+    const decision = await authorizer.decide({ user: attributes.user as User, verb, resource });
+    return decision.verdict === "allow" ? undefined : `${decision.reason}, ${decision.error ?? "<nil>"}`;
   };
   return {
     name: "OwnerReferencesPermissionEnforcement",
@@ -79,11 +81,12 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
       if (resource.group === "" && resource.resource === "pods" && subresource === "status") return [];
       const [owners, before] = [ownersOf(attributes.object), ownersOf(attributes.oldObject)];
       if (isDeepStrictEqual(owners, before)) return [];
-      if (
-        operation !== "CREATE" &&
-        !(await may(attributes, "delete", { ...resource, subresource, namespace, name }))
-      )
-        throw refused(attributes, "cannot set an ownerRef on a resource you can't delete");
+      const undeletable =
+        operation === "CREATE"
+          ? undefined
+          : await whyNot(attributes, "delete", { ...resource, subresource, namespace, name });
+      if (undeletable !== undefined)
+        throw refused(attributes, `cannot set an ownerRef on a resource you can't delete: ${undeletable}`);
       const blocked = new Set(
         before.flatMap(({ blockOwnerDeletion, uid }) => (blockOwnerDeletion ? [uid] : [])),
       );
@@ -92,13 +95,13 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
       );
       if (
         blocking.length === 0 ||
-        (await may(attributes, "update", {
+        (await whyNot(attributes, "update", {
           group: "*",
           version: "*",
           resource: "*",
           subresource: "finalizers",
           name: "*",
-        }))
+        })) === undefined
       )
         return [];
       for (const owner of blocking) await checkOwner(attributes, owner);
@@ -125,10 +128,11 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
         name,
         namespace: namespaced ? attributes.namespace : "",
       };
-      if (!(await may(attributes, "update", target)))
+      const why = await whyNot(attributes, "update", target);
+      if (why !== undefined)
         throw refused(
           attributes,
-          "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on",
+          `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${why}`,
         );
     }
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Namespace } from "#api";
 import type { Authorizer } from "#authz";
+import { badRequest } from "#base";
 import { dialects } from "#dialect";
 import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 import { attemptOf, orCode } from "../attributes.fixture.ts";
@@ -102,6 +103,16 @@ test("a namespace that is not there is made, but not in a dry run", async () => 
   assert.deepEqual(made, ["new"]);
 });
 
+test("what is in a namespace that cannot be made is forbidden", async () => {
+  const plugin = namespaceAutoProvision(
+    () => "absent",
+    async () => {
+      throw badRequest("not a name");
+    },
+  );
+  assert.equal(await outcome(plugin, { namespace: "B!" }), "403");
+});
+
 const allowing = (...allowed: string[]): Authorizer => ({
   decide: ({ verb, resource }) => ({
     verdict: allowed.includes(`${verb} ${resource!.resource}/${resource!.subresource} ${resource!.name}`)
@@ -173,3 +184,15 @@ for (const [name, authorizer, given, refused] of owners) {
   // prettier-ignore
   test(`owners: ${name}`, async () => assert.equal(await outcome(ownerReferencesPermission({ authorizer, resourcesOf }), given) === "403", refused));
 }
+
+test("who may not hold an owner back is told what the authorizer said", async () => {
+  const plugin = ownerReferencesPermission({
+    authorizer: { ...allowing(), decide: () => ({ verdict: "no opinion", reason: "RBAC: no" }) },
+    resourcesOf: () => [{ group: "apps", version: "v1", resource: "deployments", namespaced: true }],
+  });
+  const attempt = attemptOf({ object: owned(owner(true)) });
+  await assert.rejects(
+    async () => plugin.validate!(attempt),
+    /you can't set finalizers on: RBAC: no, <nil>$/,
+  );
+});

@@ -1,5 +1,5 @@
 // Namespaces that are not there: made when first needed, or simply insisted upon.
-import { notFound } from "#base";
+import { ApiError, forbidden, notFound } from "#base";
 import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 import type { NamespaceLookup } from "./namespace-lifecycle.ts";
 
@@ -14,7 +14,13 @@ export const namespaceAutoProvision = (
   handles: ["CREATE"],
   mutate: async (attributes) => {
     if (attributes.dryRun || !inNamespace(attributes)) return;
-    if ((await lookup(attributes.namespace)) === "absent") await make(attributes.namespace);
+    if ((await lookup(attributes.namespace)) !== "absent") return;
+    try {
+      await make(attributes.namespace);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw forbidden(attributes.resource, attributes.name, error.message);
+    }
   },
 });
 

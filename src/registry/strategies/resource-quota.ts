@@ -5,7 +5,7 @@ import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { statusPart } from "./parts.ts";
-import { goTexts } from "./rules/go-syntax.ts";
+import { goScopeSelector, goTexts } from "./rules/go-syntax.ts";
 import { amountErrors, isQuotaResource, quotaResourceErrors } from "./rules/resource-name.ts";
 import { roundUp } from "./rules/round-up.ts";
 import { same } from "./rules/unchanged.ts";
@@ -76,7 +76,9 @@ function selectorErrors({ scopeSelector, hard }: ResourceQuotaSpec, path: string
       ? []
       : [invalidValue(`${path}.scopeName`, scopeName, "unsupported scope")];
     for (const _name of misfits(scopeName, hard))
-      found.push(invalidValue(path, scopeSelector, "unsupported scope applied to resource"));
+      found.push(
+        invalidValue(path, goScopeSelector(scopeSelector!), "unsupported scope applied to resource"),
+      );
     const present = own(scopes, scopeName) !== undefined && scopeName !== "PriorityClass";
     if (present && operator !== "Exists")
       found.push(

@@ -43,6 +43,16 @@ const said: [strategy: Strategy, sent: object, text: string][] = [
     'spec.scopes: Invalid value: []core.ResourceQuotaScope{"BestEffort"}: unsupported scope applied to resource',
   ],
   [
+    resourceQuota,
+    {
+      spec: {
+        hard: { configmaps: "1" },
+        scopeSelector: { matchExpressions: [{ scopeName: "BestEffort", operator: "Exists" }] },
+      },
+    },
+    'spec.scopeSelector.matchExpressions: Invalid value: core.ScopeSelector{MatchExpressions:[]core.ScopedResourceSelectorRequirement{core.ScopedResourceSelectorRequirement{ScopeName:"BestEffort", Operator:"Exists", Values:[]string(nil)}}}: unsupported scope applied to resource',
+  ],
+  [
     horizontalPodAutoscaler,
     scaled({
       type: "Pods",

@@ -6,6 +6,7 @@ import type {
   NodeSelector,
   ParentReference,
   RoleRef,
+  ScopeSelector,
 } from "#api";
 import { Spelled } from "#base";
 
@@ -50,6 +51,15 @@ export const goSelector = ({ matchLabels, matchExpressions }: LabelSelector): Sp
 
 export const goRoleRef = ({ apiGroup, kind, name }: RoleRef): Spelled =>
   new Spelled(`rbac.RoleRef{APIGroup:${quoted(apiGroup)}, Kind:${quoted(kind)}, Name:${quoted(name)}}`);
+
+export function goScopeSelector({ matchExpressions }: ScopeSelector): Spelled {
+  const requirement = "core.ScopedResourceSelectorRequirement";
+  const expressions = matchExpressions?.map(
+    ({ scopeName, operator, values }) =>
+      `${requirement}{ScopeName:${quoted(scopeName)}, Operator:${quoted(operator)}, Values:${listText("string", values?.map(quoted))}}`,
+  );
+  return new Spelled(`core.ScopeSelector{MatchExpressions:${listText(requirement, expressions)}}`);
+}
 
 type NodeRequirements = NonNullable<NodeSelector["nodeSelectorTerms"]>[number]["matchFields"];
 
