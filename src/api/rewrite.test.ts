@@ -28,6 +28,23 @@ test("what is below a declaration that changes is found after its neighbours wer
   assert.match(JSON.stringify(Object.keys(specOf(rewrite(Deployment)))), /"pattern"/);
 });
 
+test("a change deep inside does not have each level looked through again", () => {
+  let asked = 0;
+  const counting = (from: string, to: string) =>
+    rewriter({
+      key: (key) => {
+        asked++;
+        return key === from ? to : key;
+      },
+    });
+  counting("", "")(Deployment);
+  const all = asked;
+  asked = 0;
+  assert.notEqual(counting("preStop", "before")(Deployment), Deployment);
+  // Once to look, and once to make those anew that lead there.
+  assert.ok(asked <= 2 * all, `${asked} questions for ${all} fields`);
+});
+
 function specOf(kind: typeof Deployment): object {
   const { shape } = kind.fields["spec"] as unknown as { shape: { fields: object } };
   return shape.fields;

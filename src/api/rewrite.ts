@@ -13,32 +13,45 @@ export interface Rewrite {
 
 export function rewriter({ key, home = (name) => name }: Rewrite): <M extends Message>(message: M) => M {
   const made = new WeakMap<Message, Message>();
+  /** Of each declaration that was looked through, whether anything changes in it or below it. */
+  const affected = new WeakMap<Message, boolean>();
 
   function rewritten(message: Message): Message {
     let found = made.get(message);
     if (!found) {
-      const seen = new Set<Message>();
-      found = isAffected(message, seen) ? rebuilt(message) : message;
+      found = isAffected(message) ? rebuilt(message) : message;
       made.set(message, found).set(found, found);
-      // All that was looked through to find nothing is not looked through again.
-      if (found === message) for (const each of seen) made.set(each, each);
+      affected.set(found, false);
     }
     return found;
   }
 
-  /** Whether anything changes in a declaration or below it. */
-  function isAffected(message: Message, seen = new Set<Message>()): boolean {
-    const known = made.get(message);
-    if (known) return known !== message;
-    if (seen.has(message)) return false;
-    seen.add(message);
-    return (
-      home(message.package) !== message.package ||
-      Object.entries(message.fields).some(([name, field]) => {
+  function isAffected(message: Message): boolean {
+    if (!affected.has(message)) lookThrough(message);
+    return affected.get(message)!;
+  }
+
+  /** Looks at each declaration below once; then what changes in one changes all that contain it. */
+  function lookThrough(start: Message): void {
+    const containers = new Map<Message, Message[]>([[start, []]]);
+    const changed: Message[] = [];
+    // Those that are found on the way come later in the same round.
+    for (const message of containers.keys()) {
+      let changes = home(message.package) !== message.package;
+      for (const [name, field] of Object.entries(message.fields)) {
+        if (key(name, field) !== name) changes = true;
         const inner = messageIn(field.shape);
-        return key(name, field) !== name || (inner !== undefined && isAffected(inner, seen));
-      })
-    );
+        if (inner === undefined) continue;
+        if (affected.get(inner)) changes = true;
+        else if (!affected.has(inner)) containers.getOrInsertComputed(inner, () => []).push(message);
+      }
+      if (changes) changed.push(message);
+    }
+    for (const message of containers.keys()) affected.set(message, false);
+    for (const message of changed) {
+      affected.set(message, true);
+      for (const container of containers.get(message)!) if (!affected.get(container)) changed.push(container);
+    }
   }
 
   function rebuilt(message: Message): Message {

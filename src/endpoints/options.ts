@@ -13,6 +13,7 @@ import {
   selector,
   type Requirement,
   type Selector,
+  withoutUnprintable,
 } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type Query, header } from "#http";
@@ -257,7 +258,7 @@ function managerFromAgent(agent: string): string {
 
 /** The first word of the user agent stands in for a manager that was not named. */
 function firstWordOf(agent: string): string {
-  const word = agent.split("/", 1)[0]!.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "");
+  const word = withoutUnprintable(agent.split("/", 1)[0]!);
   return Buffer.byteLength(word) <= longestManager
     ? word
     : Buffer.from(word)

@@ -143,9 +143,9 @@ export interface OptionSet<O extends AnyOption = AnyOption> {
   readonly forgivesSlips?: boolean;
   /**
    * Gates that switch something, besides those that options need. Setting any other is told to be of no
-   * effect.
+   * effect. A function, because a copy of the set that changes something else of it must not ask for them.
    */
-  readonly actingGates?: readonly string[];
+  readonly actingGates?: () => readonly string[];
   /** Whether the command line may hold more than flags, as the names of files. */
   readonly takesWords?: boolean;
   /** Flags of old command lines that are gone, and what to use instead. */

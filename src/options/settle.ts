@@ -267,7 +267,7 @@ function idleGates(set: OptionSet, given: GivenGates): string[] {
   // Which gates act takes some programs a tenth of their start to find out.
   if (changed.length === 0) return [];
   const acting = new Set([
-    ...(set.actingGates ?? []),
+    ...(set.actingGates?.() ?? []),
     ...stageGates.map(({ name }) => name),
     ...set.sections.flatMap(({ options }) => options.map(({ gate }) => gate)),
   ]);

@@ -11,6 +11,7 @@ import {
   mostFindings,
   required,
   tooLong,
+  unprintableIn,
 } from "#base";
 import type { Dialect } from "#dialect";
 import { labelValueProblems, qualifiedNameProblems } from "#schema";
@@ -227,17 +228,17 @@ export function validateFinalizersQualified(
 const noErrors: FieldError[] = [];
 export const longestManager = 128;
 const longestSubresource = 256;
-const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
-const ordinary = /^[\x20-\x7e]*$/;
 
 /**
  * What is wrong with the name of a field manager; each character that cannot be printed is a finding of its
  * own.
  */
 export function managerErrors(manager: string, field: string): FieldError[] {
-  if (manager.length <= longestManager && ordinary.test(manager)) return noErrors;
-  const errors = Buffer.byteLength(manager) > longestManager ? [tooLong(field, manager, longestManager)] : [];
-  for (const [character] of manager.matchAll(unprintable))
+  const unprintable = unprintableIn(manager);
+  const isTooLong = Buffer.byteLength(manager) > longestManager;
+  if (!isTooLong && unprintable.length === 0) return noErrors;
+  const errors = isTooLong ? [tooLong(field, manager, longestManager)] : [];
+  for (const [character] of unprintable)
     errors.push(
       invalidValue(
         field,

@@ -70,9 +70,7 @@ const optionsIn = (dialect: Dialect): OptionSet<ApiserverOption> => ({
     },
   ],
   fieldsFollowFlags: true,
-  get actingGates() {
-    return actingGates(dialect);
-  },
+  actingGates: () => actingGates(dialect),
   retired: {
     "insecure-port": "only the secure port is served",
     "insecure-bind-address": "only the secure port is served",

@@ -302,7 +302,7 @@ export const managerOptions = (dialect: Dialect): OptionSet<ManagerOption> => ({
   sections: managerSections(dialect),
   checks: [],
   gates: knownGates,
-  actingGates: [...controllerGates, ...servingGates],
+  actingGates: () => [...controllerGates, ...servingGates],
 });
 
 export const schedulerOptions = (dialect: Dialect): OptionSet<SchedulerOption> => ({
@@ -311,7 +311,7 @@ export const schedulerOptions = (dialect: Dialect): OptionSet<SchedulerOption> =
   dialect,
   sections: schedulerSections(dialect),
   gates: knownGates,
-  actingGates: [...schedulerGates, ...servingGates],
+  actingGates: () => [...schedulerGates, ...servingGates],
   checks: [
     {
       name: "a configuration file has profiles of its own",

@@ -9,7 +9,15 @@ import type {
   CustomResourceDefinitionVersion,
   CustomResourceSubresources,
 } from "#api";
-import { type FieldError, type Steps, forbiddenField, invalidValue, notSupported, required } from "#base";
+import {
+  type FieldError,
+  type Steps,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+  unprintableIn,
+} from "#base";
 import { webhookClientErrors } from "#registry";
 import { dns1035LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { isDeepStrictEqual } from "node:util";
@@ -244,7 +252,7 @@ function warningProblems({
   const problems: string[] = [];
   if (Buffer.byteLength(text) > 256) problems.push("must be <= 256 characters long");
   if (text === "") problems.push("must not be an empty string");
-  const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(text);
+  const [unprintable] = unprintableIn(text);
   if (unprintable) {
     const at = Buffer.byteLength(text.slice(0, unprintable.index));
     problems.push(

@@ -12,14 +12,20 @@ const uuid = (version: string, variant = "[0-9a-f]"): Check => {
   return (text) => pattern.test(text);
 };
 
-/** One label, or labels of which the last is a top-level domain. */
-const hostPattern =
-  /^(?:[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?|(?:[a-zA-Z0-9\p{S}\p{L}](?:[-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u;
+let madeHostPattern: RegExp | undefined;
+
+/** One label, or labels of which the last is a top-level domain. In a literal V8 would look up the categories at each start. */
+function hostPattern(): RegExp {
+  const [character, last] = [String.raw`[a-zA-Z0-9\p{S}\p{L}]`, String.raw`[a-zA-Z\p{L}]`];
+  const label = `${character}(?:-?${character}{0,62})?`;
+  const inner = String.raw`${character}(?:[-a-zA-Z0-9\p{S}\p{L}]{0,61}${character})?`;
+  return (madeHostPattern ??= new RegExp(String.raw`^(?:${label}|(?:${inner}\.)+${last}{2,63})$`, "u"));
+}
 
 const hostname: Check = (text) =>
   text.length <= 255 &&
   text.split(".").every((label) => Buffer.byteLength(label) <= 63) &&
-  hostPattern.test(text);
+  hostPattern().test(text);
 
 function isCidr(text: string): boolean {
   const [address = "", bits = "", more] = text.split("/");

@@ -53,7 +53,7 @@ export const nodeagentOptions = (dialect: Dialect): OptionSet<NodeagentOption> =
   sections: sections(dialect),
   checks: nodeagentChecks,
   gates: knownGates,
-  actingGates: agentGates,
+  actingGates: () => agentGates,
   file: fileKinds(dialect),
   forgivesSlips: true,
   retired: {
