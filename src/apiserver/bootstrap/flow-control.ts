@@ -2,7 +2,7 @@
 // those that are merely suggested only while nobody has made them their own.
 import { isDeepStrictEqual } from "node:util";
 import type { FlowSchema, PriorityLevelConfiguration } from "#api";
-import { ApiError, selectEverything } from "#base";
+import { ApiError, deepCopy, selectEverything } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import type { FlowControl } from "#fairness";
 import {
@@ -18,6 +18,7 @@ import {
 } from "#registry";
 import type { CachedObject } from "#watchcache";
 import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
+import { whenChanged } from "./when-changed.ts";
 
 type Level = PriorityLevelConfiguration["spec"];
 type Schema = FlowSchema["spec"];
@@ -132,12 +133,15 @@ export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, 
   };
 }
 
+const bothKinds = ({ resources }: ServerObjects) =>
+  [resources.flowSchemas, resources.priorityLevels] as const;
+
 /** Puts all of them in place. */
 export function flowControlProducer(server: ServerObjects): PostStartHook {
   return postStartHook({
     name: "poststarthook/priority-and-fairness-config-producer",
     everyMilliseconds: 60_000,
-    reconcile: () => mendAll(server),
+    reconcile: whenChanged(bothKinds(server), () => mendAll(server)),
     failed: ({ message: error }) =>
       server.onError("flow control objects could not be put right; it is tried again", { error }),
   });
@@ -148,8 +152,8 @@ export function flowControlConsumer(server: ServerObjects): PostStartHook {
   return postStartHook({
     name: "poststarthook/priority-and-fairness-config-consumer",
     everyMilliseconds: 60_000,
-    follows: [server.resources.flowSchemas, server.resources.priorityLevels],
-    reconcile: () => markDangling(server),
+    follows: bothKinds(server),
+    reconcile: whenChanged(bothKinds(server), () => markDangling(server)),
     failed: ({ message: error }) =>
       server.onError("whether flow schemas have their levels could not be told; it is tried again", {
         error,
@@ -171,11 +175,11 @@ export function flowControlFilter(server: ServerObjects, flowControl: FlowContro
   return postStartHook({
     name: "poststarthook/priority-and-fairness-filter",
     everyMilliseconds: 60_000,
-    follows: [flowSchemas, priorityLevels],
-    reconcile: async () => {
+    follows: bothKinds(server),
+    reconcile: whenChanged(bothKinds(server), async () => {
       const [levels, schemas] = await Promise.all([priorityLevels.list(), flowSchemas.list()]);
       flowControl.configure(levels.map(named), schemas.map(named));
-    },
+    }),
     failed: ({ message: error }) => server.onError("cannot read flow control objects; retrying", { error }),
   });
 }
@@ -208,8 +212,9 @@ async function removeUnknown(
   const annotation = server.dialect.names.annotations.flowAutoUpdate;
   const request = { ...server.writer.request(resource.endpoints[0]!), manager };
   for (const cached of resource.source.listCached("")) {
+    if (known.has(cached.name)) continue;
     const { metadata } = resource.objectOf(cached);
-    if (known.has(metadata.name!) || metadata.annotations?.[annotation] !== "true") continue;
+    if (metadata.annotations?.[annotation] !== "true") continue;
     const preconditions = { uid: metadata.uid!, resourceVersion: metadata.resourceVersion! };
     // An object that changed meanwhile is looked at again in a minute.
     await remove(request, metadata.name!, { preconditions }).catch(unlessGoneOrChanged);
@@ -283,7 +288,7 @@ async function mend(
   const cached = await resource.source.get(name, { at: "any" });
   if (!cached) {
     const metadata = { name, creationTimestamp: null, annotations: { [annotation]: "true" } };
-    await server.writer.ensure(endpoint, { metadata, spec: structuredClone(spec) }, manager);
+    await server.writer.ensure(endpoint, { metadata, spec: deepCopy(spec) }, manager);
     return;
   }
   const { metadata, spec: present } = resource.objectOf(cached) as FlowObject;
@@ -295,7 +300,7 @@ async function mend(
   const transform = (old: ApiObject | undefined): ApiObject => {
     const object = old as FlowObject;
     object.metadata.annotations = { ...object.metadata.annotations, [annotation]: wanted };
-    if (ours) object.spec = structuredClone(spec);
+    if (ours) object.spec = deepCopy(spec);
     return object;
   };
   await update({ ...server.writer.request(endpoint), manager }, name, { transform });

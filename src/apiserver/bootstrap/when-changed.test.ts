@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { whenChanged } from "./when-changed.ts";
+
+function counting(direct = false) {
+  const changes = [0, 0];
+  const sources = changes.map((_, at) => ({ changeCount: () => changes[at]!, direct }));
+  return { changes, watched: sources.map((source) => ({ resource: { source } })) };
+}
+
+test("a look takes place at first, and then when any of the objects changed", async () => {
+  const { changes, watched } = counting();
+  let looks = 0;
+  const look = whenChanged(watched, async () => void looks++);
+  await look();
+  await look();
+  assert.equal(looks, 1);
+  changes[1]!++;
+  await look();
+  await look();
+  assert.equal(looks, 2);
+});
+
+test("what changed during a look, or before one that failed, is looked at again", async () => {
+  const { changes, watched } = counting();
+  const looks = [
+    async () => void changes[0]!++,
+    () => Promise.reject(new Error("the store is away")),
+    () => Promise.resolve(),
+  ];
+  const look = whenChanged(watched, () => looks.shift()!());
+  await look();
+  await assert.rejects(look(), /away/);
+  await look();
+  assert.equal(looks.length, 0);
+  await look();
+});
+
+test("without a cache each look takes place", async () => {
+  const { watched } = counting(true);
+  let looks = 0;
+  const look = whenChanged(watched, async () => void looks++);
+  await look();
+  await look();
+  assert.equal(looks, 2);
+});
