@@ -43,7 +43,7 @@ for (const message of [
         assert.deepEqual(Buffer.from(codec.encode(decoded)), Buffer.from(bytes));
         assert.deepEqual(withoutEmpty(decoded), withoutEmpty(object));
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 }

@@ -1,29 +1,7 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { test } from "node:test";
-
-/**
- * Writes one line of information, one for --v=2 and one error, as settings say; in a process of its own, whose streams can
- * be read.
- */
-function written(settings: object): string[] {
-  const script = `
-    import { logFrom } from ${JSON.stringify(new URL("./log-settings.ts", import.meta.url).href)};
-    const log = logFrom({ v: 0, vmodule: [], logFlushFrequency: 5000, ...${JSON.stringify(settings)} });
-    log.info("told");
-    log.verbose(2, "detailed");
-    log.error("failed");
-    log.flush();
-  `;
-  const { stdout, stderr } = spawnSync(
-    process.execPath,
-    ["--no-warnings", "--conditions=orch-source", "--input-type=module", "--eval", script],
-    { encoding: "utf8" },
-  );
-  return [stdout, stderr].map((text) =>
-    ["told", "detailed", "failed"].filter((word) => text.includes(word)).join(" "),
-  );
-}
+import { promisify } from "node:util";
 
 const cases: [name: string, settings: object, streams: string[]][] = [
   ["text goes to standard error", { loggingFormat: "text" }, ["", "told failed"]],
@@ -42,4 +20,38 @@ const cases: [name: string, settings: object, streams: string[]][] = [
     ["told", "failed"],
   ],
 ];
-for (const [name, settings, streams] of cases) test(name, () => assert.deepEqual(written(settings), streams));
+
+/**
+ * For each of the cases, one line of information, one for --v=2 and one error, as its settings say; in a process of its own,
+ * whose streams can be read.
+ */
+const script = `
+  import { writeSync } from "node:fs";
+  import { logFrom } from ${JSON.stringify(new URL("./log-settings.ts", import.meta.url).href)};
+  for (const settings of ${JSON.stringify(cases.map(([, settings]) => settings))}) {
+    const log = logFrom({ v: 0, vmodule: [], logFlushFrequency: 5000, ...settings });
+    log.info("told");
+    log.verbose(2, "detailed");
+    log.error("failed");
+    log.flush();
+    for (const stream of [1, 2]) writeSync(stream, "----");
+  }
+`;
+const written = promisify(execFile)(process.execPath, [
+  "--no-warnings",
+  "--conditions=orch-source",
+  "--input-type=module",
+  "--eval",
+  script,
+]);
+/** A test that waits for it tells what is wrong with it. */
+written.catch(() => undefined);
+
+for (const [at, [name, , streams]] of cases.entries())
+  test(name, async () => {
+    const { stdout, stderr } = await written;
+    const found = [stdout, stderr].map((text) =>
+      ["told", "detailed", "failed"].filter((word) => text.split("----")[at]!.includes(word)).join(" "),
+    );
+    assert.deepEqual(found, streams);
+  });

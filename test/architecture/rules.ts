@@ -70,14 +70,21 @@ const maximumLines = 500;
 export const roomOf = (file: string): string | undefined => /^src\/(\w+)\//.exec(file)?.[1];
 const isTest = (file: string): boolean =>
   /\.(test|contract|fixture)\.ts$|^test\/|\/(testdata|fixtures|golden)\//.test(file);
-const importsOf = (text: string): string[] =>
-  [...text.matchAll(/(?:\bfrom|^\s*import|\bimport\()\s*"([^"\n]+)"/gm)].map((found) => found[1]!);
+const importsKnown = new Map<string, readonly string[]>();
+/** Several rules ask for those of the same file. */
+const importsOf = (text: string): readonly string[] =>
+  importsKnown.getOrInsertComputed(text, () =>
+    [...text.matchAll(/(?:\bfrom|^\s*import|\bimport\()\s*"([^"\n]+)"/gm)].map((found) => found[1]!),
+  );
+/** Few files have such a line at all. */
 const linesWith = ({ file, text }: Source, pattern: RegExp): string[] =>
-  text
-    .split("\n")
-    .flatMap((line, index) =>
-      pattern.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 120)}`] : [],
-    );
+  new RegExp(pattern, `${pattern.flags}m`).test(text)
+    ? text
+        .split("\n")
+        .flatMap((line, index) =>
+          pattern.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 120)}`] : [],
+        )
+    : [];
 
 /** The text with comments blanked, so that lines keep their numbers. Strings that hold `//` stay whole. */
 const withoutComments = (text: string): string =>
@@ -85,6 +92,8 @@ const withoutComments = (text: string): string =>
     /("(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*')|\/\*[\s\S]*?\*\/|(?<![:\\])\/\/.*$/gm,
     (found, literal: string | undefined) => literal ?? found.replaceAll(/[^\n]/g, " "),
   );
+
+const productName = /orch\.io|k8s\.io|kubernetes|kubelet|kubectl|\bkube-/i;
 
 /** The page is bundled, so what it is made of is needed for building only. */
 const bundledIntoThePage = ["preact", "uplot"];
@@ -167,11 +176,8 @@ export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
     {
       name: "only dialect/ spells product names outside comments",
       breaches: ({ file, text }) =>
-        file.startsWith("src/") && roomOf(file) !== "dialect" && !isTest(file)
-          ? linesWith(
-              { file, text: withoutComments(text) },
-              /orch\.io|k8s\.io|kubernetes|kubelet|kubectl|\bkube-/i,
-            )
+        file.startsWith("src/") && roomOf(file) !== "dialect" && !isTest(file) && productName.test(text)
+          ? linesWith({ file, text: withoutComments(text) }, productName)
           : [],
       example: { file: "src/authz/a.ts", text: 'const group = "rbac.authorization.k8s.io"; // as kubectl' },
     },

@@ -55,7 +55,7 @@ test("what is merged is what comparing each with each other would leave", () => 
     fc.property(tolerations, tolerations, (first, second) =>
       assert.deepEqual(mergeTolerations(first, second), mergedByRule([...first, ...second])),
     ),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   );
 });
 

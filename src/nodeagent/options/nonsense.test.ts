@@ -48,7 +48,7 @@ test("no command line makes settling throw, and what is accepted can be written 
         configOf(set, settled.values);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 
@@ -76,7 +76,7 @@ test("no configuration file makes settling throw, and every complaint names the 
         assert.ok(settled.warnings.some((line) => line.includes("stray: unknown field")));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 
@@ -89,6 +89,6 @@ test("no text makes the reading of a file throw", async () => {
         assert.ok(file.root !== undefined || file.problems.length > 0);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: 600 },
   );
 });

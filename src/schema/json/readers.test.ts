@@ -142,9 +142,9 @@ test("the quick and the careful reader agree on documents that are almost right"
       );
       if ("json" in plain && plain.strict.length === 0 && countKeys(text) !== undefined) quick++;
     }),
-    { numRuns: 4000 },
+    { numRuns: 1500 },
   );
-  assert.ok(quick > 60, `only ${quick} documents could have gone the quick way`);
+  assert.ok(quick > 20, `only ${quick} documents could have gone the quick way`);
 });
 
 test("the quick and the careful reader agree on texts that are damaged", () => {
@@ -158,6 +158,6 @@ test("the quick and the careful reader agree on texts that are damaged", () => {
         damaged,
       );
     }),
-    { numRuns: 3000 },
+    { numRuns: 1000 },
   );
 });

@@ -189,7 +189,7 @@ export const modelCases: readonly Case[] = [
           [model.revision, model.compacted, model.at(model.revision).length],
         );
       });
-      await fc.assert(property, { numRuns: 40 });
+      await fc.assert(property, { numRuns: 20 });
     },
   ],
 ];
