@@ -8,7 +8,8 @@ import { count, runSuite } from "./run-suite.mjs";
 import { build, filesUnder, install } from "./setup.mjs";
 import { installSystemPackages } from "./system-packages.mjs";
 
-// Tests beside the code that start real programs (a store, a container runtime) are called x.live.test.ts;
+// Tests beside the code that start real programs (a store, a container runtime) or take profiles of their process
+// are called x.live.test.ts;
 // the others share a process for each core.
 const beside = filesUnder("src", ".test.ts").filter((file) => !file.endsWith(".live.test.ts"));
 const topOfTest = filesUnder("test", ".test.ts").filter((file) => /^test\/[^/]+$/.test(file));

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { ApiError, systemClock, virtualClock } from "#base";
+import { ApiError, systemClock } from "#base";
 import type { Reply } from "#http";
-import { apiCall, turn } from "#kit";
+import { apiCall } from "#kit";
 import { watchContention } from "#tracing";
 import { profilingPaths } from "./profiling.ts";
 
@@ -20,23 +20,6 @@ test("other paths are not ours", async () => {
     assert.equal(await profilingPaths({ clock: systemClock })(apiCall({ path })), undefined);
 });
 
-test("with format=devtools a profile is what browsers open, and only one is taken at a time", async () => {
-  const clock = virtualClock();
-  const handle = profilingPaths({ clock });
-  const ask = () =>
-    Promise.resolve(handle(apiCall({ path: "/debug/pprof/profile?seconds=2&format=devtools" })));
-  const first = ask();
-  await assert.rejects(ask(), (error) => error instanceof ApiError && error.code === 409);
-  let reply: Reply | undefined;
-  void first.then((done) => (reply = done));
-  while (!reply) {
-    await clock.advance(1000);
-    await turn();
-  }
-  const profile = JSON.parse(textOf(reply)) as { nodes: unknown[] };
-  assert.ok(profile.nodes.length > 0);
-});
-
 for (const seconds of ["0", "-1", "301", "x"]) {
   test(`a profile over ${seconds} seconds is refused`, async () => {
     const asked = async () =>
@@ -46,22 +29,6 @@ for (const seconds of ["0", "-1", "301", "x"]) {
     await assert.rejects(asked(), (error) => error instanceof ApiError && error.code === 400);
   });
 }
-
-for (const page of ["profile", "heap", "allocs"])
-  test(`${page} is in the format of pprof`, async () => {
-    const clock = virtualClock();
-    const handle = profilingPaths({ clock });
-    let reply: Reply | undefined;
-    void Promise.resolve(handle(apiCall({ path: `/debug/pprof/${page}?seconds=1` }))).then(
-      (done) => (reply = done),
-    );
-    while (!reply) {
-      await clock.advance(1000);
-      await turn();
-    }
-    const body = gunzipSync(reply.body as Uint8Array);
-    assert.match(body.toString("latin1"), page === "profile" ? /nanoseconds/ : /_space/);
-  });
 
 const others: [page: string, status: number][] = [
   ["block", 404],
