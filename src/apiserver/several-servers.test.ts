@@ -12,30 +12,26 @@ const merge = { "content-type": "application/merge-patch+json" };
 const core = "/api/v1/namespaces/default";
 const clientsOf = ({ servers }: Several): readonly ApiClient[] => servers.map(({ client }) => client);
 
-test(
-  "servers that share a store charge a quota to the last, and no further",
-  { timeout: 60_000 },
-  async () => {
-    await using several = await startSeveral(3);
-    const clients = clientsOf(several);
-    const quota = { hard: { configmaps: "10" }, used: { configmaps: "0" } };
-    await clients[0]!.request("POST", `${core}/resourcequotas`, {
-      metadata: { name: "q" },
-      spec: { hard: quota.hard },
-    });
-    await clients[0]!.request("PATCH", `${core}/resourcequotas/q/status`, { status: quota }, merge);
-    const outcomes = await Promise.all(
-      Array.from({ length: 30 }, (_, at) =>
-        outcome(clients[at % 3]!.request("POST", `${core}/configmaps`, { metadata: { name: `c${at}` } })),
-      ),
-    );
-    assert.deepEqual(outcomes.toSorted(), [
-      ...Array<string>(20).fill("Forbidden"),
-      ...Array<string>(10).fill("done"),
-    ]);
-    assert.equal((await clients[1]!.of(kinds.configMaps).list({ namespace: "default" })).items.length, 10);
-  },
-);
+test("servers that share a store charge a quota to the last, and no further", async () => {
+  await using several = await startSeveral(3);
+  const clients = clientsOf(several);
+  const quota = { hard: { configmaps: "10" }, used: { configmaps: "0" } };
+  await clients[0]!.request("POST", `${core}/resourcequotas`, {
+    metadata: { name: "q" },
+    spec: { hard: quota.hard },
+  });
+  await clients[0]!.request("PATCH", `${core}/resourcequotas/q/status`, { status: quota }, merge);
+  const outcomes = await Promise.all(
+    Array.from({ length: 30 }, (_, at) =>
+      outcome(clients[at % 3]!.request("POST", `${core}/configmaps`, { metadata: { name: `c${at}` } })),
+    ),
+  );
+  assert.deepEqual(outcomes.toSorted(), [
+    ...Array<string>(20).fill("Forbidden"),
+    ...Array<string>(10).fill("done"),
+  ]);
+  assert.equal((await clients[1]!.of(kinds.configMaps).list({ namespace: "default" })).items.length, 10);
+});
 
 test("servers that share a store evict as many pods as a budget allows", async () => {
   await using several = await startSeveral(3, { flags: ["--disable-admission-plugins=ServiceAccount"] });
@@ -82,48 +78,40 @@ test("servers that share a store evict as many pods as a budget allows", async (
   assert.equal(items.filter(({ metadata }) => metadata.deletionTimestamp).length, 4);
 });
 
-test(
-  "servers that start at the same time make what a cluster has, and then leave each other's work alone",
-  { timeout: 60_000 },
-  async () => {
-    const clock = virtualClock(Date.now());
-    await using several = await startSeveral(3, { clock });
-    const { entries, revision } = await several.store.read({ prefix: "/registry/" });
-    assert.ok(entries.length > 50);
-    for (let minute = 0; minute < 35; minute++) {
-      await clock.advance(60_000);
-      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-    }
-    const changed = (await several.store.read({ prefix: "/registry/" })).entries
-      .filter((entry) => entry.revision > revision)
-      .map(({ key }) => key.split("/")[2]);
-    // Each renews its lease, and those of one machine have one.
-    assert.deepEqual(new Set(changed), new Set(["leases"]));
-  },
-);
+test("servers that start at the same time make what a cluster has, and then leave each other's work alone", async () => {
+  const clock = virtualClock(Date.now());
+  await using several = await startSeveral(3, { clock });
+  const { entries, revision } = await several.store.read({ prefix: "/registry/" });
+  assert.ok(entries.length > 50);
+  for (let minute = 0; minute < 35; minute++) {
+    await clock.advance(60_000);
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  const changed = (await several.store.read({ prefix: "/registry/" })).entries
+    .filter((entry) => entry.revision > revision)
+    .map(({ key }) => key.split("/")[2]);
+  // Each renews its lease, and those of one machine have one.
+  assert.deepEqual(new Set(changed), new Set(["leases"]));
+});
 
-test(
-  "a server starts on a store that is full, so that something can be deleted",
-  { timeout: 60_000 },
-  async () => {
-    const store = new MemoryStore();
-    const before = await startOn(store);
-    await before.client.of(kinds.configMaps).create({ metadata: { name: "large", namespace: "default" } });
-    await before.started.stop();
-    const write = store.write.bind(store);
-    store.write = async (asked) => {
-      if (asked.value) throw new StoreFull("there", "no space");
-      return await write(asked);
-    };
-    const { client, started } = await startOn(store);
-    const ready = await started.inject({ method: "GET", path: "/readyz" });
-    assert.equal(ready.status, 200);
-    assert.equal(
-      await outcome(client.of(kinds.configMaps).create({ metadata: { name: "more", namespace: "default" } })),
-      "InternalError",
-    );
-    await client.of(kinds.configMaps).delete("large", { namespace: "default" });
-    await started.stop();
-    await store.close();
-  },
-);
+test("a server starts on a store that is full, so that something can be deleted", async () => {
+  const store = new MemoryStore();
+  const before = await startOn(store);
+  await before.client.of(kinds.configMaps).create({ metadata: { name: "large", namespace: "default" } });
+  await before.started.stop();
+  const write = store.write.bind(store);
+  store.write = async (asked) => {
+    if (asked.value) throw new StoreFull("there", "no space");
+    return await write(asked);
+  };
+  const { client, started } = await startOn(store);
+  const ready = await started.inject({ method: "GET", path: "/readyz" });
+  assert.equal(ready.status, 200);
+  assert.equal(
+    await outcome(client.of(kinds.configMaps).create({ metadata: { name: "more", namespace: "default" } })),
+    "InternalError",
+  );
+  await client.of(kinds.configMaps).delete("large", { namespace: "default" });
+  await started.stop();
+  await store.close();
+});

@@ -17,92 +17,80 @@ for (const [isOn, phase, reasons] of [
   [true, "Failed", ["DeletionByPodGC"]],
   [false, "Pending", []],
 ] as const)
-  test(
-    `a pod of a deleted node is ${phase} when it goes, with PodDisruptionConditions=${isOn}`,
-    { timeout: 60_000 },
-    () =>
-      withTimedController(
-        podGcController,
-        async ({ client, until: untilInTime }) => {
-          const pods = client.of(kinds.pods);
-          await pods.create({ metadata, spec } as never);
-          const going = await untilInTime(async () => {
-            const pod = await pods.get("a", { namespace });
-            return pod.metadata.deletionTimestamp ? pod : undefined;
-          });
-          const told = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
-          assert.deepEqual([going.status.phase, told.map(({ reason }) => reason)], [phase, reasons]);
-          await pods.patch("a", "merge", release, { namespace });
-        },
-        { PodDisruptionConditions: isOn },
-      ),
-  );
+  test(`a pod of a deleted node is ${phase} when it goes, with PodDisruptionConditions=${isOn}`, () =>
+    withTimedController(
+      podGcController,
+      async ({ client, until: untilInTime }) => {
+        const pods = client.of(kinds.pods);
+        await pods.create({ metadata, spec } as never);
+        const going = await untilInTime(async () => {
+          const pod = await pods.get("a", { namespace });
+          return pod.metadata.deletionTimestamp ? pod : undefined;
+        });
+        const told = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
+        assert.deepEqual([going.status.phase, told.map(({ reason }) => reason)], [phase, reasons]);
+        await pods.patch("a", "merge", release, { namespace });
+      },
+      { PodDisruptionConditions: isOn },
+    ));
 
 for (const isOn of [true, false])
-  test(
-    `a pod that ends on a node out of service is ${isOn ? "" : "not "}forced, with NodeOutOfServiceVolumeDetach=${isOn}`,
-    { timeout: 60_000 },
-    async () => {
-      const clock = virtualClock(Date.now());
-      const taints = [{ key: dialects.orch.names.taints.outOfService, value: "x", effect: "NoExecute" }];
-      await withController(
-        podGcController,
-        async ({ client }) => {
-          const pods = client.of(kinds.pods);
-          await client.of(kinds.nodes).create({ metadata: { name: "n1" }, spec: { taints } });
-          await pods.create({ metadata, spec } as never);
-          await pods.delete("a", { namespace, graceSeconds: 30 });
-          // A pod that never got a node goes in the same round, and shows that the round is over.
-          await pods.create({
-            metadata: { ...metadata, name: "b" },
-            spec: { containers: spec.containers },
-          } as never);
-          await pods.delete("b", { namespace, graceSeconds: 30 });
-          const phaseOf = async (name: string) => (await pods.get(name, { namespace })).status.phase;
-          for (let round = 0; round < 2; round++)
-            await until(async () => {
-              await clock.advance(20_000);
-              return (await phaseOf("b")) === "Failed";
-            });
-          if (isOn) await until(async () => (await phaseOf("a")) === "Failed");
-          else assert.equal(await phaseOf("a"), "Pending");
-          for (const name of ["a", "b"]) await pods.patch(name, "merge", release, { namespace });
-        },
-        clock,
-        { NodeOutOfServiceVolumeDetach: isOn },
-      );
-    },
-  );
+  test(`a pod that ends on a node out of service is ${isOn ? "" : "not "}forced, with NodeOutOfServiceVolumeDetach=${isOn}`, async () => {
+    const clock = virtualClock(Date.now());
+    const taints = [{ key: dialects.orch.names.taints.outOfService, value: "x", effect: "NoExecute" }];
+    await withController(
+      podGcController,
+      async ({ client }) => {
+        const pods = client.of(kinds.pods);
+        await client.of(kinds.nodes).create({ metadata: { name: "n1" }, spec: { taints } });
+        await pods.create({ metadata, spec } as never);
+        await pods.delete("a", { namespace, graceSeconds: 30 });
+        // A pod that never got a node goes in the same round, and shows that the round is over.
+        await pods.create({
+          metadata: { ...metadata, name: "b" },
+          spec: { containers: spec.containers },
+        } as never);
+        await pods.delete("b", { namespace, graceSeconds: 30 });
+        const phaseOf = async (name: string) => (await pods.get(name, { namespace })).status.phase;
+        for (let round = 0; round < 2; round++)
+          await until(async () => {
+            await clock.advance(20_000);
+            return (await phaseOf("b")) === "Failed";
+          });
+        if (isOn) await until(async () => (await phaseOf("a")) === "Failed");
+        else assert.equal(await phaseOf("a"), "Pending");
+        for (const name of ["a", "b"]) await pods.patch(name, "merge", release, { namespace });
+      },
+      clock,
+      { NodeOutOfServiceVolumeDetach: isOn },
+    );
+  });
 
 for (const [isOn, reasons] of [
   [true, ["DeletionByTaintManager"]],
   [false, []],
 ] as const)
-  test(
-    `a pod that a taint expels is ${isOn ? "" : "not "}told why, with PodDisruptionConditions=${isOn}`,
-    { timeout: 60_000 },
-    () =>
-      withController(
-        taintEvictionController,
-        async ({ client }) => {
-          const pods = client.of(kinds.pods);
-          await client.of(kinds.nodes).create({ metadata: { name: "n1" }, spec: {} });
-          await client
-            .of(kinds.nodes)
-            .patch("n1", "merge", { spec: { taints: [{ key: "bad", effect: "NoExecute" }] } });
-          await pods.create({ metadata, spec } as never);
-          const going = await until(async () => {
-            const pod = await pods.get("a", { namespace });
-            return pod.metadata.deletionTimestamp ? pod : undefined;
-          });
-          const told = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
-          assert.deepEqual(
-            told.map(({ reason }) => reason),
-            reasons,
-          );
-          await pods.patch("a", "merge", release, { namespace });
-        },
-        undefined,
-        { PodDisruptionConditions: isOn },
-      ),
-  );
+  test(`a pod that a taint expels is ${isOn ? "" : "not "}told why, with PodDisruptionConditions=${isOn}`, () =>
+    withController(
+      taintEvictionController,
+      async ({ client }) => {
+        const pods = client.of(kinds.pods);
+        await client.of(kinds.nodes).create({ metadata: { name: "n1" }, spec: {} });
+        await client
+          .of(kinds.nodes)
+          .patch("n1", "merge", { spec: { taints: [{ key: "bad", effect: "NoExecute" }] } });
+        await pods.create({ metadata, spec } as never);
+        const going = await until(async () => {
+          const pod = await pods.get("a", { namespace });
+          return pod.metadata.deletionTimestamp ? pod : undefined;
+        });
+        const told = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
+        assert.deepEqual(
+          told.map(({ reason }) => reason),
+          reasons,
+        );
+        await pods.patch("a", "merge", release, { namespace });
+      },
+      undefined,
+      { PodDisruptionConditions: isOn },
+    ));

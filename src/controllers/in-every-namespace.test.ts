@@ -35,30 +35,24 @@ const contents: [name: string, present: Parameters<typeof decide>[0], expected: 
 for (const [name, present, expected] of contents)
   test(name, () => assert.equal(decide(present, "CA", dialects.orch), expected));
 
-test(
-  "every namespace has the server's authorities, whatever somebody makes of them",
-  { timeout: 60_000 },
-  () =>
-    withController(
-      (context) => rootCaController(context, "CA"),
-      async ({ client }) => {
-        const maps = client.of(kinds.configMaps);
-        const name = "orch-root-ca.crt";
-        const data = async (namespace: string) => (await orNone(maps.get(name, { namespace })))?.data;
-        const right = (namespace: string) =>
-          until(async () =>
-            (await data(namespace))?.["ca.crt"] === "CA" ? await data(namespace) : undefined,
-          );
-        await client.of(kinds.namespaces).create({ metadata: { name: "x" }, spec: {} });
-        for (const namespace of ["default", "orch-system", "x"])
-          assert.deepEqual(await right(namespace), { "ca.crt": "CA" });
-        await maps.patch(name, "merge", { data: { "ca.crt": "forged" } }, { namespace: "x" });
-        await right("x");
-        await maps.delete(name, { namespace: "x" });
-        await right("x");
-      },
-    ),
-);
+test("every namespace has the server's authorities, whatever somebody makes of them", () =>
+  withController(
+    (context) => rootCaController(context, "CA"),
+    async ({ client }) => {
+      const maps = client.of(kinds.configMaps);
+      const name = "orch-root-ca.crt";
+      const data = async (namespace: string) => (await orNone(maps.get(name, { namespace })))?.data;
+      const right = (namespace: string) =>
+        until(async () => ((await data(namespace))?.["ca.crt"] === "CA" ? await data(namespace) : undefined));
+      await client.of(kinds.namespaces).create({ metadata: { name: "x" }, spec: {} });
+      for (const namespace of ["default", "orch-system", "x"])
+        assert.deepEqual(await right(namespace), { "ca.crt": "CA" });
+      await maps.patch(name, "merge", { data: { "ca.crt": "forged" } }, { namespace: "x" });
+      await right("x");
+      await maps.delete(name, { namespace: "x" });
+      await right("x");
+    },
+  ));
 
 test("a gathering role follows the roles it gathers", () =>
   withController(roleAggregationController, async ({ client }) => {

@@ -71,108 +71,100 @@ test("a silent node's conditions become unknown, those of others stay, and what 
   ]); // prettier-ignore
 });
 
-test(
-  "a node whose lease stands still becomes unknown and is tainted; one that renews it stays ready",
-  { timeout: 60_000 },
-  async () => {
-    const clock = virtualClock(Date.now());
-    await withController(
-      nodeLifecycleController,
-      async ({ client }) => {
-        const nodes = client.of(kinds.nodes);
-        const renew = async (name: string): Promise<void> => {
-          const renewTime = timeOfMillis(clock.now()).replace("Z", ".000000Z");
-          await client.of(kinds.leases).patch(
-            name,
-            "apply",
-            {
-              apiVersion: "coordination.orch.io/v1",
-              kind: "Lease",
-              metadata: { name },
-              spec: { renewTime },
-            },
-            { namespace: "orch-node-lease", fieldManager: "t", force: true },
-          );
-        };
-        for (const name of ["silent", "alive"]) {
-          await nodes.create({ metadata: { name }, spec: {} });
-          await renew(name);
-          await nodes.patch(
-            name,
-            "merge",
-            { status: { conditions: conditions({ Ready: "True" }) } },
-            { subresource: "status" },
-          );
-          await until(async () => !(await nodes.get(name)).spec.taints);
-        }
-        const tainted = await until(async () => {
-          await renew("alive");
-          await clock.advance(5000);
-          const { spec, status } = await nodes.get("silent");
-          return (
-            status.conditions?.find(({ type }) => type === "Ready")?.status === "Unknown" &&
-            spec.taints?.length === 2 &&
-            spec.taints
-          );
-        });
-        // prettier-ignore
-        assert.deepEqual(tainted.map(({ key }) => key), ["node.orch.io/unreachable", "node.orch.io/unreachable"]);
-        const alive = await nodes.get("alive");
-        assert.equal(alive.spec.taints, undefined);
-        assert.equal(alive.status.conditions?.[0]?.status, "True");
-        await renew("silent");
+test("a node whose lease stands still becomes unknown and is tainted; one that renews it stays ready", async () => {
+  const clock = virtualClock(Date.now());
+  await withController(
+    nodeLifecycleController,
+    async ({ client }) => {
+      const nodes = client.of(kinds.nodes);
+      const renew = async (name: string): Promise<void> => {
+        const renewTime = timeOfMillis(clock.now()).replace("Z", ".000000Z");
+        await client.of(kinds.leases).patch(
+          name,
+          "apply",
+          {
+            apiVersion: "coordination.orch.io/v1",
+            kind: "Lease",
+            metadata: { name },
+            spec: { renewTime },
+          },
+          { namespace: "orch-node-lease", fieldManager: "t", force: true },
+        );
+      };
+      for (const name of ["silent", "alive"]) {
+        await nodes.create({ metadata: { name }, spec: {} });
+        await renew(name);
         await nodes.patch(
-          "silent",
+          name,
           "merge",
           { status: { conditions: conditions({ Ready: "True" }) } },
           { subresource: "status" },
         );
-        await until(async () => !(await nodes.get("silent")).spec.taints);
-      },
-      clock,
-    );
-  },
-);
+        await until(async () => !(await nodes.get(name)).spec.taints);
+      }
+      const tainted = await until(async () => {
+        await renew("alive");
+        await clock.advance(5000);
+        const { spec, status } = await nodes.get("silent");
+        return (
+          status.conditions?.find(({ type }) => type === "Ready")?.status === "Unknown" &&
+          spec.taints?.length === 2 &&
+          spec.taints
+        );
+      });
+      // prettier-ignore
+      assert.deepEqual(tainted.map(({ key }) => key), ["node.orch.io/unreachable", "node.orch.io/unreachable"]);
+      const alive = await nodes.get("alive");
+      assert.equal(alive.spec.taints, undefined);
+      assert.equal(alive.status.conditions?.[0]?.status, "True");
+      await renew("silent");
+      await nodes.patch(
+        "silent",
+        "merge",
+        { status: { conditions: conditions({ Ready: "True" }) } },
+        { subresource: "status" },
+      );
+      await until(async () => !(await nodes.get("silent")).spec.taints);
+    },
+    clock,
+  );
+});
 
-test(
-  "pods are expelled from no node while none is ready, and again when one is",
-  { timeout: 60_000 },
-  async () => {
-    const clock = virtualClock(Date.now());
-    await withController(
-      nodeLifecycleController,
-      async ({ client }) => {
-        const nodes = client.of(kinds.nodes);
-        const say = async (name: string, ready: string): Promise<void> => {
-          await nodes.patch(
-            name,
-            "merge",
-            { status: { conditions: conditions({ Ready: ready }) } },
-            { subresource: "status" },
-          );
-        };
-        const expelled = async (name: string): Promise<boolean> =>
-          (await nodes.get(name)).spec.taints?.some(({ effect }) => effect === "NoExecute") ?? false;
-        for (const name of ["a", "b"]) {
-          await nodes.create({ metadata: { name }, spec: {} });
-          await say(name, "True");
-          await until(async () => !(await nodes.get(name)).spec.taints);
-        }
-        await say("a", "False");
-        await until(() => expelled("a"));
-        await say("b", "False");
-        await until(async () => !(await expelled("a")) && (await nodes.get("b")).spec.taints?.length === 1);
-        assert.equal(await expelled("b"), false);
-        await say("b", "True");
-        await until(async () => {
-          await clock.advance(10_000);
-          return await expelled("a");
-        });
-      },
-      clock,
-    );
-  },
-);
+test("pods are expelled from no node while none is ready, and again when one is", async () => {
+  const clock = virtualClock(Date.now());
+  await withController(
+    nodeLifecycleController,
+    async ({ client }) => {
+      const nodes = client.of(kinds.nodes);
+      const say = async (name: string, ready: string): Promise<void> => {
+        await nodes.patch(
+          name,
+          "merge",
+          { status: { conditions: conditions({ Ready: ready }) } },
+          { subresource: "status" },
+        );
+      };
+      const expelled = async (name: string): Promise<boolean> =>
+        (await nodes.get(name)).spec.taints?.some(({ effect }) => effect === "NoExecute") ?? false;
+      for (const name of ["a", "b"]) {
+        await nodes.create({ metadata: { name }, spec: {} });
+        await say(name, "True");
+        await until(async () => !(await nodes.get(name)).spec.taints);
+      }
+      await say("a", "False");
+      await until(() => expelled("a"));
+      await say("b", "False");
+      await until(async () => !(await expelled("a")) && (await nodes.get("b")).spec.taints?.length === 1);
+      assert.equal(await expelled("b"), false);
+      await say("b", "True");
+      await until(async () => {
+        await clock.advance(10_000);
+        return await expelled("a");
+      });
+    },
+    clock,
+  );
+});
 
 const { os, arch, betaOs, betaArch } = dialects.orch.names.labels;
 const labelled: [name: string, labels: Record<string, string>, missing: Record<string, string>][] = [

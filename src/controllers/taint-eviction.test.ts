@@ -25,63 +25,59 @@ for (const [name, tolerations, taints, seconds] of cases) {
   );
 }
 
-test(
-  "pods leave a tainted node when their time is over, and stay when the taint goes first",
-  { timeout: 60_000 },
-  async () => {
-    const clock = virtualClock(Date.now());
-    await withController(
-      taintEvictionController,
-      async ({ client }) => {
-        const namespace = "default";
-        const pods = client.of(kinds.pods);
-        const nodes = client.of(kinds.nodes);
-        const taint = async (node: string, taints: readonly Taint[]): Promise<void> =>
-          void (await nodes.patch(node, "merge", { spec: { taints } }));
-        const told = async (note: string): Promise<boolean> =>
-          (await client.of(kinds.events).list({ namespace })).items.some((event) => event.note === note);
-        for (const name of ["n1", "n2"]) {
-          await nodes.create({ metadata: { name }, spec: {} });
-          await taint(name, []);
-        }
-        const add = async (
-          name: string,
-          nodeName: string,
-          tolerations: readonly Toleration[],
-        ): Promise<void> => {
-          await pods.create({
-            metadata: { name, namespace },
-            spec: {
-              nodeName,
-              tolerations,
-              terminationGracePeriodSeconds: 0,
-              containers: [{ name: "c", image: "i" }],
-            },
-          } as never);
-        };
-        const forSeconds = (tolerationSeconds: number): Toleration[] => [
-          { key: "bad", operator: "Exists", effect: "NoExecute", tolerationSeconds },
-        ];
-        await add("quick", "n1", []);
-        await add("slow", "n1", forSeconds(60));
-        await add("lasting", "n1", [{ key: "bad", operator: "Exists" }]);
-        await add("elsewhere", "n2", []);
-        await taint("n1", [out("bad")]);
-        await until(async () => await gone(pods.get("quick", { namespace })));
-        assert.ok(await told("Marking for deletion Pod default/quick"));
-        await clock.advance(59_000);
-        await taint("n1", []);
-        await until(() => told("Cancelling deletion of Pod default/slow"));
-        await clock.advance(60_000);
-        await taint("n1", [out("bad")]);
-        await until(async () => {
-          await clock.advance(10_000);
-          return await gone(pods.get("slow", { namespace }));
-        });
-        for (const name of ["lasting", "elsewhere"])
-          assert.equal((await pods.get(name, { namespace })).metadata.deletionTimestamp, undefined);
-      },
-      clock,
-    );
-  },
-);
+test("pods leave a tainted node when their time is over, and stay when the taint goes first", async () => {
+  const clock = virtualClock(Date.now());
+  await withController(
+    taintEvictionController,
+    async ({ client }) => {
+      const namespace = "default";
+      const pods = client.of(kinds.pods);
+      const nodes = client.of(kinds.nodes);
+      const taint = async (node: string, taints: readonly Taint[]): Promise<void> =>
+        void (await nodes.patch(node, "merge", { spec: { taints } }));
+      const told = async (note: string): Promise<boolean> =>
+        (await client.of(kinds.events).list({ namespace })).items.some((event) => event.note === note);
+      for (const name of ["n1", "n2"]) {
+        await nodes.create({ metadata: { name }, spec: {} });
+        await taint(name, []);
+      }
+      const add = async (
+        name: string,
+        nodeName: string,
+        tolerations: readonly Toleration[],
+      ): Promise<void> => {
+        await pods.create({
+          metadata: { name, namespace },
+          spec: {
+            nodeName,
+            tolerations,
+            terminationGracePeriodSeconds: 0,
+            containers: [{ name: "c", image: "i" }],
+          },
+        } as never);
+      };
+      const forSeconds = (tolerationSeconds: number): Toleration[] => [
+        { key: "bad", operator: "Exists", effect: "NoExecute", tolerationSeconds },
+      ];
+      await add("quick", "n1", []);
+      await add("slow", "n1", forSeconds(60));
+      await add("lasting", "n1", [{ key: "bad", operator: "Exists" }]);
+      await add("elsewhere", "n2", []);
+      await taint("n1", [out("bad")]);
+      await until(async () => await gone(pods.get("quick", { namespace })));
+      assert.ok(await told("Marking for deletion Pod default/quick"));
+      await clock.advance(59_000);
+      await taint("n1", []);
+      await until(() => told("Cancelling deletion of Pod default/slow"));
+      await clock.advance(60_000);
+      await taint("n1", [out("bad")]);
+      await until(async () => {
+        await clock.advance(10_000);
+        return await gone(pods.get("slow", { namespace }));
+      });
+      for (const name of ["lasting", "elsewhere"])
+        assert.equal((await pods.get(name, { namespace })).metadata.deletionTimestamp, undefined);
+    },
+    clock,
+  );
+});

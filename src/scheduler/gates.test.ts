@@ -99,75 +99,63 @@ for (const [isOn, reasons] of [
   [true, ["PreemptionByScheduler"]],
   [false, []],
 ] as const)
-  test(
-    `a victim is ${isOn ? "" : "not "}told why it goes, with PodDisruptionConditions=${isOn}`,
-    { timeout: 60_000 },
-    () =>
-      withGates({ PodDisruptionConditions: isOn }, async ({ client, until }) => {
-        const pods = client.of(kinds.pods);
-        await addPod(client, "low", "2", {}, { finalizers: ["test.io/keep"] });
-        await until(async () => (await pods.get("low", { namespace })).spec.nodeName);
-        await client.of(kinds.priorityClasses).create({ metadata: { name: "high" }, value: 10 });
-        await addPod(client, "vip", "2", { priorityClassName: "high" });
-        const going = await until(async () => {
-          const found = await pods.get("low", { namespace });
-          return found.metadata.deletionTimestamp ? found : undefined;
-        });
-        const told = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
-        assert.deepEqual(
-          told.map(({ reason }) => reason),
-          reasons,
-        );
-        await pods.patch("low", "merge", { metadata: { finalizers: null } }, { namespace });
-      }),
-  );
+  test(`a victim is ${isOn ? "" : "not "}told why it goes, with PodDisruptionConditions=${isOn}`, () =>
+    withGates({ PodDisruptionConditions: isOn }, async ({ client, until }) => {
+      const pods = client.of(kinds.pods);
+      await addPod(client, "low", "2", {}, { finalizers: ["test.io/keep"] });
+      await until(async () => (await pods.get("low", { namespace })).spec.nodeName);
+      await client.of(kinds.priorityClasses).create({ metadata: { name: "high" }, value: 10 });
+      await addPod(client, "vip", "2", { priorityClassName: "high" });
+      const going = await until(async () => {
+        const found = await pods.get("low", { namespace });
+        return found.metadata.deletionTimestamp ? found : undefined;
+      });
+      const told = (going.status.conditions ?? []).filter(({ type }) => type === "DisruptionTarget");
+      assert.deepEqual(
+        told.map(({ reason }) => reason),
+        reasons,
+      );
+      await pods.patch("low", "merge", { metadata: { finalizers: null } }, { namespace });
+    }));
 
 for (const [isOn, fits] of [
   [true, false],
   [false, true],
 ] as const)
-  test(
-    `what an agent has given counts ${isOn ? "" : "not "}beside what is asked for, with InPlacePodVerticalScaling=${isOn}`,
-    { timeout: 60_000 },
-    () =>
-      withGates({ InPlacePodVerticalScaling: isOn }, async ({ client, until }) => {
-        const pods = client.of(kinds.pods);
-        await addPod(client, "a", "1", { nodeName: "n1" });
-        const given = { name: "c", image: "i", allocatedResources: { cpu: "2" } };
-        await pods.patch(
-          "a",
-          "merge",
-          { status: { phase: "Running", containerStatuses: [given], resize: "InProgress" } },
-          { namespace, subresource: "status" },
-        );
-        await addPod(client, "b", "1");
-        const found = await until(async () => {
-          const { spec, status } = await pods.get("b", { namespace });
-          const isRejected = status.conditions?.some(({ type }) => type === "PodScheduled");
-          return spec.nodeName || isRejected ? { fits: Boolean(spec.nodeName) } : undefined;
-        });
-        assert.equal(found.fits, fits);
-      }),
-  );
+  test(`what an agent has given counts ${isOn ? "" : "not "}beside what is asked for, with InPlacePodVerticalScaling=${isOn}`, () =>
+    withGates({ InPlacePodVerticalScaling: isOn }, async ({ client, until }) => {
+      const pods = client.of(kinds.pods);
+      await addPod(client, "a", "1", { nodeName: "n1" });
+      const given = { name: "c", image: "i", allocatedResources: { cpu: "2" } };
+      await pods.patch(
+        "a",
+        "merge",
+        { status: { phase: "Running", containerStatuses: [given], resize: "InProgress" } },
+        { namespace, subresource: "status" },
+      );
+      await addPod(client, "b", "1");
+      const found = await until(async () => {
+        const { spec, status } = await pods.get("b", { namespace });
+        const isRejected = status.conditions?.some(({ type }) => type === "PodScheduled");
+        return spec.nodeName || isRejected ? { fits: Boolean(spec.nodeName) } : undefined;
+      });
+      assert.equal(found.fits, fits);
+    }));
 
 for (const [isOn, expected] of [
   [true, "SchedulingGated"],
   [false, "SchedulerError"],
 ] as const)
-  test(
-    `a gated pod is ${isOn ? "left alone" : "tried, which the server refuses"}, with PodSchedulingReadiness=${isOn}`,
-    { timeout: 60_000 },
-    () =>
-      withGates({ PodSchedulingReadiness: isOn }, async ({ client, until }) => {
-        const pods = client.of(kinds.pods);
-        await addPod(client, "gated", "100m", { schedulingGates: [{ name: "example.com/g" }] });
-        await addPod(client, "after", "100m");
-        await until(async () => (await pods.get("after", { namespace })).spec.nodeName);
-        const reason = async () =>
-          (await pods.get("gated", { namespace })).status.conditions?.find(
-            ({ type }) => type === "PodScheduled",
-          )?.reason;
-        if (!isOn) await until(async () => (await reason()) === expected);
-        assert.equal(await reason(), expected);
-      }),
-  );
+  test(`a gated pod is ${isOn ? "left alone" : "tried, which the server refuses"}, with PodSchedulingReadiness=${isOn}`, () =>
+    withGates({ PodSchedulingReadiness: isOn }, async ({ client, until }) => {
+      const pods = client.of(kinds.pods);
+      await addPod(client, "gated", "100m", { schedulingGates: [{ name: "example.com/g" }] });
+      await addPod(client, "after", "100m");
+      await until(async () => (await pods.get("after", { namespace })).spec.nodeName);
+      const reason = async () =>
+        (await pods.get("gated", { namespace })).status.conditions?.find(
+          ({ type }) => type === "PodScheduled",
+        )?.reason;
+      if (!isOn) await until(async () => (await reason()) === expected);
+      assert.equal(await reason(), expected);
+    }));

@@ -24,89 +24,77 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test(
-  "servers that share a store give every address and port once, to the last, chosen or not",
-  { timeout: 60_000 },
-  async () => {
-    await using several = await startSeveral(3, { flags });
-    const clients = several.servers.map(({ client }) => client);
-    for (let round = 0; round < 3; round++) {
-      // Fourteen addresses, one of which the servers have themselves; ten ports.
-      const chosen = {
-        clusterIP: "10.7.0.9",
-        type: "NodePort",
-        ports: [{ port: 1, targetPort: 1, nodePort: 30_003 }],
-      };
-      const rivals = await Promise.all(clients.map((client, at) => make(client, `chosen-${at}`, chosen)));
-      assert.deepEqual(rivals.toSorted(), ["Invalid", "Invalid", "made"]);
-      const others = await Promise.all(
-        Array.from({ length: 18 }, (_, at) =>
-          make(clients[at % 3]!, `any-${at}`, at < 12 ? { type: "NodePort" } : {}),
-        ),
-      );
-      assert.equal(others.filter((each) => each === "InternalError").length, 6, "the range is full");
-      const { items } = await clients[0]!.of(kinds.services).list({ namespace: "default" });
-      const addresses = items.map(({ spec }) => spec.clusterIP);
-      const ports = items.flatMap(({ spec }) => spec.ports!.flatMap(({ nodePort }) => nodePort ?? []));
-      assert.equal(addresses.length, 14);
-      assert.deepEqual([new Set(addresses).size, new Set(ports).size], [addresses.length, ports.length]);
-      assert.equal(await promises(several), 0);
-      // What one server gives back another can give at once.
-      for (const [at, { metadata }] of items.entries())
-        if (metadata.name !== "orch")
-          await clients[at % 3]!.of(kinds.services).delete(metadata.name!, { namespace: "default" });
-    }
-  },
-);
+test("servers that share a store give every address and port once, to the last, chosen or not", async () => {
+  await using several = await startSeveral(3, { flags });
+  const clients = several.servers.map(({ client }) => client);
+  for (let round = 0; round < 3; round++) {
+    // Fourteen addresses, one of which the servers have themselves; ten ports.
+    const chosen = {
+      clusterIP: "10.7.0.9",
+      type: "NodePort",
+      ports: [{ port: 1, targetPort: 1, nodePort: 30_003 }],
+    };
+    const rivals = await Promise.all(clients.map((client, at) => make(client, `chosen-${at}`, chosen)));
+    assert.deepEqual(rivals.toSorted(), ["Invalid", "Invalid", "made"]);
+    const others = await Promise.all(
+      Array.from({ length: 18 }, (_, at) =>
+        make(clients[at % 3]!, `any-${at}`, at < 12 ? { type: "NodePort" } : {}),
+      ),
+    );
+    assert.equal(others.filter((each) => each === "InternalError").length, 6, "the range is full");
+    const { items } = await clients[0]!.of(kinds.services).list({ namespace: "default" });
+    const addresses = items.map(({ spec }) => spec.clusterIP);
+    const ports = items.flatMap(({ spec }) => spec.ports!.flatMap(({ nodePort }) => nodePort ?? []));
+    assert.equal(addresses.length, 14);
+    assert.deepEqual([new Set(addresses).size, new Set(ports).size], [addresses.length, ports.length]);
+    assert.equal(await promises(several), 0);
+    // What one server gives back another can give at once.
+    for (const [at, { metadata }] of items.entries())
+      if (metadata.name !== "orch")
+        await clients[at % 3]!.of(kinds.services).delete(metadata.name!, { namespace: "default" });
+  }
+});
 
-test(
-  "a change that wants what a new service wants gets it, or the new one does",
-  { timeout: 60_000 },
-  async () => {
-    await using several = await startSeveral(2, { flags });
-    const [one, other] = several.servers.map(({ client }) => client) as [ApiClient, ApiClient];
-    assert.equal(await make(one, "web"), "made");
-    const ports = [{ port: 1, targetPort: 1, nodePort: 30_001 }];
-    const change = outcome(
-      other
-        .of(kinds.services)
-        .patch("web", "merge", { spec: { type: "NodePort", ports } }, { namespace: "default" }),
-    );
-    assert.deepEqual(
-      (await Promise.all([change, make(one, "late", { type: "NodePort", ports })])).toSorted(),
-      ["Invalid", "made"],
-    );
-    // A change that keeps what it has asks nobody.
-    const { revision } = await several.store.status();
-    await other
+test("a change that wants what a new service wants gets it, or the new one does", async () => {
+  await using several = await startSeveral(2, { flags });
+  const [one, other] = several.servers.map(({ client }) => client) as [ApiClient, ApiClient];
+  assert.equal(await make(one, "web"), "made");
+  const ports = [{ port: 1, targetPort: 1, nodePort: 30_001 }];
+  const change = outcome(
+    other
       .of(kinds.services)
-      .patch("web", "merge", { metadata: { labels: { a: "b" } } }, { namespace: "default" });
-    assert.equal((await several.store.status()).revision, revision + 1);
-  },
-);
+      .patch("web", "merge", { spec: { type: "NodePort", ports } }, { namespace: "default" }),
+  );
+  assert.deepEqual((await Promise.all([change, make(one, "late", { type: "NodePort", ports })])).toSorted(), [
+    "Invalid",
+    "made",
+  ]);
+  // A change that keeps what it has asks nobody.
+  const { revision } = await several.store.status();
+  await other
+    .of(kinds.services)
+    .patch("web", "merge", { metadata: { labels: { a: "b" } } }, { namespace: "default" });
+  assert.equal((await several.store.status()).revision, revision + 1);
+});
 
-test(
-  "a server whose watch hangs gives nothing that it cannot know to be free",
-  { timeout: 60_000 },
-  async () => {
-    const clock = virtualClock(Date.now());
-    await using several = await startSeveral(2, { flags, clock });
-    const [one, other] = several.servers as [Several["servers"][0], Several["servers"][0]];
-    other.holdWatch();
-    assert.equal(await make(one.client, "a", { clusterIP: "10.7.0.9" }), "made");
-    const late = make(other.client, "b", { clusterIP: "10.7.0.9" });
-    await turns();
-    other.letGo();
-    assert.equal(await late, "Invalid");
-    other.holdWatch();
-    const stuck = make(other.client, "c", { clusterIP: "10.7.0.10" });
-    await turns();
-    await clock.advance(10_000);
-    assert.equal(await stuck, "Timeout");
-    other.letGo();
-    assert.equal(await make(one.client, "c", { clusterIP: "10.7.0.10" }), "made");
-  },
-);
+test("a server whose watch hangs gives nothing that it cannot know to be free", async () => {
+  const clock = virtualClock(Date.now());
+  await using several = await startSeveral(2, { flags, clock });
+  const [one, other] = several.servers as [Several["servers"][0], Several["servers"][0]];
+  other.holdWatch();
+  assert.equal(await make(one.client, "a", { clusterIP: "10.7.0.9" }), "made");
+  const late = make(other.client, "b", { clusterIP: "10.7.0.9" });
+  await turns();
+  other.letGo();
+  assert.equal(await late, "Invalid");
+  other.holdWatch();
+  const stuck = make(other.client, "c", { clusterIP: "10.7.0.10" });
+  await turns();
+  await clock.advance(10_000);
+  assert.equal(await stuck, "Timeout");
+  other.letGo();
+  assert.equal(await make(one.client, "c", { clusterIP: "10.7.0.10" }), "made");
+});
 
 test("a server that hangs between promise and write has lost both", async () => {
   const clock = virtualClock(Date.now());
@@ -126,29 +114,25 @@ test("a server that hangs between promise and write has lost both", async () => 
   });
 });
 
-test(
-  "what is refused for another reason is free again, and a dry run takes nothing",
-  { timeout: 60_000 },
-  async () => {
-    await using several = await startSeveral(2, { flags });
-    const [one, other] = several.servers.map(({ client }) => client) as [ApiClient, ApiClient];
-    const chosen = { clusterIP: "10.7.0.9" };
-    const { revision } = await several.store.status();
-    await one.of(kinds.services).create(draft("dry", chosen), { dryRun: true });
-    assert.equal((await several.store.status()).revision, revision);
-    assert.equal(await make(one, "bad", { ...chosen, ports: [{ port: 70_000, targetPort: 1 }] }), "Invalid");
-    await turns();
-    assert.equal(await promises(several), 0);
-    assert.equal(await make(other, "good", chosen), "made");
-    // The same name at the same time: one of them is there already.
-    const same = await Promise.all(
-      [one, other].map((client) => make(client, "twin", { clusterIP: "10.7.0.10" })),
-    );
-    assert.deepEqual(same.toSorted(), ["AlreadyExists", "made"]);
-    await turns();
-    assert.equal(await promises(several), 0);
-  },
-);
+test("what is refused for another reason is free again, and a dry run takes nothing", async () => {
+  await using several = await startSeveral(2, { flags });
+  const [one, other] = several.servers.map(({ client }) => client) as [ApiClient, ApiClient];
+  const chosen = { clusterIP: "10.7.0.9" };
+  const { revision } = await several.store.status();
+  await one.of(kinds.services).create(draft("dry", chosen), { dryRun: true });
+  assert.equal((await several.store.status()).revision, revision);
+  assert.equal(await make(one, "bad", { ...chosen, ports: [{ port: 70_000, targetPort: 1 }] }), "Invalid");
+  await turns();
+  assert.equal(await promises(several), 0);
+  assert.equal(await make(other, "good", chosen), "made");
+  // The same name at the same time: one of them is there already.
+  const same = await Promise.all(
+    [one, other].map((client) => make(client, "twin", { clusterIP: "10.7.0.10" })),
+  );
+  assert.deepEqual(same.toSorted(), ["AlreadyExists", "made"]);
+  await turns();
+  assert.equal(await promises(several), 0);
+});
 
 test("a server that writes down who is there late writes down also those who came meanwhile", async () => {
   const clock = virtualClock(Date.now());

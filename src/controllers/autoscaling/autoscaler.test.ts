@@ -93,21 +93,17 @@ for (const [isOn, text] of [
   ],
   [false, /first error is: ContainerResource metric type is not supported: disabled by the feature gate$/],
 ] as const)
-  test(
-    `metrics of containers are ${isOn ? "" : "not "}asked for, with HPAContainerMetrics=${isOn}`,
-    { timeout: 60_000 },
-    () => {
-      const target = { type: "AverageValue", averageValue: "1" };
-      return withAutoscaler(
-        { type: "ContainerResource", containerResource: { name: "cpu", container: "c", target } },
-        async (client, until) => {
-          const event = await until(async () => {
-            const { items } = await client.of(kinds.events).list({ namespace });
-            return items.find(({ reason }) => reason === "FailedComputeMetricsReplicas");
-          });
-          assert.match(event.note ?? "", text);
-        },
-        { HPAContainerMetrics: isOn },
-      );
-    },
-  );
+  test(`metrics of containers are ${isOn ? "" : "not "}asked for, with HPAContainerMetrics=${isOn}`, () => {
+    const target = { type: "AverageValue", averageValue: "1" };
+    return withAutoscaler(
+      { type: "ContainerResource", containerResource: { name: "cpu", container: "c", target } },
+      async (client, until) => {
+        const event = await until(async () => {
+          const { items } = await client.of(kinds.events).list({ namespace });
+          return items.find(({ reason }) => reason === "FailedComputeMetricsReplicas");
+        });
+        assert.match(event.note ?? "", text);
+      },
+      { HPAContainerMetrics: isOn },
+    );
+  });

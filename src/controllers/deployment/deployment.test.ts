@@ -15,41 +15,37 @@ const draft = (image: string) => ({
   },
 });
 
-test(
-  "a deployment makes a replica set, its pods, and another set for another template",
-  { timeout: 60_000 },
-  () =>
-    withController([deploymentController, replicaSetController], async ({ client }) => {
-      const deployments = client.of(kinds.deployments);
-      await deployments.create(draft("one") as never);
-      const pods = await until(async () => {
-        const { items } = await client.of(kinds.pods).list({ namespace });
-        return items.length === 2 && items;
-      });
-      assert.match(pods[0]!.metadata.name!, /^web-[a-z0-9]+-[a-z0-9]{5}$/);
-      const revised = await until(async () => {
-        const found = await deployments.get("web", { namespace });
-        return found.metadata.annotations && found.status.observedGeneration === 1 && found;
-      });
-      assert.equal(revised.metadata.annotations?.["deployment.orch.io/revision"], "1");
-      await deployments.patch(
-        "web",
-        "merge",
-        { spec: { template: { spec: { containers: [{ name: "c", image: "two" }] } } } },
-        { namespace },
-      );
-      const sets = await until(async () => {
-        const { items } = await client.of(kinds.replicaSets).list({ namespace });
-        return items.length === 2 && items;
-      });
-      assert.deepEqual(
-        sets
-          .map(({ metadata }) => metadata.annotations?.["deployment.orch.io/revision"] ?? "")
-          .toSorted((x, y) => (x < y ? -1 : 1)),
-        ["1", "2"],
-      );
-    }),
-);
+test("a deployment makes a replica set, its pods, and another set for another template", () =>
+  withController([deploymentController, replicaSetController], async ({ client }) => {
+    const deployments = client.of(kinds.deployments);
+    await deployments.create(draft("one") as never);
+    const pods = await until(async () => {
+      const { items } = await client.of(kinds.pods).list({ namespace });
+      return items.length === 2 && items;
+    });
+    assert.match(pods[0]!.metadata.name!, /^web-[a-z0-9]+-[a-z0-9]{5}$/);
+    const revised = await until(async () => {
+      const found = await deployments.get("web", { namespace });
+      return found.metadata.annotations && found.status.observedGeneration === 1 && found;
+    });
+    assert.equal(revised.metadata.annotations?.["deployment.orch.io/revision"], "1");
+    await deployments.patch(
+      "web",
+      "merge",
+      { spec: { template: { spec: { containers: [{ name: "c", image: "two" }] } } } },
+      { namespace },
+    );
+    const sets = await until(async () => {
+      const { items } = await client.of(kinds.replicaSets).list({ namespace });
+      return items.length === 2 && items;
+    });
+    assert.deepEqual(
+      sets
+        .map(({ metadata }) => metadata.annotations?.["deployment.orch.io/revision"] ?? "")
+        .toSorted((x, y) => (x < y ? -1 : 1)),
+      ["1", "2"],
+    );
+  }));
 
 test("the annotation for it rolls a deployment back, and goes", () =>
   withController([deploymentController, replicaSetController], async ({ client }) => {

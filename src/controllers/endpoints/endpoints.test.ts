@@ -117,31 +117,27 @@ test("a slice holds a service's pods, without those whose node is not known", ()
     assert.equal(slice!.metadata.labels?.["team"], "x");
   }));
 
-test(
-  "endpoints of a service without selector are mirrored until they ask not to be",
-  { timeout: 60_000 },
-  () =>
-    withController(endpointSliceMirroringController, async ({ client }) => {
-      await createService(client, {});
-      await client.of(kinds.endpoints).create({
-        metadata: { name: "web", namespace },
-        subsets: [{ addresses: [{ ip: "10.2.0.1" }], ports: [{ port: 80 }] }],
-      });
-      const slices = async () => (await client.of(kinds.endpointSlices).list({ namespace })).items;
-      const [slice] = await until(async () => {
-        const found = await slices();
-        return found.length === 1 && found;
-      });
-      assert.deepEqual(
-        slice!.endpoints!.map(({ addresses }) => addresses),
-        [["10.2.0.1"]],
-      );
-      assert.equal(slice!.metadata.ownerReferences?.[0]?.kind, "Endpoints");
-      const labels = { "endpointslice.orch.io/skip-mirror": "true" };
-      await client.of(kinds.endpoints).patch("web", "merge", { metadata: { labels } }, { namespace });
-      await until(async () => (await slices()).length === 0);
-    }),
-);
+test("endpoints of a service without selector are mirrored until they ask not to be", () =>
+  withController(endpointSliceMirroringController, async ({ client }) => {
+    await createService(client, {});
+    await client.of(kinds.endpoints).create({
+      metadata: { name: "web", namespace },
+      subsets: [{ addresses: [{ ip: "10.2.0.1" }], ports: [{ port: 80 }] }],
+    });
+    const slices = async () => (await client.of(kinds.endpointSlices).list({ namespace })).items;
+    const [slice] = await until(async () => {
+      const found = await slices();
+      return found.length === 1 && found;
+    });
+    assert.deepEqual(
+      slice!.endpoints!.map(({ addresses }) => addresses),
+      [["10.2.0.1"]],
+    );
+    assert.equal(slice!.metadata.ownerReferences?.[0]?.kind, "Endpoints");
+    const labels = { "endpointslice.orch.io/skip-mirror": "true" };
+    await client.of(kinds.endpoints).patch("web", "merge", { metadata: { labels } }, { namespace });
+    await until(async () => (await slices()).length === 0);
+  }));
 
 test("a slice keeps its name when its last pod goes", () =>
   withController(endpointSliceController, async ({ client }) => {

@@ -65,26 +65,22 @@ for (const [isOn, count] of [
   [true, undefined],
   [false, 1],
 ] as const)
-  test(
-    `a deleted pod of a job with a policy counts ${isOn ? "once it has failed" : "at once"}, with PodDisruptionConditions=${isOn}`,
-    { timeout: 60_000 },
-    () =>
-      withJob({ podFailurePolicy: policy }, { PodDisruptionConditions: isOn }, async (cluster) => {
-        const { client, until } = cluster;
-        const pod = await firstPod(cluster);
-        const [pods, jobs] = [client.of(kinds.pods), client.of(kinds.jobs)];
-        const name = pod.metadata.name!;
-        const keep = { metadata: { finalizers: ["test.io/keep", ...(pod.metadata.finalizers ?? [])] } };
-        await pods.patch(name, "merge", keep, { namespace });
-        await pods.delete(name, { namespace, graceSeconds: 30 });
-        if (count === undefined) {
-          await until(async () => ((await jobs.get("j", { namespace })).status.active ?? 0) === 1);
-          const { status } = await jobs.get("j", { namespace });
-          assert.equal(status.failed, undefined);
-          const failed = { status: { phase: "Failed" } };
-          await pods.patch(name, "merge", failed, { namespace, subresource: "status" });
-        }
-        await until(async () => (await jobs.get("j", { namespace })).status.failed === 1);
-        await pods.patch(name, "merge", { metadata: { finalizers: null } }, { namespace });
-      }),
-  );
+  test(`a deleted pod of a job with a policy counts ${isOn ? "once it has failed" : "at once"}, with PodDisruptionConditions=${isOn}`, () =>
+    withJob({ podFailurePolicy: policy }, { PodDisruptionConditions: isOn }, async (cluster) => {
+      const { client, until } = cluster;
+      const pod = await firstPod(cluster);
+      const [pods, jobs] = [client.of(kinds.pods), client.of(kinds.jobs)];
+      const name = pod.metadata.name!;
+      const keep = { metadata: { finalizers: ["test.io/keep", ...(pod.metadata.finalizers ?? [])] } };
+      await pods.patch(name, "merge", keep, { namespace });
+      await pods.delete(name, { namespace, graceSeconds: 30 });
+      if (count === undefined) {
+        await until(async () => ((await jobs.get("j", { namespace })).status.active ?? 0) === 1);
+        const { status } = await jobs.get("j", { namespace });
+        assert.equal(status.failed, undefined);
+        const failed = { status: { phase: "Failed" } };
+        await pods.patch(name, "merge", failed, { namespace, subresource: "status" });
+      }
+      await until(async () => (await jobs.get("j", { namespace })).status.failed === 1);
+      await pods.patch(name, "merge", { metadata: { finalizers: null } }, { namespace });
+    }));

@@ -6,35 +6,31 @@ import { jobController } from "./job.ts";
 
 const namespace = "default";
 
-test(
-  "a job's pod carries the finalizer until it is counted, then the job is complete",
-  { timeout: 60_000 },
-  () =>
-    withTimedController(jobController, async ({ client, until }) => {
-      const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
-      await jobs.create({
-        metadata: { name: "j", namespace },
-        spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } },
-      } as never);
-      const pod = await until(async () => (await pods.list({ namespace })).items[0]);
-      assert.deepEqual(pod.metadata.finalizers, ["batch.orch.io/job-tracking"]);
-      await pods.patch(
-        pod.metadata.name!,
-        "merge",
-        { status: { phase: "Succeeded" } },
-        { namespace, subresource: "status" },
-      );
-      const done = await until(async () => {
-        const job = await jobs.get("j", { namespace });
-        return job.status.completionTime ? job : undefined;
-      });
-      assert.deepEqual(
-        [done.status.succeeded, done.status.conditions?.map(({ type }) => type)],
-        [1, ["Complete"]],
-      );
-      assert.equal((await pods.get(pod.metadata.name!, { namespace })).metadata.finalizers, undefined);
-    }),
-);
+test("a job's pod carries the finalizer until it is counted, then the job is complete", () =>
+  withTimedController(jobController, async ({ client, until }) => {
+    const [jobs, pods] = [client.of(kinds.jobs), client.of(kinds.pods)];
+    await jobs.create({
+      metadata: { name: "j", namespace },
+      spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } },
+    } as never);
+    const pod = await until(async () => (await pods.list({ namespace })).items[0]);
+    assert.deepEqual(pod.metadata.finalizers, ["batch.orch.io/job-tracking"]);
+    await pods.patch(
+      pod.metadata.name!,
+      "merge",
+      { status: { phase: "Succeeded" } },
+      { namespace, subresource: "status" },
+    );
+    const done = await until(async () => {
+      const job = await jobs.get("j", { namespace });
+      return job.status.completionTime ? job : undefined;
+    });
+    assert.deepEqual(
+      [done.status.succeeded, done.status.conditions?.map(({ type }) => type)],
+      [1, ["Complete"]],
+    );
+    assert.equal((await pods.get(pod.metadata.name!, { namespace })).metadata.finalizers, undefined);
+  }));
 
 test("while a failed pod is not replaced yet, the status counts no pod as active", () =>
   withTimedController(jobController, async ({ client, until }) => {

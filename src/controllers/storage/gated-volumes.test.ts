@@ -21,42 +21,37 @@ for (const [isOn, storageClass] of [
   [true, "late"],
   [false, undefined],
 ] as const)
-  test(
-    `a claim without a class ${isOn ? "gets" : "does not get"} a default that comes later, with RetroactiveDefaultStorageClass=${isOn}`,
-    { timeout: 60_000 },
-    () =>
-      withTimedController(
-        (context) => volumeBinderController(context),
-        async ({ client, until }) => {
-          const claims = client.of(kinds.persistentVolumeClaims);
-          const events = client.of(kinds.events);
-          const told = async (name: string): Promise<boolean> =>
-            (await events.list({ namespace })).items.some(
-              ({ reason, regarding }) => reason === "FailedBinding" && regarding?.name === name,
-            );
-          await claims.create({ metadata: { name: "c", namespace }, spec: claimSpec });
-          await until(() => told("c"));
-          await client.of(kinds.storageClasses).create({
-            metadata: {
-              name: "late",
-              annotations: { [dialects.orch.names.annotations.defaultStorageClass]: "true" },
-            },
-            provisioner: "ext.example",
-          });
-          // One that names no class on purpose comes after it in the queue.
-          await claims.create({
-            metadata: { name: "none", namespace },
-            spec: { ...claimSpec, storageClassName: "" },
-          });
-          await until(() => told("none"));
-          const classOf = async () =>
-            (await claims.get("c", { namespace })).spec.storageClassName ?? undefined;
-          if (isOn) await until(async () => (await classOf()) !== undefined);
-          assert.equal(await classOf(), storageClass);
-        },
-        { RetroactiveDefaultStorageClass: isOn },
-      ),
-  );
+  test(`a claim without a class ${isOn ? "gets" : "does not get"} a default that comes later, with RetroactiveDefaultStorageClass=${isOn}`, () =>
+    withTimedController(
+      (context) => volumeBinderController(context),
+      async ({ client, until }) => {
+        const claims = client.of(kinds.persistentVolumeClaims);
+        const events = client.of(kinds.events);
+        const told = async (name: string): Promise<boolean> =>
+          (await events.list({ namespace })).items.some(
+            ({ reason, regarding }) => reason === "FailedBinding" && regarding?.name === name,
+          );
+        await claims.create({ metadata: { name: "c", namespace }, spec: claimSpec });
+        await until(() => told("c"));
+        await client.of(kinds.storageClasses).create({
+          metadata: {
+            name: "late",
+            annotations: { [dialects.orch.names.annotations.defaultStorageClass]: "true" },
+          },
+          provisioner: "ext.example",
+        });
+        // One that names no class on purpose comes after it in the queue.
+        await claims.create({
+          metadata: { name: "none", namespace },
+          spec: { ...claimSpec, storageClassName: "" },
+        });
+        await until(() => told("none"));
+        const classOf = async () => (await claims.get("c", { namespace })).spec.storageClassName ?? undefined;
+        if (isOn) await until(async () => (await classOf()) !== undefined);
+        assert.equal(await classOf(), storageClass);
+      },
+      { RetroactiveDefaultStorageClass: isOn },
+    ));
 
 const { volumeReclaim, externalReclaim } = dialects.kubernetes.names.finalizers;
 const kept: [name: string, provisioner: string, policy: string, before: string[], after: string[]][] = [
@@ -81,76 +76,68 @@ for (const [name, provisioner, policy, before, after] of kept)
   });
 
 for (const isOn of [true, false])
-  test(
-    `a volume that is deleted before its claim ${isOn ? "takes its folder with it" : "leaves its folder"}, with HonorPVReclaimPolicy=${isOn}`,
-    { timeout: 60_000 },
-    () =>
-      withProvisioner(
-        async ({ client }, folder) => {
-          await ensureLocalPathClass(client);
-          const [claims, volumes] = [
-            client.of(kinds.persistentVolumeClaims),
-            client.of(kinds.persistentVolumes),
-          ];
-          const { metadata } = await createClaim(client, "data", "n1");
-          const name = `pvc-${metadata.uid}`;
-          await until(async () => (await claims.get("data", { namespace })).status.phase === "Bound");
-          const { volumeReclaim: mark, volumeProtection } = dialects.orch.names.finalizers;
-          const finalizers = [...(isOn ? [mark] : []), volumeProtection].toSorted();
-          await until(async () => {
-            const found = (await volumes.get(name)).metadata.finalizers ?? [];
-            return JSON.stringify(found.toSorted()) === JSON.stringify(finalizers);
-          });
-          await volumes.delete(name);
-          await claims.delete("data", { namespace });
-          await until(() => gone(volumes.get(name)));
-          assert.equal(existsSync(join(folder, name)), !isOn);
-        },
-        { HonorPVReclaimPolicy: isOn },
-      ),
-  );
+  test(`a volume that is deleted before its claim ${isOn ? "takes its folder with it" : "leaves its folder"}, with HonorPVReclaimPolicy=${isOn}`, () =>
+    withProvisioner(
+      async ({ client }, folder) => {
+        await ensureLocalPathClass(client);
+        const [claims, volumes] = [
+          client.of(kinds.persistentVolumeClaims),
+          client.of(kinds.persistentVolumes),
+        ];
+        const { metadata } = await createClaim(client, "data", "n1");
+        const name = `pvc-${metadata.uid}`;
+        await until(async () => (await claims.get("data", { namespace })).status.phase === "Bound");
+        const { volumeReclaim: mark, volumeProtection } = dialects.orch.names.finalizers;
+        const finalizers = [...(isOn ? [mark] : []), volumeProtection].toSorted();
+        await until(async () => {
+          const found = (await volumes.get(name)).metadata.finalizers ?? [];
+          return JSON.stringify(found.toSorted()) === JSON.stringify(finalizers);
+        });
+        await volumes.delete(name);
+        await claims.delete("data", { namespace });
+        await until(() => gone(volumes.get(name)));
+        assert.equal(existsSync(join(folder, name)), !isOn);
+      },
+      { HonorPVReclaimPolicy: isOn },
+    ));
 
 for (const isOn of [true, false])
-  test(
-    `a node out of service ${isOn ? "loses" : "keeps"} volumes that it still uses, with NodeOutOfServiceVolumeDetach=${isOn}`,
-    { timeout: 60_000 },
-    async () => {
-      const clock = virtualClock(Date.now());
-      const { annotations: names, taints: taintNames, volumes: volumeNames } = dialects.orch.names;
-      await withController(
-        attachDetachController,
-        async ({ client }) => {
-          const nodes = client.of(kinds.nodes);
-          const attachments = client.of(kinds.volumeAttachments);
-          await nodes.create({
-            metadata: { name: "n1", annotations: { [names.controllerManagedAttach]: "true" } },
-            spec: { taints: [{ key: taintNames.outOfService, value: "x", effect: "NoExecute" }] },
-          });
-          const csi = { driver: "d.example.com", volumeHandle: "h" };
-          const volumesInUse = [`${volumeNames.csiPrefix}${csi.driver}^h`];
-          await nodes.patch("n1", "merge", { status: { volumesInUse } }, { subresource: "status" });
-          await client.of(kinds.persistentVolumes).create({
-            metadata: { name: "v" },
-            spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, csi },
-          });
-          const name = attachmentName("h", csi.driver, "n1");
-          await attachments.create({
-            metadata: { name },
-            spec: { attacher: csi.driver, nodeName: "n1", source: { persistentVolumeName: "v" } },
-          });
-          if (isOn) return void (await until(() => gone(attachments.get(name))));
-          // Six minutes are left to a node that is not ready.
-          for (let minute = 0; minute < 5; minute++) {
-            await clock.advance(60_000);
-            assert.ok(await orNone(attachments.get(name)));
-          }
-          await until(async () => {
-            await clock.advance(60_000);
-            return await gone(attachments.get(name));
-          });
-        },
-        clock,
-        { NodeOutOfServiceVolumeDetach: isOn },
-      );
-    },
-  );
+  test(`a node out of service ${isOn ? "loses" : "keeps"} volumes that it still uses, with NodeOutOfServiceVolumeDetach=${isOn}`, async () => {
+    const clock = virtualClock(Date.now());
+    const { annotations: names, taints: taintNames, volumes: volumeNames } = dialects.orch.names;
+    await withController(
+      attachDetachController,
+      async ({ client }) => {
+        const nodes = client.of(kinds.nodes);
+        const attachments = client.of(kinds.volumeAttachments);
+        await nodes.create({
+          metadata: { name: "n1", annotations: { [names.controllerManagedAttach]: "true" } },
+          spec: { taints: [{ key: taintNames.outOfService, value: "x", effect: "NoExecute" }] },
+        });
+        const csi = { driver: "d.example.com", volumeHandle: "h" };
+        const volumesInUse = [`${volumeNames.csiPrefix}${csi.driver}^h`];
+        await nodes.patch("n1", "merge", { status: { volumesInUse } }, { subresource: "status" });
+        await client.of(kinds.persistentVolumes).create({
+          metadata: { name: "v" },
+          spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, csi },
+        });
+        const name = attachmentName("h", csi.driver, "n1");
+        await attachments.create({
+          metadata: { name },
+          spec: { attacher: csi.driver, nodeName: "n1", source: { persistentVolumeName: "v" } },
+        });
+        if (isOn) return void (await until(() => gone(attachments.get(name))));
+        // Six minutes are left to a node that is not ready.
+        for (let minute = 0; minute < 5; minute++) {
+          await clock.advance(60_000);
+          assert.ok(await orNone(attachments.get(name)));
+        }
+        await until(async () => {
+          await clock.advance(60_000);
+          return await gone(attachments.get(name));
+        });
+      },
+      clock,
+      { NodeOutOfServiceVolumeDetach: isOn },
+    );
+  });
