@@ -18,13 +18,16 @@ export async function fetchDescription(
   access: BackendAccess & { readonly dialect: Dialect },
   signal: AbortSignal,
 ): Promise<RemoteDescription | undefined> {
-  const fetched = async (path: string): Promise<Json | undefined> => {
+  const fetched = async (path: string): Promise<{ status: number; document: Json | undefined }> => {
     const headers = { accept: "application/json", "x-remote-user": user };
     const { status, text } = await fetchDocument(service, { path, mostBytes, headers }, access, signal);
-    return status === 200 ? parsed(text) : undefined;
+    return { status, document: status === 200 ? parsed(text) : undefined };
   };
-  const v2 = await fetched("/openapi/v2");
-  const v3 = urlsIn(await fetched("/openapi/v3"));
+  const older = (await fetched("/openapi/v2")).document;
+  const v2 = older && isWellFormed(older) ? older : undefined;
+  const newer = await fetched("/openapi/v3");
+  // Only a server that has no such documents at all has them made from the older one.
+  const v3 = newer.status === 404 ? undefined : urlsIn(newer.document);
   const discovered = await fetchDiscovery(service, access, signal);
   return v2 || v3 || discovered
     ? { ...(v2 && { v2 }), ...(v3 && { v3 }), ...(discovered && { discovered }) }
@@ -72,14 +75,21 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Where the documents are, by name: `apis/example.com/v1`; an index without any lists none. */
-function urlsIn(index: Json | undefined): ReadonlyMap<string, string> | undefined {
-  if (!index) return undefined;
-  const paths = index["paths"] ?? {};
-  const found = new Map<string, string>();
-  for (const [name, item] of Object.entries(paths)) {
-    const { serverRelativeURL: url } = (item ?? {}) as { serverRelativeURL?: unknown };
-    if (typeof url === "string") found.set(name, url);
-  }
-  return found;
+const isObjectOrNull = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === "object" && !Array.isArray(value));
+
+/** Whether paths and definitions are what they must be: else nothing of the document counts. */
+const isWellFormed = (document: Json): boolean =>
+  [document["paths"], document["definitions"]].every(
+    (part) => isObjectOrNull(part) && Object.values(part ?? {}).every(isObjectOrNull),
+  );
+
+/** Where the documents are, by name: `apis/example.com/v1`; none in an index that cannot be read. */
+function urlsIn(index: Json | undefined): ReadonlyMap<string, string> {
+  const entries = Object.entries((index?.["paths"] ?? {}) as Record<string, Json | null>);
+  const urls = entries.map(([name, item]) => [name, item?.["serverRelativeURL"] ?? ""] as const);
+  const readable = urls.every(([, url]) => typeof url === "string");
+  return new Map(
+    readable && entries.every(([, item]) => isObjectOrNull(item)) ? (urls as [string, string][]) : [],
+  );
 }

@@ -338,6 +338,35 @@ test("another server that fails to describe its API is asked again at the next c
   assert.equal(between.filter((path) => path.startsWith("/apis/")).length, 1, asked.join(" "));
 });
 
+test("of a description with a path that is none nothing is taken, and documents without a place are listed", async (t) => {
+  const group = `agg${count + 1}.example.com`;
+  const name = `apis/${group}/v1`;
+  newer = { paths: { [name]: null } };
+  paths["/apis/odd"] = 5;
+  t.after(() => {
+    newer = undefined;
+    delete paths["/apis/odd"];
+  });
+  await register();
+  await eventually(async () => {
+    const index = (await must(200, "GET", "/openapi/v3")).at("paths") as Record<string, Json>;
+    return index[name]?.["serverRelativeURL"] === "";
+  });
+  const described = (await must(200, "GET", "/openapi/v2")).at("paths") as Json;
+  assert.equal(Object.hasOwn(described, `/apis/${group}/v1/things`), false);
+});
+
+test("what another server's index of OpenAPI 3 does not tell is not made from the older document", async (t) => {
+  newer = [] as unknown as Json;
+  t.after(() => (newer = undefined));
+  const group = await register();
+  await eventually(async () =>
+    Object.hasOwn((await must(200, "GET", "/openapi/v2")).at("paths") as Json, `/apis/${group}/v1/things`),
+  );
+  const index = (await must(200, "GET", "/openapi/v3")).at("paths") as Json;
+  assert.equal(Object.hasOwn(index, `apis/${group}/v1`), false);
+});
+
 test("another server's own documents of OpenAPI 3 are listed, and asked for there", async () => {
   const name = `apis/agg${count + 1}.example.com/v1`;
   const url = `/openapi/v3/${name}?hash=ABC`;
