@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parse } from "./parser.ts";
+import { parse, parseSteps } from "./parser.ts";
 import { formatErrors } from "./source.ts";
 
 const first =
@@ -83,4 +83,16 @@ test("places behind characters of two units, and under wide ones, are those that
     formatErrors(source, errors),
     "ERROR: <input>:2:5: Syntax error: extraneous input '1' expecting <EOF>\n | '\u{1f600}' 1\n | .\uff0e..^",
   );
+});
+
+test("of a broken expression that is very long, the first fault is told", () => {
+  const long = `[${"a,".repeat(2048)}`;
+  assert.deepEqual(errorsOf(`${long}1 2] + has(1)`), ["1:4100: mismatched input '2' expecting ']'"]);
+});
+
+test("a long expression is read in steps, between which others have their turn", () => {
+  const source = `[${"a, ".repeat(30_000)}a]`;
+  let steps = 0;
+  for (const _ of parseSteps(source, { optionals: false, twoVariables: false })) steps++;
+  assert.ok(steps > 10, `${steps} steps`);
 });

@@ -1,5 +1,6 @@
 // Tokens of the expression language. One sticky pattern per class of token, so that no text is read twice.
 
+import type { Steps } from "#base";
 import { type SourceError, reportSyntax } from "./source.ts";
 
 export type TokenKind =
@@ -41,15 +42,26 @@ const matchAt = (pattern: RegExp, text: string, at: number): string | undefined 
   return pattern.exec(text)?.[0];
 };
 
-/** The tokens, the last one of kind `end`, and the characters that begin none. */
-export function tokenize(source: string): {
+export interface Tokens {
+  /** The last one is of kind `end`. */
   readonly tokens: readonly Token[];
+  /** About the characters that begin none. */
   readonly errors: SourceError[];
-} {
+}
+
+/** Others have their turn after so many characters. */
+const charactersPerStep = 8192;
+
+export function* tokenize(source: string): Steps<Tokens> {
   const tokens: Token[] = [];
   const errors: SourceError[] = [];
   let at = 0;
+  let stepEnds = charactersPerStep;
   while (true) {
+    if (at >= stepEnds) {
+      yield;
+      stepEnds = at + charactersPerStep;
+    }
     if (mayBeginBlank(source.charCodeAt(at))) at += matchAt(blank, source, at)?.length ?? 0;
     if (at >= source.length) break;
     const token = tokenAt(source, at);
