@@ -1,6 +1,6 @@
 // Device plug-ins as the settings ask for them: the manager, the socket they register at, and the directory
 // in which other plug-ins register.
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Metrics } from "#base";
 import type { AgentDeps } from "./agent-parts.ts";
 import { type DeviceManager, deviceManager } from "./devices/device-manager.ts";
@@ -16,17 +16,17 @@ export interface AgentDevices {
 }
 
 export async function devicesFrom(
-  { dialect, clock, log, machine }: AgentDeps,
+  { dialect, clock, log, machine, settings }: AgentDeps,
   parts: {
     readonly metrics: Metrics;
-    /** Where plug-ins register; the directory of the machine, whatever the agent's own root is. */
-    readonly directory: string;
     readonly isRunning: (podUid: string, container: string) => boolean;
     readonly onChange: () => void;
   },
   signal: AbortSignal,
 ): Promise<AgentDevices> {
   const { numa } = await readTopology(machine.memoryBytes);
+  // Plug-ins look for the socket at one place of the machine, whatever the agent's own root is.
+  const directory = dialect.paths.devicePlugins;
   const prefix = `${dialect.data.agentMetricPrefix}device_plugin`;
   const registrations = parts.metrics.counter({
     name: `${prefix}_registration_total`,
@@ -43,7 +43,9 @@ export async function devicesFrom(
   const manager = await deviceManager({
     clock,
     log,
-    store: checkpointStore(parts.directory),
+    // Below the agent's root, which usually is the same place: agents that share a machine must not take each
+    // other's devices for their own.
+    store: checkpointStore(join(settings.rootDir, basename(directory))),
     checkpoint: `${dialect.cli.agent}_internal_checkpoint`,
     numaNodes: numa.map(({ id }) => id),
     isRunning: parts.isRunning,
@@ -58,9 +60,9 @@ export async function devicesFrom(
     manager,
     registration,
     serve: () =>
-      registration.serve(join(parts.directory, `${dialect.cli.agent}.sock`)).catch((error: unknown) => {
+      registration.serve(join(directory, `${dialect.cli.agent}.sock`)).catch((error: unknown) => {
         log.warn("device plug-ins cannot register", {
-          directory: parts.directory,
+          directory,
           error: (error as Error).message,
         });
         return { close: async () => undefined };

@@ -68,8 +68,6 @@ export interface AgentOptions {
   /** Instead of the runtime and the server that the settings name. */
   readonly runtime?: ContainerRuntime;
   readonly client?: ApiClient;
-  /** Instead of the machine's directory of device plug-ins. */
-  readonly devicePluginDirectory?: string;
   /** Ends a start that still waits for its first certificate. */
   readonly signal?: AbortSignal;
 }
@@ -249,7 +247,6 @@ async function assemble(
     environment,
     {
       metrics,
-      directory: options.devicePluginDirectory ?? dialect.paths.devicePlugins,
       isRunning: (uid, container) =>
         cache.cached(uid)?.containers.some(({ name, state }) => name === container && state === "running") ??
         cache.has(uid),

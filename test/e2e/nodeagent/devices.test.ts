@@ -1,6 +1,8 @@
 // Device plug-ins on real containers: a plug-in, which the test itself is, gives two devices; pods have them
 // by the NUMA node they are near, and keep them over restarts of the container and of the agent.
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Pod } from "#api";
 import { kinds } from "#client";
@@ -140,6 +142,9 @@ describe("devices of plug-ins", needsCluster(), () => {
     const pod = await home.ready(await home.script(stays, wanting(1)));
     const name = pod.metadata.name!;
     const devices = await listedDevices(name);
+    // Below its own root: an agent of another root on the same machine writes another.
+    const checkpoints = readdirSync(join(cluster.agent.rootDir, "device-plugins"));
+    assert.deepEqual(checkpoints, ["nodeagent_internal_checkpoint"]);
     await restartAgent();
     assert.deepEqual(await listedDevices(name), devices);
     const other = await home.script(stays, wanting(1));
