@@ -31,16 +31,16 @@ import {
 } from "./values.ts";
 
 /** A program that cannot be made although its types are right: an illegal pattern, a conversion that must fail. */
+export class PlanError extends Error {
+  override readonly name = "PlanError";
+}
+
 /** The type of a constant that the reference takes for no index, by the name that it has there. */
 function unusableIndex(node: Expression, reference: Reference | undefined): string | undefined {
   if (reference?.kind === "type") return "*types.TypeValue";
   if (node.kind !== "literal") return undefined;
   if (node.value === null) return "types.Null";
   return node.value instanceof Uint8Array ? "types.Bytes" : undefined;
-}
-
-export class PlanError extends Error {
-  override readonly name = "PlanError";
 }
 
 export interface Plan {

@@ -69,10 +69,6 @@ export class TokenRecovery {
     this.#tokens = tokens;
   }
 
-  get recovering(): boolean {
-    return this.#recovering;
-  }
-
   token(ahead = 0): Token {
     return this.#tokens[Math.min(this.#at + ahead, this.#tokens.length - 1)]!;
   }
