@@ -11,14 +11,14 @@ export function filesToRunAgain(first, files) {
 }
 
 /**
- * The first run without what ran again, and the second one with flaky tests marked. A failure that the second
- * run does not have is flaky too, whether or not it was a test's own.
+ * The first run without what ran again, and the second one with flaky tests marked and why they failed. A failure
+ * that the second run does not have is flaky too, whether or not it was a test's own.
  */
 export function mergeRetry(first, second, { again, all }) {
   const ranAgain = ({ file }) => again.length === all.length || again.includes(file);
   const key = ({ file, name }) => `${file}\n${name}`;
   const failedBefore = first.filter(({ result }) => result === "failed");
-  const keysBefore = new Set(failedBefore.map(key));
+  const errorsBefore = new Map(failedBefore.map((each) => [key(each), each.error]));
   const keysNow = new Set(second.map(key));
   return [
     ...first.filter((each) => !ranAgain(each)),
@@ -26,7 +26,9 @@ export function mergeRetry(first, second, { again, all }) {
       .filter((each) => !keysNow.has(key(each)))
       .map((each) => ({ ...each, result: "passed", flaky: true })),
     ...second.map((each) =>
-      each.result === "passed" && keysBefore.has(key(each)) ? { ...each, flaky: true } : each,
+      each.result === "passed" && errorsBefore.has(key(each))
+        ? { ...each, flaky: true, error: errorsBefore.get(key(each)) }
+        : each,
     ),
   ];
 }

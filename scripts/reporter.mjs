@@ -67,7 +67,7 @@ const endpoint = (at) => at && (at.path ?? `${at.ip4 ?? at.ip6 ?? at.host}:${at.
 export function noteUncaught(error) {
   const name = `uncaught error: ${error?.message ?? error}`;
   const { file = "", test = "none" } = lastStarted ?? {};
-  note({ result: "failed", name, file });
+  note({ result: "failed", name, file, error: errorText(error) });
   process.stdout.write(
     `✖ ${name}  (the test that began last: ${test}, ${file})\n${indent(errorText(error))}\n`,
   );
@@ -104,6 +104,7 @@ export default async function* report(events) {
       file: where,
       milliseconds: Math.round(data.details?.duration_ms ?? 0),
       ...(result === "skipped" && { reason: typeof reason === "string" ? reason : "no reason given" }),
+      ...(result === "failed" && { error: errorText(data.details?.error) }),
     });
     if (result === "failed")
       yield `✖ ${name}  (${where}:${data.line ?? 0})\n${indent(errorText(data.details?.error))}\n`;

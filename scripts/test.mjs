@@ -164,7 +164,7 @@ function finish() {
   const skipped = results.filter(({ result }) => result === "skipped");
   const flaky = results.filter((result) => result.flaky);
   if (flaky.length)
-    console.log(`\nFlaky (failed, then passed): ${flaky.length}\n${flaky.map(line).join("\n")}`);
+    console.log(`\nFlaky (failed, then passed): ${flaky.length}\n${flaky.map(withError).join("\n")}`);
   const refusal = tooManyFlaky(flaky);
   if (refusal) console.log(refusal);
   if (failed.length) console.log(`\nFailed:\n${failed.map(line).join("\n")}`);
@@ -173,6 +173,11 @@ function finish() {
   process.exitCode = failed.length || refusal ? 1 : 0;
 }
 
+/** Whoever sees no more than the end of a long log still sees why. */
+function withError(result) {
+  const error = (result.error ?? "").split("\n").slice(0, 25);
+  return [line(result), ...error.map((each) => `      ${each}`)].join("\n");
+}
 function line({ name, file, reason }) {
   return `  ${name}${file && ` (${file})`}${reason ? `: ${reason}` : ""}`;
 }

@@ -7,6 +7,8 @@ interface Result {
   readonly name: string;
   readonly file: string;
   readonly flaky?: boolean;
+  /** Why it failed. */
+  readonly error?: string;
 }
 interface Flaky {
   filesToRunAgain(first: readonly Result[], files: readonly string[]): string[];
@@ -22,14 +24,15 @@ const { filesToRunAgain, mergeRetry, tooManyFlaky } = (await import(script)) as 
 const result = (name: string, file: string, said = "passed"): Result => ({ name, file, result: said });
 
 test("a test that failed and then passes is flaky, the others of its file are not", () => {
-  const first = [result("a", "x", "failed"), result("b", "x"), result("c", "y")];
+  const failed = { ...result("a", "x", "failed"), error: "1 is not 2" };
+  const first = [failed, result("b", "x"), result("c", "y")];
   const merged = mergeRetry(first, [result("a", "x"), result("b", "x")], { again: ["x"], all: ["x", "y"] });
   assert.deepEqual(
-    merged.map(({ name, result: said, flaky = false }) => [name, said, flaky]),
+    merged.map(({ name, result: said, flaky = false, error = "" }) => [name, said, flaky, error]),
     [
-      ["c", "passed", false],
-      ["a", "passed", true],
-      ["b", "passed", false],
+      ["c", "passed", false, ""],
+      ["a", "passed", true, "1 is not 2"],
+      ["b", "passed", false, ""],
     ],
   );
 });

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -62,6 +63,13 @@ function up(...flags: string[]): Running {
     });
   return { child, text: () => text, says, ended };
 }
+/** How a program ended and what it said, in one piece or two. */
+interface Ended {
+  readonly code: number | null;
+  readonly text?: string;
+  readonly stdout?: string;
+  readonly stderr?: string;
+}
 const run = async (...args: string[]): Promise<{ code: number; text: string }> => {
   try {
     const { stdout, stderr } = await promisify(execFile)(orch, args, { timeout: 240_000 });
@@ -113,37 +121,41 @@ test(
     const copy = join(folder, "admin.conf");
     copyFileSync(config, copy);
     const use = (...args: string[]) => kubectl(copy, args);
-    assert.equal((await use("create", "configmap", "kept")).code, 0);
+    const done = ({ code, stdout = "", stderr = "", text = stdout + stderr }: Ended): string => {
+      assert.equal(code, 0, text);
+      return text;
+    };
+    done(await use("create", "configmap", "kept"));
 
     const link = linkIn(first.text());
     assert.equal(await opened(link), 200);
     assert.equal(await opened(link), 401);
-    assert.equal(await opened(linkIn((await run("ui", `--data-dir=${data}`)).text)), 200);
+    assert.equal(await opened(linkIn(done(await run("ui", `--data-dir=${data}`)))), 200);
 
     const second = await run("up", `--data-dir=${data}`);
     assert.equal(second.code, 1);
     assert.match(second.text, /is up already/);
 
     const backup = join(folder, "backup.db");
-    assert.deepEqual((await run("store", "backup", backup, `--data-dir=${data}`)).code, 0);
+    done(await run("store", "backup", backup, `--data-dir=${data}`));
     assert.equal((await run("store", "backup", backup, `--data-dir=${data}`)).code, 1);
 
     first.child.kill("SIGINT");
-    assert.equal(await first.ended, 0);
+    assert.equal(await first.ended, 0, first.text());
 
     const again = up();
     await again.says(`ready on https://127.0.0.1:${port}`);
     await again.says("Stop with Ctrl-C");
-    assert.match((await use("get", "configmap", "kept", "-o", "name")).stdout, /configmap\/kept/);
-    assert.match((await run("down", `--data-dir=${data}`)).text, /the cluster is down/);
-    assert.equal(await again.ended, 0);
+    assert.match(done(await use("get", "configmap", "kept", "-o", "name")), /configmap\/kept/);
+    assert.match(done(await run("down", `--data-dir=${data}`)), /the cluster is down/);
+    assert.equal(await again.ended, 0, again.text());
 
     const restored = join(folder, "restored");
-    assert.equal((await run("store", "restore", backup, `--data-dir=${restored}`)).code, 0);
+    done(await run("store", "restore", backup, `--data-dir=${restored}`));
     assert.ok(existsSync(join(restored, "store")));
 
-    assert.equal((await run("down", "--purge", `--data-dir=${data}`)).code, 0);
-    assert.equal(existsSync(data), false);
+    done(await run("down", "--purge", `--data-dir=${data}`));
+    assert.deepEqual(existsSync(data) ? readdirSync(data) : undefined, undefined);
   },
 );
 

@@ -46,6 +46,11 @@ export function isAlive({ pid, up }: Running): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-  const commandLine = `/proc/${pid}/cmdline`;
-  return !existsSync(commandLine) || /\borch\b/.test(readFileSync(commandLine, "utf8"));
+  if (!existsSync("/proc/self/cmdline")) return true;
+  try {
+    return /\borch\b/.test(readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+  } catch {
+    // It ended a moment ago.
+    return false;
+  }
 }
