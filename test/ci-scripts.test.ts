@@ -6,15 +6,24 @@ interface Counts {
   readonly [part: string]: { readonly matching: number; readonly all: number; readonly cut: boolean };
 }
 type Floors = Readonly<Record<string, number>>;
+interface ReplayOutcome {
+  readonly job: { readonly name: string };
+  readonly counts: Readonly<Record<string, { readonly matching: number; readonly all: number }>>;
+  readonly late: string | false;
+}
 interface Scripts {
   shardsOf(files: readonly string[], most: number, seconds?: Readonly<Record<string, number>>): string[][];
   judge(counts: Counts, floors: Floors): { below: string[]; above: string[] };
   raised(counts: Counts, floors: Floors): Floors;
+  readonly noTime: string;
+  sumOf(outcomes: readonly ReplayOutcome[]): Counts;
+  jobsToRunAgain(outcomes: readonly ReplayOutcome[], floors: Floors): ReplayOutcome["job"][];
+  mergeOutcomes(first: readonly ReplayOutcome[], second: readonly ReplayOutcome[]): ReplayOutcome[];
 }
 const load = async (name: string): Promise<Scripts> =>
   (await import(new URL(`../scripts/${name}`, import.meta.url).href)) as Scripts;
 const { shardsOf } = await load("run-suite.mjs");
-const { judge, raised } = await load("replay/floors.mjs");
+const { judge, raised, noTime, sumOf, jobsToRunAgain, mergeOutcomes } = await load("replay/floors.mjs");
 
 const shards: [name: string, files: string[], most: number, expected: string[][]][] = [
   ["files are dealt out in turn", ["a", "b", "c"], 2, [["a", "c"], ["b"]]],
@@ -44,4 +53,31 @@ for (const [name, counts, below, above] of judged)
 test("floors only rise", () => {
   assert.deepEqual(raised(counted(6), { part: 5, other: 3 }), { part: 6, other: 3 });
   assert.deepEqual(raised(counted(4), { part: 5 }), { part: 5 });
+});
+
+const outcome = (name: string, matching: number, late: string | false = false): ReplayOutcome => ({
+  job: { name },
+  counts: { part: { matching, all: 5 } },
+  late,
+});
+
+test("what jobs count for one part is added up, and cut short by one that had no time", () => {
+  const sum = { matching: 7, all: 10, cut: false };
+  assert.deepEqual(sumOf([outcome("a", 5), outcome("b", 2)]), { part: sum });
+  assert.deepEqual(sumOf([outcome("a", 5), outcome("b", 2, "over 9 s")]), { part: sum });
+  assert.deepEqual(sumOf([outcome("a", 5), outcome("b", 2, noTime)]), { part: { ...sum, cut: true } });
+});
+
+test("jobs in which something differs run again where their part is below its floor", () => {
+  const [whole, differing] = [outcome("whole", 5), outcome("differing", 4)];
+  assert.deepEqual(jobsToRunAgain([whole, differing], { part: 10 }), [differing.job]);
+  assert.deepEqual(jobsToRunAgain([whole, differing], { part: 9 }), []);
+});
+
+test("the better of two runs counts", () => {
+  const [first, better, worse] = [outcome("a", 4), outcome("a", 5), outcome("a", 3)];
+  const second = (after: ReplayOutcome): ReplayOutcome => ({ ...after, job: first.job });
+  assert.deepEqual(mergeOutcomes([first], [second(better)]), [second(better)]);
+  assert.deepEqual(mergeOutcomes([first], [second(worse)]), [first]);
+  assert.deepEqual(mergeOutcomes([first], []), [first]);
 });

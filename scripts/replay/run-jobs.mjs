@@ -2,33 +2,27 @@
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
+import { noTime } from "./floors.mjs";
 import { backendShift, portRange, release } from "./ports.mjs";
 
 /**
- * Runs all jobs, a few at once. Gives for each part how many cases match of how many, and the names of jobs
- * that were ended for lack of time.
+ * Runs all jobs, a few at once. Gives what came of each: for the parts that it counts for, how many cases match of
+ * how many, and why it was ended where time was over.
  */
 export async function runJobs(jobs, { recording, logs, atOnce, seconds, jobSeconds, echo = false }) {
   const deadline = performance.now() + seconds * 1000;
   const queue = [...jobs];
-  const counts = {};
-  const cut = [];
+  const outcomes = [];
   const worker = async () => {
     for (let job = queue.shift(); job; job = queue.shift()) {
       const left = deadline - performance.now();
-      const outcome =
-        left > 0 ? await runJob(job, Math.min(left, jobSeconds * 1000)) : { text: "", late: true };
-      const late = outcome.late && (left <= jobSeconds * 1000 ? "no time was left" : `over ${jobSeconds} s`);
-      for (const [part, pattern] of Object.entries(job.parts)) {
-        const found = countsIn(outcome.text, pattern);
-        const sum = (counts[part] ??= { matching: 0, all: 0, cut: false });
-        sum.matching += found.matching;
-        sum.all += found.all;
-        // A job that hangs is held against the floor; a machine too slow for the whole is not.
-        sum.cut ||= late === "no time was left";
-      }
-      if (late) cut.push(`${job.name}: ${late}`);
-      else console.log(`replay: ${job.name.slice(0, 90)} (${Math.round(outcome.seconds)} s)`);
+      const ran = left > 0 ? await runJob(job, Math.min(left, jobSeconds * 1000)) : { text: "", late: true };
+      const late = ran.late && (left <= jobSeconds * 1000 ? noTime : `over ${jobSeconds} s`);
+      const counts = Object.fromEntries(
+        Object.entries(job.parts).map(([part, pattern]) => [part, countsIn(ran.text, pattern)]),
+      );
+      outcomes.push({ job, counts, late });
+      if (!late) console.log(`replay: ${job.name.slice(0, 90)} (${Math.round(ran.seconds)} s)`);
     }
   };
   const runJob = async (job, milliseconds) => {
@@ -44,7 +38,7 @@ export async function runJobs(jobs, { recording, logs, atOnce, seconds, jobSecon
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-  return { counts, cut };
+  return outcomes;
 }
 
 function countsIn(text, pattern) {
