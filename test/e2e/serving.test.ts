@@ -182,6 +182,15 @@ test("client authorities that are replaced are trusted, and those before no long
   assert.deepEqual([await status(old), await status(fresh)], [401, 200]);
 });
 
+async function agreedCipher(port: number, options: Parameters<typeof shake>[1]): Promise<string> {
+  const socket = await shake(port, options);
+  try {
+    return socket.getCipher().name;
+  } finally {
+    socket.destroy();
+  }
+}
+
 test("TLS below the oldest version is refused, and the chosen cipher suite is used", async () => {
   await using served = await serve(
     "--tls-min-version=VersionTLS12",
@@ -190,18 +199,26 @@ test("TLS below the oldest version is refused, and the chosen cipher suite is us
   await assert.rejects(
     shake(served.port, { maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "ALL:@SECLEVEL=0" }),
   );
-  const cipherOf = async (maxVersion: "TLSv1.2" | "TLSv1.3"): Promise<string> => {
-    const socket = await shake(served.port, { maxVersion });
-    try {
-      return socket.getCipher().name;
-    } finally {
-      socket.destroy();
-    }
-  };
+  const cipherOf = (maxVersion: "TLSv1.2" | "TLSv1.3"): Promise<string> =>
+    agreedCipher(served.port, { maxVersion });
   assert.equal(await cipherOf("TLSv1.2"), "ECDHE-ECDSA-AES256-GCM-SHA384");
   // The newest version takes no orders, and of its suites the server prefers the cheapest, whatever the
   // client does.
   assert.equal(await cipherOf("TLSv1.3"), "TLS_AES_128_GCM_SHA256");
+});
+
+test("a server makes itself a key for the cipher suites that it is told to use", async () => {
+  await using served = await serve(
+    "--tls-cert-file=",
+    "--tls-private-key-file=",
+    `--cert-dir=${file("own")}`,
+    "--tls-cipher-suites=TLS_RSA_WITH_AES_256_CBC_SHA,TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+  );
+  const cipherOf = (ciphers: string): Promise<string> =>
+    agreedCipher(served.port, { maxVersion: "TLSv1.2", ciphers });
+  for (const cipher of ["AES256-SHA", "ECDHE-RSA-AES128-GCM-SHA256"])
+    assert.equal(await cipherOf(cipher), cipher);
+  await assert.rejects(cipherOf("ECDHE-RSA-AES256-GCM-SHA384"));
 });
 
 test("a client is asked for a certificate only where one could be of use", async () => {

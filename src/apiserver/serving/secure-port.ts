@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Audit } from "#audit";
-import { selfSigned, stillGood, writePair } from "#authn";
+import { selfSigned, servingWithAuthority, stillGood, writePair } from "#authn";
 import { type Clock, type Log, type Metrics, hostAndPort, ipScope, parseIp } from "#base";
 import { type Call, type Listener, type Reply, listen } from "#http";
 import { tlsSettings } from "#options";
@@ -57,7 +57,7 @@ export async function openSecurePort({
   const main =
     settings.tlsCertFile !== ""
       ? { certFile: settings.tlsCertFile, keyFile: settings.tlsPrivateKeyFile }
-      : (pair?.() ?? ownPair(settings, clock));
+      : (pair?.() ?? (await ownPair(settings, clock)));
   const clientCaFiles = [settings.clientCaFile, settings.requestheaderClientCaFile].filter(
     (file) => file !== "",
   );
@@ -139,7 +139,7 @@ function urlOf({ address: { address, port } }: Listener): string {
 }
 
 /** A pair made by the server itself, kept so that it is the same after a restart; whoever likes puts another there. */
-function ownPair(settings: ApiserverSettings, clock: Clock): PairFiles {
+async function ownPair(settings: ApiserverSettings, clock: Clock): Promise<PairFiles> {
   const names = [...new Set([publicAddress(settings), hostname(), "localhost", "127.0.0.1"])];
   const [certFile, keyFile] = [
     join(settings.certDir, "apiserver.crt"),
@@ -151,10 +151,12 @@ function ownPair(settings: ApiserverSettings, clock: Clock): PairFiles {
   } catch {
     // None yet.
   }
-  const made = selfSigned({ commonName: `${names[0]}@${Math.trunc(clock.now() / 1000)}` }, names, {
-    now: clock.now(),
-    days: 365,
-  });
+  const stamp = `${Math.trunc(clock.now() / 1000)}`;
+  const validity = { now: clock.now(), days: 365 };
+  // An elliptic key is made in no time, and fits every client unless somebody chose suites for RSA keys.
+  const made = settings.tlsCipherSuites.some((suite) => suite.includes("_RSA_"))
+    ? await servingWithAuthority(names[0]!, stamp, names, validity)
+    : selfSigned({ commonName: `${names[0]}@${stamp}` }, names, validity);
   writePair(made, certFile, keyFile);
   return { certFile, keyFile };
 }
