@@ -56,7 +56,11 @@ function localErrors({ caBundle, insecureSkipTLSVerify }: APIService["spec"]): F
   const errors: FieldError[] = [];
   if (caBundle)
     errors.push(
-      invalidValue("spec.caBundle", `${caBundle.length} bytes`, "local APIServices may not have a caBundle"),
+      invalidValue(
+        "spec.caBundle",
+        `${Buffer.byteLength(caBundle, "base64")} bytes`,
+        "local APIServices may not have a caBundle",
+      ),
     );
   if (insecureSkipTLSVerify)
     errors.push(
@@ -109,7 +113,7 @@ export const apiServiceStrategy = (dialect: Dialect): Strategy =>
     status: "cleared",
     conditionalUpdate: true,
     validateName: pathSegment,
-    metaChecks: { anyFinalizer: true },
+    metaChecks: { anyFinalizer: true, asNew: 1 },
     prepareForCreate: (obj, { now }) => {
       const own = { type: "Available", lastTransitionTime: timestamp(now), ...localAvailability };
       obj.status = obj.spec.service ? {} : { conditions: [own] };

@@ -22,6 +22,7 @@ import { statusPart } from "./parts.ts";
 import { parseIp } from "./rules/address.ts";
 import { formatErrors, pathSegmentProblems, portErrors } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
+import { goTexts } from "./rules/go-syntax.ts";
 import { unchanged } from "./rules/unchanged.ts";
 import { balancerStatusErrors } from "./service-rules.ts";
 
@@ -32,7 +33,11 @@ function specErrors(spec: IngressSpec): FieldError[] {
   const errors: FieldError[] = [];
   if (!spec.rules?.length && !spec.defaultBackend)
     errors.push(
-      invalidValue("spec", spec.rules ?? null, "either `defaultBackend` or `rules` must be specified"),
+      invalidValue(
+        "spec",
+        goTexts("networking.IngressRule", spec.rules && []),
+        "either `defaultBackend` or `rules` must be specified",
+      ),
     );
   if (spec.defaultBackend) errors.push(...backendErrors(spec.defaultBackend, "spec.defaultBackend"));
   spec.rules?.forEach(({ host, http }, position) => {
@@ -150,6 +155,8 @@ export const ingress = strategy<Ingress>({
   singular: "ingress",
   shortNames: ["ing"],
   scope: "Namespaced",
+  // kube-apiserver knows the kind from its former group first.
+  errorGroup: "extensions",
   hub: Ingress,
   metaChecks: { asNew: 1 },
   storagePath: "ingress",
@@ -264,7 +271,7 @@ export const ingressClass = strategy<IngressClass>({
   },
   validate: classErrors,
   validateUpdate: (obj, old) => [
-    ...unchanged(obj.spec.controller, old.spec.controller, "spec.controller"),
+    ...unchanged(obj.spec.controller ?? "", old.spec.controller, "spec.controller"),
     ...classErrors(obj),
   ],
   columns: [

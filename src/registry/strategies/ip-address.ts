@@ -58,9 +58,15 @@ export const ipAddress = strategy<IPAddress>({
   validate: ({ spec }) => parentErrors(spec.parentRef),
   validateUpdate: ({ spec }, { spec: old }) => [
     ...parentErrors(spec.parentRef),
-    ...(same(spec.parentRef, old.parentRef) || !spec.parentRef
+    ...(same(spec.parentRef, old.parentRef)
       ? []
-      : [invalidValue("spec.parentRef", goParent(spec.parentRef), "field is immutable")]),
+      : [
+          invalidValue(
+            "spec.parentRef",
+            spec.parentRef ? goParent(spec.parentRef) : null,
+            "field is immutable",
+          ),
+        ]),
   ],
   columns: [
     nameColumn,

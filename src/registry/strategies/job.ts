@@ -114,7 +114,9 @@ function specErrors(spec: JobSpec, ctx: RequestContext): FieldError[] {
   const { selector, template } = spec;
   const errors = jobSpecErrors(spec, "spec", ctx);
   errors.push(...(selector ? labelSelectorErrors(selector, "spec.selector") : [required("spec.selector")]));
-  if (selects(selector, template.metadata.labels) === false) errors.push(mismatch(template, "spec"));
+  // A selector that is not there selects nothing.
+  if (!selector || selects(selector, template.metadata.labels) === false)
+    errors.push(mismatch(template, "spec"));
   return errors;
 }
 

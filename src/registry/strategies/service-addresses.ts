@@ -25,9 +25,9 @@ export function addressErrors(spec: ServiceSpec): FieldError[] {
   if (ipFamilyPolicy !== undefined)
     errors.push(
       ...supported(ipFamilyPolicy, "spec.ipFamilyPolicy", [
-        "SingleStack",
         "PreferDualStack",
         "RequireDualStack",
+        "SingleStack",
       ]),
     );
   const malformed = formErrors(clusterIPs);

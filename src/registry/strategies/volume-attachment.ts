@@ -24,7 +24,8 @@ function errorsOf({ spec, status }: VolumeAttachment, dialect: Dialect): FieldEr
   else if (inline)
     errors.push(...volumeSpecErrors(inline, "spec.source.inlineVolumeSpec", dialect, "inline"));
   else if (volume === undefined) errors.push(required("spec.source", exactlyOne));
-  else if (volume === "") errors.push(required("spec.source.persistentVolumeName"));
+  else if (volume === "")
+    errors.push(required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName"));
   errors.push(...formatErrors(nodeName, "spec.nodeName", dns1123SubdomainProblems));
   return [...errors, ...statusErrors(status)];
 }

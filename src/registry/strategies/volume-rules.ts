@@ -197,7 +197,7 @@ const secretErrors = (
 const longestInitiator = 64;
 
 function iscsiVolumeErrors(iscsi: ISCSIPersistentVolumeSource, name: string, at: string): FieldError[] {
-  const errors = iscsiErrors(iscsi, at);
+  const errors = iscsiErrors(iscsi, at, true);
   if (iscsi.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > longestInitiator)
     errors.push(
       invalidValue(

@@ -60,7 +60,7 @@ const checks: { readonly [K in SourceKey]-?: Check<K> } = {
   awsElasticBlockStore: vendor.awsErrors,
   secret: secretErrors,
   nfs: vendor.nfsErrors,
-  iscsi: vendor.iscsiErrors,
+  iscsi: (source, path) => vendor.iscsiErrors(source, path),
   glusterfs: vendor.glusterfsErrors,
   flocker: vendor.flockerErrors,
   persistentVolumeClaim: ({ claimName }, path) => (claimName ? [] : [required(`${path}.claimName`)]),

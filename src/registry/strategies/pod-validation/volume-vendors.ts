@@ -66,24 +66,28 @@ const iscsiNames: readonly (readonly [prefix: string, pattern: RegExp])[] = [
   ["naa", /^naa.[A-Za-z0-9]{32}$/],
 ];
 
-function iscsiNameErrors(name: string, field: string): FieldError[] {
+const malformedName = "must be valid format";
+
+function iscsiNameErrors(name: string, field: string, prefixMissing: string): FieldError[] {
   const rule = iscsiNames.find(([prefix]) => name.startsWith(prefix));
-  if (!rule) return [invalidValue(field, name, "must be valid format starting with iqn, eui, or naa")];
-  return rule[1].test(name) ? [] : [invalidValue(field, name, "must be valid format")];
+  if (!rule) return [invalidValue(field, name, prefixMissing)];
+  return rule[1].test(name) ? [] : [invalidValue(field, name, malformedName)];
 }
 
-export function iscsiErrors(source: ISCSIVolumeSource, path: string): FieldError[] {
+/** Of the names in a persistent volume it is not told how they must begin. */
+export function iscsiErrors(source: ISCSIVolumeSource, path: string, persistent = false): FieldError[] {
+  const prefixMissing = persistent ? malformedName : `${malformedName} starting with iqn, eui, or naa`;
   const { iqn, lun, secretRef, initiatorName } = source;
   const errors = [
     ...needed(source, ["targetPortal"], path),
-    ...(iqn ? iscsiNameErrors(iqn, `${path}.iqn`) : [required(`${path}.iqn`)]),
+    ...(iqn ? iscsiNameErrors(iqn, `${path}.iqn`, prefixMissing) : [required(`${path}.iqn`)]),
     ...byteErrors(lun, `${path}.lun`),
   ];
   if ((source.chapAuthDiscovery || source.chapAuthSession) && !secretRef)
     errors.push(required(`${path}.secretRef`));
   return initiatorName === undefined
     ? errors
-    : [...errors, ...iscsiNameErrors(initiatorName, `${path}.initiatorname`)];
+    : [...errors, ...iscsiNameErrors(initiatorName, `${path}.initiatorname`, prefixMissing)];
 }
 
 export const glusterfsErrors = (source: GlusterfsVolumeSource, path: string): FieldError[] =>
@@ -166,6 +170,9 @@ export const azureFileErrors = (source: AzureFileVolumeSource, path: string): Fi
 
 const cachingModes = ["None", "ReadOnly", "ReadWrite"];
 const diskKinds = ["Dedicated", "Managed", "Shared"];
+const managedDiskForm =
+  "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}";
+const blobDiskForm = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd";
 
 export function azureDiskErrors(source: AzureDiskVolumeSource, path: string): FieldError[] {
   const { cachingMode, kind, diskURI } = source;
@@ -174,10 +181,10 @@ export function azureDiskErrors(source: AzureDiskVolumeSource, path: string): Fi
     errors.push(notSupported(`${path}.cachingMode`, cachingMode, cachingModes));
   if (kind === undefined) return errors;
   if (!diskKinds.includes(kind)) errors.push(notSupported(`${path}.kind`, kind, diskKinds));
-  const start = kind === "Managed" ? "/subscriptions/" : "https://";
-  return diskURI.startsWith(start)
+  const form = kind === "Managed" ? managedDiskForm : blobDiskForm;
+  return diskURI.startsWith(form.slice(0, form.indexOf("{")))
     ? errors
-    : [...errors, notSupported(`${path}.diskURI`, diskURI, [`${start}…`])];
+    : [...errors, notSupported(`${path}.diskURI`, diskURI, [form])];
 }
 
 export function storageosErrors(

@@ -7,6 +7,7 @@ import type {
 } from "#api";
 import { type FieldError, duplicate, invalidValue, omitted, required, tooMany } from "#base";
 import { conditionStatuses } from "./conditions.ts";
+import { goTexts } from "./go-syntax.ts";
 import { oneOf } from "./one-of.ts";
 import { qualifiedNameErrors } from "./format.ts";
 import { repeats } from "./repeats.ts";
@@ -71,7 +72,10 @@ function exitCodeErrors(
       ),
     );
   const codes = values ?? [];
-  if (codes.length === 0) errors.push(invalidValue(`${at}.values`, values, "at least one value is required"));
+  if (codes.length === 0)
+    errors.push(
+      invalidValue(`${at}.values`, goTexts("int32", values && []), "at least one value is required"),
+    );
   else if (codes.length > mostCodes) errors.push(tooMany(`${at}.values`, codes.length, mostCodes));
   const repeated = repeats<number>();
   codes.forEach((code, position) => {

@@ -61,7 +61,8 @@ export const sharedDiskErrors = ({ spec }: PodTemplateSpec, path: string): Field
           invalidValue(
             `${path}.spec.volumes[${position}].gcePersistentDisk.readOnly`,
             false,
-            "must be true for replicated pods > 1",
+            "must be true for replicated pods > 1; " +
+              "GCE PD can only be mounted on multiple machines if it is read-only",
           ),
         ]
       : [],
