@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConfigMap, Deployment, NetworkPolicy, Pod, Role } from "#api";
+import { ConfigMap, Deployment, NetworkPolicy, Pod, Role, ValidatingWebhookConfiguration } from "#api";
 import type { Message } from "#schema";
 import { clearEmptyLists, withoutEmpty } from "./empty-lists.ts";
 
@@ -47,6 +47,12 @@ const dropped: [name: string, schema: Message, object: object, left: object][] =
     NetworkPolicy,
     { spec: { ingress: [], egress: [{ to: [] }] } },
     { spec: { egress: [{ to: [] }] } },
+  ],
+  [
+    "so is one of an item that has owners of its own",
+    ValidatingWebhookConfiguration,
+    { webhooks: [{ name: "a", rules: [], namespaceSelector: { matchLabels: {} } }] },
+    { webhooks: [{ name: "a", namespaceSelector: {} }] },
   ],
   ["one that is not empty stays", NetworkPolicy, { spec: { ingress: [{}] } }, { spec: { ingress: [{}] } }],
   [

@@ -1,7 +1,7 @@
 // Required lists that are empty are written as null, and null in a map of bytes as no bytes: binary storage
 // cannot tell them apart, and clients have come to see what it gives back.
 import { deepCopy } from "#base";
-import type { Message, Shape } from "#schema";
+import type { Field, Message, Shape } from "#schema";
 
 type Clear = (object: Record<string, unknown>) => void;
 
@@ -29,8 +29,8 @@ export function clearEmptyLists(message: Message, object: object): void {
 
 /**
  * The object without empty lists and maps that count only for the kind's rules: nobody owns what is never
- * written. Itself when there are none such. Items of lists stay as they are: such a list has changed, whoever
- * cannot see it.
+ * written. Itself when there are none such. Items of lists that have one owner stay as they are: such a list has
+ * changed, whoever cannot see it.
  */
 export function withoutEmpty<T extends object>(message: Message, object: T): T {
   const drop = dropperOf(message);
@@ -45,6 +45,10 @@ const dropperOf = remembered((message) => {
   for (const [key, field] of Object.entries(message.fields)) {
     // Managers are tracked apart from all else.
     if (key === "metadata") continue;
+    const items = ownedItems(field);
+    const drop = items ? dropperOf(items) : null;
+    if (drop)
+      steps.push((object) => (object[key] as Record<string, unknown>[] | null | undefined)?.forEach(drop));
     const inner = field.shape.shape === "message" ? dropperOf(field.shape) : null;
     if (inner && field.presence === "inline") steps.push(inner);
     else if (inner)
@@ -56,6 +60,12 @@ const dropperOf = remembered((message) => {
   }
   return steps;
 });
+
+/** What a list holds whose items have owners each. */
+function ownedItems({ shape, more }: Field): Message | undefined {
+  const keyed = more.list ? more.list.type === "map" : more.patch?.key !== undefined;
+  return keyed && shape.shape === "list" && shape.of.shape === "message" ? shape.of : undefined;
+}
 
 const clearerOf = remembered((message) => {
   const steps: Clear[] = [];
