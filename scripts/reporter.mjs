@@ -1,12 +1,14 @@
 // A node:test reporter: prints failures in full (and every test of the slow suites), and notes each result as
 // a line of JSON in the file ORCH_TEST_RESULTS, from which scripts/test.mjs counts.
-import { appendFileSync } from "node:fs";
+import { openSync, writeSync } from "node:fs";
 import { relative } from "node:path";
 import { inspect } from "node:util";
 
 const verbose = process.env.ORCH_TEST_VERBOSE === "1";
-const note = (line) =>
-  process.env.ORCH_TEST_RESULTS && appendFileSync(process.env.ORCH_TEST_RESULTS, `${JSON.stringify(line)}\n`);
+const { ORCH_TEST_RESULTS: file } = process.env;
+// Opened once: there are two lines for each of thousands of tests.
+const results = file ? openSync(file, "a") : undefined;
+const note = (line) => results !== undefined && writeSync(results, `${JSON.stringify(line)}\n`);
 
 // In one process for all tests, what still keeps the event loop alive when all of them are over was left behind.
 const leakMilliseconds = Number(process.env.ORCH_TEST_LEAK_MS ?? 0);

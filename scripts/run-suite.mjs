@@ -15,8 +15,10 @@ const oneProcess = fileURLToPath(new URL("in-one-process.mjs", import.meta.url))
 
 // A process that runs thousands of tests makes much that dies soon beside the code of all of them, which does
 // not: with room for the first, the second is walked through less often. Buffers count as part of the heap, not
-// by a limit of their own of 64 MB more than there were, and rest is no reason to collect.
-const roomyHeap = [
+// by a limit of their own of 64 MB more than there were, and rest is no reason to collect. Each test runs other
+// code for a moment: what the last of V8's compilers takes for it is more than what its code saves.
+const engineFlags = [
+  "--no-turbofan",
   "--initial-old-space-size=1500",
   "--min-semi-space-size=32",
   "--max-semi-space-size=64",
@@ -90,7 +92,7 @@ async function runShard(suite) {
   };
   delete env.NODE_TEST_CONTEXT;
   const runner = inOneProcess
-    ? [...roomyHeap, oneProcess]
+    ? [...engineFlags, oneProcess]
     : ["--test", "--test-force-exit", `--test-reporter=${reporter}`];
   // A test or hook that hangs fails by its own name, and what comes after it still runs; what it left open does
   // not keep its process.

@@ -180,7 +180,7 @@ test("an ended container that cannot be removed keeps its pod from nothing, and 
 test("sandboxes that broke do not pile up", () =>
   on({}, async (h) => {
     h.run(pod);
-    for (let times = 0; times < 5; times++) {
+    for (let times = 0; times < 3; times++) {
       await h.pass(90);
       assert.equal(isReady(h.status(uid)), true);
       for (const { id, state } of await h.runtime.listPodSandboxes())

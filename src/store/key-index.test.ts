@@ -86,6 +86,6 @@ test("an index of thousands of keys finds, lists and counts them at any revision
         state = new Map();
       },
     ),
-    { numRuns: 15 },
+    { numRuns: 8 },
   );
 });
