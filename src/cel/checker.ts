@@ -1,5 +1,6 @@
 // Type checking: names are resolved, overloads chosen and every node is given a type.
 
+import type { Steps } from "#base";
 import {
   type Call,
   type Expression,
@@ -14,7 +15,8 @@ import {
 } from "./ast.ts";
 import { type FunctionDeclaration, type Overload, overload } from "./declarations.ts";
 import { optionalMember } from "./operations.ts";
-import type { SourceError } from "./source.ts";
+import { mostPerStep, resumed, stepEnds } from "./resumed.ts";
+import { type SourceError, distinctErrors } from "./source.ts";
 import {
   type CelType,
   type ObjectType,
@@ -57,15 +59,21 @@ export interface Checked {
   readonly errors: readonly SourceError[];
 }
 
-export function check(expression: Expression, scope: Scope): Checked {
+export function* check(expression: Expression, scope: Scope): Steps<Checked> {
   const checker = new Checker(scope);
-  checker.check(expression);
-  const { types: found, known, references, errors } = checker;
+  yield* resumed(
+    () => checker.check(expression),
+    () => checker.resume(),
+  );
+  const { types: found, known, references, errors, isResumed } = checker;
   for (let id = 0; id < found.length; id += 1) {
     const type = found[id];
     if (type) found[id] = substitute(known, type, true);
+    if (id % mostPerStep === mostPerStep - 1) yield;
   }
-  return { types: found, references, errors };
+  yield;
+  // What a node told before the end of a step it told again after it.
+  return { types: found, references, errors: isResumed ? distinctErrors(errors) : errors };
 }
 
 class Checker {
@@ -79,15 +87,29 @@ class Checker {
   #params = 0;
   /** Whether literals may hold elements of different types. */
   #mixed = false;
+  /** Since the step began. */
+  #nodes = 0;
+  isResumed = false;
 
   constructor(scope: Scope) {
     this.#scope = scope;
   }
 
   check(node: Expression): CelType {
+    const known = this.isResumed ? this.types[node.id] : undefined;
+    if (known) return known;
     const type = this.#infer(node);
     this.types[node.id] = type;
+    this.#nodes += 1;
+    if (this.#nodes === mostPerStep) throw stepEnds;
     return type;
+  }
+
+  resume(): void {
+    this.isResumed = true;
+    this.#nodes = 0;
+    this.#locals.length = 0;
+    this.#mixed = false;
   }
 
   #report(offset: number, message: string): CelType {

@@ -1,6 +1,7 @@
 // What an expression can cost at least and at most, before it runs. Definitions with expressions are accepted by
 // this estimate, so it is the reference's, number for number, saturating at the largest 64-bit number.
 
+import type { Steps } from "#base";
 import { type Call, type Expression, type Fold, type Select, accumulator } from "./ast.ts";
 import { listCost, mapCost, regexFactor, stringFactor } from "./call-cost.ts";
 import type { Checked } from "./checker.ts";
@@ -17,14 +18,19 @@ import {
   unbounded,
   union,
 } from "./interval.ts";
+import { mostPerStep, resumed, stepEnds } from "./resumed.ts";
 import { type Sizes, estimateLibraryCall } from "./library-estimate.ts";
 import { type CelType, types } from "./types.ts";
 
 const nothing = interval(0);
 const one = interval(1);
 
-export function estimateCost(expression: Expression, checked: Checked, sizeHint: SizeHint): Interval {
-  return new Estimator(checked, sizeHint).cost(expression);
+export function estimateCost(expression: Expression, checked: Checked, sizeHint: SizeHint): Steps<Interval> {
+  const estimator = new Estimator(checked, sizeHint);
+  return resumed(
+    () => estimator.cost(expression),
+    () => estimator.resume(),
+  );
 }
 
 class Estimator implements Sizes {
@@ -34,13 +40,35 @@ class Estimator implements Sizes {
   readonly #sizes = new Map<number, Interval>();
   /** The ranges over which variables of comprehensions run, innermost last. */
   readonly #ranges = new Map<string, Expression[]>();
+  /** By the ids of nodes; those of an expression that takes one step are not kept. */
+  readonly #costs: (Interval | undefined)[] | undefined;
+  /** Since the step began. */
+  #nodes = 0;
 
   constructor(checked: Checked, sizeHint: SizeHint) {
     this.#checked = checked;
     this.#sizeHint = sizeHint;
+    if (checked.types.length > mostPerStep) this.#costs = [];
+  }
+
+  resume(): void {
+    this.#nodes = 0;
+    this.#ranges.clear();
   }
 
   cost(node: Expression): Interval {
+    const costs = this.#costs;
+    if (!costs) return this.#cost(node);
+    const known = costs[node.id];
+    if (known) return known;
+    const cost = this.#cost(node);
+    costs[node.id] = cost;
+    this.#nodes += 1;
+    if (this.#nodes === mostPerStep) throw stepEnds;
+    return cost;
+  }
+
+  #cost(node: Expression): Interval {
     const reference = this.#checked.references[node.id];
     if (node.kind === "select" && (reference?.kind === "variable" || reference?.kind === "type"))
       return this.#name(node, reference.name);

@@ -103,7 +103,7 @@ for (const [name, source, hot] of paths)
     const parsed = finishSteps(parseSteps(source, { optionals: false, twoVariables: false }));
     assert.ok(!parsed.errors);
     const scope = { functions: env.functions, variables: new Map(Object.entries(variables)), typeNames };
-    const checked = check(parsed.expression, scope);
+    const checked = finishSteps(check(parsed.expression, scope));
     const { inputs } = plan(parsed.expression, checked, { libraryCosts: true });
     assert.equal(hotPath(parsed.expression, checked, inputs, { libraryCosts: true }) !== undefined, hot);
   });

@@ -6,7 +6,8 @@ import { brokenSyntax } from "./broken-syntax.ts";
 import { deepest, operatorName, rulesPerNesting } from "./grammar.ts";
 import { type Token, tokenize } from "./lexer.ts";
 import { TreeBuilder } from "./tree-builder.ts";
-import type { SourceError } from "./source.ts";
+import { mostPerStep, resumed, stepEnds } from "./resumed.ts";
+import { type SourceError, distinctErrors } from "./source.ts";
 
 const longestSource = 100_000;
 /** Of a broken expression that is longer, which nobody wrote by hand, only the first fault is told. */
@@ -62,8 +63,7 @@ export function* parseSteps(source: string, options: ParseOptions): Steps<Parsed
   }
   const { tokens, errors } = yield* tokenize(source);
   yield;
-  const parser = new Parser(tokens, options);
-  const parsed = parser.parse();
+  const parsed = yield* new Parser(tokens, options).parse();
   if (!parsed.errors && errors.length === 0) return parsed;
   yield;
   const isRead = !options.optionals && source.length <= longestRead;
@@ -71,29 +71,81 @@ export function* parseSteps(source: string, options: ParseOptions): Steps<Parsed
   return { errors: [...errors, ...(all.length > 0 ? all : (parsed.errors ?? []))] };
 }
 
-/** Ends at the first token that does not fit; for what else is wrong then, see `brokenSyntax`. */
+interface ParsedElement {
+  readonly expression: Expression;
+  /** The first token after it. */
+  readonly end: number;
+}
+
+/**
+ * Ends at the first token that does not fit; for what else is wrong then, see `brokenSyntax`.
+ *
+ * An expression is not deep, so that a long one is wide: it has many elements in a list, a map, a call or a chain
+ * of `&&` or `||`. Those that are parsed are kept while it is read in steps, and each step descends from the
+ * beginning again, past them:
+ *
+ *     [a, b, c, d, e]
+ *      -----           kept by the first step
+ *            ----      the second one goes on here
+ */
 class Parser {
   readonly #build: TreeBuilder;
   readonly #tokens: readonly Token[];
   readonly #options: ParseOptions;
+  /** By their first tokens; of an expression that is read in one step none are kept. */
+  readonly #elements: Map<number, ParsedElement> | undefined;
   #at = 0;
   #depth = 1;
+  #endOfStep = mostPerStep;
 
   constructor(tokens: readonly Token[], options: ParseOptions) {
     this.#tokens = tokens;
     this.#options = options;
+    if (tokens.length > mostPerStep) this.#elements = new Map();
     this.#build = new TreeBuilder(options);
   }
 
-  parse(): Parsed {
+  parse(): Steps<Parsed> {
+    return resumed(
+      () => this.#attempt(),
+      () => {
+        this.#endOfStep = this.#at + mostPerStep;
+        this.#at = 0;
+        this.#depth = 1;
+      },
+    );
+  }
+
+  #attempt(): Parsed {
     const { errors } = this.#build;
     try {
       const expression = this.#start();
-      return errors.length > 0 ? { errors } : { expression };
+      return errors.length > 0 ? { errors: this.#once(errors) } : { expression };
     } catch (error) {
       if (!(error instanceof SyntaxFailure)) throw error;
-      return { errors: [...errors, { offset: error.offset, message: error.message }] };
+      return { errors: [...this.#once(errors), { offset: error.offset, message: error.message }] };
     }
+  }
+
+  /** What stands outside of elements was read by each step. */
+  #once(errors: readonly SourceError[]): readonly SourceError[] {
+    return this.#elements ? distinctErrors(errors) : errors;
+  }
+
+  /** One of any number: operators that bind at least so tightly, or a whole expression for 0. */
+  #element(least: number): Expression {
+    const start = this.#at;
+    const known = this.#elements?.get(start);
+    if (known) {
+      this.#at = known.end;
+      return known.expression;
+    }
+    const expression = least === 0 ? this.#nested() : this.#binary(least);
+    if (this.#elements) {
+      this.#elements.set(start, { expression, end: this.#at });
+      if (this.#at >= this.#endOfStep) throw stepEnds;
+    }
+    return expression;
   }
 
   #start(): Expression {
@@ -172,7 +224,7 @@ class Parser {
     while (bindingOf(this.#token) === binding) {
       signs.push(this.#token);
       this.#at += 1;
-      terms.push(this.#binary(binding + 1));
+      terms.push(this.#element(binding + 1));
     }
     return this.#build.chain(operatorName(signs[0]!.text), terms, signs);
   }
@@ -244,7 +296,7 @@ class Parser {
     while (!this.#closed("}", entries)) {
       const field = this.#name().text;
       const { offset } = this.#expect(":");
-      entries.push({ field, value: this.#nested(), offset });
+      entries.push({ field, value: this.#element(0), offset });
       if (!this.#accept(",")) {
         this.#expect("}");
         break;
@@ -278,7 +330,7 @@ class Parser {
   #arguments(close: string): Expression[] {
     const args: Expression[] = [];
     if (this.#accept(close)) return args;
-    do args.push(this.#nested());
+    do args.push(this.#element(0));
     while (this.#accept(","));
     this.#expect(close);
     return args;
@@ -296,7 +348,7 @@ class Parser {
     const optional = new Set<number>();
     while (!this.#closed("]", elements)) {
       if (this.#acceptOptional()) optional.add(elements.length);
-      elements.push(this.#nested());
+      elements.push(this.#element(0));
       if (!this.#accept(",")) {
         this.#expect("]");
         break;
@@ -309,9 +361,9 @@ class Parser {
     const entries: MapEntry[] = [];
     while (!this.#closed("}", entries)) {
       const optional = this.#acceptOptional();
-      const key = this.#nested();
+      const key = this.#element(0);
       this.#expect(":");
-      entries.push({ key, value: this.#nested(), ...(optional && { optional }) });
+      entries.push({ key, value: this.#element(0), ...(optional && { optional }) });
       if (!this.#accept(",")) {
         this.#expect("}");
         break;

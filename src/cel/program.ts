@@ -104,6 +104,8 @@ export interface Program {
   /** Whether it reads, or looks for, a member of the variable by name. */
   selects(variable: string, field: string): boolean;
   estimateCost(sizeHint?: SizeHint): Interval;
+  /** The same for those who can give way to others. */
+  estimateCostSteps(sizeHint?: SizeHint): Steps<Interval>;
   evaluate(bindings: Bindings, costLimit: number): Outcome;
   /** As evaluate, for expressions whose functions have to wait. */
   evaluateWaiting(bindings: Bindings, costLimit: number, signal: AbortSignal): Promise<Outcome>;
@@ -122,7 +124,7 @@ export function* compileSteps(env: Environment, source: string, options: Compile
   if (parsed.errors) return { error: formatErrors(source, parsed.errors), stage: "compile" };
   const { expression } = parsed;
   const variables = new Map([...typesTakenForValues, ...Object.entries(options.variables)]);
-  const checked = check(expression, { functions: env.functions, variables, typeNames: env.typeNames });
+  const checked = yield* check(expression, { functions: env.functions, variables, typeNames: env.typeNames });
   yield;
   const errors =
     checked.errors.length > 0
@@ -149,7 +151,7 @@ function programOf(
   run: Program["evaluate"],
   checked: Checked,
   resultType: CelType,
-  of: { readonly expression: Expression; readonly estimate: (sizeHint?: SizeHint) => Interval },
+  of: { readonly expression: Expression; readonly estimate: (sizeHint?: SizeHint) => Steps<Interval> },
 ): Program {
   const names = new Set<string>();
   for (const reference of checked.references) if (reference?.kind === "variable") names.add(reference.name);
@@ -165,7 +167,8 @@ function programOf(
           node.operand.kind === "identifier" &&
           node.operand.name === variable,
       ),
-    estimateCost: of.estimate,
+    estimateCost: (sizeHint) => finishSteps(of.estimate(sizeHint)),
+    estimateCostSteps: of.estimate,
     evaluate: run,
     evaluateWaiting: async (bindings, costLimit, signal) => {
       while (true) {

@@ -109,3 +109,15 @@ function shownLine(
 
 const snippet = ({ text, dots }: ShownLine, column: number): string =>
   `\n | ${text}\n | ${dots.slice(0, column)}${dots[column] === wideDot ? "\uff3e" : "^"}`;
+
+/** Without those that were told before. */
+export function distinctErrors(errors: readonly SourceError[]): readonly SourceError[] {
+  const told = new Map<number, string[]>();
+  return errors.filter(({ offset, message }) => {
+    const before = told.get(offset);
+    if (before?.includes(message)) return false;
+    if (before) before.push(message);
+    else told.set(offset, [message]);
+    return true;
+  });
+}

@@ -132,7 +132,7 @@ export function* compileRules(
       rule,
       program,
       transition: program.reads("oldSelf"),
-      maxCost: program.estimateCost(sizes).max,
+      maxCost: (yield* program.estimateCostSteps(sizes)).max,
       maxCardinality,
       messageMaxCost: 0,
       ...(rule.fieldPath && { fieldPath: fieldPathOf(rule.fieldPath, schema.props) }),
@@ -150,7 +150,7 @@ export function* compileRules(
     const { program } = made;
     if (program.resultType !== types.string)
       return { messageError: "messageExpression must evaluate to a string" };
-    return { message: program, messageMaxCost: program.estimateCost(sizes).max };
+    return { message: program, messageMaxCost: (yield* program.estimateCostSteps(sizes)).max };
   }
 }
 
