@@ -7,17 +7,17 @@ import {
   ValidatingWebhookConfiguration,
   type WebhookClientConfig,
 } from "#api";
-import { type FieldError, duplicate, invalidValue, required } from "#base";
+import { type FieldError, duplicate, invalidValue, required, urlParts, urlProblem } from "#base";
 import { dns1035LabelProblems, dns1123SubdomainProblems, portNumberProblems } from "#schema";
 import { isDeepStrictEqual } from "node:util";
 import { type Column, type RequestContext, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { formatErrors } from "./rules/format.ts";
+import { goTexts } from "./rules/go-syntax.ts";
 import { labelSelectorErrors } from "./rules/label-selector.ts";
 import { matchConditionErrors } from "./rules/match-conditions.ts";
 import { supported } from "./rules/one-of.ts";
 import { repeats } from "./rules/repeats.ts";
-import { urlParts } from "./rules/url-parts.ts";
 
 type Webhook = ValidatingWebhook | MutatingWebhook;
 
@@ -42,11 +42,21 @@ const strictnessOf = (old: readonly Webhook[]): Strictness => ({
   uniqueNames: new Set(old.map(({ name }) => name)).size === old.length,
 });
 
-function errorsOf(webhooks: readonly Webhook[] | undefined, rules: Strictness): FieldError[] {
+type ConditionErrors = (webhook: Webhook, at: string) => FieldError[];
+
+function errorsOf(
+  webhooks: readonly Webhook[] | undefined,
+  rules: Strictness,
+  conditionErrors: ConditionErrors,
+): FieldError[] {
   const names = new Set<string>();
   return (webhooks ?? []).flatMap((webhook, position) => {
     const at = `webhooks[${position}]`;
-    const errors = webhookErrors(webhook, at, rules);
+    const errors = [
+      ...webhookErrors(webhook, at, rules),
+      ...conditionErrors(webhook, `${at}.matchConditions`),
+      ...reviewErrors(webhook.admissionReviewVersions ?? [], `${at}.admissionReviewVersions`, rules),
+    ];
     if (rules.uniqueNames && webhook.name && names.has(webhook.name))
       errors.push(duplicate(`${at}.name`, webhook.name));
     names.add(webhook.name);
@@ -78,11 +88,7 @@ function webhookErrors(webhook: Webhook, at: string, rules: Strictness): FieldEr
   );
   if ("reinvocationPolicy" in webhook && webhook.reinvocationPolicy !== undefined)
     errors.push(...supported(webhook.reinvocationPolicy, `${at}.reinvocationPolicy`, ["IfNeeded", "Never"]));
-  return [
-    ...errors,
-    ...clientErrors(webhook.clientConfig, `${at}.clientConfig`),
-    ...reviewErrors(webhook.admissionReviewVersions ?? [], `${at}.admissionReviewVersions`, rules),
-  ];
+  return [...errors, ...clientErrors(webhook.clientConfig, `${at}.clientConfig`)];
 }
 
 /** A name under somebody's domain: at least three parts. */
@@ -94,9 +100,14 @@ function nameErrors(name: string, field: string): FieldError[] {
     : [invalidValue(field, name, "should be a domain with at least three segments separated by dots")];
 }
 
-const mixedWildcard = (values: readonly string[] | undefined, field: string, others: string): FieldError[] =>
+const mixedWildcard = (
+  values: readonly string[] | undefined,
+  field: string,
+  others: string,
+  type = "string",
+): FieldError[] =>
   values && values.length > 1 && values.includes("*")
-    ? [invalidValue(field, values, `if '*' is present, must not specify other ${others}`)]
+    ? [invalidValue(field, goTexts(type, values), `if '*' is present, must not specify other ${others}`)]
     : [];
 
 export function ruleErrors(
@@ -104,7 +115,7 @@ export function ruleErrors(
   at: string,
 ): FieldError[] {
   const errors = operations?.length
-    ? mixedWildcard(operations, `${at}.operations`, "operations")
+    ? mixedWildcard(operations, `${at}.operations`, "operations", "admissionregistration.OperationType")
     : [required(`${at}.operations`)];
   operations?.forEach((operation, position) =>
     errors.push(
@@ -180,20 +191,22 @@ export function clientErrors({ url, service }: WebhookClientConfig, at: string):
   return [...errors, ...pathErrors(service!.path, `${at}.service.path`)];
 }
 
+const desired = "; desired format: https://host[/path]";
+
 function urlErrors(text: string, field: string): FieldError[] {
-  const url = urlParts(text);
-  if (!url) return [required(field, "url must be a valid URL; desired format: https://host[/path]")];
+  const parts = urlParts(text);
+  if (typeof parts === "string")
+    return [required(field, `url must be a valid URL: ${urlProblem(text)}${desired}`)];
+  const { scheme, authority = "" } = parts;
+  const at = authority.lastIndexOf("@");
+  const [query, fragment] = [parts.query.slice(1), parts.fragment.slice(1)];
   const wrong = (part: string, detail: string): FieldError => invalidValue(field, part, detail);
   const errors =
-    url.scheme === "https"
-      ? []
-      : [wrong(url.scheme, "'https' is the only allowed URL scheme; desired format: https://host[/path]")];
-  if (url.host === "") errors.push(wrong("", "host must be specified; desired format: https://host[/path]"));
-  if (url.user !== undefined) errors.push(wrong(url.user, "user information is not permitted in the URL"));
-  if (url.fragment !== "") errors.push(wrong(url.fragment, "fragments are not permitted in the URL"));
-  return url.query === ""
-    ? errors
-    : [...errors, wrong(url.query, "query parameters are not permitted in the URL")];
+    scheme === "https" ? [] : [wrong(scheme, `'https' is the only allowed URL scheme${desired}`)];
+  if (authority.slice(at + 1) === "") errors.push(wrong("", `host must be specified${desired}`));
+  if (at >= 0) errors.push(wrong(authority.slice(0, at), "user information is not permitted in the URL"));
+  if (fragment !== "") errors.push(wrong(fragment, "fragments are not permitted in the URL"));
+  return query === "" ? errors : [...errors, wrong(query, "query parameters are not permitted in the URL")];
 }
 
 function pathErrors(path: string | undefined, field: string): FieldError[] {
@@ -242,19 +255,15 @@ function dropConditions(
 }
 
 /** Conditions that a change leaves as they were are not looked at again. */
-function conditionErrors(
+function conditionRules(
   { webhooks }: Configuration,
   ctx: RequestContext,
   old?: Configuration,
-): FieldError[] {
+): ConditionErrors {
   const conditionsOf = (configuration: Configuration) =>
     (configuration.webhooks ?? []).map(({ matchConditions }) => matchConditions);
-  if (old && isDeepStrictEqual(conditionsOf({ webhooks }), conditionsOf(old))) return [];
-  return (webhooks ?? []).flatMap(({ matchConditions }, position) =>
-    matchConditionErrors(matchConditions, `webhooks[${position}].matchConditions`, ctx, {
-      params: false,
-    }),
-  );
+  if (old && isDeepStrictEqual(conditionsOf({ webhooks }), conditionsOf(old))) return () => [];
+  return ({ matchConditions }, at) => matchConditionErrors(matchConditions, at, ctx, { params: false });
 }
 
 const columns: readonly Column<ValidatingWebhookConfiguration | MutatingWebhookConfiguration>[] = [
@@ -277,14 +286,10 @@ const configuration = {
   prepareForCreate: (obj: Configuration, ctx: RequestContext) => dropConditions(obj, ctx),
   prepareForUpdate: (obj: Configuration, old: Configuration, ctx: RequestContext) =>
     dropConditions(obj, ctx, old),
-  validate: (obj: Configuration, ctx: RequestContext) => [
-    ...errorsOf(obj.webhooks, strict),
-    ...conditionErrors(obj, ctx),
-  ],
-  validateUpdate: (obj: Configuration, old: Configuration, ctx: RequestContext) => [
-    ...errorsOf(obj.webhooks, strictnessOf(old.webhooks ?? [])),
-    ...conditionErrors(obj, ctx, old),
-  ],
+  validate: (obj: Configuration, ctx: RequestContext) =>
+    errorsOf(obj.webhooks, strict, conditionRules(obj, ctx)),
+  validateUpdate: (obj: Configuration, old: Configuration, ctx: RequestContext) =>
+    errorsOf(obj.webhooks, strictnessOf(old.webhooks ?? []), conditionRules(obj, ctx, old)),
   columns,
 } as const;
 

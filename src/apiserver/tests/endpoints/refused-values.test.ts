@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serve } from "../../server.fixture.ts";
 
-const { ask, must } = await serve();
+const { ask, must } = await serve({ flags: ["--feature-gates=AdmissionWebhookMatchConditions=true"] });
 const merge = "application/merge-patch+json";
 const of = (group: string, resource: string, scope = "/namespaces/default"): string =>
   `/apis/${group}${scope}/${resource}`;
@@ -93,4 +93,33 @@ test("owners of an API service are looked at four times", async () => {
   const answer = await ask("PATCH", `${path}/v1.a.io`, { type: merge, body });
   const { causes } = answer.json["details"] as { readonly causes: readonly object[] };
   assert.deepEqual([answer.status, causes.length], [422, 4]);
+});
+
+test("faults of webhooks are told one webhook after the other", async () => {
+  const path = of("admissionregistration.orch.io/v1", "validatingwebhookconfigurations", "");
+  const hook = {
+    name: "a.example.com",
+    sideEffects: "None",
+    rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["*", "CREATE"], resources: ["pods"] }],
+    clientConfig: { url: "https://a b" },
+    matchConditions: [{ name: "a", expression: "" }],
+  };
+  const body = { metadata: { name: "a" }, webhooks: [hook, hook] };
+  const answer = await ask("POST", path, { body });
+  const { causes } = answer.json["details"] as { causes: { field: string; message: string }[] };
+  const ofEach = [
+    "rules[0].operations",
+    "clientConfig.url",
+    "matchConditions[0].expression",
+    "admissionReviewVersions",
+  ];
+  assert.deepEqual(
+    causes.map(({ field }) => field),
+    [
+      ...ofEach.map((field) => `webhooks[0].${field}`),
+      ...[...ofEach, "name"].map((field) => `webhooks[1].${field}`),
+    ],
+  );
+  assert.match(causes[0]!.message, /\[\]admissionregistration\.OperationType\{"\*", "CREATE"\}/);
+  assert.match(causes[1]!.message, /parse "https:\/\/a b": invalid character " " in host name/);
 });
