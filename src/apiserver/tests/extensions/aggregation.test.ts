@@ -301,12 +301,14 @@ for (const [name, more, fields] of wrong) {
   });
 }
 
+/** Whether the description has the path: parsing megabytes at every ask would be most of the test. */
+const describes = async (path: string): Promise<boolean> =>
+  (await must(200, "GET", "/openapi/v2")).text.includes(`"${path}":`);
+
 test("the description of another server is part of this server's", async () => {
   const group = await register();
   const path = `/apis/${group}/v1/things`;
-  await eventually(async () =>
-    Object.hasOwn((await must(200, "GET", "/openapi/v2")).at("paths") as Json, path),
-  );
+  await eventually(async () => await describes(path));
   const document = (await must(200, "GET", "/openapi/v2")).json;
   assert.deepEqual((document["definitions"] as Json)["com.example.Thing"], { description: "A thing." });
   assert.deepEqual([...new Set(askers)], ["system:aggregator"]);
@@ -360,9 +362,7 @@ test("what another server's index of OpenAPI 3 does not tell is not made from th
   newer = [] as unknown as Json;
   t.after(() => (newer = undefined));
   const group = await register();
-  await eventually(async () =>
-    Object.hasOwn((await must(200, "GET", "/openapi/v2")).at("paths") as Json, `/apis/${group}/v1/things`),
-  );
+  await eventually(async () => await describes(`/apis/${group}/v1/things`));
   const index = (await must(200, "GET", "/openapi/v3")).at("paths") as Json;
   assert.equal(Object.hasOwn(index, `apis/${group}/v1`), false);
 });
