@@ -1,13 +1,21 @@
 // What endpoints share: how a call becomes a registry request, and how what is held becomes a reply.
 import type { AdmissionChain } from "#admission";
-import { type AbortListeners, type Clock, badRequest } from "#base";
+import { type AbortListeners, ApiError, type Clock, badRequest } from "#base";
 import type { Reply } from "#http";
 import { YieldBudget, type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
 import type { Span } from "#tracing";
-import type { CachedObject } from "#watchcache";
 import type { ApiCall } from "./api-call.ts";
 import type { ListGates } from "./options.ts";
-import { type Choice, type Offer, contentType, negotiate, UnfitForm } from "./represent/negotiate.ts";
+import {
+  type Choice,
+  type Offer,
+  UnfitForm,
+  contentType,
+  customForms,
+  everyForm,
+  negotiate,
+  withoutTable,
+} from "./represent/negotiate.ts";
 import { type ListBody, type Representation, representation } from "./represent/representation.ts";
 import type { IncludeObject } from "./represent/table.ts";
 
@@ -88,52 +96,63 @@ interface Representations {
 }
 const representations = new WeakMap<Endpoint, Representations>();
 
-/** The representation a call asks for, shared between calls that ask for the same. */
+/**
+ * The representation a call asks for, shared between calls that ask for the same. A form that does not fit, or
+ * cannot be read, is told by what it is made from: who asks for what is not there, is told so first.
+ */
 export function represented(
   context: EndpointContext,
   call: ApiCall,
   endpoint: Endpoint,
-  offer: Offer,
+  of: "object" | "list" | "watch",
 ): { readonly choice: Choice; readonly as: Representation } {
-  const { strategy } = endpoint.resource;
-  const { untabled } = strategy.subresources?.[call.target.subresource] ?? {};
-  const shown = strategy.custom ? textOffers.getOrInsertComputed(offer, objectsAsText) : offer;
-  const offered = untabled ? untabledOffers.getOrInsertComputed(shown, withoutTable) : shown;
-  const choice = negotiated(call, endpoint, offered);
+  const { resource } = endpoint;
+  const choice = negotiate(call.call, call.query, resource.dialect, offerOf(call, endpoint));
   const known = representations.getOrInsertComputed(endpoint, noRepresentations);
   const make = (include: IncludeObject): Representation =>
     representation(endpoint, choice, include, () => new Date(context.clock.now()));
-  if (choice.form === "Table") {
+  const { form } = choice;
+  if (
+    (form === "PartialObjectMetadata" && of === "list") ||
+    (form === "PartialObjectMetadataList" && of === "object")
+  )
+    return { choice, as: refusing(make("Metadata"), () => new UnfitForm(form, goType(endpoint))) };
+  if (form === "Table") {
     const include = includeObject(call);
+    if (include instanceof ApiError) return { choice, as: refusing(make("Metadata"), () => include) };
     const id = `${choice.media} ${choice.formVersion} ${choice.pretty} ${include}`;
     return { choice, as: known.tables.getOrInsertComputed(id, () => make(include)) };
   }
   return { choice, as: known.plain.getOrInsertComputed(choice, () => make("Metadata")) };
 }
 
-function negotiated(call: ApiCall, { resource }: Endpoint, offer: Offer): Choice {
-  try {
-    return negotiate(call.call, call.query, resource.dialect, offer);
-  } catch (error) {
-    if (!(error instanceof UnfitForm)) throw error;
-    const { group, kind } = resource.hub.kind;
-    const declared = `${group.split(".")[0] || "core"}.${kind}`;
-    throw new UnfitForm(error.form, resource.strategy.custom ? "unstructured.Unstructured" : declared);
-  }
+function offerOf({ target }: ApiCall, { resource: { strategy } }: Endpoint): Offer {
+  const { untabled } = strategy.subresources?.[target.subresource] ?? {};
+  if (untabled) return withoutTable;
+  return strategy.custom ? customForms : everyForm;
+}
+
+/** What kube-apiserver calls the type of an endpoint's objects. */
+function goType({ resource: { hub, strategy } }: Endpoint): string {
+  if (strategy.custom) return "unstructured.Unstructured";
+  return `${hub.kind.group.split(".")[0] || "core"}.${hub.kind.kind}`;
+}
+
+function refusing(as: Representation, refusal: () => ApiError): Representation {
+  const refuse = (): never => {
+    throw refusal();
+  };
+  return { ...as, object: refuse, list: refuse };
 }
 
 const noRepresentations = (): Representations => ({ plain: new WeakMap(), tables: new Map() });
 
-const textOffers = new WeakMap<Offer, Offer>();
-const objectsAsText = (offer: Offer): Offer => ({ ...offer, objectsAsText: true });
-const untabledOffers = new WeakMap<Offer, Offer>();
-const withoutTable = (offer: Offer): Offer => ({ ...offer, without: ["Table"] });
-
-export function includeObject(call: ApiCall): IncludeObject {
+/** How much of an object the rows of a table hold, or why that cannot be read. */
+export function includeObject(call: ApiCall): IncludeObject | ApiError {
   const asked = call.query.get("includeObject") ?? "";
   if (asked === "") return "Metadata";
   if (asked === "None" || asked === "Metadata" || asked === "Object") return asked;
-  throw badRequest(
+  return badRequest(
     `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(asked)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
@@ -154,17 +173,3 @@ export const replyWithList = (
   endpoint: Endpoint,
   { parts, unshared }: ListBody,
 ): Reply => ({ ...replyWith(as, endpoint, 200, parts), ...(unshared && { unshared: parts }) });
-
-export const ofObjects: Offer = { forms: ["object", "Table", "PartialObjectMetadata"] };
-export const ofLists: Offer = { forms: ["object", "Table", "PartialObjectMetadataList"] };
-
-export function replyObject(
-  context: EndpointContext,
-  call: ApiCall,
-  endpoint: Endpoint,
-  status: number,
-  cached: CachedObject,
-): Reply {
-  const { as } = represented(context, call, endpoint, ofObjects);
-  return replyWith(as, endpoint, status, as.object(cached));
-}

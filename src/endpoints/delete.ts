@@ -7,31 +7,22 @@ import { encodeJson } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { statusReply, successStatus } from "./represent/status.ts";
 import { decodeObject, readBody } from "./body.ts";
-import { type Offer, bodyMedia } from "./represent/negotiate.ts";
+import { bodyMedia } from "./represent/negotiate.ts";
 import {
   type EndpointContext,
   type EndpointHandler,
-  ofLists,
-  ofObjects,
   replyWith,
   represented,
   writeRequest,
 } from "./context.ts";
 import { integer, listOptions } from "./options.ts";
 import { responding } from "./operation-span.ts";
-import { listPage, missingInstead, replyWithPage } from "./read.ts";
+import { listPage, replyWithPage } from "./read.ts";
 import { isTrue } from "./target.ts";
 
 export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   const { dialect, strategy } = endpoint.resource;
-  // Before anything is done: an answer that cannot be given must not find out afterwards.
-  let asked: ReturnType<typeof represented>;
-  try {
-    asked = represented(context, call, endpoint, ofObjects);
-  } catch (error) {
-    throw await missingInstead(error, call, endpoint);
-  }
-  const { as, choice } = asked;
+  const { as, choice } = represented(context, call, endpoint, "object");
   const options = await deleteOptions(call, endpoint);
   call.operation?.step("Decoded delete options");
   call.operation?.step("Recorded the audit event");
@@ -62,10 +53,8 @@ const detailsOf = ({ target }: ApiCall, endpoint: Endpoint, removal: Removal): R
   uid: removal.uid || undefined,
 });
 
-const ofDeletions: Offer = { ...ofLists, unwatched: true };
-
 export const deleteCollection: EndpointHandler = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, ofDeletions);
+  const { as } = represented(context, call, endpoint, "list");
   const wanted = listOptions(call, endpoint, context.gates);
   const options = await deleteOptions(call, endpoint);
   const dryRun = (options.dryRun?.length ?? 0) > 0;

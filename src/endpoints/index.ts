@@ -15,13 +15,16 @@ export {
 } from "./catalog.ts";
 export { type Priorities, builtInPriorities, customPriorities } from "./priorities.ts";
 export {
+  UnfitForm,
   bodyMedia,
   contentType,
+  everyForm,
   justObjects,
   negotiate,
-  noRepresentation,
+  withoutTable,
   type Choice,
 } from "./represent/negotiate.ts";
+export { checkRoute, listMedia, objectMedia } from "./represent/route-media.ts";
 export { type WatchObserver, type WatchedKind, shownOptions } from "./context.ts";
 export { checkName } from "./identity.ts";
 export { partialMetadata } from "./represent/table.ts";

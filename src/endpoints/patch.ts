@@ -10,7 +10,7 @@ import {
   jsonKind,
   unsupportedMediaType,
 } from "#base";
-import { header, parseMediaType } from "#http";
+import { header } from "#http";
 import {
   type ApiObject,
   type Endpoint,
@@ -35,7 +35,7 @@ import {
 } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { type DecodedBody, readBody } from "./body.ts";
-import { type EndpointHandler, ofObjects, replyWith, represented, writeRequest } from "./context.ts";
+import { type EndpointHandler, replyWith, represented, writeRequest } from "./context.ts";
 import { checkIdentity } from "./identity.ts";
 import { responding } from "./operation-span.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
@@ -43,7 +43,7 @@ import { recordPatch } from "./recorded-request.ts";
 import { invalidPatch } from "./patch-error.ts";
 import { patchedText } from "./patched-text.ts";
 
-const patchTypes = [
+export const patchTypes = [
   "application/json-patch+json",
   "application/merge-patch+json",
   "application/strategic-merge-patch+json",
@@ -54,7 +54,7 @@ export type PatchType = (typeof patchTypes)[number];
 export const patch: EndpointHandler = async (context, call, endpoint) => {
   const type = patchType(call, endpoint.resource.strategy.custom);
   const applying = type === "application/apply-patch+yaml";
-  const { as } = represented(context, call, endpoint, ofObjects);
+  const { as } = represented(context, call, endpoint, "object");
   const body = await readBody(call);
   recordPatch(call, body);
   call.operation?.step("Recorded the audit event");
@@ -115,23 +115,12 @@ export function patchType(call: ApiCall, custom = false): PatchType {
   const known = custom
     ? patchTypes.filter((type) => type !== "application/strategic-merge-patch+json")
     : patchTypes;
-  const said = parseMediaType(header(call.call.headers, "content-type") ?? "");
-  const essence = said && `${said.type}/${said.subtype}`;
-  const found = known.find((item) => item === essence);
-  if (!found && custom)
-    throw unsupportedMediaType(
-      `the body of the request was in an unknown format - accepted media types include: ${known.join(", ")}`,
-    );
-  if (!found)
-    throw new ApiError(
-      415,
-      "UnsupportedMediaType",
-      unsupportedMediaType(
-        `the body of the request was in an unknown format - accepted media types include: ${known.join(", ")}`,
-      ).message,
-      {},
-    );
-  return found;
+  const said = header(call.call.headers, "content-type") ?? "";
+  const found = known.find((item) => said === item || said.startsWith(`${item};`));
+  if (found) return found;
+  throw unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${known.join(", ")}`,
+  );
 }
 
 export interface SentPatch {

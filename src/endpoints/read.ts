@@ -6,29 +6,16 @@ import { type Freshness, type ListQuery, type ListResult, RevisionTimeout } from
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import { type Position, decodeContinue, encodeContinue } from "./continue.ts";
-import {
-  type EndpointHandler,
-  ofLists,
-  ofObjects,
-  replyWith,
-  replyWithList,
-  represented,
-} from "./context.ts";
+import { type EndpointHandler, replyWith, replyWithList, represented } from "./context.ts";
 import { listSpan, responding } from "./operation-span.ts";
 import { type ListOptions, listOptions, numberProblem } from "./options.ts";
-import { UnfitForm } from "./represent/negotiate.ts";
 import type { Representation } from "./represent/representation.ts";
 import { isTrue } from "./target.ts";
 
 export const get: EndpointHandler = async (context, call, endpoint) => {
   const { resource } = endpoint;
   const { target } = call;
-  let as: Representation;
-  try {
-    ({ as } = represented(context, call, endpoint, ofObjects));
-  } catch (error) {
-    throw await missingInstead(error, call, endpoint);
-  }
+  const { as } = represented(context, call, endpoint, "object");
   // Long ago objects could be asked for without what a server adds to them.
   if (call.query.has("export") && isTrue(call.query.get("export")))
     throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
@@ -49,23 +36,8 @@ export const get: EndpointHandler = async (context, call, endpoint) => {
   return replyWith(as, endpoint, 200, as.object(cached));
 };
 
-/**
- * What is answered to a form that does not fit an object: that it does not, if the object is there, else that the
- * object is missing, for the reference looks at the form last.
- */
-export async function missingInstead(
-  error: unknown,
-  { target }: ApiCall,
-  endpoint: Endpoint,
-): Promise<unknown> {
-  if (!(error instanceof UnfitForm)) return error;
-  const { resource } = endpoint;
-  const found = await resource.source.get(resource.keyOf(target.namespace, target.name), { at: "latest" });
-  return found ? error : notFound(resource.nameIn(endpoint), target.name);
-}
-
 export const list: EndpointHandler = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, ofLists);
+  const { as } = represented(context, call, endpoint, "list");
   const options = listOptions(call, endpoint, context.gates);
   call.operation?.event("About to List from storage");
   const listing = await listPage(call, endpoint, options);

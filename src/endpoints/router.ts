@@ -1,5 +1,6 @@
 // From a call to the one handler that answers it.
 import { ApiError, badRequest, methodNotAllowed, notFound } from "#base";
+import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
@@ -8,8 +9,9 @@ import type { EndpointContext, EndpointHandler } from "./context.ts";
 import { checkName } from "./identity.ts";
 import { deleteCollection, deleteOne } from "./delete.ts";
 import { traced } from "./operation-span.ts";
-import { patch } from "./patch.ts";
+import { patch, patchTypes } from "./patch.ts";
 import { get, list } from "./read.ts";
+import { type RouteMedia, checkRoute, listMedia, objectMedia } from "./represent/route-media.ts";
 import { patchScale, readScale, replaceScale } from "./scale.ts";
 import { watch } from "./watch.ts";
 import { create, replace } from "./write.ts";
@@ -87,6 +89,8 @@ export function router(
     if (endpoint.resource.strategy.custom) checkCustom(call, endpoint);
     else checkPlace(call, endpoint);
     const handler = handlerFor(call, endpoint);
+    if (!endpoint.resource.strategy.custom)
+      checkRoute(call.call, routeMedia(target.verb, endpoint.resource.dialect));
     if (looksUpName(target, endpoint)) checkName(target.name);
     if (deprecated) {
       const { audit } = endpoint.resource.dialect.names;
@@ -97,6 +101,12 @@ export function router(
     }
     return traced(call, context.slow, () => handler(context, call, endpoint));
   }
+}
+
+function routeMedia(verb: string, dialect: Dialect): RouteMedia {
+  if (verb === "list" || verb === "watch") return { produces: listMedia(dialect) };
+  const produces = objectMedia(dialect);
+  return verb === "patch" ? { produces, consumes: patchTypes } : { produces };
 }
 
 /** The methods that each verb stands for; a verb that is not listed belongs to methods that only proxies pass. */

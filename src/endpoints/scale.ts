@@ -1,6 +1,6 @@
 // scale: the replicas of a workload, seen and written as a small object of their own.
 import { type ObjectMeta, PartialObjectMetadata, Scale, Table } from "#api";
-import { badRequest, conflict, deepCopy, internal, invalid, invalidValue, notFound } from "#base";
+import { ApiError, badRequest, conflict, deepCopy, internal, invalid, invalidValue, notFound } from "#base";
 import { type Dialect, apiVersionOf } from "#dialect";
 import {
   type AdmissionView,
@@ -23,17 +23,18 @@ import {
 import { type Message, encodeJson } from "#schema";
 import type { CachedObject } from "#watchcache";
 import type { ApiCall } from "./api-call.ts";
-import { contentType, negotiate } from "./represent/negotiate.ts";
+import {
+  type Choice,
+  UnfitForm,
+  contentType,
+  customForms,
+  everyForm,
+  negotiate,
+} from "./represent/negotiate.ts";
 import { columnDefinitions, partialMetadata, rowOf } from "./represent/table.ts";
 import { viewBody } from "./represent/view.ts";
 import { objectFromBody, readBody } from "./body.ts";
-import {
-  type EndpointContext,
-  type EndpointHandler,
-  includeObject,
-  ofObjects,
-  writeRequest,
-} from "./context.ts";
+import { type EndpointContext, type EndpointHandler, includeObject, writeRequest } from "./context.ts";
 import { checkIdentity } from "./identity.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { recordPatch } from "./recorded-request.ts";
@@ -82,30 +83,45 @@ function scaleOf(endpoint: Endpoint, object: ApiObject, missing?: number): ApiOb
 const pathOf = ({ replicasPath = ["spec", "replicas"] }: ScaleView<ApiObject>): string =>
   `.${replicasPath.join(".")}`;
 
-const replicasColumn = (name: string, doc: string, part: "spec" | "status"): Column<ApiObject> => ({
+const replicasColumn = (
+  name: string,
+  doc: string,
+  part: "spec" | "status",
+  missing: 0 | null,
+): Column<ApiObject> => ({
   name,
   type: "integer",
   doc,
   cell: (scale) =>
-    (scale as unknown as Record<string, { replicas?: number } | undefined>)[part]?.replicas ?? 0,
+    (scale as unknown as Record<string, { replicas?: number } | undefined>)[part]?.replicas ?? missing,
 });
 
-const counts = [
-  replicasColumn("Desired", "How many there should be.", "spec"),
-  replicasColumn("Available", "How many there are.", "status"),
+/** `missing` is shown where none are wanted, which a scale does not say. */
+const counts = (missing: 0 | null): Column<ApiObject>[] => [
+  replicasColumn("Desired", "How many there should be.", "spec", missing),
+  replicasColumn("Available", "How many there are.", "status", 0),
 ];
 const { format: _, ...plainNameColumn } = nameColumn;
 
 /** How a scale looks in a table: of a defined kind as that kind does, of others in columns without formats. */
 const printed = ({ custom }: Strategy): Pick<Strategy, "columns"> => ({
   columns: custom
-    ? [nameColumn, ...counts, { ...ageColumn, type: "date" }]
-    : [plainNameColumn, ...counts, ageColumn],
+    ? [nameColumn, ...counts(null), { ...ageColumn, type: "date" }]
+    : [plainNameColumn, ...counts(0), ageColumn],
 });
 
-function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, cached: CachedObject): Reply {
+/** How the caller wants to see a scale; looked at before anything is done. */
+const asked = (call: ApiCall, { resource: { dialect, strategy } }: Endpoint): Choice =>
+  negotiate(call.call, call.query, dialect, strategy.custom ? customForms : everyForm);
+
+function reply(
+  context: EndpointContext,
+  call: ApiCall,
+  endpoint: Endpoint,
+  cached: CachedObject,
+  choice: Choice,
+): Reply {
   const { dialect } = endpoint.resource;
-  const choice = negotiate(call.call, call.query, dialect, ofObjects);
   const object = scaleOf(endpoint, endpoint.resource.objectOf(cached));
   const answered = (body: Parameters<typeof viewBody>[0], schema: Message): Reply => ({
     status: 200,
@@ -115,15 +131,12 @@ function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, cach
   if (choice.form === "object") return answered(object, Scale);
   if (choice.form === "PartialObjectMetadata")
     return answered(partialMetadata(object, choice.formVersion), PartialObjectMetadata);
+  if (choice.form === "PartialObjectMetadataList")
+    throw new UnfitForm(choice.form, endpoint.resource.strategy.custom ? "v1.Scale" : "autoscaling.Scale");
+  const include = includeObject(call);
+  if (include instanceof ApiError) throw include;
   const columns = printed(endpoint.resource.strategy) as Strategy;
-  const row = rowOf(
-    columns,
-    object,
-    object,
-    includeObject(call),
-    choice.formVersion,
-    new Date(context.clock.now()),
-  );
+  const row = rowOf(columns, object, object, include, choice.formVersion, new Date(context.clock.now()));
   const metadata = { resourceVersion: object.metadata.resourceVersion };
   const table = {
     kind: "Table",
@@ -147,6 +160,7 @@ function scaleName(endpoint: Endpoint): { readonly group: string; readonly resou
 
 export const readScale: EndpointHandler = async (context, call, endpoint) => {
   const { resource } = endpoint;
+  const choice = asked(call, endpoint);
   const cached = await resource.source.get(resource.keyOf(call.target.namespace, call.target.name), {
     at: "latest",
   });
@@ -155,10 +169,11 @@ export const readScale: EndpointHandler = async (context, call, endpoint) => {
       resource.strategy.custom ? resource.nameIn(endpoint) : scaleName(endpoint),
       call.target.name,
     );
-  return reply(context, call, endpoint, cached);
+  return reply(context, call, endpoint, cached, choice);
 };
 
 export const replaceScale: EndpointHandler = async (context, call, endpoint) => {
+  const choice = asked(call, endpoint);
   const { object: sent, options } = await objectFromBody(call, scaleEndpoint(endpoint), "UpdateOptions");
   checkIdentity(sent.metadata, call, endpoint);
   call.audit?.named(sent.metadata);
@@ -169,12 +184,14 @@ export const replaceScale: EndpointHandler = async (context, call, endpoint) => 
     call,
     endpoint,
     await written(request, call.target.name, { change: () => sent }, sent.metadata.uid),
+    choice,
   );
 };
 
 export const patchScale: EndpointHandler = async (context, call, endpoint) => {
   const type = patchType(call, endpoint.resource.strategy.custom);
   const applying = type === "application/apply-patch+yaml";
+  const choice = asked(call, endpoint);
   const body = await readBody(call);
   recordPatch(call, body);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
@@ -183,7 +200,7 @@ export const patchScale: EndpointHandler = async (context, call, endpoint) => {
     ? appliedScale(applyConfiguration(call, spoken, options, body), options)
     : patchedTree(call, spoken, options, { type, body });
   const request = writeRequest(context, call, endpoint, options);
-  return reply(context, call, endpoint, await written(request, call.target.name, change));
+  return reply(context, call, endpoint, await written(request, call.target.name, change), choice);
 };
 
 const appliedScale = (configuration: Configuration, { force = false }: WriteOptions): ScaleChange => ({

@@ -1,16 +1,16 @@
 // watch: frames as they happen, until the client, the clock or the server ends it.
-import { expired } from "#base";
+import { ApiError, expired } from "#base";
 import type { Sink } from "#http";
 import { Compacted } from "#store";
 import { type Frame, RevisionTimeout, type FrameSink, bytesOf } from "#watchcache";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import { statusObject } from "./represent/status.ts";
-import { type Offer, contentType } from "./represent/negotiate.ts";
+import { checkStreams, contentType } from "./represent/negotiate.ts";
 import type { Representation } from "./represent/representation.ts";
 import { eventMessages, isWebSocket, webSocketReply } from "./web-socket.ts";
 import { bookmarks } from "./bookmarks.ts";
-import { type EndpointContext, type EndpointHandler, ofObjects, represented } from "./context.ts";
+import { type EndpointContext, type EndpointHandler, includeObject, represented } from "./context.ts";
 import { type ListOptions, listOptions } from "./options.ts";
 import { readError, revisionOf } from "./read.ts";
 
@@ -31,15 +31,16 @@ interface Wanted {
   readonly mute: boolean;
 }
 
-const ofFrames: Offer = { forms: [...ofObjects.forms, "PartialObjectMetadataList"] };
-const ofWatches: Offer = { ...ofFrames, media: ["json", "protobuf"] };
-
 export const watch: EndpointHandler = async (context, call, endpoint) => {
-  // The form is looked at before the options; whether it can be a stream, after them.
-  represented(context, call, endpoint, ofFrames);
+  // The form is looked at before the options; what its rows hold, and whether it can be a stream, after them.
+  const { as, choice } = represented(context, call, endpoint, "watch");
   const options = listOptions(call, endpoint, context.gates);
   const version = revisionOf(options.resourceVersion);
-  const { as, choice } = represented(context, call, endpoint, ofWatches);
+  if (choice.form === "Table") {
+    const include = includeObject(call);
+    if (include instanceof ApiError) throw include;
+  }
+  checkStreams(choice, endpoint.resource.dialect);
   const wanted: Wanted = {
     context,
     call,

@@ -2,13 +2,13 @@
 import { deepCopy } from "#base";
 import { create as createObject, defaulted, normalizeOwnerReferences, update } from "#registry";
 import { objectFromBody } from "./body.ts";
-import { type EndpointHandler, ofObjects, replyWith, represented, writeRequest } from "./context.ts";
+import { type EndpointHandler, replyWith, represented, writeRequest } from "./context.ts";
 import { checkIdentity } from "./identity.ts";
 import { responding } from "./operation-span.ts";
 import { recordRequest } from "./recorded-request.ts";
 
 export const create: EndpointHandler = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, ofObjects);
+  const { as } = represented(context, call, endpoint, "object");
   const { object: sent, options } = await objectFromBody(call, endpoint, "CreateOptions");
   const request = writeRequest(context, call, endpoint, options);
   call.operation?.step("About to convert to expected version");
@@ -23,7 +23,7 @@ export const create: EndpointHandler = async (context, call, endpoint) => {
 };
 
 export const replace: EndpointHandler = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, ofObjects);
+  const { as } = represented(context, call, endpoint, "object");
   const { object: sent, options } = await objectFromBody(call, endpoint, "UpdateOptions");
   const request = writeRequest(context, call, endpoint, options);
   call.operation?.step("About to convert to expected version");

@@ -49,13 +49,13 @@ export function asStatus(
   return { error: internal, panic: true };
 }
 
-/** Errors come in a media type the client takes for plain objects, or in JSON when it takes none. */
+/** Errors come in a media type the client takes for plain objects, or in JSON for people when it takes none. */
 export function errorReply(call: ApiCall, error: ApiError, dialect: Dialect): Reply {
   let choice;
   try {
     choice = negotiate(call.call, call.query, dialect, justObjects);
   } catch {
-    choice = { media: "json", form: "object", formVersion: "", pretty: false } as const;
+    choice = { media: "json", form: "object", formVersion: "", pretty: true } as const;
   }
   const reply = statusReply(error.code, statusObject(error), choice, dialect);
   const seconds = error.details?.retryAfterSeconds;

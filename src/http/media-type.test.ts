@@ -45,9 +45,12 @@ for (const [name, text, expected, parameters = {}, quality = 1] of single) {
 const accepts: [name: string, text: string, order: string[]][] = [
   ["equals come in the order they were written", "a/a,b/b,c/c", ["a/a", "b/b", "c/c"]],
   ["the more wanted comes first", "a/a;q=0.1,b/b;q=0.9,c/c", ["c/c", "b/b", "a/a"]],
-  ["what is refused is left out", "a/a;q=0,b/b;q=0.0", []],
+  ["what is wanted least comes last", "a/a;q=0,b/b;q=x,c/c;q=0.1", ["c/c", "a/a", "b/b"]],
+  ["a type comes before any type that is wanted more", "*/*,a/*;q=0.2,a/a;q=0.1", ["a/a", "a/*", "*/*"]],
   ["what cannot be read is passed over", "nonsense, ,a/a", ["a/a"]],
-  ["a comma in quotes does not end a clause", 'a/a;x="1,2",b/b', ["a/a", "b/b"]],
+  ["a parameter that ends with its clause", "a/a;q= ,b/b;q=0.5", ["a/a", "b/b"]],
+  ["quotes mean nothing", 'a/a;x="1,2",b/b', ["a/a", "b/b"]],
+  ["many clauses", "*/*,".repeat(13) + "a/a;q=0.1", ["a/a", ...Array<string>(13).fill("*/*")]],
   ["nothing accepts nothing", "", []],
 ];
 for (const [name, text, order] of accepts)

@@ -1,17 +1,22 @@
 // componentstatuses: how the parts of a cluster are that run beside the server. Deprecated, and still asked
 // for.
 import { get as httpsGet } from "node:https";
-import { type ComponentCondition, ComponentStatus, Table, listOf } from "#api";
+import { type ComponentCondition, ComponentStatus, PartialObjectMetadata, Table, listOf } from "#api";
 import { ApiError, badRequest, methodNotAllowed, notFound, selector } from "#base";
 import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
 import {
   type ApiCall,
   type VirtualResource,
+  UnfitForm,
+  checkRoute,
   contentType,
+  everyForm,
+  listMedia,
   listParameters,
   negotiate,
   notServed,
+  objectMedia,
   partialMetadata,
   unknownCommonField,
   viewBody,
@@ -57,12 +62,14 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
       const { target, method } = call;
       if (target.rest || target.namespace) throw notServed();
       if (method !== "GET") throw methodNotAllowed();
+      checkRoute(call.call, { produces: target.named ? objectMedia(dialect) : listMedia(dialect) });
       call.warn("v1 ComponentStatus is deprecated in v1.19+");
       if (!target.named) {
         const names = chosen(call, Object.keys(checks), dialect);
         if (target.verb === "watch") throw unwatched();
         return await reply(call, await Promise.all(names.map(statusOf)), dialect, true);
       }
+      negotiate(call.call, call.query, dialect, everyForm);
       if (!Object.hasOwn(checks, target.name))
         throw notFound({ group: "", resource: "componentstatuses" }, target.name);
       return await reply(call, [await statusOf(target.name)], dialect, false);
@@ -72,7 +79,7 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
 
 /** No component has labels; selectors are heard all the same, and options are checked as those of other lists. */
 function chosen(call: ApiCall, names: readonly string[], dialect: Dialect): string[] {
-  negotiate(call.call, call.query, dialect, offered);
+  negotiate(call.call, call.query, dialect, everyForm);
   const gates = { watchList: false, chunking: true, remainingItemCount: false };
   const { labels, fields } = listParameters(call, dialect, gates).sought;
   for (const { key } of fields) if (!common.has(key)) throw badRequest(unknownCommonField(key));
@@ -131,15 +138,13 @@ const columns: readonly [
   ["Error", "", "Why the check failed.", ({ conditions }) => conditions?.[0]?.error ?? ""],
 ];
 
-const offered = { forms: ["object", "Table"] } as const;
-
 async function reply(
   call: ApiCall,
   statuses: readonly ComponentStatus[],
   dialect: Dialect,
   many: boolean,
 ): Promise<Reply> {
-  const choice = negotiate(call.call, call.query, dialect, offered);
+  const choice = negotiate(call.call, call.query, dialect, everyForm);
   const headers = { "content-type": contentType(choice.media, dialect) };
   if (choice.form === "Table") {
     const columnDefinitions = columns.map(([name, format, description]) => ({
@@ -163,6 +168,17 @@ async function reply(
         dialect,
       ),
     };
+  }
+  if (choice.form === "PartialObjectMetadataList") {
+    if (!many) throw new UnfitForm(choice.form, "core.ComponentStatus");
+    const items = statuses.map((status) => partialMetadata(status, choice.formVersion));
+    const list = { kind: choice.form, apiVersion: choice.formVersion, metadata: {}, items } as never;
+    return { status: 200, headers, body: viewBody(list, listOf(PartialObjectMetadata), choice, dialect) };
+  }
+  if (choice.form === "PartialObjectMetadata") {
+    if (many) throw new UnfitForm(choice.form, "core.ComponentStatus");
+    const metadata = partialMetadata(statuses[0]!, choice.formVersion);
+    return { status: 200, headers, body: viewBody(metadata, PartialObjectMetadata, choice, dialect) };
   }
   if (!many) return { status: 200, headers, body: viewBody(statuses[0]!, ComponentStatus, choice, dialect) };
   const items = statuses.map(({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest);

@@ -1,6 +1,6 @@
 // What endpoints share that are asked by creating something which is answered and never stored as such.
 import { type AdmissionAttributes, type AdmissionChain, virtualAttributes } from "#admission";
-import { inDialect } from "#api";
+import { PartialObjectMetadata, Status, inDialect } from "#api";
 import { type Clock, badRequest, methodNotAllowed } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import type { Reply } from "#http";
@@ -18,16 +18,20 @@ import {
   type ApiCall,
   type Choice,
   type WriteOptions,
+  UnfitForm,
   bodyMedia,
+  checkRoute,
   contentType,
   decodeObject,
   judgeStrictness,
-  justObjects,
   negotiate,
   notServed,
+  objectMedia,
+  partialMetadata,
   readBody,
   writeOptions,
   shownOptions,
+  withoutTable,
 } from "#endpoints";
 
 export interface VirtualContext {
@@ -62,7 +66,8 @@ export async function decodeRequest<T>(
   schema: KindSchema,
   versions: readonly string[] = [schema.kind.version],
 ): Promise<DecodedRequest<T>> {
-  const choice = negotiate(call.call, call.query, dialect, justObjects);
+  checkRoute(call.call, { produces: objectMedia(dialect) });
+  const choice = negotiate(call.call, call.query, dialect, withoutTable);
   const media = bodyMedia(call.call, dialect);
   const bytes = await readBody(call);
   const options = writeOptions(call, dialect, "CreateOptions");
@@ -191,7 +196,7 @@ export function admissionOf(
   };
 }
 
-/** The answer in the media type the client takes. */
+/** The answer in the media type and the form that the client takes. */
 export function encodeReply(
   status: number,
   object: object,
@@ -199,11 +204,14 @@ export function encodeReply(
   choice: Choice,
   { dialect }: VirtualContext,
 ): Reply {
-  return {
-    status,
-    headers: { "content-type": contentType(choice.media, dialect) },
-    body: encoded(object, inDialect(dialect, schema), choice, dialect),
-  };
+  const headers = { "content-type": contentType(choice.media, dialect) };
+  // That something was done has no other form.
+  if (choice.form === "object" || schema === (Status as KindSchema))
+    return { status, headers, body: encoded(object, inDialect(dialect, schema), choice, dialect) };
+  if (choice.form === "PartialObjectMetadataList")
+    throw new UnfitForm(choice.form, `${schema.kind.group.split(".")[0]}.${schema.kind.kind}`);
+  const metadata = partialMetadata(object as ApiObject, choice.formVersion);
+  return { status, headers, body: encoded(metadata, PartialObjectMetadata as KindSchema, choice, dialect) };
 }
 
 function encoded(

@@ -1,8 +1,7 @@
 // The two documents by which others verify tokens of service accounts.
 import { type TokenKey, openIdDocuments, openIdMediaTypes, openIdPaths } from "#authn";
-import { ApiError, methodNotAllowed } from "#base";
-import { takes } from "../serving/root-paths.ts";
-import type { PathHandler } from "#endpoints";
+import { methodNotAllowed } from "#base";
+import { type PathHandler, checkRoute } from "#endpoints";
 
 export interface OpenIdOptions {
   readonly issuer: string;
@@ -38,13 +37,7 @@ export function openIdHandler({
       path === openIdPaths.configuration ? "configuration" : path === openIdPaths.keys ? "keys" : undefined;
     if (!part) return undefined;
     if (call.method !== "GET") throw methodNotAllowed();
-    if (!takes(call, openIdMediaTypes[part]))
-      throw new ApiError(
-        406,
-        "NotAcceptable",
-        `only the following media types are accepted: ${openIdMediaTypes[part]}`,
-        {},
-      );
+    checkRoute(call.call, { produces: [openIdMediaTypes[part]] });
     return {
       status: 200,
       headers: { "content-type": openIdMediaTypes[part], "cache-control": `public, max-age=${cacheSeconds}` },

@@ -2,8 +2,7 @@
 import { join } from "node:path";
 import { methodNotAllowed } from "#base";
 import { fileReply, plainReply } from "#http";
-import type { PathHandler } from "#endpoints";
-import { takes } from "./root-paths.ts";
+import { type PathHandler, checkRoute } from "#endpoints";
 
 export function logFiles(path: string, folder: string): PathHandler {
   return async (call) => {
@@ -11,7 +10,7 @@ export function logFiles(path: string, folder: string): PathHandler {
     if (asked !== path && !asked.startsWith(`${path}/`)) return undefined;
     if (call.method !== "GET") throw methodNotAllowed();
     // As in kube-apiserver: what a file holds is not known, so only clients that take anything get it.
-    if (!takes(call, "*/*")) return plainReply(406, "406: Not Acceptable");
+    checkRoute(call.call, { produces: [] });
     const rest = decoded(asked.slice(path.length));
     if (rest === undefined || rest.split("/").includes("..")) return plainReply(400, "invalid URL path");
     return await fileReply(join(folder, rest), call.call);

@@ -1,6 +1,6 @@
 // Paths that belong to no resource: the list of all paths, the version.
-import { type Reply, header, parseAccept } from "#http";
-import { type ApiCall, type Catalog, type PathHandler, noRepresentation } from "#endpoints";
+import type { Reply } from "#http";
+import { type ApiCall, type Catalog, type PathHandler, checkRoute } from "#endpoints";
 import { methodNotAllowed, releaseVersion } from "#base";
 import { builtFrom } from "../built-from.ts";
 import type { HealthPaths } from "../health/health.ts";
@@ -26,7 +26,7 @@ export function rootPaths(catalog: () => Catalog, health: HealthPaths, more: rea
     if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health, more) });
     if (path === "/version" || path === "/version/") {
       if (call.method !== "GET") throw methodNotAllowed();
-      if (!takes(call, "application/json")) throw noRepresentation(["application/json"]);
+      checkRoute(call.call, { produces: ["application/json"], consumes: ["application/json"] });
       return json(versionInfo());
     }
     return undefined;
@@ -38,17 +38,6 @@ const json = (body: unknown): Reply => ({
   headers: { "content-type": "application/json" },
   body: Buffer.from(JSON.stringify(body, undefined, 2)),
 });
-
-/** Whether the client takes an answer of the media type. */
-export function takes(call: ApiCall, media: string): boolean {
-  const accept = header(call.call.headers, "accept");
-  return (
-    !accept ||
-    parseAccept(accept).some(
-      ({ type, subtype }) => `${type}/${subtype}` === media || (type === "*" && subtype === "*"),
-    )
-  );
-}
 
 function allPaths(catalog: Catalog, health: HealthPaths, more: readonly string[]): string[] {
   const groups = catalog

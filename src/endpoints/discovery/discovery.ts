@@ -12,11 +12,12 @@ import {
 } from "#api";
 import { ApiError, methodNotAllowed } from "#base";
 import { type Dialect, groupName } from "#dialect";
-import { type Reply, header, parseAccept } from "#http";
+import { type Reply, header } from "#http";
 import { type Message, encodeEnvelope, printYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import type { Catalog, GroupVersion } from "../catalog.ts";
-import { type Media, type Offer, contentType, justObjects, negotiate } from "../represent/negotiate.ts";
+import { type Media, contentType, firstAcceptable, justObjects, negotiate } from "../represent/negotiate.ts";
+import { checkRoute, objectMedia } from "../represent/route-media.ts";
 import { aggregatedGroups } from "./aggregated.ts";
 import { type ApiResource, apiResources } from "./resources.ts";
 
@@ -77,12 +78,13 @@ export function discovery(
     resources: gates.storageHashes ? apiResources(version) : apiResources(version).map(withoutHash),
   });
   /**
-   * Groups answer whatever the method and whatever sort of application reads it; what is in a version is only
-   * there to be read.
+   * Groups answer whatever the method; what is in a version is only there to be read.
    */
+  const media = objectMedia(dialect);
   const read = (call: ApiCall, object: Record<string, unknown>): Reply => {
     if (call.method !== "GET") throw methodNotAllowed();
-    return plainReply(call, object, dialect, false);
+    checkRoute(call.call, { produces: media, consumes: media });
+    return plainReply(call, object, dialect);
   };
   return {
     handle: (call) => {
@@ -92,7 +94,7 @@ export function discovery(
       if (parts.length === 2) {
         const aggregated = gates.aggregated && asksForAggregated(call, dialect);
         if (aggregated) return aggregatedReply(call, aggregated, documentOf(root, aggregated), dialect);
-        return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect, true);
+        return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect);
       }
       if (root === "api" && parts.length === 3) {
         const version = catalog.find("", first!);
@@ -107,10 +109,11 @@ export function discovery(
               call,
               { kind: "APIGroup", apiVersion: "v1", ...group(found.name, found.versions) },
               dialect,
-              true,
             )
           : undefined;
       const version = catalog.find(first!, second!);
+      // What defined groups have is answered in any type that fits.
+      if (version && !catalog.isBuiltIn(first!)) return plainReply(call, resources(version), dialect);
       if (version) return read(call, resources(version));
       return catalog.isBuiltIn(first!) ? nothing() : undefined;
     },
@@ -130,28 +133,21 @@ const coreOnly = (catalog: Catalog): { name: string; versions: readonly GroupVer
   { name: "", versions: catalog.versions.filter(({ group }) => group === "") },
 ];
 
-/** The version of aggregated discovery a client takes before it takes anything plain. */
+/** The version of aggregated discovery a client takes, even where it would rather have the plain one. */
 function asksForAggregated(call: ApiCall, dialect: Dialect): AggregatedForm | undefined {
   const own = groupName(dialect, { group: "apidiscovery", branded: true });
-  for (const { parameters, type, subtype } of parseAccept(header(call.call.headers, "accept") ?? "")) {
-    if (parameters["as"] === undefined) return undefined;
-    const media = medias.find((each) => contentType(each, dialect) === `${type}/${subtype}`);
-    if (
-      media === undefined ||
-      parameters["as"] !== "APIGroupDiscoveryList" ||
-      (parameters["g"] !== dialect.wire.discoveryGroup && parameters["g"] !== own)
-    )
-      continue;
-    const { g: group, v: version } = parameters;
+  const accept = header(call.call.headers, "accept") ?? "";
+  return firstAcceptable(accept, dialect, (media, { as, g: group, v: version, sv }) => {
+    if (as !== "APIGroupDiscoveryList" || sv) return undefined;
+    if (group === undefined || (group !== dialect.wire.discoveryGroup && group !== own)) return undefined;
     // The newer form is for clients with the group's original name built in, where that is not the dialect's own:
     // release 1.27 does not know it.
-    if (version === "v2beta1" || (version === "v2" && group === dialect.wire.discoveryGroup && group !== own))
-      return { media, group, version };
-  }
-  return undefined;
+    return version === "v2beta1" ||
+      (version === "v2" && group === dialect.wire.discoveryGroup && group !== own)
+      ? { media, group, version }
+      : undefined;
+  });
 }
-
-const medias: readonly Media[] = ["json", "yaml", "protobuf"];
 
 interface AggregatedForm {
   readonly media: Media;
@@ -200,15 +196,8 @@ function aggregatedReply(
   return { status: 200, headers, body };
 }
 
-const ofAnySort: Offer = { ...justObjects, anySort: true };
-
-function plainReply(
-  call: ApiCall,
-  object: Record<string, unknown>,
-  dialect: Dialect,
-  anySort: boolean,
-): Reply {
-  const choice = negotiate(call.call, call.query, dialect, anySort ? ofAnySort : justObjects);
+function plainReply(call: ApiCall, object: Record<string, unknown>, dialect: Dialect): Reply {
+  const choice = negotiate(call.call, call.query, dialect, justObjects);
   const headers = { "content-type": contentType(choice.media, dialect) };
   if (choice.media === "yaml") return { status: 200, headers, body: Buffer.from(printYaml(object)) };
   if (choice.media === "protobuf") {

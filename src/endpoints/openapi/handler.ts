@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Dialect } from "#dialect";
-import { type Reply, header } from "#http";
+import { type Reply, header, parseAccept } from "#http";
 import type { ApiCall } from "../api-call.ts";
 import type { Catalog } from "../catalog.ts";
 import type { PathHandler } from "../router.ts";
@@ -173,21 +173,14 @@ const sortedByName = <T>(paths: Readonly<Record<string, T>>): Record<string, T> 
 
 const notAcceptable: Reply = { status: 406, headers: { vary: "Accept" } };
 
-/**
- * The first type that both sides know, by the client's order. The binary types have an @ in their names,
- * which media types may not have.
- */
+/** The first type that both sides know, by the client's order. */
 function chosen(call: ApiCall, offered: readonly string[]): string | undefined {
-  const clauses = (header(call.call.headers, "accept") || "*/*").split(",").map((clause) => {
-    const [type = "", ...parameters] = clause.split(";").map((part) => part.trim());
-    const quality = Number(parameters.find((part) => part.startsWith("q="))?.slice(2) ?? "1");
-    return { type: type.toLowerCase(), quality: Number.isNaN(quality) ? 1 : quality };
-  });
-  for (const { type } of clauses.toSorted((a, b) => b.quality - a.quality)) {
-    const found = offered.find(
-      (item) => type === item || type === "*/*" || type === `${item.split("/", 1)[0]}/*`,
+  const types = offered.map((item) => ({ item, of: item.split("/") }));
+  for (const { type, subtype } of parseAccept(header(call.call.headers, "accept") || "*/*")) {
+    const found = types.find(
+      ({ of: [major, minor] }) => (type === major || type === "*") && (subtype === minor || subtype === "*"),
     );
-    if (found) return found;
+    if (found) return found.item;
   }
   return undefined;
 }

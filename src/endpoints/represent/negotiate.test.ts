@@ -3,12 +3,22 @@ import { test } from "node:test";
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import { type Call, parseQuery } from "#http";
-import { type Choice, type Offer, bodyMedia, contentType, negotiate } from "./negotiate.ts";
+import {
+  type Choice,
+  type Offer,
+  bodyMedia,
+  checkStreams,
+  contentType,
+  customForms,
+  everyForm,
+  justObjects,
+  negotiate,
+  withoutTable,
+} from "./negotiate.ts";
 
 const dialect = dialects.orch;
-const everything: Offer = { forms: ["object", "Table", "PartialObjectMetadata"] };
 const call = (headers: Record<string, string>): Call => ({ headers }) as unknown as Call;
-const choose = (accept: string | undefined, offer = everything, query = "", agent?: string): Choice =>
+const choose = (accept: string | undefined, offer = everyForm, query = "", agent?: string): Choice =>
   negotiate(
     call({ ...(accept !== undefined && { accept }), ...(agent && { "user-agent": agent }) }),
     parseQuery(query),
@@ -24,12 +34,23 @@ const cases: [name: string, accept: string | undefined, expected: string, offer?
   ["YAML", "application/yaml", "yaml object"],
   ["the binary form", "application/vnd.orch.protobuf", "protobuf object"],
   ["the other dialect's binary form is unknown", "application/vnd.kubernetes.protobuf", "406"],
-  ["part of a type is not enough", "application/*", "406"],
+  ["any sort of application", "application/*", "json object"],
   ["something else", "text/html", "406"],
   ["something else, or else anything", "text/html,*/*;q=0.1", "json object"],
   ["the first that is known", "text/html,application/yaml,application/json", "yaml object"],
   ["the most wanted that is known", "application/yaml;q=0.5,application/json;q=0.9", "json object"],
-  ["what is refused is not given", "application/json;q=0", "406"],
+  ["what is wanted least is given all the same", "application/json;q=0", "json object"],
+  ["a type in other letters is another", "Application/JSON", "406"],
+  ["what is wanted least of two", "application/json;q=0,application/yaml;q=0.1", "yaml object"],
+  ["a quality that is no number is none", "application/json;q=x,application/yaml;q=0.1", "yaml object"],
+  ["a quality that is empty says nothing", "application/json;q=,application/yaml;q=0.9", "json object"],
+  ["a type that is named before any that is wanted more", "*/*,application/yaml;q=0.1", "yaml object"],
+  ["a type without an end", "application", "406"],
+  ["a single star", "*", "json object"],
+  ["a parameter in quotes is another", 'application/json;as="Table";g=meta.orch.io;v=v1', "406"],
+  ["a form in any type", `*/*;${table}`, "json Table"],
+  ["YAML as a stream", "application/yaml;stream=watch", "406"],
+  ["a form without a name", "application/json;as= ;g=meta.orch.io;v=v1", "406"],
   ["parameters that mean nothing are nothing", "application/json;charset=utf-8", "json object"],
   ["a table", `application/json;${table}`, "json Table"],
   ["a table of the older version", "application/json;as=Table;g=meta.orch.io;v=v1beta1", "json Table"],
@@ -47,9 +68,9 @@ const cases: [name: string, accept: string | undefined, expected: string, offer?
     "json PartialObjectMetadata",
   ],
   [
-    "a form this endpoint does not have",
+    "a list of metadata, whatever it will be of",
     "application/json;as=PartialObjectMetadataList;g=meta.orch.io;v=v1,application/json",
-    "406",
+    "json PartialObjectMetadataList",
   ],
   ["a form nobody has", "application/json;as=Poem;g=meta.orch.io;v=v1,application/json", "json object"],
   ["a stream of watch frames", "application/json;stream=watch", "json object"],
@@ -65,37 +86,21 @@ const cases: [name: string, accept: string | undefined, expected: string, offer?
     "a table when the endpoint has none",
     `application/json;${table},application/json`,
     "json object",
-    { forms: ["object"] },
+    withoutTable,
   ],
-  [
-    "YAML rather than JSON where only frames can be",
-    "application/yaml;q=0.9,application/json;q=0.1",
-    "406",
-    { ...everything, media: ["json", "protobuf"] },
-  ],
+  ["the server version where there are no forms", "application/json;sv=v1", "406", justObjects],
   [
     "the binary form or anything, of what has none",
     "application/vnd.orch.protobuf, */*",
     "json object",
-    { ...everything, objectsAsText: true },
+    customForms,
   ],
-  [
-    "the binary form of what has none",
-    "application/vnd.orch.protobuf",
-    "406",
-    { ...everything, objectsAsText: true },
-  ],
+  ["the binary form of what has none", "application/vnd.orch.protobuf", "406", customForms],
   [
     "the binary form of the metadata of what has none itself",
     `application/vnd.orch.protobuf;as=PartialObjectMetadata;g=meta.orch.io;v=v1`,
     "protobuf PartialObjectMetadata",
-    { ...everything, objectsAsText: true },
-  ],
-  [
-    "YAML where only frames can be",
-    "application/yaml",
-    "406",
-    { ...everything, media: ["json", "protobuf"] },
+    customForms,
   ],
 ];
 for (const [name, accept, expected, offer] of cases) {
@@ -115,37 +120,19 @@ for (const [name, accept, expected, offer] of cases) {
   });
 }
 
-const orchTypes = "application/json, application/yaml, application/vnd.orch.protobuf";
-const streams = "application/json;stream=watch, application/vnd.orch.protobuf;stream=watch";
-const none = "406: Not Acceptable\n\nAvailable representations: ";
 const only = "only the following media types are accepted: ";
-const watched: Offer = { forms: ["object", "Table"], media: ["json", "protobuf"] };
-const refusals: [name: string, accept: string, message: string, offer: Offer][] = [
-  [
-    "no type of a list",
-    "text/html",
-    `${none}${orchTypes}, ${streams}`,
-    { forms: ["object", "PartialObjectMetadataList"] },
-  ],
-  [
-    "no type of a list that is deleted",
-    "text/html",
-    `${none}${orchTypes}`,
-    { forms: ["object", "PartialObjectMetadataList"], unwatched: true },
-  ],
-  [
-    "no type of a defined kind",
-    "text/html",
-    `${only}${orchTypes}`,
-    { forms: ["object", "PartialObjectMetadataList"], objectsAsText: true },
-  ],
-  ["no type of an object", "text/html", `${none}${orchTypes}`, { forms: ["object", "Table"] }],
-  ["no type of a watch", "text/html", `${none}${orchTypes}, ${streams}`, watched],
-  ["a form nobody knows", "application/json;as=Nope;g=meta.orch.io;v=v1", `${only}${orchTypes}`, watched],
-  ["a type that is no stream", "application/yaml", `${only}${streams}`, watched],
-];
-for (const [name, accept, message, offer] of refusals)
-  test(`what can be had instead of ${name}`, () => assert.throws(() => choose(accept, offer), { message }));
+
+test("who is refused is told what there is", () =>
+  assert.throws(() => choose("application/json;as=Nope;g=meta.orch.io;v=v1"), {
+    message: `${only}application/json, application/yaml, application/vnd.orch.protobuf`,
+  }));
+
+test("a watch that is wanted as YAML is told what can be a stream", () => {
+  checkStreams(choose("application/json"), dialect);
+  assert.throws(() => checkStreams(choose("application/yaml;q=0.9,application/json;q=0.1"), dialect), {
+    message: `${only}application/json;stream=watch, application/vnd.orch.protobuf;stream=watch`,
+  });
+});
 
 const prettiness: [name: string, pretty: boolean, accept: string, query: string, agent: string][] = [
   ["asked in the query", true, "", "pretty=true", ""],
@@ -159,7 +146,7 @@ const prettiness: [name: string, pretty: boolean, accept: string, query: string,
   ["not for programs", false, "", "", "orch-controller/1.0"],
 ];
 for (const [name, pretty, accept, query, agent] of prettiness)
-  test(`pretty: ${name}`, () => assert.equal(choose(accept, everything, query, agent).pretty, pretty));
+  test(`pretty: ${name}`, () => assert.equal(choose(accept, everyForm, query, agent).pretty, pretty));
 
 const bodies: [type: string | undefined, media: string][] = [
   [undefined, "json"],

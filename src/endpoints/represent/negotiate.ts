@@ -1,7 +1,8 @@
-// Which representation a client gets: the first acceptable clause of its Accept header wins.
+// Which representation a client gets: the first acceptable clause of its Accept header wins. Whether the path has
+// any of the types that a client names at all is looked at before (route-media.ts).
 import { ApiError, notAcceptable, unsupportedMediaType } from "#base";
 import { type Dialect, groupName } from "#dialect";
-import { type Call, type Query, header, parseAccept, parseMediaType } from "#http";
+import { type Call, type MediaType, type Query, header, parseAccept, parseMediaType } from "#http";
 
 export type Media = "json" | "yaml" | "protobuf";
 
@@ -23,25 +24,26 @@ export const contentType = (media: Media, dialect: Dialect): string =>
       ? "application/yaml"
       : dialect.wire.protobufMediaType;
 
-/** Which forms an endpoint can give. Endpoints have constant ones: what was chosen from them is remembered. */
+/**
+ * What an endpoint lets clients ask for. Endpoints have constant ones: what was chosen from them is remembered.
+ */
 export interface Offer {
-  readonly forms: readonly Form[];
-  /** Forms that are not there to be asked for: clauses about them are passed over. */
-  readonly without?: readonly Form[];
-  readonly media?: readonly Media[];
+  /** The forms beside the object itself. Whether one fits what is answered is found out when it is made. */
+  readonly forms: readonly Exclude<Form, "object">[];
   /** The object itself has no binary form: clauses that ask for it are passed over. */
   readonly objectsAsText?: boolean;
-  /** Whether what is answered with a list cannot be watched by the same verb. */
-  readonly unwatched?: boolean;
-  /** Whether clients may leave open which sort of application they are. */
-  readonly anySort?: boolean;
 }
 
 /** What has no other form than itself. */
-export const justObjects: Offer = { forms: ["object"] };
+export const justObjects: Offer = { forms: [] };
+/** What can be asked for as metadata alone, but has no columns. */
+export const withoutTable: Offer = { forms: ["PartialObjectMetadata", "PartialObjectMetadataList"] };
+export const everyForm: Offer = { forms: ["Table", ...withoutTable.forms] };
+/** Those of defined kinds. */
+export const customForms: Offer = { ...everyForm, objectsAsText: true };
 
-const forms: readonly Form[] = ["Table", "PartialObjectMetadata", "PartialObjectMetadataList"];
-const everyMedia: readonly Media[] = ["json", "yaml", "protobuf"];
+/** In the order in which a clause that leaves it open is answered. */
+export const everyMedia: readonly Media[] = ["json", "yaml", "protobuf"];
 
 /** Clients send few different Accept headers, again and again; long ones are not worth keeping. */
 const mostRemembered = 64;
@@ -57,14 +59,12 @@ interface Remembered {
 }
 const remembered = new WeakMap<Offer, Remembered>();
 
-/** A form that the media type has, but not what is asked for: a list of one object, an object of a list. */
+/** A form that does not fit what is answered: a list of one object, one object of a list. */
 export class UnfitForm extends ApiError {
-  readonly form: Form;
   /** `type` is what kube-apiserver calls the type of one such object. */
-  constructor(form: Form, type = "runtime.Object") {
+  constructor(form: Form, type: string) {
     const requested = form === "PartialObjectMetadata" ? `a list (*${type}List)` : `not a list (*${type})`;
     super(406, "NotAcceptable", `you requested ${form}, but the requested object is ${requested}`);
-    this.form = form;
   }
 }
 
@@ -84,67 +84,60 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
 }
 
 function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer): Choice {
-  const media = offer.media ?? everyMedia;
   if (accept === "") return { media: "json", form: "object", formVersion: "", pretty };
-  const [, protobufSubtype] = dialect.wire.protobufMediaType.split("/");
-  let understood = false;
-  let streamable = true;
-  for (const clause of parseAccept(accept)) {
-    const found = everyMedia.find(
-      (item) =>
-        (item === "protobuf"
-          ? clause.type === "application" && clause.subtype === protobufSubtype
-          : clause.type === "application" && clause.subtype === item) ||
-        (item === "json" &&
-          clause.subtype === "*" &&
-          (clause.type === "*" || (clause.type === "application" && offer.anySort === true))),
-    );
-    if (!found) continue;
-    understood = true;
-    // What is wanted most decides, even where a streaming answer in it is impossible.
-    if (!media.includes(found)) {
-      streamable = false;
-      break;
-    }
-    const { as, g, v, stream, sv, pretty: pretties } = clause.parameters;
-    if (stream !== undefined && stream !== "" && stream !== "watch") continue;
-    if (sv !== undefined && sv !== "" && sv !== "v1") continue;
-    if (as === undefined && g === undefined && v === undefined) {
-      if (found === "protobuf" && offer.objectsAsText) continue;
-      return { media: found, form: "object", formVersion: "", pretty: pretty || pretties === "1" };
-    }
-    const form = forms.find((item) => item === as);
+  const choice = firstAcceptable(accept, dialect, (media, parameters): Choice | undefined => {
+    const { as, g, v, sv, pretty: pretties } = parameters;
+    if (sv && (sv !== "v1" || offer.forms.length === 0)) return undefined;
+    const printed = { media, pretty: pretty || pretties === "1" };
+    if (as === undefined && g === undefined && v === undefined)
+      return media === "protobuf" && offer.objectsAsText
+        ? undefined
+        : { ...printed, form: "object", formVersion: "" };
+    const form = offer.forms.find((item) => item === as);
     const ours =
       g === groupName(dialect, { group: "meta", branded: true }) || g === dialect.wire.clientMetaGroup;
-    if (!form || !ours || (v !== "v1" && v !== "v1beta1") || !offer.forms.some((item) => item !== "object"))
-      continue;
-    if (form === "Table" && found === "protobuf") continue;
-    if (offer.without?.includes(form)) continue;
-    // The client gets what it asked for first or nothing, even where it would take something else.
-    if (!offer.forms.includes(form)) throw new UnfitForm(form);
-    return { media: found, form, formVersion: `${g}/${v}`, pretty: pretty || pretties === "1" };
-  }
-  const types = everyMedia.map((item) => contentType(item, dialect));
-  const streams = [types[0]!, types.at(-1)!].map((type) => `${type};stream=watch`);
-  // Paths of defined kinds have no list of what they can give.
-  if (understood || offer.anySort || offer.objectsAsText)
-    throw notAcceptable(
-      `only the following media types are accepted: ${(streamable ? types : streams).join(", ")}`,
-    );
-  // What lists an object's kind can watch it, too.
-  const watched =
-    media !== everyMedia || (offer.forms.includes("PartialObjectMetadataList") && !offer.unwatched);
-  throw noRepresentation([...types, ...(watched ? streams : [])]);
+    if (!form || !ours || (v !== "v1" && v !== "v1beta1")) return undefined;
+    return form === "Table" && media === "protobuf"
+      ? undefined
+      : { ...printed, form, formVersion: `${g}/${v}` };
+  });
+  if (choice) return choice;
+  throw onlyAccepted(everyMedia.map((item) => contentType(item, dialect)));
 }
 
-/** A request that accepts none of the types that its path has. */
-export const noRepresentation = (types: readonly string[]): ApiError =>
-  new ApiError(
-    406,
-    "NotAcceptable",
-    `406: Not Acceptable\n\nAvailable representations: ${types.join(", ")}`,
-    {},
-  );
+/**
+ * What `accept` makes of the first clause of an Accept header, and of the first media type it stands for, that it
+ * takes.
+ */
+export function firstAcceptable<T>(
+  header: string,
+  dialect: Dialect,
+  accept: (media: Media, parameters: MediaType["parameters"]) => T | undefined,
+): T | undefined {
+  const [, protobufSubtype] = dialect.wire.protobufMediaType.split("/");
+  for (const { type, subtype, parameters } of parseAccept(header)) {
+    if (type !== "application" && (type !== "*" || subtype !== "*")) continue;
+    for (const media of everyMedia) {
+      if (subtype !== "*" && subtype !== (media === "protobuf" ? protobufSubtype : media)) continue;
+      const { stream } = parameters;
+      if (stream && (stream !== "watch" || media === "yaml")) continue;
+      const found = accept(media, parameters);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** Watches are streams, which YAML has no form for. */
+export function checkStreams({ media }: Choice, dialect: Dialect): void {
+  if (media !== "yaml") return;
+  throw onlyAccepted(streamed.map((item) => `${contentType(item, dialect)};stream=watch`));
+}
+
+const streamed: readonly Media[] = ["json", "protobuf"];
+
+const onlyAccepted = (types: readonly string[]): ApiError =>
+  notAcceptable(`only the following media types are accepted: ${types.join(", ")}`);
 
 function wantsPretty(call: Call, query: Query): boolean {
   const asked = query.get("pretty");

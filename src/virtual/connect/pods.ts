@@ -3,7 +3,17 @@ import type { Pod, PodAttachOptions } from "#api";
 import { ApiError, badRequest, hostAndPort, internal, invalid, notFound, plainError } from "#base";
 import { streamProtocols } from "#dialect";
 import { type Query, type Reply, type Sink, isUntrusted } from "#http";
-import { type ApiCall, type VirtualResource, isWebSocket, webSocketReply } from "#endpoints";
+import {
+  type ApiCall,
+  type VirtualResource,
+  UnfitForm,
+  checkRoute,
+  isWebSocket,
+  negotiate,
+  objectMedia,
+  webSocketReply,
+  withoutTable,
+} from "#endpoints";
 import { type ConnectContext, admitConnect, connected } from "./context.ts";
 import {
   attachOptions,
@@ -121,11 +131,16 @@ function containerOf({ metadata, spec }: Pod, wanted: string | undefined): strin
 
 async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
   connected(call, ["GET"]);
+  const { dialect } = context;
+  checkRoute(call.call, { produces: ["text/plain", ...objectMedia(dialect)] });
+  // A log is plain text, whatever it is asked for as; who takes no form that objects have is refused all the same.
+  const { form } = negotiate(call.call, call.query, dialect, withoutTable);
   const options = logOptions(call.query);
   const errors = logOptionErrors(options);
   if (errors.length) throw invalid({ group: "", kind: "PodLogOptions" }, call.target.name, errors);
   const pod = await podOf(context, call);
   const container = containerOf(pod, options.container);
+  if (form !== "object") throw new UnfitForm(form, "rest.LocationStreamer");
   if (!pod.spec.nodeName) return { status: 204, headers: {} };
   const { agents } = context;
   const address = await agents.locate(pod.spec.nodeName, "pods");

@@ -155,14 +155,14 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     });
   }
 
-  test(`${name}: who takes plain JSON first gets it`, async () => {
+  test(`${name}: who takes the aggregated form gets it, and who takes one that is none gets plain JSON`, async () => {
     assert.equal(
       (
         await must(200, "GET", "/apis", {
           accept: `application/json,application/json;g=${dialect.wire.discoveryGroup};v=v2;as=APIGroupDiscoveryList`,
         })
       ).at("kind"),
-      "APIGroupList",
+      "APIGroupDiscoveryList",
     );
     assert.equal(
       (

@@ -50,6 +50,52 @@ test("who asks for the metadata of a list as that of an object is told what it i
   );
 });
 
+test("a form that does not fit is told last, as its answer is made last", async () => {
+  const path = `/api/v1/namespaces/${await place()}/configmaps`;
+  const lists = metadata.replace("Metadata;", "MetadataList;");
+  const cases: [status: number, method: string, path: string, accept: string, body?: object][] = [
+    [400, "GET", `${path}?limit=x`, metadata],
+    [404, "GET", `${path}/none`, lists],
+    [404, "PUT", `${path}/none`, lists, { metadata: { name: "none" } }],
+    [404, "DELETE", `${path}/none`, lists],
+    [422, "POST", path, lists, { metadata: { name: "A" } }],
+    [406, "POST", path, lists, { metadata: { name: "a" } }],
+    [409, "POST", path, lists, { metadata: { name: "a" } }],
+    // That it is gone has no other form.
+    [200, "DELETE", `${path}/a`, lists],
+    [404, "GET", `${path}/none?includeObject=x`, table],
+    [400, "GET", `${path}?includeObject=x`, table],
+  ];
+  for (const [status, method, target, accept, body] of cases)
+    await must(status, method, target, { accept, ...(body && { body }) });
+});
+
+test("reviews have metadata alone, too, and no table", async () => {
+  const path = "/apis/authorization.orch.io/v1/selfsubjectaccessreviews";
+  const body = { spec: { nonResourceAttributes: { verb: "get", path: "/" } } };
+  const answer = await must(201, "POST", path, { body, accept: metadata });
+  assert.equal(answer.at("kind"), "PartialObjectMetadata");
+  await must(406, "POST", path, { body, accept: table });
+  const list = await must(406, "POST", path, {
+    body,
+    accept: metadata.replace("Metadata;", "MetadataList;"),
+  });
+  assert.match(list.at("message") as string, /not a list \(\*authorization\.SelfSubjectAccessReview\)/);
+});
+
+test("who takes only plain text gets no log, as objects have no such form", async () => {
+  const path = `/api/v1/namespaces/${await place()}/pods/none/log`;
+  await must(406, "GET", path, { accept: "text/plain" });
+  await must(404, "GET", path, { accept: "text/plain,*/*" });
+});
+
+test("components have metadata alone, too", async () => {
+  const path = "/api/v1/componentstatuses";
+  const list = await must(200, "GET", path, { accept: metadata.replace("Metadata;", "MetadataList;") });
+  assert.equal(list.at("items.0.kind"), "PartialObjectMetadata");
+  await must(406, "GET", path, { accept: metadata });
+});
+
 test("the metadata of an autoscaler has no annotations that its old version makes up", async () => {
   const path = `/apis/autoscaling/v2/namespaces/${await place()}/horizontalpodautoscalers`;
   const behavior = { scaleDown: { selectPolicy: "Disabled" } };
