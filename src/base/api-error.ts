@@ -1,5 +1,6 @@
 // The one error that carries an API status. Anything else that is thrown is a surprise and answers 500.
 import { goNumber, goSyntax } from "./go-value.ts";
+import { goQuoted } from "./unprintable.ts";
 
 export interface StatusCause {
   readonly reason?: string;
@@ -215,11 +216,10 @@ function valueText(value: unknown): string {
   if (value === null || value === undefined) return '"null"';
   if (value instanceof Spelled) return value.text;
   if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"))
-    return `[]string{${value.map((item) => JSON.stringify(item)).join(", ")}}`;
+    return `[]string{${value.map(goQuoted).join(", ")}}`;
   if (typeof value === "number") return goNumber(value);
-  return typeof value === "object" || typeof value === "string"
-    ? JSON.stringify(value, largeNumbers)
-    : String(value);
+  if (typeof value === "string") return goQuoted(value);
+  return typeof value === "object" ? JSON.stringify(value, largeNumbers) : String(value);
 }
 
 /** Of too many entries only their number is shown. */

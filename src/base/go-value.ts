@@ -1,4 +1,5 @@
 // Decoded JSON as kube-apiserver prints it in errors: Go's `%v`, `%#v` and `%T`. People search for these texts.
+import { goQuoted } from "./unprintable.ts";
 
 /** What `encoding/json` calls a value of the wrong type. */
 export const jsonKind = (value: unknown): string =>
@@ -11,10 +12,6 @@ export function goNumber(value: number): string {
   if (Number.isSafeInteger(value) || (exponent >= -4 && exponent < 6)) return String(value);
   return `${digits}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
-
-/** Bytes that JSON writes as `\u0001`. */
-const quoted = (text: string): string =>
-  JSON.stringify(text).replace(/\\u00([01][0-9a-f])/g, String.raw`\x$1`);
 
 const sortedEntries = (value: object): [string, unknown][] =>
   Object.entries(value)
@@ -35,11 +32,11 @@ export function goPlain(value: unknown): string {
 /** `%#v`: `map[string]interface {}{"a":[]interface {}{1, 2}}`. */
 export function goSyntax(value: unknown): string {
   if (value === null || value === undefined) return "interface {}(nil)";
-  if (typeof value === "string") return quoted(value);
+  if (typeof value === "string") return goQuoted(value);
   if (typeof value !== "object") return goPlain(value);
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
   return `map[string]interface {}{${sortedEntries(value)
-    .map(([key, each]) => `${quoted(key)}:${goSyntax(each)}`)
+    .map(([key, each]) => `${goQuoted(key)}:${goSyntax(each)}`)
     .join(", ")}}`;
 }
 

@@ -134,7 +134,7 @@ export { errnoText, fileErrorText } from "./file-error.ts";
 export { flatText } from "./flat-text.ts";
 export { urlParts, urlProblem, urlScheme } from "./go-url.ts";
 export { goBytes, goPlain, goSyntax, goType, jsonKind } from "./go-value.ts";
-export { unprintableIn, withoutUnprintable } from "./unprintable.ts";
+export { goQuoted, unprintableIn, withoutUnprintable } from "./unprintable.ts";
 export { newUuid } from "./uuid.ts";
 export { deepFreeze } from "./deep-freeze.ts";
 export { own, setOwn } from "./own.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { unprintableIn, withoutUnprintable } from "./unprintable.ts";
+import { goQuoted, unprintableIn, withoutUnprintable } from "./unprintable.ts";
 
 const cases: readonly [name: string, text: string, found: readonly string[], rest: string][] = [
   ["ASCII is printed", "kubectl-1.27 (x)", [], "kubectl-1.27 (x)"],
@@ -24,3 +24,16 @@ test("the index of a character is told", () => {
     [2, 4],
   );
 });
+
+const quotes: [text: string, quoted: string][] = [
+  ["", '""'],
+  ["a", '"a"'],
+  ['a"b\\', String.raw`"a\"b\\"`],
+  ["a\nb\tc", String.raw`"a\nb\tc"`],
+  ["\0\x01\x07\v\x7f", String.raw`"\x00\x01\a\v\x7f"`],
+  ["<é>", '"<é>"'],
+  ["\u00a0\u200b", String.raw`"\u00a0\u200b"`],
+  ["😀\u{e0001}", String.raw`"😀\U000e0001"`],
+];
+for (const [text, quoted] of quotes)
+  test(`${JSON.stringify(text)} in Go's quotes`, () => assert.equal(goQuoted(text), quoted));

@@ -1,5 +1,5 @@
 // Continue tokens: where a list stopped and which state it was a list of. Opaque to clients, readable to us.
-import { badRequest } from "#base";
+import { badRequest, jsonKind, own } from "#base";
 import { parseJson } from "#schema";
 
 export interface Position {
@@ -18,29 +18,46 @@ export const encodeContinue = ({ revision, after }: Position): string =>
 
 export function decodeContinue(token: string): Position {
   const bad = (why: string): Error => badRequest(`invalid continue token: continue key is not valid: ${why}`);
-  let parsed: { v?: unknown; rv?: unknown; start?: unknown };
+  let parsed: unknown;
   const wrong = wrongByte(token);
   if (wrong >= 0) throw bad(`illegal base64 data at input byte ${wrong}`);
   const bytes = Buffer.from(token, "base64url");
   try {
-    parsed = parseJson(bytes.toString()).value as typeof parsed;
+    parsed = parseJson(bytes.toString()).value;
   } catch {
     throw bad(jsonProblem(bytes));
   }
-  if (
-    typeof parsed !== "object" ||
-    parsed === null ||
-    typeof parsed.v !== "string" ||
-    !readable.test(parsed.v)
-  )
-    throw bad(
-      `server does not recognize this encoded version ${typeof parsed?.v === "string" ? parsed.v : ""}`,
-    );
-  if (typeof parsed.rv !== "number" || !Number.isSafeInteger(parsed.rv) || parsed.rv === 0)
-    throw bad("incorrect encoded start resourceVersion");
-  if (typeof parsed.start !== "string" || parsed.start === "") throw bad("encoded start key empty");
-  if (/(^|\/)\.\.?(\/|$)|.\/(\/|$)/.test(parsed.start)) throw bad(`the start key may not leave its prefix`);
-  return { revision: Math.max(parsed.rv, -1), after: parsed.start.replace(/\0$/, "") };
+  const mistake = wrongType(parsed);
+  if (mistake) throw bad(`json: cannot unmarshal ${mistake}`);
+  const { v, rv, start } = { v: "", rv: 0, start: "", ...withoutNulls(parsed ?? {}) };
+  if (!readable.test(v)) throw bad(`server does not recognize this encoded version ${v}`);
+  if (!rv) throw bad(`incorrect encoded start resourceVersion (version ${v})`);
+  if (!start) throw bad(`encoded start key empty (version ${v})`);
+  // Nobody leaves the prefix of a list by its key.
+  if (/(^|\/)\.\.?(\/|$)|.\/(\/|$)/.test(start)) throw bad(start);
+  return { revision: Math.max(rv, -1), after: start.replace(/\0$/, "") };
+}
+
+const withoutNulls = (token: object): object =>
+  Object.fromEntries(Object.entries(token).filter(([, value]) => value !== null));
+
+const fields = { v: "string", rv: "number", start: "string" } as const;
+
+/** Which value is of another type than its field, in Go's words. */
+function wrongType(token: unknown): string | undefined {
+  if (token === null) return undefined;
+  if (typeof token !== "object" || Array.isArray(token))
+    return `${jsonKind(token)} into Go value of type storage.continueToken`;
+  for (const [name, value] of Object.entries(token)) {
+    const type = own(fields, name);
+    if (type === undefined || value === null) continue;
+    const isWhole = type === "string" || Number.isSafeInteger(value);
+    if (typeof value === type && isWhole) continue;
+    const isNumber = typeof value === "number" || typeof value === "bigint";
+    const shown = isNumber ? `number${type === "number" ? ` ${value}` : ""}` : jsonKind(value);
+    return `${shown} into Go struct field continueToken.${name} of type ${type === "number" ? "int64" : type}`;
+  }
+  return undefined;
 }
 
 /** What is wrong with a document, with the byte at fault as a character. */

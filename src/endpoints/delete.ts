@@ -41,7 +41,7 @@ export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   call.operation?.event("Object deleted from database");
   call.operation?.event(responding);
   const accepted = !removal.gone && options.orphanDependents === false;
-  if (removal.gone && !strategy.returnsDeleted)
+  if (removal.gone && !removal.shown && !strategy.returnsDeleted)
     return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
   return replyWith(as, endpoint, accepted ? 202 : 200, as.object(removal.held()));
 };

@@ -12,8 +12,9 @@ const cases: [name: string, search: string, values: Record<string, string[]>][] 
   ["repeated names keep their order", "dryRun=All&x=1&dryRun=None", { dryRun: ["All", "None"], x: ["1"] }],
   ["escapes and plus signs are undone", "label%53elector=a%3Db+c%2Bd", { labelSelector: ["a=b c+d"] }],
   ["letters of every script", "name=%E4%BD%A0", { name: ["你"] }],
-  ["a bad escape stays as it was written", "name=%zz&other=%E4%BD", { name: ["%zz"], other: ["%E4%BD"] }],
-  ["a broken escape does not lose its plus signs", "name=a+b%", { name: ["a b%"] }],
+  ["what has a bad escape is left out", "name=%zz&n%me=1&other=1&last=a%", { other: ["1"] }],
+  ["what has a semicolon is left out", "limit=1;x&a;b&other=1%3B2", { other: ["1;2"] }],
+  ["bytes that are no characters", "name=a%E4%BDb+%C3%A9", { name: ["a\ufffdb é"] }],
   [
     "a name that every object has is a name like others",
     "__proto__=1&constructor=2",

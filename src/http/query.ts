@@ -1,4 +1,5 @@
-// Query parameters, decoded once and leniently: a bad escape stays as it was written.
+// Query parameters, decoded once, as Go does: what has a semicolon or a bad escape is no parameter.
+import { unescapeBuffer } from "node:querystring";
 
 /** Reads values by name; the first one wins where a parameter is single. */
 export interface Query {
@@ -14,7 +15,7 @@ export function parseQuery(search: string): Query {
   if (search === "") return empty;
   const values = new Map<string, string[]>();
   for (const part of search.split("&")) {
-    if (part === "") continue;
+    if (part === "" || part.includes(";") || badEscape.test(part)) continue;
     const cut = part.indexOf("=");
     const name = decode(cut < 0 ? part : part.slice(0, cut));
     const value = cut < 0 ? "" : decode(part.slice(cut + 1));
@@ -30,12 +31,15 @@ export function parseQuery(search: string): Query {
   };
 }
 
+const badEscape = /%(?![0-9a-f]{2})/i;
+
 function decode(text: string): string {
   if (!text.includes("%") && !text.includes("+")) return text;
   const spaced = text.replaceAll("+", " ");
   try {
     return decodeURIComponent(spaced);
   } catch {
-    return spaced;
+    // Bytes that are no characters.
+    return unescapeBuffer(spaced).toString();
   }
 }

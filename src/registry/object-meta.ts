@@ -238,14 +238,11 @@ export function managerErrors(manager: string, field: string): FieldError[] {
   const isTooLong = Buffer.byteLength(manager) > longestManager;
   if (!isTooLong && unprintable.length === 0) return noErrors;
   const errors = isTooLong ? [tooLong(field, manager, longestManager)] : [];
-  for (const [character] of unprintable)
-    errors.push(
-      invalidValue(
-        field,
-        manager,
-        `invalid character ${JSON.stringify(character)}: only printable ones may stand there`,
-      ),
-    );
+  for (const { 0: character, index } of unprintable) {
+    const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+    const at = Buffer.byteLength(manager.slice(0, index));
+    errors.push(invalidValue(field, manager, `invalid character U+${code} (at position ${at})`));
+  }
   return errors;
 }
 

@@ -12,6 +12,8 @@ import type { ApiObject, RequestContext, Strategy } from "./strategy.ts";
 export interface Removal {
   /** Otherwise it is marked, and goes when its time or its finalizers run out. */
   readonly gone: boolean;
+  /** Whether it is shown though it is gone: by a dry run that would have changed it before. */
+  readonly shown?: boolean;
   /** The last that was seen of it. */
   held(): CachedObject;
   readonly uid: string;
@@ -85,7 +87,7 @@ export async function remove(
       if (outcome.done) return { gone: true, held: () => atRevision(cached, outcome.revision), uid };
     } else if (marked === "mark, then delete") {
       const encoded = resource.encode(old(), { anySize: true });
-      if (request.dryRun) return { gone: true, held: () => encoded.hold(cached.revision), uid };
+      if (request.dryRun) return { gone: true, shown: true, held: () => encoded.hold(cached.revision), uid };
       const { outcome } = await inStoreSpan(request, "GuaranteedUpdate", key, () =>
         resource.writeObject(encoded, { key, expect: cached.revision }),
       );
@@ -222,7 +224,10 @@ function mark(
     touched = true;
     waits ||= (meta.deletionGracePeriodSeconds ?? 0) > 0;
   }
-  if (!waits) return grace === "set" ? "mark, then delete" : "delete now";
+  if (!waits) {
+    if (finalizersChanged) delete meta.finalizers;
+    return grace === "set" || finalizersChanged ? "mark, then delete" : "delete now";
+  }
   if (!meta.deletionTimestamp) {
     meta.deletionTimestamp = timestamp(request.now);
     meta.deletionGracePeriodSeconds = 0;

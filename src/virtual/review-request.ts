@@ -211,7 +211,7 @@ export function encodeReply(
   if (choice.form === "PartialObjectMetadataList")
     throw new UnfitForm(choice.form, `${schema.kind.group.split(".")[0]}.${schema.kind.kind}`);
   const metadata = partialMetadata(object as ApiObject, choice.formVersion);
-  return { status, headers, body: encoded(metadata, PartialObjectMetadata as KindSchema, choice, dialect) };
+  return { status, headers, body: encoded(metadata, PartialObjectMetadata, choice, dialect) };
 }
 
 function encoded(

@@ -167,6 +167,7 @@ export const authenticationSection = () =>
       flag: "requestheader-allowed-names",
       type: strings,
       default: [],
+      check: each((value) => (value.trim() === "" ? "must not have an empty name" : undefined)),
       doc: "Common names that such a proxy's certificate may have; any when empty.",
     }),
     option({

@@ -30,8 +30,9 @@ const metricLabels: OptionType<Readonly<Record<string, readonly string[]>>> = {
   parse: (given) => {
     const entries = given.split("=").length > 2 ? splitCommas(given) : [given.replace(/^"(.*)"$/, "$1")];
     return Object.fromEntries(
+      // An empty part between others means nothing, an empty text is no label.
       entries
-        .filter((entry) => entry !== "")
+        .filter((entry) => entry !== "" || given === "")
         .map((entry) => {
           const found = /^\s*([a-zA-Z_:][a-zA-Z0-9_:]*),([a-zA-Z_][a-zA-Z0-9_]*)='?([^=']*)'?\s*$/.exec(
             entry,

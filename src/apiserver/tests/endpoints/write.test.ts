@@ -405,3 +405,27 @@ test("the core group may be written before the version", async () => {
   const made = await must(201, "POST", maps(await place()), { body: { ...body, apiVersion: "/v1" } });
   assert.equal(made.at("apiVersion"), "v1");
 });
+
+test("a dry run that would take the finalizers of an object away shows it without them", async () => {
+  const path = maps(await place());
+  await must(201, "POST", path, { body });
+  await must(200, "DELETE", `${path}/a?propagationPolicy=Foreground`);
+  const shown = await must(200, "DELETE", `${path}/a?propagationPolicy=Background&dryRun=All`);
+  assert.equal(shown.at("kind"), "ConfigMap");
+  assert.equal(shown.at("metadata.finalizers"), undefined);
+  assert.notEqual(shown.at("metadata.deletionTimestamp"), undefined);
+  const gone = await must(200, "DELETE", `${path}/a?propagationPolicy=Background`);
+  assert.equal(gone.at("kind"), "Status");
+});
+
+test("a manager with characters that cannot be printed is told which and where", async () => {
+  const path = `${maps(await place())}?fieldManager=${encodeURIComponent("é\u0001\u00a0")}`;
+  const refused = await must(422, "POST", path, { body });
+  assert.deepEqual(
+    (refused.at("details.causes") as { message: string }[]).map(({ message }) => message),
+    [
+      String.raw`Invalid value: "é\x01\u00a0": invalid character U+0001 (at position 2)`,
+      String.raw`Invalid value: "é\x01\u00a0": invalid character U+00A0 (at position 3)`,
+    ],
+  );
+});
