@@ -54,7 +54,7 @@ export function writeRequest(
   context: EndpointContext,
   call: ApiCall,
   endpoint: Endpoint,
-  options: { readonly dryRun: boolean; readonly fieldManager: string },
+  options: { readonly dryRun: boolean; readonly fieldManager: string; readonly refused?: boolean },
   shown: WriteRequest["options"] = () => shownOptions(call),
 ): WriteRequest {
   return {
@@ -63,7 +63,8 @@ export function writeRequest(
     subresource: call.target.subresource,
     user: call.user!,
     now: new Date(context.clock.now()),
-    dryRun: options.dryRun,
+    // What could not be answered is only tried, to tell what else is wrong with it first: it changes nothing.
+    dryRun: options.dryRun || options.refused === true,
     manager: options.fieldManager,
     admission: context.admission,
     settings: context.settings,
@@ -96,6 +97,13 @@ interface Representations {
 }
 const representations = new WeakMap<Endpoint, Representations>();
 
+interface Represented {
+  readonly choice: Choice;
+  readonly as: Representation;
+  /** What it is made from cannot be represented so. */
+  readonly refused: boolean;
+}
+
 /**
  * The representation a call asks for, shared between calls that ask for the same. A form that does not fit, or
  * cannot be read, is told by what it is made from: who asks for what is not there, is told so first.
@@ -105,7 +113,7 @@ export function represented(
   call: ApiCall,
   endpoint: Endpoint,
   of: "object" | "list" | "watch",
-): { readonly choice: Choice; readonly as: Representation } {
+): Represented {
   const { resource } = endpoint;
   const choice = negotiate(call.call, call.query, resource.dialect, offerOf(call, endpoint));
   const known = representations.getOrInsertComputed(endpoint, noRepresentations);
@@ -116,14 +124,14 @@ export function represented(
     (form === "PartialObjectMetadata" && of === "list") ||
     (form === "PartialObjectMetadataList" && of === "object")
   )
-    return { choice, as: refusing(make("Metadata"), () => new UnfitForm(form, goType(endpoint))) };
+    return refusing(choice, make("Metadata"), () => new UnfitForm(form, goType(endpoint)));
   if (form === "Table") {
     const include = includeObject(call);
-    if (include instanceof ApiError) return { choice, as: refusing(make("Metadata"), () => include) };
+    if (include instanceof ApiError) return refusing(choice, make("Metadata"), () => include);
     const id = `${choice.media} ${choice.formVersion} ${choice.pretty} ${include}`;
-    return { choice, as: known.tables.getOrInsertComputed(id, () => make(include)) };
+    return { choice, as: known.tables.getOrInsertComputed(id, () => make(include)), refused: false };
   }
-  return { choice, as: known.plain.getOrInsertComputed(choice, () => make("Metadata")) };
+  return { choice, as: known.plain.getOrInsertComputed(choice, () => make("Metadata")), refused: false };
 }
 
 function offerOf({ target }: ApiCall, { resource: { strategy } }: Endpoint): Offer {
@@ -138,11 +146,11 @@ function goType({ resource: { hub, strategy } }: Endpoint): string {
   return `${hub.kind.group.split(".")[0] || "core"}.${hub.kind.kind}`;
 }
 
-function refusing(as: Representation, refusal: () => ApiError): Representation {
+function refusing(choice: Choice, as: Representation, refusal: () => ApiError): Represented {
   const refuse = (): never => {
     throw refusal();
   };
-  return { ...as, object: refuse, list: refuse };
+  return { choice, as: { ...as, object: refuse, list: refuse }, refused: true };
 }
 
 const noRepresentations = (): Representations => ({ plain: new WeakMap(), tables: new Map() });

@@ -22,16 +22,13 @@ import { isTrue } from "./target.ts";
 
 export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   const { dialect, strategy } = endpoint.resource;
-  const { as, choice } = represented(context, call, endpoint, "object");
+  const { as, choice, refused } = represented(context, call, endpoint, "object");
   const options = await deleteOptions(call, endpoint);
+  const dryRun = (options.dryRun?.length ?? 0) > 0;
   call.operation?.step("Decoded delete options");
   call.operation?.step("Recorded the audit event");
-  const request = writeRequest(
-    context,
-    call,
-    endpoint,
-    { dryRun: (options.dryRun?.length ?? 0) > 0, fieldManager: "" },
-    () => shownDeletion(options),
+  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "", refused }, () =>
+    shownDeletion(options),
   );
   validateDeleteOptions(request, options);
   const why = strategy.deletionForbidden?.(call.target.name);
@@ -41,8 +38,11 @@ export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   call.operation?.event("Object deleted from database");
   call.operation?.event(responding);
   const accepted = !removal.gone && options.orphanDependents === false;
-  if (removal.gone && !removal.shown && !strategy.returnsDeleted)
+  if (removal.gone && !removal.shown && !strategy.returnsDeleted) {
+    // A status is answered as it is, whatever form was asked for.
+    if (refused) await remove({ ...request, dryRun }, call.target.name, options);
     return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
+  }
   return replyWith(as, endpoint, accepted ? 202 : 200, as.object(removal.held()));
 };
 
@@ -54,11 +54,11 @@ const detailsOf = ({ target }: ApiCall, endpoint: Endpoint, removal: Removal): R
 });
 
 export const deleteCollection: EndpointHandler = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, "list");
+  const { as, refused } = represented(context, call, endpoint, "list");
   const wanted = listOptions(call, endpoint, context.gates);
   const options = await deleteOptions(call, endpoint);
   const dryRun = (options.dryRun?.length ?? 0) > 0;
-  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "" }, () =>
+  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "", refused }, () =>
     shownDeletion(options),
   );
   validateDeleteOptions(request, options);

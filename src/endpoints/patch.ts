@@ -54,7 +54,7 @@ export type PatchType = (typeof patchTypes)[number];
 export const patch: EndpointHandler = async (context, call, endpoint) => {
   const type = patchType(call, endpoint.resource.strategy.custom);
   const applying = type === "application/apply-patch+yaml";
-  const { as } = represented(context, call, endpoint, "object");
+  const { as, refused } = represented(context, call, endpoint, "object");
   const body = await readBody(call);
   recordPatch(call, body);
   call.operation?.step("Recorded the audit event");
@@ -66,7 +66,7 @@ export const patch: EndpointHandler = async (context, call, endpoint) => {
         () => context.mayCreate(call),
       )
     : patched(patchedTree(call, endpoint, options, { type, body }));
-  const request = writeRequest(context, call, endpoint, options);
+  const request = writeRequest(context, call, endpoint, { ...options, refused });
   const { object, created } = await update(request, call.target.name, changeFor(request));
   call.operation?.event("Object stored in database");
   call.operation?.event(responding);

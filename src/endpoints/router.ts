@@ -103,10 +103,25 @@ export function router(
   }
 }
 
-function routeMedia(verb: string, dialect: Dialect): RouteMedia {
-  if (verb === "list" || verb === "watch") return { produces: listMedia(dialect) };
+interface RoutesMedia {
+  readonly lists: RouteMedia;
+  readonly patches: RouteMedia;
+  readonly others: RouteMedia;
+}
+const routesMedia = new WeakMap<Dialect, RoutesMedia>();
+
+function mediaOf(dialect: Dialect): RoutesMedia {
   const produces = objectMedia(dialect);
-  return verb === "patch" ? { produces, consumes: patchTypes } : { produces };
+  return {
+    lists: { produces: listMedia(dialect) },
+    patches: { produces, consumes: patchTypes },
+    others: { produces },
+  };
+}
+
+function routeMedia(verb: string, dialect: Dialect): RouteMedia {
+  const { lists, patches, others } = routesMedia.getOrInsertComputed(dialect, mediaOf);
+  return verb === "list" || verb === "watch" ? lists : verb === "patch" ? patches : others;
 }
 
 /** The methods that each verb stands for; a verb that is not listed belongs to methods that only proxies pass. */

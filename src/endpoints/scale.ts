@@ -114,6 +114,10 @@ const printed = ({ custom }: Strategy): Pick<Strategy, "columns"> => ({
 const asked = (call: ApiCall, { resource: { dialect, strategy } }: Endpoint): Choice =>
   negotiate(call.call, call.query, dialect, strategy.custom ? customForms : everyForm);
 
+/** Whether no answer can be made of it. */
+const isRefused = (call: ApiCall, { form }: Choice): boolean =>
+  form === "PartialObjectMetadataList" || (form === "Table" && includeObject(call) instanceof ApiError);
+
 function reply(
   context: EndpointContext,
   call: ApiCall,
@@ -178,7 +182,7 @@ export const replaceScale: EndpointHandler = async (context, call, endpoint) => 
   checkIdentity(sent.metadata, call, endpoint);
   call.audit?.named(sent.metadata);
   call.audit?.requestObject(() => encodeJson(Scale, sent as never));
-  const request = writeRequest(context, call, endpoint, options);
+  const request = writeRequest(context, call, endpoint, { ...options, refused: isRefused(call, choice) });
   return reply(
     context,
     call,
@@ -199,7 +203,7 @@ export const patchScale: EndpointHandler = async (context, call, endpoint) => {
   const change: ScaleChange = applying
     ? appliedScale(applyConfiguration(call, spoken, options, body), options)
     : patchedTree(call, spoken, options, { type, body });
-  const request = writeRequest(context, call, endpoint, options);
+  const request = writeRequest(context, call, endpoint, { ...options, refused: isRefused(call, choice) });
   return reply(context, call, endpoint, await written(request, call.target.name, change), choice);
 };
 

@@ -59,15 +59,35 @@ test("a form that does not fit is told last, as its answer is made last", async 
     [404, "PUT", `${path}/none`, lists, { metadata: { name: "none" } }],
     [404, "DELETE", `${path}/none`, lists],
     [422, "POST", path, lists, { metadata: { name: "A" } }],
+    // What cannot be answered is not done.
     [406, "POST", path, lists, { metadata: { name: "a" } }],
+    [404, "GET", `${path}/a`, metadata],
+    [201, "POST", path, metadata, { metadata: { name: "a" } }],
     [409, "POST", path, lists, { metadata: { name: "a" } }],
+    [406, "PUT", `${path}/a`, lists, { metadata: { name: "a" }, data: { changed: "yes" } }],
+    [406, "DELETE", path, metadata],
     // That it is gone has no other form.
     [200, "DELETE", `${path}/a`, lists],
+    [404, "GET", `${path}/a`, metadata],
     [404, "GET", `${path}/none?includeObject=x`, table],
     [400, "GET", `${path}?includeObject=x`, table],
   ];
   for (const [status, method, target, accept, body] of cases)
     await must(status, method, target, { accept, ...(body && { body }) });
+});
+
+test("what cannot be answered changes no replicas", async () => {
+  const path = `/apis/apps/v1/namespaces/${await place()}/deployments`;
+  const body = { metadata: { name: "a" }, spec: { selector: { matchLabels: { a: "b" } }, template } };
+  await must(201, "POST", path, { body });
+  const type = "application/merge-patch+json";
+  for (const accept of [metadata.replace("Metadata;", "MetadataList;"), table])
+    await must(accept === table ? 400 : 406, "PATCH", `${path}/a/scale?includeObject=x`, {
+      body: { spec: { replicas: 5 } },
+      accept,
+      type,
+    });
+  assert.equal((await must(200, "GET", `${path}/a`)).at("spec.replicas"), 1);
 });
 
 test("reviews have metadata alone, too, and no table", async () => {
