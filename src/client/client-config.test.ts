@@ -23,11 +23,14 @@ describe("client configuration files", () => {
     return join(folder, name);
   };
 
+  /** What begins like a certificate is taken for one until somebody connects. */
+  const ca = "-----BEGIN CERTIFICATE-----\n";
+
   test("what is written reads back the same, for its owner only, and leaves no draft", () => {
     const config = singleContext({
       name: "local",
       server: "https://127.0.0.1:1",
-      ca: "CA\n",
+      ca,
       certificate: "CERT\n",
       key: "KEY\n",
       token: "t",
@@ -40,7 +43,7 @@ describe("client configuration files", () => {
     assert.deepEqual(readdirSync(join(folder, "deep")), ["config"]);
     assert.deepEqual(readClientConfig(file), config);
     const { secrets, token, ...rest } = connectionOf(readClientConfig(file));
-    assert.deepEqual(secrets!(), { ca: "CA\n", certificate: "CERT\n", key: "KEY\n" });
+    assert.deepEqual(secrets!(), { ca, certificate: "CERT\n", key: "KEY\n" });
     assert.equal(token!(), "t");
     assert.deepEqual(rest, { server: "https://127.0.0.1:1", headers: {}, namespace: "n" });
   });
@@ -63,8 +66,8 @@ apiVersion: v1
 kind: Config
 current-context: second
 clusters:
-- {name: c1, cluster: {server: "https://one"}}
-- {name: c2, cluster: {server: "https://two", certificate-authority: pki/ca.crt, tls-server-name: two.test, insecure-skip-tls-verify: true}}
+- {name: c1, cluster: {server: "https://one", insecure-skip-tls-verify: true}}
+- {name: c2, cluster: {server: "https://two", certificate-authority: pki/ca.crt, tls-server-name: two.test}}
 users:
 - {name: u1, user: {token: one}}
 - {name: u2, user: {tokenFile: token, client-certificate: pki/me.crt, client-key: pki/me.key}}
@@ -83,7 +86,7 @@ contexts:
   test("the current context counts unless another is named; file names are taken from the config's folder", () => {
     mkdirSync(join(folder, "pki"));
     for (const [name, text] of [
-      ["pki/ca.crt", "CA"],
+      ["pki/ca.crt", ca],
       ["pki/me.crt", "CERT"],
       ["pki/me.key", "KEY"],
       ["token", "from-file\n"],
@@ -93,9 +96,8 @@ contexts:
     const current = connectionOf(config);
     assert.equal(current.server, "https://two");
     assert.equal(current.serverName, "two.test");
-    assert.equal(current.insecure, true);
     assert.equal(current.token!(), "from-file");
-    assert.deepEqual(current.secrets!(), { ca: "CA", certificate: "CERT", key: "KEY" });
+    assert.deepEqual(current.secrets!(), { ca, certificate: "CERT", key: "KEY" });
     put("pki/me.crt", "ROTATED");
     assert.equal(current.secrets!().certificate, "ROTATED", "each connection takes the files as they are");
     const first = connectionOf(config, "first");
@@ -129,6 +131,52 @@ contexts:
     ["a credential helper", files, "plugin", /by exec/],
     ["files that are not there", files, "second", /ca\.crt/],
   ];
+  const odd = (cluster: object, user: object, more: object = {}): string =>
+    JSON.stringify({
+      clusters: [{ name: "c", cluster: { server: "https://a", ...cluster } }],
+      users: [{ name: "u", user }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+      ...more,
+    });
+  const text = (value: string): string => Buffer.from(value).toString("base64");
+  refusals.push(
+    [
+      "a certificate without a key",
+      odd({}, { "client-certificate-data": text("x") }),
+      undefined,
+      /client-key-data or client-key must be specified for u/,
+    ],
+    ["two credentials", odd({}, { token: "t", username: "a" }), undefined, /found \[token basicAuth\]/],
+    ["groups of nobody", odd({}, { "as-groups": ["g"] }), undefined, /without impersonating a user/],
+    [
+      "attributes of nobody",
+      odd({}, { "as-user-extra": { a: [] } }),
+      undefined,
+      /without impersonating a user/,
+    ],
+    [
+      "authorities that are no certificates",
+      odd({ "certificate-authority-data": text("x") }, {}),
+      undefined,
+      /unable to parse bytes as PEM block/,
+    ],
+    ["data that are no base64", odd({ "certificate-authority-data": "%%" }, {}), undefined, /must be base64/],
+    [
+      "authorities that are not asked",
+      odd({ "certificate-authority-data": text("x"), "insecure-skip-tls-verify": true }, {}),
+      undefined,
+      /with the insecure flag is not allowed/,
+    ],
+    ["a proxy of another sort", odd({ "proxy-url": "ftp://x" }, {}), undefined, /unsupported scheme "ftp"/],
+    ["a proxy that is none", odd({ "proxy-url": "://" }, {}), undefined, /could not parse: :\/\//],
+    [
+      "two users of one name",
+      odd({}, {}, { users: [{ name: "u" }, { name: "u" }] }),
+      undefined,
+      /duplicate name "u" in users/,
+    ],
+  );
   for (const [name, text, context, message] of refusals) {
     test(`${name} is refused by name`, () => {
       assert.throws(() => connectionOf(parseClientConfig(text, join(folder, "config")), context), {

@@ -13,6 +13,7 @@ export interface ClusterEntry {
   "certificate-authority-data"?: string;
   "insecure-skip-tls-verify"?: boolean;
   "tls-server-name"?: string;
+  "proxy-url"?: string;
 }
 
 export interface UserEntry {
@@ -29,6 +30,7 @@ export interface UserEntry {
   as?: string;
   "as-groups"?: string[];
   "as-uid"?: string;
+  "as-user-extra"?: Record<string, string[]>;
 }
 
 export interface ContextEntry {
@@ -147,11 +149,15 @@ function named(
   if (!Array.isArray(found)) throw bad(`${list} must be a list`);
   return found.map((entry: unknown, at) => {
     if (!isRecord(entry) || typeof entry["name"] !== "string") throw bad(`${list}[${at}] must have a name`);
+    if (found.findIndex((other) => (other as Fields | null)?.["name"] === entry["name"]) !== at)
+      throw bad(`duplicate name ${JSON.stringify(entry["name"])} in ${list}`);
     const inner = entry[item] ?? {};
     if (!isRecord(inner)) throw bad(`${list}[${at}].${item} must be a map`);
     for (const [key, value] of Object.entries(inner))
       if (known.has(key) && typeof value !== known.get(key))
         throw bad(`${list}[${at}].${item}.${key} must be a ${known.get(key)}`);
+      else if (key.endsWith("-data") && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(value as string))
+        throw bad(`${list}[${at}].${item}.${key} must be base64`);
     return { ...entry, [item]: adapt(inner) };
   });
 }
@@ -161,6 +167,7 @@ const texts = [
   "certificate-authority",
   "certificate-authority-data",
   "tls-server-name",
+  "proxy-url",
   "token",
   "tokenFile",
   "client-certificate",
@@ -220,6 +227,8 @@ export function connectionOf(
         `user "${context.user}" gets credentials by ${method}, which this client does not run; give it a token or a certificate`,
       );
   }
+  const problems = [...clusterProblems(context.cluster, cluster), ...userProblems(context.user, user)];
+  if (problems.length > 0) throw new ClientConfigError(`invalid configuration: ${problems.join(", ")}`);
   const secrets = (): ConnectionSecrets => ({
     ca: pem(cluster["certificate-authority-data"], cluster["certificate-authority"]),
     ...(ownCertificate
@@ -229,7 +238,11 @@ export function connectionOf(
           key: pem(user["client-key-data"], user["client-key"]),
         }),
   });
-  secrets();
+  const { ca } = secrets();
+  if (ca !== undefined && cluster["insecure-skip-tls-verify"])
+    throw new ClientConfigError("specifying a root certificates file with the insecure flag is not allowed");
+  if (ca && !ca.includes("-----BEGIN CERTIFICATE-----"))
+    throw new ClientConfigError("unable to load root certificates: unable to parse bytes as PEM block");
   return {
     server: cluster.server,
     secrets,
@@ -239,6 +252,36 @@ export function connectionOf(
     headers: headersOf(user),
     ...(context.namespace && { namespace: context.namespace }),
   };
+}
+
+const proxySchemes = ["http:", "https:", "socks5:"];
+
+function clusterProblems(name: string, { "proxy-url": proxy }: ClusterEntry): string[] {
+  if (!proxy) return [];
+  const bad = (why: string): string[] => [`invalid 'proxy-url' "${proxy}" for cluster "${name}": ${why}`];
+  if (!URL.canParse(proxy)) return bad(`could not parse: ${proxy}`);
+  const { protocol } = new URL(proxy);
+  if (proxySchemes.includes(protocol)) return [];
+  return bad(`unsupported scheme "${protocol.slice(0, -1)}", must be http, https, or socks5`);
+}
+
+/** Credentials that say two things, or half of one, in the words of kubectl. */
+function userProblems(name: string, user: UserEntry): string[] {
+  const has = (...keys: (keyof UserEntry)[]): boolean => keys.some((key) => Boolean(user[key]));
+  const problems: string[] = [];
+  const methods = [...(has("token") ? ["token"] : []), ...(has("username", "password") ? ["basicAuth"] : [])];
+  if (methods.length > 1)
+    problems.push(
+      `more than one authentication method found for ${name}; found [${methods.join(" ")}], only one is allowed`,
+    );
+  if (has("client-certificate", "client-certificate-data") && !has("client-key", "client-key-data"))
+    problems.push(
+      `client-key-data or client-key must be specified for ${name} to use the clientCert authentication method.`,
+    );
+  const { "as-groups": groups = [], "as-user-extra": extra = {} } = user;
+  if (!user.as && (has("as-uid") || groups.length > 0 || Object.keys(extra).length > 0))
+    problems.push(`requesting uid, groups or user-extra for ${name} without impersonating a user`);
+  return problems;
 }
 
 function pem(data: string | undefined, file: string | undefined): string | undefined {

@@ -75,12 +75,15 @@ const mostInserted = 12;
 
 function sortedByWant(clauses: MediaType[]): readonly MediaType[] {
   if (clauses.length > mostInserted)
-    return clauses.sort((a, b) => Number(isBefore(b, a)) - Number(isBefore(a, b)));
+    return clauses.sort((a, b) => openness(a) - openness(b) || b.quality - a.quality);
   for (let from = 1; from < clauses.length; from++)
     for (let at = from; at > 0 && isBefore(clauses[at]!, clauses[at - 1]!); at--)
       [clauses[at - 1], clauses[at]] = [clauses[at]!, clauses[at - 1]!];
   return clauses;
 }
+
+/** How much a clause leaves open. */
+const openness = ({ type, subtype }: MediaType): number => (type === "*" ? 2 : 0) + (subtype === "*" ? 1 : 0);
 
 /** A clause that is wanted less, but says more exactly what, stands before one that takes anything. */
 const isBefore = (a: MediaType, b: MediaType): boolean =>

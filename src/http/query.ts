@@ -1,5 +1,4 @@
 // Query parameters, decoded once, as Go does: what has a semicolon or a bad escape is no parameter.
-import { unescapeBuffer } from "node:querystring";
 
 /** Reads values by name; the first one wins where a parameter is single. */
 export interface Query {
@@ -40,6 +39,9 @@ function decode(text: string): string {
     return decodeURIComponent(spaced);
   } catch {
     // Bytes that are no characters.
-    return unescapeBuffer(spaced).toString();
+    const parts = spaced
+      .split(/(%[0-9a-f]{2})/i)
+      .map((part) => (part.startsWith("%") ? Buffer.from(part.slice(1), "hex") : Buffer.from(part)));
+    return Buffer.concat(parts).toString();
   }
 }

@@ -51,6 +51,14 @@ export const limitHardAntiAffinity = ({ names }: Dialect): AdmissionPlugin => ({
   },
 });
 
+/** What nobody may set, by the names that kube-apiserver tells. */
+const denied = {
+  supplementalGroups: "SupplementalGroups",
+  seLinuxOptions: "SELinuxOptions",
+  runAsUser: "RunAsUser",
+  fsGroup: "FSGroup",
+} as const;
+
 export const securityContextDeny: AdmissionPlugin = {
   name: "SecurityContextDeny",
   handles: ["CREATE", "UPDATE"],
@@ -60,10 +68,11 @@ export const securityContextDeny: AdmissionPlugin = {
     const { securityContext, initContainers, containers } = typed<Pod>(attributes.object).spec;
     for (const key of ["supplementalGroups", "seLinuxOptions", "runAsUser", "fsGroup"] as const)
       if (securityContext?.[key] !== undefined)
-        throw refused(attributes, `pod.spec.securityContext.${key} is forbidden`);
+        throw refused(attributes, `pod.Spec.SecurityContext.${denied[key]} is forbidden`);
     for (const { securityContext: own } of [...(initContainers ?? []), ...(containers ?? [])])
       for (const key of ["seLinuxOptions", "runAsUser"] as const)
-        if (own?.[key] !== undefined) throw refused(attributes, `securityContext.${key} is forbidden`);
+        if (own?.[key] !== undefined)
+          throw refused(attributes, `SecurityContext.${denied[key]} is forbidden`);
     return [];
   },
 };

@@ -6,6 +6,7 @@ import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import { attemptOf } from "../attributes.fixture.ts";
 import type { AdmissionPlugin } from "../attributes.ts";
+import { securityContextDeny } from "./pod-limits.ts";
 import { runtimeClassPlugin } from "./runtime-class.ts";
 import { podNodeSelector, podTolerationRestriction } from "./namespace-wishes.ts";
 import { resourceQuota } from "./quota/resource-quota.ts";
@@ -58,6 +59,20 @@ const valueRule =
 const unlisted = "is not allowed because service account enf does not reference that";
 
 const refusals: [name: string, plugin: AdmissionPlugin, spec: object, code: number, text: string][] = [
+  [
+    "a group of a pod",
+    securityContextDeny,
+    { securityContext: { runAsUser: 1, supplementalGroups: [1] } },
+    403,
+    'pods "p" is forbidden: pod.Spec.SecurityContext.SupplementalGroups is forbidden',
+  ],
+  [
+    "labels of a container",
+    securityContextDeny,
+    { containers: [container({ securityContext: { runAsUser: 1, seLinuxOptions: {} } })] },
+    403,
+    'pods "p" is forbidden: SecurityContext.SELinuxOptions is forbidden',
+  ],
   ["a selector of the namespace", selectors("x==="), {}, 500, "invalid selector: [x   ]"],
   ["a selector by sets", selectors("x in (a)"), {}, 500, "invalid selector: [x in (a)]"],
   [

@@ -134,14 +134,21 @@ const unfit: [name: string, method: string, object: string, accept: string, stat
   ["read of an object", "GET", "a", form("PartialObjectMetadataList"), 406],
   ["read of a missing object in a medium nobody has", "GET", "none", "text/poem", 406],
   ["deletion of a missing object", "DELETE", "none", form("PartialObjectMetadataList"), 404],
-  ["deletion of an object", "DELETE", "a", form("PartialObjectMetadataList"), 406],
+  ["replacement of an object", "PUT", "a", form("PartialObjectMetadataList"), 406],
 ];
 for (const [name, method, object, accept, status] of unfit)
   test(`the ${name} that does not fit what is accepted: ${status}`, async () => {
     const path = await maps("1");
-    await must(status, method, `${path}/${object}`, { accept });
-    await must(200, "GET", `${path}/a`);
+    const body = { metadata: { name: "a" }, data: { changed: "yes" } };
+    await must(status, method, `${path}/${object}`, { accept, ...(method === "PUT" && { body }) });
+    assert.equal((await must(200, "GET", `${path}/a`)).at("data.changed"), undefined);
   });
+
+test("a deletion is answered by a status, whatever form of an object is accepted", async () => {
+  const path = await maps("1");
+  await must(200, "DELETE", `${path}/a`, { accept: form("PartialObjectMetadataList") });
+  await must(404, "GET", `${path}/a`);
+});
 
 for (const [name, where, accept, status, kind] of accepts) {
   test(`of ${where === "list" ? "a list" : "an object"} a client takes ${name}: ${kind ?? status}`, async () => {

@@ -159,7 +159,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     assert.equal(
       (
         await must(200, "GET", "/apis", {
-          accept: `application/json,application/json;g=${dialect.wire.discoveryGroup};v=v2;as=APIGroupDiscoveryList`,
+          accept: `application/json,application/json;g=${dialect.wire.discoveryGroup};v=v2beta1;as=APIGroupDiscoveryList`,
         })
       ).at("kind"),
       "APIGroupDiscoveryList",
