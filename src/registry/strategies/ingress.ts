@@ -155,8 +155,6 @@ export const ingress = strategy<Ingress>({
   singular: "ingress",
   shortNames: ["ing"],
   scope: "Namespaced",
-  // kube-apiserver knows the kind from its former group first.
-  errorGroup: "extensions",
   hub: Ingress,
   metaChecks: { asNew: 1 },
   storagePath: "ingress",

@@ -94,8 +94,6 @@ export const networkPolicy = strategy<NetworkPolicy>({
   singular: "networkpolicy",
   shortNames: ["netpol"],
   scope: "Namespaced",
-  // kube-apiserver knows the kind from its former group first.
-  errorGroup: "extensions",
   hub: NetworkPolicy,
   metaChecks: { asNew: 1 },
   generation: true,

@@ -21,12 +21,12 @@ const created: [path: string, content: object, text: string][] = [
   [
     of("networking.orch.io/v1", "ingresses"),
     { spec: {} },
-    'Ingress.extensions "a" is invalid: spec: Invalid value: []networking.IngressRule(nil): either `defaultBackend` or `rules` must be specified',
+    'Ingress.networking.orch.io "a" is invalid: spec: Invalid value: []networking.IngressRule(nil): either `defaultBackend` or `rules` must be specified',
   ],
   [
     of("networking.orch.io/v1", "networkpolicies"),
     { spec: { podSelector: {}, policyTypes: ["x"] } },
-    'NetworkPolicy.extensions "a" is invalid: spec.policyTypes[0]: Unsupported value: "x"',
+    'NetworkPolicy.networking.orch.io "a" is invalid: spec.policyTypes[0]: Unsupported value: "x"',
   ],
   [
     of("apps/v1", "deployments"),
