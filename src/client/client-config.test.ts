@@ -71,7 +71,7 @@ clusters:
 users:
 - {name: u1, user: {token: one}}
 - {name: u2, user: {tokenFile: token, client-certificate: pki/me.crt, client-key: pki/me.key}}
-- {name: u3, user: {username: me, password: secret, as: other, as-groups: [a, b], as-uid: "7"}}
+- {name: u3, user: {username: me, password: secret, as: other, as-groups: [a, b], as-uid: "7", as-user-extra: {"x/é": [c]}}}
 - {name: u4, user: {exec: {command: helper}}}
 contexts:
 - {name: first, context: {cluster: c1, user: u1, namespace: n1}}
@@ -107,6 +107,7 @@ contexts:
       "impersonate-user": "other",
       "impersonate-uid": "7",
       "impersonate-group": ["a", "b"],
+      "impersonate-extra-x%2F%C3%A9": ["c"],
     });
     assert.equal(connectionOf(config, "nobody").token, undefined);
   });
@@ -167,6 +168,12 @@ contexts:
       odd({ "certificate-authority-data": text("x"), "insecure-skip-tls-verify": true }, {}),
       undefined,
       /with the insecure flag is not allowed/,
+    ],
+    [
+      "a proxy",
+      odd({ "proxy-url": "http://x" }, {}),
+      undefined,
+      /by a proxy, which this client does not use/,
     ],
     ["a proxy of another sort", odd({ "proxy-url": "ftp://x" }, {}), undefined, /unsupported scheme "ftp"/],
     ["a proxy that is none", odd({ "proxy-url": "://" }, {}), undefined, /could not parse: :\/\//],

@@ -261,7 +261,8 @@ function clusterProblems(name: string, { "proxy-url": proxy }: ClusterEntry): st
   const bad = (why: string): string[] => [`invalid 'proxy-url' "${proxy}" for cluster "${name}": ${why}`];
   if (!URL.canParse(proxy)) return bad(`could not parse: ${proxy}`);
   const { protocol } = new URL(proxy);
-  if (proxySchemes.includes(protocol)) return [];
+  if (proxySchemes.includes(protocol))
+    return [`cluster "${name}" is reached by a proxy, which this client does not use; remove its proxy-url`];
   return bad(`unsupported scheme "${protocol.slice(0, -1)}", must be http, https, or socks5`);
 }
 
@@ -323,5 +324,19 @@ function headersOf(user: UserEntry): Record<string, string | string[]> {
     ...(user.as && { "impersonate-user": user.as }),
     ...(user["as-uid"] && { "impersonate-uid": user["as-uid"] }),
     ...(user["as-groups"]?.length && { "impersonate-group": user["as-groups"] }),
+    ...Object.fromEntries(
+      Object.entries(user["as-user-extra"] ?? {}).map(([key, values]) => [
+        `impersonate-extra-${escapedForHeader(key)}`,
+        values,
+      ]),
+    ),
   };
 }
+
+/** Keys of attributes are anything; names of headers are not. */
+const escapedForHeader = (key: string): string =>
+  key.replace(/[^\w!#$&'*+.^`|~-]/gu, (character) =>
+    [...Buffer.from(character)]
+      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
+      .join(""),
+  );

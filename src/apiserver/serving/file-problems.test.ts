@@ -69,3 +69,9 @@ for (const [flag, ...flags] of wrong) {
     assert.ok(found[0]!.startsWith(`${flag}: `) && found[0]!.includes(folder), found.join());
   });
 }
+
+test("flags are told by their names in the dialect", () => {
+  const flag = dialects.kubernetes.spelling.flag("nodeagent-certificate-authority");
+  const { values } = settle(apiserverOptions(dialects.kubernetes), [`--${flag}=${file("nonsense")}`]);
+  assert.ok(fileProblems(values, dialects.kubernetes)[0]!.startsWith(`--${flag}: `));
+});

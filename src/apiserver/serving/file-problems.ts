@@ -18,7 +18,7 @@ export function fileProblems(settings: ApiserverSettings, dialect: Dialect): str
     try {
       read();
     } catch (error) {
-      problems.push(`--${flag}: ${(error as Error).message}`);
+      problems.push(`--${dialect.spelling.flag(flag)}: ${(error as Error).message}`);
     }
   };
   const bundle = (flag: string, file: string): void => {
