@@ -23,19 +23,23 @@ export const listMedia = (dialect: Dialect): readonly string[] => {
 };
 
 /** Throws unless the path has a type that the request takes, and reads the type that its body has. */
-export function checkRoute({ method, headers }: Call, { produces, consumes }: RouteMedia): void {
+export function checkRoute(call: Call, { produces, consumes }: RouteMedia): void {
+  const { method, headers } = call;
   const readable =
     consumes === undefined || isReadable(header(headers, "content-type") ?? "", method, consumes);
-  const length = header(headers, "content-length");
-  if (!readable && Number(length ?? "0") > 0)
-    throw new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+  if (readable && isTaken(header(headers, "accept") || "*/*", produces)) return;
   // A path that does not read the request has no types for it, either, and nobody can take one of them.
-  const types = readable ? produces : [];
-  if (readable && isTaken(header(headers, "accept") || "*/*", types)) return;
-  const available = `Available representations: ${types.join(", ")}`;
+  throw refusal(call, readable ? produces : undefined);
+}
+
+function refusal({ method, headers }: Call, produces: readonly string[] | undefined): ApiError {
+  const length = header(headers, "content-length");
+  const unsupported = (message: string): ApiError => new ApiError(415, "UnsupportedMediaType", message, {});
+  if (!produces && Number(length ?? "0") > 0) return unsupported("415: Unsupported Media Type");
+  const available = `Available representations: ${produces?.join(", ") ?? ""}`;
   if (length === undefined && (method === "POST" || method === "PUT" || method === "PATCH"))
-    throw new ApiError(415, "UnsupportedMediaType", `415: Unsupported Media Type\n\n${available}`, {});
-  throw new ApiError(406, "NotAcceptable", `406: Not Acceptable\n\n${available}`, {});
+    return unsupported(`415: Unsupported Media Type\n\n${available}`);
+  return new ApiError(406, "NotAcceptable", `406: Not Acceptable\n\n${available}`, {});
 }
 
 /** Methods that need not say what is in a body that they mostly do not have. */
@@ -48,7 +52,9 @@ function isReadable(type: string, method: string, consumes: readonly string[]): 
 }
 
 const isTaken = (accept: string, types: readonly string[]): boolean =>
-  types.includes(accept) || typesIn(accept).some((item) => item === "*/*" || types.includes(item));
+  accept === "*/*" ||
+  types.includes(accept) ||
+  typesIn(accept).some((item) => item === "*/*" || types.includes(item));
 
 /** The media types that a header lists, without their parameters. */
 const typesIn = (text: string): string[] =>
