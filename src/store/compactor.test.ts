@@ -12,7 +12,7 @@ const put = async (store: Store): Promise<Revision> => {
 };
 const compactedOf = async (store: Store): Promise<Revision> => (await store.status()).compacted;
 
-/** The store as one server sees it, noting its compactions. */
+/** Returns the store as one server sees it, recording that server's compactions. */
 const seenBy = (store: Store, compactions: Revision[]): Store => ({
   read: (...args) => store.read(...args),
   write: (write) => store.write(write),

@@ -1,9 +1,9 @@
-// Forgets old history at an interval, keeping at least the last interval's. Several servers on one store take
-// turns: whoever manages to write the common key compacts; the others note the new revision and try again an
-// interval later.
+// Compacts history periodically, keeping at least the last interval. Several servers on one store coordinate
+// through a common key: the server that writes it compacts; the others record the new revision and try again
+// an interval later.
 //
 //   server 1   writes key ---------- compacts to t1, writes key ---------- (dies)
-//   server 2          lost, notes t1'                    lost, notes t2'          writes key, compacts to t2'
+//   server 2          lost, records t1'                  lost, records t2'       writes key, compacts to t2'
 
 import type { Clock } from "#base";
 import type { Revision, Store } from "./store.ts";
@@ -13,19 +13,21 @@ export interface CompactorOptions {
   readonly clock: Clock;
   readonly intervalSeconds: number;
   readonly signal: AbortSignal;
-  /** The key the servers take turns with; the customary one lies beside all others. */
+  /** The key through which the servers coordinate; the default lies outside the prefix of all others. */
   readonly key?: string;
-  /** Told of a round that failed; the next one comes all the same. */
+  /** Called when a round fails; the next round runs regardless. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** Where one server stands: the common key as it last saw it, and the revision to compact to next. */
+/**
+ * The state of one server: the revision of the common key it last saw, and the revision to compact to next.
+ */
 interface Turn {
   readonly seen: Revision | "absent";
   readonly through: Revision;
 }
 
-/** Compacts until aborted, and then simply returns. An interval of zero means never. */
+/** Compacts until aborted, then returns. An interval of zero disables compaction. */
 export async function compactPeriodically({
   store,
   clock,
@@ -45,7 +47,7 @@ export async function compactPeriodically({
       const taken = await takeTurn(store, key, turn);
       const { through } = turn;
       turn = taken.next;
-      // The first turn only notes where we are: what came before it may be needed for an interval still.
+      // The first turn only records the current revision: older history must be kept for another interval.
       if (taken.mine && through > 0) await store.compact(through);
     } catch (error) {
       onError?.(error);
@@ -60,8 +62,8 @@ async function takeTurn(
 ): Promise<{ readonly mine: boolean; readonly next: Turn }> {
   const outcome = await store.write({ key, value: Buffer.from(String(through)), expect: seen });
   if (outcome.done) return { mine: true, next: { seen: outcome.revision, through: outcome.revision } };
-  // Asked this way, quiet watches get a mark, too, so that what others compact in turns to come does not
-  // leave them behind.
+  // progress() also sends a notification to idle watches, so that a later compaction by another server does
+  // not leave them behind.
   return {
     mine: false,
     next: { seen: outcome.current?.revision ?? "absent", through: await store.progress() },

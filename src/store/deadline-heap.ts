@@ -1,12 +1,12 @@
-// Keys ordered by the time they expire at: a binary heap in columns, since a million objects would weigh three
-// times as much.
+// Keys ordered by expiry time: a binary heap stored in columns, since a million objects would take three
+// times as much memory.
 
 import type { Revision } from "./store.ts";
 
 export interface Deadline {
   readonly key: string;
   readonly revision: Revision;
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -19,7 +19,7 @@ export class DeadlineHeap {
     return this.#keys.length;
   }
 
-  /** The earliest time; infinity when there is none. */
+  /** The earliest deadline; Infinity if the heap is empty. */
   get earliest(): number {
     return this.#keys.length > 0 ? this.#at[0]! : Infinity;
   }
@@ -36,7 +36,7 @@ export class DeadlineHeap {
     this.#put(place, key, revision, at);
   }
 
-  /** Takes the earliest. */
+  /** Removes and returns the earliest deadline. */
   pop(): Deadline | undefined {
     if (this.#keys.length === 0) return undefined;
     const top = this.#get(0);
@@ -46,7 +46,7 @@ export class DeadlineHeap {
     return top;
   }
 
-  /** Leaves out what is not to be kept. */
+  /** Removes the entries for which `keep` returns false. */
   filter(keep: (key: string, revision: Revision) => boolean): void {
     let kept = 0;
     for (let place = 0; place < this.#keys.length; place++)

@@ -6,7 +6,7 @@ import { Deadlines } from "./deadlines.ts";
 function kit(): {
   clock: ReturnType<typeof virtualClock>;
   deadlines: Deadlines;
-  /** Writes a key, with the time it expires at, if any. */
+  /** Writes a key, optionally with its expiry time. */
   set: (key: string, revision: number, at?: number) => void;
   expired: string[];
   batches: number[];

@@ -1,25 +1,26 @@
-// When keys expire: one timer for the earliest, a heap for the rest. A renewed or deleted key leaves its old place
-// in the heap behind: it is skipped when its time comes, and left out when the heap has doubled.
+// Key expiration: one timer for the earliest deadline, a heap for the rest. A renewed or deleted key leaves a
+// stale entry in the heap: it is skipped when it comes due, and filtered out when the heap has doubled in
+// size.
 
 import type { Clock } from "#base";
 import { type Deadline, DeadlineHeap } from "./deadline-heap.ts";
 import type { Revision } from "./store.ts";
 
-/** A key whose time has come, and the revision it must still have for that to count. */
+/** An expired key, and the revision it must still have to be deleted. */
 export type Due = Pick<Deadline, "key" | "revision">;
 
 export interface DeadlinesOptions {
   readonly clock: Clock;
-  /** Whether the key still has this revision. */
+  /** Reports whether the key still has this revision. */
   readonly isCurrent: (key: string, revision: Revision) => boolean;
-  /** Deletes keys that are due; when it fails they are tried again. */
+  /** Deletes keys that are due; if it fails they are retried. */
   readonly expire: (due: readonly Due[]) => Promise<void>;
 }
 
 const longestTimer = 86_400_000;
 const retryMilliseconds = 1000;
 const duePerTurn = 512;
-/** What comes due within this time of others is deleted with the next of them: a commit for each would cost more. */
+/** Keys that come due within this time are deleted together: a commit for each would cost more. */
 const gatherMilliseconds = 25;
 const fewestFiltered = 1024;
 
@@ -37,7 +38,7 @@ export class Deadlines {
     this.#options = options;
   }
 
-  /** Notes that a key was written and expires `at` a time in milliseconds. */
+  /** Records that a key was written and expires at `at`, in milliseconds since the epoch. */
   add(key: string, revision: Revision, at: number): void {
     this.#heap.push(key, revision, at);
     if (this.#heap.size > this.#filterAt) {
@@ -47,7 +48,7 @@ export class Deadlines {
     this.#arm();
   }
 
-  /** The same for keys that were written by an earlier process; nothing expires before start(). */
+  /** Like add, for keys written by an earlier process; nothing expires before start(). */
   restore(key: string, revision: Revision, at: number): void {
     this.#heap.push(key, revision, at);
   }
@@ -57,7 +58,7 @@ export class Deadlines {
     this.#arm();
   }
 
-  /** Every key that will expire, with its time. */
+  /** Returns every key that will expire, with its deadline. */
   entries(): readonly Deadline[] {
     const { isCurrent } = this.#options;
     return [...this.#heap.entries()].filter(({ key, revision }) => isCurrent(key, revision));
@@ -98,7 +99,7 @@ export class Deadlines {
     this.#arm();
   }
 
-  /** Takes some of the keys whose time has come off the heap. */
+  /** Removes some of the keys that are due from the heap and returns those that are still current. */
   #due(): Deadline[] {
     const { clock, isCurrent } = this.#options;
     const due: Deadline[] = [];

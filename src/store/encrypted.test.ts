@@ -156,7 +156,7 @@ for (const [name, spoil, providers, error] of spoiled) {
       for await (const _ of store.watch({ prefix: "" }, 0, new AbortController().signal))
         if ((await memory.status()).revision === _.through) throw new Error("delivered");
     }, DecryptionFailed);
-    // What replaces it need not read it.
+    // Overwriting the value does not require reading it.
     const key = error.source.includes("other") ? "other" : "k";
     await store.write({ key, value, expect: "any" });
     assert.deepEqual(Buffer.from((await store.read({ key })).entries[0]!.value), Buffer.from(value));

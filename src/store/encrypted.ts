@@ -1,4 +1,4 @@
-// Values encrypted at rest, over any store. The first provider writes, all of them read, so keys can be
+// Encryption at rest on top of any store. The first provider encrypts, all of them decrypt, so keys can be
 // rotated.
 //
 //   stored   enc:aesgcm:v1:key1:<nonce><ciphertext><tag>       read by the provider with that id
@@ -19,33 +19,33 @@ import type {
   Write,
 } from "./store.ts";
 
-/** One way to keep a value, bound to the name it is stored under. */
+/** One way to encrypt a value, bound to the name it is stored under. */
 export interface EncryptionProvider {
-  /** Names the method and the key in front of each value; empty for values kept as they are. */
+  /** Identifies the method and the key in front of each value; empty for unencrypted values. */
   readonly id: string;
-  /** What it gives begins with `prefix`: one copy less than putting it in front afterwards. */
+  /** The result begins with `prefix`, which saves a copy compared to prepending it afterwards. */
   seal(value: Uint8Array, name: string, prefix?: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  /** Whether what was sealed should be sealed again, although the provider is still the one that writes. */
+  /** Reports whether a value sealed by this provider should be sealed again. */
   isStale?(sealed: Uint8Array): boolean;
-  /** Throws when the bytes are not what was sealed under that name. */
+  /** Throws if the bytes were not sealed under this name. */
   open(sealed: Uint8Array, name: string): Uint8Array | Promise<Uint8Array>;
 }
 
 export interface EncryptionOptions {
-  /** What encrypted values begin with; the first is written. */
+  /** Prefixes that mark encrypted values; new values are written with the first. */
   readonly markers?: readonly string[];
-  /** Whether all values below a prefix are stored as they are, and stay so. */
+  /** Reports whether all values below a prefix are stored unencrypted, permanently. */
   readonly isPlain?: (prefix: string) => boolean;
-  /** The name a value is bound to, where that is not its key. */
+  /** The name a value is bound to, if it is not the key. */
   readonly nameOf?: (key: string) => string;
 }
 
 export const noPrefix = new Uint8Array();
 
-/** Values as they are. */
+/** Stores values unencrypted. */
 export const identity: EncryptionProvider = { id: "", seal: (value) => value, open: (sealed) => sealed };
 
-/** A value that none of the providers can read. */
+/** No provider can decrypt the value. */
 export class DecryptionFailed extends Error {
   override readonly name = "DecryptionFailed";
   readonly key: string;
@@ -57,7 +57,7 @@ export class DecryptionFailed extends Error {
 
 type Providers = readonly EncryptionProvider[];
 
-/** Wraps a store so that what it keeps is encrypted; `providers` may differ by key. */
+/** Wraps a store so that values are encrypted at rest; `providers` may differ by key. */
 export function encrypted(
   store: Store,
   providers: Providers | ((key: string) => Providers),
@@ -75,7 +75,7 @@ export function encrypted(
     if (!known) prefixes.set(provider, (known = Buffer.concat([markers[0]!, Buffer.from(provider.id)])));
     return known;
   };
-  /** Most providers seal at once: nothing is waited for. */
+  /** Most providers seal synchronously; awaiting their result would only add delay. */
   const seal = (key: string, value: Uint8Array): Uint8Array | Promise<Uint8Array> => {
     const [first] = providersFor(key);
     if (!first) throw new Error(`no encryption provider for ${JSON.stringify(key)}`);
@@ -96,7 +96,10 @@ export function encrypted(
     value: one.value && (await opener(one.key, one.value)),
     ...(one.previous && { previous: await entry(one.previous) }),
   });
-  /** One read asks a key service that does not answer once, not for each of its values. */
+  /**
+   * Returns a function that marks unreadable values. It remembers failed key services, so that one read calls
+   * each of them once rather than once per value.
+   */
   const marking = (): (<T extends Entry | Change>(one: T) => T | Promise<T>) => {
     const failed = new Map<string, Error>();
     return (one) => {
@@ -133,7 +136,7 @@ export function encrypted(
       const value = sealing instanceof Promise ? await sealing : sealing;
       const outcome = await store.write({ ...write, value });
       if (outcome.done || !outcome.current) return outcome;
-      // Whoever expected nothing to be there need not know what is.
+      // A caller that expected the key to be absent does not need its current value.
       const open = write.expect === "absent" ? marking() : entry;
       return { done: false, current: await open(outcome.current) };
     },
@@ -168,7 +171,7 @@ async function* watchOpened(
 ): AsyncGenerator<Batch, void, void> {
   for await (const { through, changes } of batches) {
     const opened = changes.map(change);
-    // Most values are opened at once: nothing is waited for.
+    // Most values are opened synchronously; awaiting them would only add delay.
     const waiting = opened.some((one) => one instanceof Promise);
     const settled = waiting ? await Promise.all(opened.map(async (one) => await one)) : (opened as Change[]);
     yield { through, changes: settled };
@@ -196,7 +199,7 @@ function valueOpener(
     const { marked, rest } = unmarked(stored, markers);
     let failure: DecryptionFailed | undefined;
     for (const provider of providersFor(key)) {
-      // The very same bytes: whoever wrote them knows them by that.
+      // The same buffer: RecentWrites identifies values by it.
       if (!marked && provider.id === "") return stored;
       const id = Buffer.from(provider.id);
       if (!marked || id.length === 0 || !rest.subarray(0, id.length).equals(id)) continue;
@@ -213,12 +216,12 @@ function valueOpener(
             })
           : value;
       } catch (error) {
-        // Another provider may go by the same name.
+        // Another provider may have the same id.
         failure ??= failed(error);
       }
     }
     if (failure) throw failure;
-    // Method, version and key; what follows is encrypted, and may happen to hold a colon.
+    // Method, version and key name; the rest is ciphertext, which may contain a colon by chance.
     const named = /^(?:[\x21-\x39\x3b-\x7e]*:){3}/.exec(rest.subarray(0, 80).toString("latin1"))?.[0];
     throw new DecryptionFailed(
       key,
@@ -229,7 +232,7 @@ function valueOpener(
   };
 }
 
-/** Maps a long list without holding up the event loop. */
+/** Maps a long list without blocking the event loop. */
 async function inTurns<T>(items: readonly T[], map: (item: T) => T | Promise<T>): Promise<T[]> {
   const mapped: T[] = [];
   const work = new TimeSlice();

@@ -1,6 +1,6 @@
-// What can go wrong with a store besides a lost race: each error names the store and what to do.
+// Errors of a store other than failed preconditions. Each message names the store and suggests a remedy.
 
-/** The store was closed; nothing more can be asked of it. */
+/** The store was closed and serves no more requests. */
 export class StoreClosed extends Error {
   override readonly name = "StoreClosed";
   constructor() {
@@ -8,7 +8,7 @@ export class StoreClosed extends Error {
   }
 }
 
-/** Another process (or another opener in this one) holds the store. */
+/** Another process, or another opener in this process, holds the store. */
 export class StoreLocked extends Error {
   override readonly name = "StoreLocked";
   readonly pid: number | undefined;
@@ -24,7 +24,7 @@ export class StoreLocked extends Error {
   }
 }
 
-/** The disk took no more; nothing of the write was kept. */
+/** The disk is full; nothing of the write was kept. */
 export class StoreFull extends Error {
   override readonly name = "StoreFull";
   constructor(dir: string, detail: string) {
@@ -34,7 +34,7 @@ export class StoreFull extends Error {
   }
 }
 
-/** What is on disk is not what was written. */
+/** The data on disk differs from what was written. */
 export class StoreDamaged extends Error {
   override readonly name = "StoreDamaged";
   constructor(file: string, detail: string) {
@@ -42,7 +42,7 @@ export class StoreDamaged extends Error {
   }
 }
 
-/** The disk or the writer failed; nothing of the write was acknowledged. */
+/** The disk or the writer thread failed; nothing of the write was acknowledged. */
 export class StoreFailed extends Error {
   override readonly name = "StoreFailed";
   constructor(dir: string, detail: string) {
@@ -50,7 +50,7 @@ export class StoreFailed extends Error {
   }
 }
 
-/** More writes are waiting than the store keeps waiting. */
+/** The write queue is full. */
 export class StoreBusy extends Error {
   override readonly name = "StoreBusy";
   constructor(waiting: number) {
@@ -59,8 +59,8 @@ export class StoreBusy extends Error {
 }
 
 /**
- * The service that keeps the keys did not answer, refused, or made no sense: nothing was encrypted, so nothing was
- * written. Told in kube-apiserver's words.
+ * The key service did not respond, refused, or returned an invalid response. Nothing was encrypted, so
+ * nothing was written. Messages are worded like kube-apiserver's.
  */
 export class KeyServiceFailed extends Error {
   override readonly name = "KeyServiceFailed";

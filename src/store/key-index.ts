@@ -1,10 +1,10 @@
-// Which keys there are and at which revisions each was written: the memory of a store without its values.
+// In-memory index of keys and the revisions at which each was written, without values.
 //
 //   leaf    keys   [ "a"   "b"                      "c" ]
 //           slots  [  7    { older [3 -5 8], 9 }    12  ]     "b": put 3, deleted 5, put again 8, updated 9
 //
-// Most keys are written once, so a slot is mostly just a number. Leaves and slots belong to one index and are
-// copied before they change in another, which makes a fork cost one array of leaves.
+// Most keys are written once, so most slots are a plain number. Leaves and slots are owned by one index and
+// copied on write by another, so a fork costs one array of leaves.
 
 import { compareKeys, isPlainKey } from "./key-order.ts";
 import type { Range, Revision } from "./store.ts";
@@ -24,9 +24,9 @@ export interface Listing {
   readonly remaining: number;
 }
 
-/** A key with a past. Deletions are negative revisions. */
+/** A key with more than one version. Deletions are negative revisions. */
 interface Life {
-  /** When the newest version's key came to be; `first` is the same for the oldest version kept. */
+  /** The creation revision of the newest version; `first` is that of the oldest version kept. */
   born: Revision;
   first: Revision;
   latest: Revision;
@@ -54,19 +54,19 @@ export class KeyIndex {
   #plain = true;
   #size = 0;
 
-  /** How many keys are there now. */
+  /** The number of live keys. */
   get size(): number {
     return this.#size;
   }
 
-  /** The key's version now or at a revision. */
+  /** Returns the current version of the key, or its version at a revision. */
   find(key: string, at: Revision = Infinity): Version | undefined {
     const place = this.#place(key, this.#plain && isPlainKey(key));
     const leaf = this.#leaves[place.leaf];
     return leaf?.keys[place.slot] === key ? versionAt(leaf.slots[place.slot]!, at) : undefined;
   }
 
-  /** Keys of a prefix in order, now or at a revision. */
+  /** Lists the keys of a prefix in order, now or at a revision. */
   list(range: Extract<Range, { prefix: string }>, at: Revision = Infinity): Listing {
     const { prefix, after, limit } = range;
     const most = limit || Infinity;
@@ -96,7 +96,7 @@ export class KeyIndex {
         if (!open) break;
         const held = leaf.slots[slot]!;
         const version = typeof held === "number" ? undefined : versionAt(held, at);
-        // A number stands for itself: no object for each of a hundred thousand keys.
+        // Plain numbers need no Version object: this loop runs over a hundred thousand keys.
         const revision = typeof held === "number" && held <= at ? held : version?.revision;
         if (revision === undefined) continue;
         if (listing.keys.length >= most) listing.remaining++;
@@ -110,7 +110,7 @@ export class KeyIndex {
     return listing;
   }
 
-  /** Notes that the key got a value at a revision newer than all before. */
+  /** Records a write of the key at a revision newer than all before. */
   put(key: string, revision: Revision, created: Revision): void {
     const { leaf, slot } = this.#open(key);
     const old = leaf.keys[slot] === key ? leaf.slots[slot] : undefined;
@@ -137,7 +137,7 @@ export class KeyIndex {
     if (leaf.keys.length > leafSize) this.#split(leaf);
   }
 
-  /** Notes that the key, known to be there, was deleted. */
+  /** Records the deletion of a key that exists. */
   remove(key: string, revision: Revision): void {
     const { leaf, slot } = this.#open(key);
     if (leaf.keys[slot] !== key) throw new Error(`no such key: ${key}`);
@@ -148,13 +148,13 @@ export class KeyIndex {
   }
 
   /**
-   * Forgets versions that nobody can ask for once history before `through` is gone, some keys per step;
+   * Drops versions that are unreachable once history before `through` is compacted, some keys per step;
    * yields their revisions.
    */
   *trim(through: Revision, keysPerStep = 1000): Generator<Revision[], void, void> {
     let dropped: Revision[] = [];
     let seen = 0;
-    // Keys that age meanwhile come behind those that have to be looked at.
+    // Keys aged during the iteration are appended and need not be visited.
     const all = this.#aged.size;
     for (const key of this.#aged) {
       this.#trimKey(key, through, dropped);
@@ -166,7 +166,7 @@ export class KeyIndex {
     if (dropped.length > 0) yield dropped;
   }
 
-  /** An independent copy that shares everything until either side changes it. */
+  /** Returns an independent copy that shares everything until either side changes it. */
   fork(): KeyIndex {
     const copy = new KeyIndex();
     copy.#leaves = [...this.#leaves];
@@ -211,7 +211,7 @@ export class KeyIndex {
           };
   }
 
-  /** The slot as a life that is ours to change, its newest version moved to the older ones. */
+  /** Returns the slot as a Life owned by this index, with its newest version moved to the older ones. */
   #age(key: string, leaf: Leaf, slot: number): Life {
     const old = leaf.slots[slot]!;
     let life: Life;
@@ -227,7 +227,7 @@ export class KeyIndex {
     return life;
   }
 
-  /** Where the key is or belongs, its leaf made ours to change. */
+  /** Returns the position of the key, or where it belongs, in a leaf owned by this index. */
   #open(key: string): { readonly leaf: Leaf; readonly slot: number } {
     if (this.#plain && !isPlainKey(key)) this.#plain = false;
     if (this.#leaves.length === 0)
@@ -249,7 +249,7 @@ export class KeyIndex {
 
   #split(leaf: Leaf): void {
     const at = this.#leaves.indexOf(leaf);
-    // Keys that arrive in order leave full leaves behind them.
+    // Keys inserted in order leave full leaves behind.
     const half = at === this.#leaves.length - 1 ? leafSize : leafSize / 2;
     const slots = leaf.slots.splice(half);
     const live = slots.filter(isLive).length;
@@ -271,11 +271,14 @@ export class KeyIndex {
       : place;
   }
 
-  /** Where the key is or would be put: in the last leaf that does not start behind it. */
+  /**
+   * Returns the position of the key, or where it would be inserted: in the last leaf that does not start
+   * after it.
+   */
   #place(key: string, plain: boolean): Place {
     let low = 0;
     let high = this.#leaves.length - 1;
-    // Keys that arrive in order need no search.
+    // Keys inserted in order need no search.
     const last = this.#leaves[high]?.keys[0];
     if (last !== undefined && !comesBefore(key, last, plain)) low = high;
     while (low < high) {
@@ -317,7 +320,7 @@ function versionAt(slot: Slot, at: Revision): Version | undefined {
   return revision !== undefined && revision > 0 ? { revision, created: bornAt(slot, low - 1) } : undefined;
 }
 
-/** When the key of the version at this position of the life came to be. */
+/** Returns the creation revision of the version at this position in the life. */
 function bornAt(life: Life, position: number): Revision {
   const older = life.older ?? [];
   if (position >= older.length) return life.born;

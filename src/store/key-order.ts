@@ -1,14 +1,14 @@
-// Keys are ordered by their UTF-8 bytes, as etcd orders them. That differs from JavaScript's order only
-// where a surrogate pair (U+10000 and up) meets a code unit from U+E000 to U+FFFF.
+// Keys are ordered by their UTF-8 bytes, as in etcd. That differs from JavaScript's string order only where a
+// surrogate pair (U+10000 and up) is compared with a code unit from U+E000 to U+FFFF.
 
 import type { Range, Revision, Write } from "./store.ts";
 
 const high = /[\ud800-\uffff]/;
 
-/** Whether JavaScript's own comparison orders this key right against every other such key. */
+/** Reports whether JavaScript's string comparison orders this key correctly against every other such key. */
 export const isPlainKey = (key: string): boolean => !high.test(key);
 
-/** Negative, zero or positive as `a` comes before, is, or comes after `b`. */
+/** Returns a negative number, zero or a positive number if `a` sorts before, equals, or sorts after `b`. */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -19,21 +19,21 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-// Surrogates stand for code points beyond every other code unit.
+// Surrogates encode code points above every other code unit.
 const weight = (unit: number): number =>
   unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 
-/** Whether a change of `key` belongs to the range. */
+/** Reports whether a change of `key` belongs to the range. */
 export const inRange = (range: Range, key: string): boolean =>
   "key" in range
     ? range.key === key
     : key.startsWith(range.prefix) && (range.after === undefined || compareKeys(key, range.after) > 0);
 
-/** Whether a write may happen, given the key's current revision (zero when it is absent). */
+/** Reports whether a write's precondition holds for the key's current revision (zero if it is absent). */
 export const expectationHolds = (expect: Write["expect"], current: Revision): boolean =>
   expect === "any" || (expect === "absent" ? current === 0 : current === expect);
 
-/** Throws on a write that no backend could keep. */
+/** Throws for a write that no backend can store. */
 export function checkWrite(write: Write): void {
   checkKey(write.key);
   if (write.key === "") throw new TypeError("a key must not be empty");
@@ -44,7 +44,7 @@ export function checkWrite(write: Write): void {
     throw new RangeError(`ttlSeconds must be a number of seconds, not ${ttlSeconds}`);
 }
 
-/** Throws on a range that no key could be compared with. */
+/** Throws for a range that keys cannot be compared with. */
 export function checkRange(range: Range): void {
   if ("key" in range) checkKey(range.key);
   else {

@@ -1,21 +1,21 @@
-// Which lease a write with a time to live gets. Granting a lease is dear, so keys written shortly after each
-// other share one that lives a little longer than the first of them asked for.
+// Assigns leases to writes with a TTL. Granting a lease is expensive, so keys written shortly after each
+// other share a lease that lives slightly longer than the first of them requested.
 //
 //   write ttl 3600 at 0 s     grants 3660 s            (60 s to spare)
-//   write ttl 3600 at 59 s    shares it                (it ends 1 s later than asked)
+//   write ttl 3600 at 59 s    shares it                (it ends 1 s later than requested)
 //   write ttl 3600 at 61 s    grants the next          (the old one would end too early)
 
 import type { Clock } from "#base";
 
 export interface LeaseReuse<Id> {
   readonly clock: Clock;
-  /** A lease is given out for at most this long; also never longer than a twentieth of the time asked for. */
+  /** A lease is reused for at most this long, and never longer than a twentieth of the requested TTL. */
   readonly reuseSeconds: number;
-  /** How many writes may share one lease. */
+  /** Maximum number of keys attached to one lease. */
   readonly maxKeysPerLease: number;
-  /** Asks the store for a lease that lives this long. */
+  /** Requests a lease with this TTL from the store. */
   readonly grant: (ttlSeconds: number) => Promise<Id>;
-  /** Told how many writes shared a lease when the next one takes its place. */
+  /** Called with the number of keys on a lease when a new one replaces it. */
   readonly replaced?: ((keys: number) => void) | undefined;
 }
 
@@ -23,7 +23,7 @@ const reuseShare = 0.05;
 const mostTimes = 16;
 
 /**
- * Gives a function that finds the lease for a write. Calls wait for each other, so that a burst grants one
+ * Returns a function that finds the lease for a write. Calls are serialized, so that a burst grants a single
  * lease.
  */
 export function leaseReuse<Id>({
@@ -33,7 +33,7 @@ export function leaseReuse<Id>({
   grant,
   replaced,
 }: LeaseReuse<Id>): (ttlSeconds: number) => Promise<Id> {
-  /** The newest lease for each time asked for: some write for an hour, others for half a minute. */
+  /** The newest lease per requested TTL: some writes ask for an hour, others for half a minute. */
   const newest = new Map<number, { readonly id: Id; readonly endsAt: number; keys: number }>();
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -49,7 +49,7 @@ export function leaseReuse<Id>({
     }
     const granted = ttlSeconds + spare;
     const id = await grant(granted);
-    // Counted from before the asking: the lease can only end later than we believe.
+    // Counted from before the request: the lease can only end later than assumed.
     if (last) replaced?.(last.keys);
     newest.delete(ttlSeconds);
     newest.set(ttlSeconds, { id, endsAt: now + granted * 1000, keys: 1 });

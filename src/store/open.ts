@@ -1,4 +1,4 @@
-// Which store a server runs on: the one place that knows all backends. Each is loaded only when it is chosen.
+// Selects the store backend of a server. Each backend is loaded only when it is chosen.
 
 import type { Clock } from "#base";
 import type { SqliteOptions } from "./sqlite/sqlite.ts";

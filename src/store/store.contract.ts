@@ -11,16 +11,16 @@ import { watchCases } from "./contract/watches.contract.ts";
 import { writeCases } from "./contract/writes.contract.ts";
 import type { Store } from "./store.ts";
 
-/** A test that a backend is known to fail, and why. */
+/** A test that a backend is known to fail, and the reason. */
 export interface Gap {
   readonly test: string;
   readonly reason: string;
 }
 
 export interface ContractOptions {
-  /** Turns the store's clock where it has one of its own; else time is waited for. */
+  /** Advances the store's clock if it is virtual; otherwise tests wait. */
   readonly elapse?: (store: Store, seconds: number) => Promise<void>;
-  /** Keeps one store for all tests, but for those that close it, where opening one takes long. */
+  /** Reuses one store for all tests, except those that close it, where opening one is slow. */
   readonly reuse?: boolean;
 }
 
@@ -35,8 +35,8 @@ const cases: readonly Case[] = [
 let runs = 0;
 
 /**
- * Runs the suite on stores from `open`, which may be empty or not. A gap that passes fails, so that gaps only
- * shrink.
+ * Runs the suite on stores from `open`, which may be empty or not. A gap whose test passes is a failure, so
+ * that the list of gaps only shrinks.
  */
 export function storeContract(
   name: string,

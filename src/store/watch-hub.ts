@@ -1,7 +1,8 @@
-// Serves watches from a change log that is kept elsewhere: each watcher reads at its own pace and waits at its end.
+// Serves watches from a change log kept elsewhere: each watcher reads at its own pace and waits at the end of
+// the log.
 //
-// A watcher that waits is up to date by definition, so a change that does not concern it only moves its
-// position. One that is busy elsewhere finds what it missed in the history, or learns that it was compacted.
+// A waiting watcher is up to date by definition, so a change outside its range only advances its position. A
+// watcher that is not waiting reads the changes it missed from the history, or fails with Compacted.
 
 import { inRange } from "./key-order.ts";
 import { type Batch, type Change, Compacted, type Range, type Revision } from "./store.ts";
@@ -10,8 +11,8 @@ export interface ChangeLog {
   revision(): Revision;
   compacted(): Revision;
   /**
-   * Some of the matching changes behind `after`, in order, and how far it looked; at least one revision
-   * further.
+   * Returns some of the matching changes after `after`, in order, and the revision it has scanned through,
+   * which is at least one greater.
    */
   changes(range: Range, after: Revision): Batch | Promise<Batch>;
 }
@@ -21,9 +22,9 @@ interface Watcher {
   position: Revision;
   /** Set while the watcher waits. */
   wake: (() => void) | undefined;
-  /** The newest mark asked for and not yet passed on. */
+  /** The newest progress notification requested and not yet delivered. */
   mark: Revision;
-  /** What it was last told to have everything through. */
+  /** The revision of the last batch or progress notification delivered. */
   told: Revision;
 }
 
@@ -36,7 +37,7 @@ export class WatchHub {
     this.#history = history;
   }
 
-  /** Tells waiting watchers what has just been added to the history. */
+  /** Notifies waiting watchers of changes that were just added to the history. */
   publish(changes: readonly Change[]): void {
     const newest = this.#history.revision();
     for (const watcher of this.#watchers) {
@@ -48,8 +49,8 @@ export class WatchHub {
   }
 
   /**
-   * Gives every watcher a mark at the newest revision, unless it has been told of it already: every
-   * consistent read asks.
+   * Requests a progress notification at the newest revision for every watcher that has not received one yet:
+   * every consistent read calls this.
    */
   mark(): void {
     const newest = this.#history.revision();
@@ -98,7 +99,8 @@ export class WatchHub {
   }
 }
 
-// From here on the watcher no longer waits, though it runs only later: its position must not be moved for it.
+// The watcher counts as running from here on, although its loop resumes later: publish must not advance its
+// position.
 function rouse(watcher: Watcher): void {
   const { wake } = watcher;
   watcher.wake = undefined;

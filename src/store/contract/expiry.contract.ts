@@ -1,10 +1,9 @@
-// Keys that expire: the end of their time is a deletion like any other, and every write settles the time
-// anew.
+// Key expiry: an expiry is a deletion like any other, and every write resets it.
 
 import assert from "node:assert/strict";
 import { type Case, bytes, list, put, remove, shownChange, watchUntil } from "./harness.contract.ts";
 
-// The fence expires after every key that might: once its deletion is seen, the others had their chance.
+// The fence expires after every key under test: once its deletion is seen, the others would have expired.
 const fence = "~fence";
 
 export const expiryCases: readonly Case[] = [

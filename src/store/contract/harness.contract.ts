@@ -1,15 +1,16 @@
-// What every contract test gets: an open store, keys of its own, and ways to watch without sleeping.
+// The environment of a contract test: an open store, a private key prefix, and helpers to watch without
+// sleeping.
 
 import assert from "node:assert/strict";
 import type { Batch, Change, Entry, Outcome, Range, Revision, Store, Write } from "../store.ts";
 
 export interface Kit {
   readonly store: Store;
-  /** Keys below this belong to this test alone. */
+  /** Key prefix reserved for this test. */
   readonly prefix: string;
-  /** The store's revision before the test wrote anything. */
+  /** The store's revision before the test's first write. */
   readonly start: Revision;
-  /** Lets time pass where the store's clock can be turned; elsewhere time passes by itself. */
+  /** Advances the store's clock if it is virtual; otherwise waits. */
   elapse(seconds: number): Promise<void>;
 }
 
@@ -18,7 +19,7 @@ export type Case = readonly [name: string, run: (kit: Kit) => Promise<void>];
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 export const text = (value: Uint8Array | null): string | null => value && new TextDecoder().decode(value);
 
-/** A write that must be done; gives its revision. */
+/** Performs a write that must succeed and returns its revision. */
 export async function put(
   kit: Kit,
   name: string,
@@ -35,14 +36,14 @@ export async function put(
   return outcome.revision;
 }
 
-/** A deletion that must be done; gives its revision. */
+/** Performs a deletion that must succeed and returns its revision. */
 export async function remove(kit: Kit, name: string, expect: Write["expect"] = "any"): Promise<Revision> {
   const outcome = await kit.store.write({ key: kit.prefix + name, value: null, expect });
   assert.ok(outcome.done, `deleting ${name} was refused`);
   return outcome.revision;
 }
 
-/** An entry with its value as text and its key without the test's prefix. */
+/** Returns an entry with its value as text and its key without the test's prefix. */
 export const shown = (kit: Kit, entry: Entry | undefined): unknown =>
   entry && {
     key: entry.key.slice(kit.prefix.length),
@@ -64,7 +65,7 @@ export const shownChange = (kit: Kit, change: Change): unknown => ({
   previous: shown(kit, change.previous),
 });
 
-/** The names and values under the test's prefix, now or at a revision. */
+/** Returns the names and values under the test's prefix, now or at a revision. */
 export async function list(
   kit: Kit,
   at?: Revision,
@@ -89,7 +90,7 @@ export async function inParallel<T>(
 }
 
 /**
- * Watches until everything through a revision has been delivered; checks that batches keep their promises.
+ * Watches until everything through a revision has been delivered, and checks the invariants of each batch.
  */
 export async function drain(
   store: Store,
@@ -99,7 +100,7 @@ export async function drain(
   some: "apart" | "together" = "apart",
 ): Promise<Change[]> {
   const stop = new AbortController();
-  // Progress is asked for again now and then: a watch that is just being set up may miss the first asking.
+  // Progress is requested repeatedly: a watch that is just being set up may miss the first request.
   const nudge = setInterval(() => void store.progress().catch(() => undefined), 200);
   try {
     const iterator = store.watch(range, after, stop.signal)[Symbol.asyncIterator]();
@@ -124,8 +125,8 @@ export async function drain(
 }
 
 /**
- * Asserts that a batch follows what was delivered through `last`; gives its `through`. Changes of one write
- * may come "together", at one revision.
+ * Asserts that a batch follows what was delivered through `last`, and returns its `through`. Changes of one
+ * write may come "together", at one revision.
  */
 export function checkBatch(batch: Batch, last: Revision, some: "apart" | "together" = "apart"): Revision {
   let position = last;
@@ -140,7 +141,7 @@ export function checkBatch(batch: Batch, last: Revision, some: "apart" | "togeth
   return batch.through;
 }
 
-/** Watches until `enough` says so. */
+/** Watches until `enough` returns true. */
 export async function watchUntil(
   store: Store,
   range: Range,

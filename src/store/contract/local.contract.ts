@@ -1,4 +1,4 @@
-// What a store that can be read at once shows there: the same as to those who wait.
+// Synchronous reads return the same as asynchronous ones.
 
 import assert from "node:assert/strict";
 import { type Case, bytes, put, remove, text } from "./harness.contract.ts";

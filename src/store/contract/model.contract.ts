@@ -1,4 +1,4 @@
-// Random histories against the simplest model there is: a list of changes, replayed for every question.
+// Random histories against the simplest possible model: a list of changes, replayed for every read.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -53,7 +53,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** The model: every change there was, and what follows from them. */
+/** The model: all changes, from which every result is derived. */
 class Model {
   readonly changes: Change[] = [];
   revision: Revision;
@@ -93,8 +93,8 @@ class Model {
 }
 
 /**
- * Bytes as text all the way down, so that a Buffer and a Uint8Array of the same bytes are equal, and so is an entry
- * whose value is read when it is asked for.
+ * Replaces bytes by text recursively, so that a Buffer and a Uint8Array of the same bytes compare as equal,
+ * and so does an entry whose value is read lazily.
  */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString("hex")}`;

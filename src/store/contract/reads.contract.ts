@@ -1,4 +1,4 @@
-// What a read shows: order, ranges, pages of one snapshot, the past as long as it is kept.
+// Reads: order, ranges, pages of one snapshot, and old revisions as long as they are kept.
 
 import assert from "node:assert/strict";
 import { Compacted, FutureRevision } from "../store.ts";

@@ -1,4 +1,4 @@
-// What a watcher sees: every change behind its revision, once, in order, or the word that it cannot.
+// Watches: every change after the start revision, once and in order, or an error if that is impossible.
 
 import assert from "node:assert/strict";
 import { type Change, Compacted, type Revision } from "../store.ts";
@@ -15,7 +15,7 @@ import {
   watchUntil,
 } from "./harness.contract.ts";
 
-/** A little history and what a watcher of the whole prefix must see of it. */
+/** Writes a short history and returns the changes a watcher of the whole prefix must see. */
 async function story(kit: Kit): Promise<{ changes: unknown[]; last: Revision }> {
   const s = kit.start;
   await put(kit, "a", "1");
@@ -60,7 +60,10 @@ async function story(kit: Kit): Promise<{ changes: unknown[]; last: Revision }> 
 const seen = (kit: Kit, changes: readonly Change[]): unknown[] =>
   changes.map((change) => shownChange(kit, change));
 
-/** A watch of the prefix in its own time: `next` gives the next changes, skipping marks. */
+/**
+ * Opens a watch of the prefix that is consumed on demand: `next` returns the next changes, skipping progress
+ * notifications.
+ */
 function open(
   kit: Kit,
   after: Revision,
@@ -309,7 +312,7 @@ export const watchCases: readonly Case[] = [
       await kit.store.compact(await put(kit, "a", "2"));
       assert.equal((await second).length, 1);
       const third = watch.next();
-      // Changes elsewhere do not concern the watch, and so neither does their being compacted away.
+      // Changes outside the range do not concern the watch, nor does their compaction.
       const outside = `${kit.prefix.slice(0, -1)}-elsewhere`;
       for (const value of ["1", "2", "3"]) {
         const outcome = await kit.store.write({ key: outside, value: bytes(value), expect: "any" });

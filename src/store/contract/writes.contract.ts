@@ -1,4 +1,4 @@
-// What a write does, for every expectation, and that a lost race is told and leaves no trace.
+// Writes: the outcome for every precondition. A failed precondition is reported and leaves no trace.
 
 import assert from "node:assert/strict";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./harness.contract.ts";
 import type { Revision, Write } from "../store.ts";
 
-/** A write against a key that was created, or created and updated, or is absent; and what must come of it. */
+/** A write to a key that was created, created and updated, or is absent, with the expected outcome. */
 interface Attempt {
   readonly name: string;
   readonly before: "absent" | "present";
@@ -236,7 +236,7 @@ export const writeCases: readonly Case[] = [
       const value = bytes("shared");
       for (const name of ["a", "b", "a"])
         await kit.store.write({ key: kit.prefix + name, value, expect: "any" });
-      // A part of something larger is written as that part alone.
+      // A slice of a larger buffer is written as that slice alone.
       await kit.store.write({
         key: `${kit.prefix}part`,
         value: bytes("before shared behind").subarray(7, 13),

@@ -1,14 +1,14 @@
-// AES-CBC. Stored: vector (16), ciphertext padded as PKCS #7 says.
+// AES-CBC. Stored format: IV (16), ciphertext with PKCS #7 padding.
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import { type EncryptionProvider, noPrefix } from "../encrypted.ts";
 import { randomNonce } from "./nonce.ts";
 
 const vectorBytes = 16;
 
-/** AES-CBC with a random vector. It hides values but does not notice changes to them: prefer aesgcm. */
+/** AES-CBC with a random IV. It provides confidentiality but does not detect modifications: prefer aesgcm. */
 export function aesCbc(keyName: string, secret: Uint8Array): EncryptionProvider {
   const algorithm = `aes-${secret.length * 8}-cbc`;
-  // Imported once, not for each value.
+  // Imported once rather than for each value.
   const key = createSecretKey(secret);
   return {
     id: `aescbc:v1:${keyName}:`,

@@ -1,4 +1,4 @@
-// AES-GCM. Stored: nonce (12), ciphertext, tag (16).
+// AES-GCM. Stored format: nonce (12), ciphertext, tag (16).
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import { type EncryptionProvider, noPrefix } from "../encrypted.ts";
 import { randomNonce } from "./nonce.ts";
@@ -7,15 +7,15 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-GCM with a random nonce; the name of the value is authenticated with it, so that a value moved under
- * another key does not decrypt. One key is good for about four thousand million writes.
+ * AES-GCM with a random nonce. The name of the value is authenticated as additional data, so that a value
+ * moved to another key does not decrypt. One key is good for about four billion writes.
  */
 export function aesGcm(keyName: string, secret: Uint8Array): EncryptionProvider {
   if (![16, 24, 32].includes(secret.length))
     throw new RangeError(`encryption key "${keyName}" must have 16, 24 or 32 bytes, not ${secret.length}`);
   if (keyName === "") throw new RangeError("an encryption key must have a name");
   const algorithm = `aes-${secret.length * 8}-gcm` as "aes-256-gcm";
-  // Imported once, not for each value.
+  // Imported once rather than for each value.
   const key = createSecretKey(secret);
   return {
     id: `aesgcm:v1:${keyName}:`,

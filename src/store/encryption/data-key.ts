@@ -1,4 +1,4 @@
-// Data keys: each encrypts values, and is itself encrypted by a key service.
+// Data encryption keys: each encrypts values, and is itself encrypted by a key service.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 const algorithmOf = (secret: Uint8Array, mode: "gcm" | "cbc"): string => `aes-${secret.length * 8}-${mode}`;
@@ -11,7 +11,10 @@ export interface DataKey {
   open(sealed: Uint8Array, name: string): Buffer;
 }
 
-/** A counter behind a random start keeps nonces apart, however many values one key encrypts. */
+/**
+ * Creates a data key. A random start followed by a counter keeps nonces unique, however many values one key
+ * encrypts.
+ */
 export function dataKey(secret: Uint8Array): DataKey {
   const start = randomBytes(nonceBytes - 8);
   let counter = 0n;
@@ -41,18 +44,18 @@ export function dataKey(secret: Uint8Array): DataKey {
   };
 }
 
-/** What older releases wrote with data keys of version 1. */
+/** Decrypts values that older releases wrote with data keys of version 1. */
 export function openCbc(secret: Uint8Array, sealed: Uint8Array): Buffer {
   const decipher = createDecipheriv(algorithmOf(secret, "cbc"), secret, sealed.subarray(0, 16));
   return Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()]);
 }
 
-/** Throws where AES has no keys of such a length; one that a service gives back need not be one of ours. */
+/** Throws if the length is not an AES key size; a key returned by the service need not be one of ours. */
 export function checkDataKey(secret: Uint8Array): void {
   if (![16, 24, 32].includes(secret.length)) throw new Error(`crypto/aes: invalid key size ${secret.length}`);
 }
 
-/** The newest of at most `size`, none where that is negative; the one that was not used for longest goes first. */
+/** An LRU cache of at most `size` keys; a negative size disables it. */
 export class DataKeyCache<T> {
   readonly #kept = new Map<string, T>();
   readonly #size: number;

@@ -1,4 +1,4 @@
-// The key service's protocol, versions v1beta1 and v2, and the envelope that version 2 stores.
+// The KMS protocol, versions v1beta1 and v2, and the envelope that version 2 stores.
 import type { GrpcMethod } from "#http";
 import {
   type Message,
@@ -31,7 +31,7 @@ const DecryptResponseV1 = message("DecryptResponseV1", "The result.", {
   plain: optional(1, rawBytes, "The result."),
 });
 
-/** Entries of a map, as they stand on the wire. */
+/** An entry of a map, in its wire form. */
 const Annotation = message("Annotation", "A note of the key service.", {
   key: optional(1, string, "Name."),
   value: optional(2, rawBytes, "Value."),

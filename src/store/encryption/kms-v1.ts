@@ -1,5 +1,5 @@
-// Key service, version 1: a data key for every value. Stored: length of the encrypted data key (2 bytes), the
-// encrypted data key, the value.
+// KMS provider, version 1: one data key per value. Stored format: length of the encrypted data key (2 bytes),
+// the encrypted data key, the value.
 import { randomBytes } from "node:crypto";
 import { noPrefix } from "../encrypted.ts";
 import { KeyServiceFailed } from "../errors.ts";
@@ -17,7 +17,7 @@ import { v1Calls } from "./kms-messages.ts";
 const protocol = "v1beta1";
 
 export interface KmsV1Options extends KmsOptions {
-  /** Data keys kept decrypted; none where it is negative. */
+  /** Number of decrypted data keys to cache; a negative value disables the cache. */
   readonly cacheSize: number;
   readonly observer?: DataKeyObserver | undefined;
 }
@@ -50,7 +50,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
   const encrypt = async (plain: Uint8Array): Promise<Uint8Array> => {
     await checkVersion();
     const { cipher } = await call(v1Calls.encrypt, { version: protocol, plain });
-    // kube-apiserver stores what it cannot read any more.
+    // kube-apiserver would store such a value, which can never be read again.
     if (!cipher || cipher.length === 0) throw new KeyServiceFailed(`KMS provider ${name} gave no ciphertext`);
     return cipher;
   };
@@ -100,7 +100,7 @@ export function kmsV1(options: KmsV1Options): KmsProvider {
         `failed to perform ${of} section of the healthz check for KMS Provider ${name}, error`;
       const cipher = await failing(section("encrypt"), () => encrypt(plain));
       const back = await failing(section("decrypt"), () => decrypt(cipher));
-      // kube-apiserver does not look. What is written by such a service can never be read again.
+      // kube-apiserver does not check this. Values written with such a service can never be read again.
       if (!plain.equals(back))
         throw new KeyServiceFailed(`${section("decrypt")}: it did not give back what it encrypted`);
     }, clock),

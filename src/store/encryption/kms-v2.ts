@@ -1,6 +1,6 @@
-// Key service, version 2: one data key per start and key id. Stored: an object of four fields (see
-// kms-messages). A new key id is noticed by asking for the status now and then; values under the old one are
-// stale from then on.
+// KMS provider, version 2: one data key per start and key id. Stored format: an object of four fields (see
+// kms-messages). A new key id is detected by polling the status; values under the old one are stale from then
+// on.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { noPrefix } from "../encrypted.ts";
 import { KeyServiceFailed } from "../errors.ts";
@@ -25,10 +25,10 @@ import {
 const protocols = ["v2beta1", "v2"];
 const askEveryMilliseconds = 60_000;
 const askAgainMilliseconds = 10_000;
-/** A data key whose key id was not confirmed for this long does not write any more. */
+/** A data key whose key id was not confirmed for this long is not used for writes any more. */
 const confirmedMilliseconds = 3 * 60_000;
 const longestId = 1024;
-/** How much of what a service says of itself is told. */
+/** Maximum number of characters of a service's own status that are reported. */
 const longestHealth = 1024;
 const longestDataKey = 1024;
 const longestAnnotations = 32 * 1024;
@@ -58,7 +58,10 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
   let closed = false;
   let cancel = (): void => undefined;
 
-  /** A service that is not well still gets its keys used: what is wrong with it is for those who ask how it is. */
+  /**
+   * Refreshes the key from the service's status. Keys of an unhealthy service are used nevertheless: its
+   * problems are only reported by the health check.
+   */
   const renew = async (): Promise<void> => {
     const {
       version = "",
@@ -81,7 +84,7 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
     const told = problems.length === 1 ? problems[0]! : `[${problems.join(", ")}]`;
     throw new KeyServiceFailed(`kmsv2 Provider ${name} is not healthy, error: ${told}`);
   };
-  /** A new data key where the service uses another key than for the current one; what kept it from that. */
+  /** Generates a new data key if the service's key id has changed. Returns the problems that prevented it. */
   const rotate = async (keyId: string): Promise<readonly string[]> => {
     const confirmedUntil = clock.now() + confirmedMilliseconds;
     if (current?.keyId === keyId) {
@@ -128,7 +131,7 @@ export function kmsV2(options: KmsV2Options): KmsProvider {
   };
   const started = follow();
 
-  /** The key that is used at present. Who comes before there was one waits for the first answer. */
+  /** Returns the current key. Calls before the first response of the service wait for it. */
   const present = async (): Promise<CurrentKey> => {
     if (!current) await started;
     if (!current) throw new KeyServiceFailed("got unexpected nil transformer");
@@ -204,7 +207,7 @@ function keyIdProblem(keyId: string): string | undefined {
     : undefined;
 }
 
-/** Throws what is wrong with a data key that the service encrypted. */
+/** Throws if the service's encryption of a data key is invalid. */
 function checkEncrypted({ ciphertext, keyId = "", annotations = [] }: KmsEncryptResponse): void {
   const bytes = ciphertext?.length ?? 0;
   if (bytes === 0) throw new Error("failed to validate encrypted DEK: encrypted DEK is empty");
@@ -237,7 +240,7 @@ function annotationProblems(annotations: readonly KmsAnnotation[]): string[] {
   return problems;
 }
 
-/** Whatever goes into decryption names the key. */
+/** Returns a cache id that covers everything the decryption depends on. */
 function idOf({
   keyId,
   encryptedDataKey,

@@ -12,7 +12,7 @@ import { kmsV2 } from "./kms-v2.ts";
 
 const flipped = (bytes: Uint8Array): Buffer => Buffer.from(bytes.map((byte) => byte ^ 0x55));
 
-/** Messages by hand, so that the declared ones are checked against something else. */
+/** Encodes a field by hand, so that the declared messages are checked against something independent. */
 const field = (number: number, value: string | Uint8Array): Buffer => {
   const bytes = Buffer.from(value as string);
   return Buffer.concat([Buffer.of((number << 3) | 2, bytes.length), bytes]);
@@ -29,7 +29,7 @@ function fieldOf(message: Uint8Array, wanted: number): Buffer {
 
 const timeoutMilliseconds = 1001;
 
-/** A key service whose calls take too long only when a test says so. */
+/** Starts a key service whose calls time out only when a test requests it. */
 async function service(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "kms-"));
   const socketPath = join(folder, "s");
@@ -105,12 +105,15 @@ async function service(t: TestContext) {
   return {
     state,
     calls,
-    /** Time passes, and whoever waits for it wakes. */
+    /** Advances the clock and runs all timers. */
     pass: (milliseconds: number) => {
       now += milliseconds;
       for (const run of due.splice(0)) run();
     },
-    /** Calls that have had the turns in which they can fail take too long, until the asked one is over. */
+    /**
+     * Lets pending calls time out, after the turns in which they could fail otherwise, until the given
+     * request settles.
+     */
     expire: async (asked: Promise<unknown>): Promise<void> => {
       let over = false;
       const ended = asked.finally(() => (over = true));

@@ -1,4 +1,4 @@
-// What both versions of the key service share: how it is reached, and how its health is asked for.
+// Shared by both KMS versions: the connection to the service and its health check.
 import { type Clock, errnoText } from "#base";
 import { type GrpcChannel, GrpcError, type GrpcMethod, grpcChannel } from "#http";
 import type { EncryptionProvider } from "../encrypted.ts";
@@ -12,38 +12,41 @@ export interface KmsOptions {
   readonly clock: Clock;
 }
 
-/** Told about the data keys of version 1. */
+/** Observes the data keys of version 1. */
 export interface DataKeyObserver {
-  /** A new key was made, or could not be. */
+  /** A new key was generated, or the generation failed. */
   generated(seconds: number, succeeded: boolean): void;
-  /** A value was read whose key had to be asked for. */
+  /** A value was read whose data key was not cached. */
   missed(): void;
-  /** How full the cache of decrypted keys is, from 0 to 1. */
+  /** The cache's fill ratio, from 0 to 1. */
   filled(share: number): void;
-  /** A value is to be sealed or opened. */
+  /** A value is about to be sealed or opened. */
   arrived(kind: "from_storage" | "to_storage"): void;
 }
 
-/** Told about the calls and the keys of version 2. */
+/** Observes the calls and the keys of version 2. */
 export interface KeyServiceObserver {
   called(provider: string, method: string, seconds: number, code: string): void;
-  /** A value was sealed or opened with a key of this id. */
+  /** A value was sealed or opened with the key of this id. */
   keyUsed(kind: "from_storage" | "to_storage", provider: string, keyId: string): void;
-  /** The service said that it uses the key of this id, or one that cannot be. */
+  /** The service reported this key id, which may be invalid. */
   keyTold(provider: string, keyId: string, problem?: "empty" | "too_long"): void;
 }
 
 export interface KmsProvider extends EncryptionProvider {
   readonly version: "v1" | "v2";
   readonly name: string;
-  /** Throws while the service cannot be used. */
+  /** Throws while the service is unavailable. */
   health(): Promise<void>;
   close(): void;
 }
 
 export type KmsCall = <Q, R>(method: GrpcMethod<Q, R>, request: Q) => Promise<R>;
 
-/** Failures of calls are told as the key service's: they are not the store's. */
+/**
+ * Opens a channel to the service. Failed calls are reported as KeyServiceFailed, to distinguish them from
+ * failures of the store.
+ */
 export function kmsChannel(
   { endpoint, timeoutMilliseconds, clock }: KmsOptions,
   called?: (method: string, seconds: number, code: string) => void,
@@ -67,7 +70,7 @@ export function kmsChannel(
   };
 }
 
-/** As Go's library for these calls says it. */
+/** Formats an error like gRPC for Go. */
 function rpcErrorText(error: Error, endpoint: string): string {
   if (!(error instanceof GrpcError)) return error.message;
   const code = rpcCode(error);
@@ -75,7 +78,7 @@ function rpcErrorText(error: Error, endpoint: string): string {
   return `rpc error: code = ${code} desc = ${detail}`;
 }
 
-/** Whoever waited for a service that is not there is told why. */
+/** If the deadline expired while connecting, the text includes the connection error. */
 function expiredText(unreached: unknown, endpoint: string): string {
   if (!(unreached instanceof Error)) return "context deadline exceeded";
   const path = endpoint.replace(/^unix:\/\//, "").replace(/^\/@/, "@");
@@ -83,14 +86,14 @@ function expiredText(unreached: unknown, endpoint: string): string {
   return `latest balancer error: connection error: desc = ${JSON.stringify(`transport: Error while dialing: ${why}`)}`;
 }
 
-/** `DeadlineExceeded`. */
+/** Returns the name of the code as Go prints it, such as `DeadlineExceeded`. */
 export function rpcCode({ code: shouted }: GrpcError): string {
   const words = shouted.toLowerCase().split("_");
   const code = words.map((word) => `${word[0]!.toUpperCase()}${word.slice(1)}`).join("");
   return code === "Cancelled" ? "Canceled" : code;
 }
 
-/** A failure, with what was being done. */
+/** Prefixes a failure with a description of the operation. */
 export async function failing<T>(what: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -103,8 +106,8 @@ const goodMilliseconds = 20_000;
 const badMilliseconds = 3_000;
 
 /**
- * Asks at most every 20 s while all is well, every 3 s while it is not; many who ask share one question. Those who
- * come later are told the failure itself, without what was being done, as with the reference.
+ * Caches health: at most one request every 20 s while healthy, every 3 s while not; concurrent callers share
+ * one request. As in the reference, a cached failure is reported without the prefix that names the operation.
  */
 export function rememberedHealth(ask: () => Promise<void>, clock: Clock): () => Promise<void> {
   let error: Error | undefined;

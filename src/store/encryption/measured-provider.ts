@@ -1,4 +1,4 @@
-// A provider whose work is told of: how long a value took to be sealed or opened, and how that ended.
+// A provider that reports the duration and the result of each seal and open.
 import { GrpcError } from "#http";
 import type { EncryptionProvider } from "../encrypted.ts";
 import { KeyServiceFailed } from "../errors.ts";
@@ -7,13 +7,13 @@ import { rpcCode } from "./kms.ts";
 export type Transformation = "from_storage" | "to_storage";
 
 export interface TransformationObserver {
-  /** Who is told of one kind of work of the provider with this id. */
+  /** Returns the observer for one kind of transformation of the provider with this id. */
   transformation(kind: Transformation, id: string): TransformationEnds;
 }
 
 export interface TransformationEnds {
   succeeded(seconds: number): void;
-  /** `code` is that of the key service's answer; `Unknown` for failures that are not its own. */
+  /** `code` is that of the key service's response; `Unknown` for other failures. */
   failed(code: string): void;
 }
 
@@ -54,6 +54,6 @@ export function measuredProvider<P extends EncryptionProvider>(
   };
 }
 
-/** Only an answer of the key service itself has a code: what was made of it on the way does not. */
+/** Only a response of the key service itself has a code; errors raised while processing it do not. */
 const codeOf = (error: unknown): string =>
   error instanceof KeyServiceFailed && error.cause instanceof GrpcError ? rpcCode(error.cause) : "Unknown";

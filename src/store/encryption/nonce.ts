@@ -1,10 +1,13 @@
-// Random nonces. Asking the system for each one costs more than encrypting a small value: many are drawn at once.
+// Random nonces, drawn in bulk: a system call for each costs more than encrypting a small value.
 import { randomFillSync } from "node:crypto";
 
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
-/** Bytes that nobody else gets; good until the caller gives up control, so they are copied into what is sealed. */
+/**
+ * Returns unique random bytes. They are a view of the pool and valid until the caller yields, so they must be
+ * copied.
+ */
 export function randomNonce(bytes: number): Buffer {
   if (used + bytes > pool.length) {
     randomFillSync(pool);

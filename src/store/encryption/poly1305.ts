@@ -1,5 +1,6 @@
-// Poly1305 (RFC 8439 §2.5): a one-time authenticator. Numbers are kept as six limbs of 22 bits in doubles: sums of
-// their products stay exact. Limbs are variables rather than items of an array, which is several times faster.
+// Poly1305 (RFC 8439 §2.5): a one-time authenticator. Numbers are kept as six limbs of 22 bits in doubles, so
+// that sums of their products stay exact. Limbs are variables rather than array elements, which is several
+// times faster.
 
 const mask = 0x3fffff;
 const radix = 0x400000;
@@ -7,8 +8,8 @@ const inverse = 1 / radix;
 const word32 = 0x100000000;
 
 /**
- * The tag, as 4 words, of `length` bytes that begin at the word `from`, under a key of 8 words that is used once.
- * Bytes behind the message, up to the end of its last 16, are zero.
+ * Returns the tag, as 4 words, of `length` bytes that begin at the word `from`, under a one-time key of 8
+ * words. Bytes after the message, up to the end of its last 16-byte block, must be zero.
  */
 export function poly1305(words: Uint32Array, from: number, length: number, key: Uint32Array): Uint32Array {
   const [k0, k1, k2, k3] = [
@@ -23,7 +24,7 @@ export function poly1305(words: Uint32Array, from: number, length: number, key: 
   const r3 = (k2 >>> 2) & mask;
   const r4 = ((k2 >>> 24) | (k3 << 8)) & mask;
   const r5 = k3 >>> 14;
-  // 2^132 is 20 modulo 2^130 - 5: what overflows comes back twenty times.
+  // 2^132 is 20 modulo 2^130 - 5: the overflow is multiplied by 20 and added back.
   const [s1, s2, s3, s4, s5] = [20 * r1, 20 * r2, 20 * r3, 20 * r4, 20 * r5];
   let [h0, h1, h2, h3, h4, h5] = [0, 0, 0, 0, 0, 0];
   const last = from + ((length >>> 4) << 2);
@@ -35,7 +36,7 @@ export function poly1305(words: Uint32Array, from: number, length: number, key: 
     let w2 = words[at + 2]!;
     let w3 = words[at + 3]!;
     if (at === last) {
-      // A block that is not whole ends with a one of its own.
+      // A partial block is terminated by an extra 1 bit.
       const rest = length & 15;
       const one = 1 << ((rest & 3) * 8);
       if (rest < 4) w0 |= one;
@@ -86,7 +87,7 @@ type Limbs = [number, number, number, number, number, number];
 /** The sixth limb of a number below 2^130 has 20 bits. */
 const highMask = 0xfffff;
 
-/** Carries through all limbs; what lies above 2^130 comes back five times. */
+/** Carries through all limbs; the part above 2^130 is multiplied by five and added back. */
 function carry(h: Limbs): Limbs {
   for (let at = 0; at < 5; at++) {
     h[at + 1]! += h[at]! >>> 22;
@@ -97,7 +98,7 @@ function carry(h: Limbs): Limbs {
   return h;
 }
 
-/** The number modulo 2^130 - 5. Takes the same time for all of them. */
+/** Returns the number modulo 2^130 - 5, in constant time. */
 function reduced(h: Limbs): Limbs {
   const low = carry(carry(carry(h)));
   const above: Limbs = [...low];
@@ -106,7 +107,7 @@ function reduced(h: Limbs): Limbs {
     above[at + 1]! += above[at]! >>> 22;
     above[at]! &= mask;
   }
-  // All ones where the number, with five added, reaches 2^130.
+  // All ones if the number plus five reaches 2^130.
   const reaches = -(above[5] >>> 20);
   above[5] &= highMask;
   for (let at = 0; at < 6; at++) low[at] = (low[at]! & ~reaches) | (above[at]! & reaches);

@@ -1,9 +1,9 @@
-// What this process has just encrypted, so that it need not be decrypted when the store's watch brings it back.
-// Kept values are found by their key and used only for the very bytes that were written.
+// Cache of values this process has just encrypted, so that they need not be decrypted when the store's watch
+// returns them. Values are looked up by key and used only for exactly the bytes that were written.
 
 export interface RecentWrites {
   add(key: string, sealed: Uint8Array, value: Uint8Array): void;
-  /** The value that these bytes were made of; undefined where that is not known. */
+  /** Returns the plaintext of these bytes, or undefined if it is not cached. */
   find(key: string, sealed: Uint8Array): Uint8Array | undefined;
 }
 
@@ -16,7 +16,8 @@ interface Kept {
 }
 
 export function recentWrites(): RecentWrites {
-  // Two generations: when the younger is full it becomes the older, which is cheaper than dropping one by one.
+  // Two generations: when the younger is full it becomes the older, which is cheaper than evicting entries
+  // one by one.
   let younger = new Map<string, Kept | undefined>();
   let older = new Map<string, Kept | undefined>();
   return {

@@ -1,12 +1,12 @@
-// XSalsa20: the stream cipher of secretbox, with a nonce long enough to be chosen at random. It works on words of
-// 32 bits in the byte order of the machine, which is little-endian wherever this runs.
+// XSalsa20: the stream cipher of secretbox, with a nonce long enough to be chosen at random. It works on
+// 32-bit words in the byte order of the machine, which is little-endian on all supported platforms.
 
 /** "expand 32-byte k" */
 const constants = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574] as const;
 
 /**
- * Adds one block of the key stream to 16 words. Twenty rounds, columns and rows in turn. The words are variables
- * rather than items of an array, so that they stay in registers: it is several times faster.
+ * Adds one block of the key stream to 16 words. Twenty rounds, alternating columns and rows. The words are
+ * variables rather than array elements, so that they stay in registers: it is several times faster.
  */
 function addBlock(state: Uint32Array, out: Uint32Array, at: number): void {
   let x0 = state[0]!;
@@ -110,7 +110,7 @@ function addBlock(state: Uint32Array, out: Uint32Array, at: number): void {
   out[at + 15]! ^= x15 + state[15]!;
 }
 
-/** The words of a cipher: `key` has eight, `input` (nonce and counter) four. */
+/** Sets up the cipher state: `key` has eight words, `input` (nonce and counter) four. */
 function setState(state: Uint32Array, key: Uint32Array, input: Uint32Array): void {
   state[0] = constants[0];
   state[5] = constants[1];
@@ -123,7 +123,7 @@ function setState(state: Uint32Array, key: Uint32Array, input: Uint32Array): voi
   }
 }
 
-// Nothing here outlives a call but as zeros: see the end of xsalsa20.
+// Scratch buffers. Cleared at the end of xsalsa20, so that no secrets outlive a call.
 const state = new Uint32Array(16);
 const derived = new Uint32Array(16);
 const subKey = new Uint32Array(8);
@@ -131,12 +131,12 @@ const input = new Uint32Array(4);
 const derivedWords = [0, 5, 10, 15, 6, 7, 8, 9] as const;
 
 /**
- * Adds the key stream of a key of 8 words and a nonce of 6 to `blocks` blocks of 16 words, in place. The key of the
- * inner cipher is made of the first four words of the nonce (HSalsa20).
+ * Adds the key stream of a key of 8 words and a nonce of 6 to `blocks` blocks of 16 words, in place. The
+ * inner cipher's key is derived from the key and the first four words of the nonce (HSalsa20).
  */
 export function xsalsa20(key: Uint32Array, nonce: Uint32Array, words: Uint32Array, blocks: number): void {
   setState(state, key, nonce);
-  // HSalsa20 leaves out the last addition: taking the state away again is the same.
+  // HSalsa20 omits the last addition; subtracting the state again is equivalent.
   derived.fill(0);
   addBlock(state, derived, 0);
   for (let at = 0; at < 8; at++) {

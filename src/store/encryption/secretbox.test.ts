@@ -16,7 +16,7 @@ function poly1305(message: Uint8Array, key: Uint8Array): Buffer {
   return Buffer.from(tagOf(words(message, whole), 0, message.length, words(key, 32)).buffer);
 }
 
-/** As RFC 8439 writes it down, with whole numbers of any size. */
+/** Poly1305 as defined in RFC 8439, in arbitrary-precision arithmetic. */
 function poly1305ByDefinition(message: Uint8Array, key: Uint8Array): Buffer {
   const number = (bytes: Uint8Array): bigint =>
     bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);

@@ -1,4 +1,4 @@
-// secretbox: XSalsa20 and Poly1305, as NaCl joins them. Stored: nonce (24), tag (16), ciphertext.
+// secretbox: XSalsa20 and Poly1305, combined as in NaCl. Stored format: nonce (24), tag (16), ciphertext.
 //
 //   words     key of the authenticator (8)   message …        0 … up to a whole block
 //             └ the stream alone             └ plain or sealed, changed in place
@@ -12,7 +12,7 @@ const keyBytes = 32;
 const nonceBytes = 24;
 const tagBytes = 16;
 const headBytes = nonceBytes + tagBytes;
-/** Where the message begins behind the key of its authenticator, in bytes and in words. */
+/** Offset of the message after the authenticator's key, in bytes and in words. */
 const messageAt = 32;
 const messageWord = 8;
 
@@ -41,7 +41,8 @@ export function secretbox(keyName: string, secret: Uint8Array): EncryptionProvid
       if (sealed.length < headBytes) throw new Error("it is too short");
       const work = workFor(sealed.subarray(headBytes));
       const { words, bytes, length } = work;
-      // The authenticator is over what was sealed: its key first, the message only if it holds.
+      // The tag covers the ciphertext: derive the authenticator's key first, and decrypt only if the tag
+      // matches.
       const nonce = sealed.subarray(0, nonceBytes);
       const once = new Uint32Array(16);
       xsalsa20(key, wordsOf(nonce), once, 1);
@@ -58,7 +59,7 @@ export function secretbox(keyName: string, secret: Uint8Array): EncryptionProvid
 
 interface Work {
   readonly words: Uint32Array;
-  /** The same memory. */
+  /** A view of the same memory. */
   readonly bytes: Uint8Array;
   readonly length: number;
 }
@@ -66,7 +67,7 @@ interface Work {
 const blockBytes = 64;
 const blocksFor = (length: number): number => Math.ceil((messageAt + length) / blockBytes);
 
-/** Most values fit into memory that is used again and again. */
+/** Scratch memory, large enough for most values. */
 const shared = new Uint32Array(16 * 1024);
 const sharedBytes = new Uint8Array(shared.buffer);
 
@@ -84,7 +85,7 @@ function workFor(message: Uint8Array): Work {
 const crypt = (key: Uint32Array, nonce: Uint8Array, { words, length }: Work): void =>
   xsalsa20(key, wordsOf(nonce), words, blocksFor(length));
 
-/** A copy: bytes may begin anywhere, words may not. */
+/** Copies the bytes, since words must be aligned. */
 function wordsOf(bytes: Uint8Array): Uint32Array {
   const words = new Uint32Array(bytes.length / 4);
   new Uint8Array(words.buffer).set(bytes);

@@ -1,10 +1,11 @@
-// Which provider encrypted what a store holds, by resource: what is still to be rewritten before a key may go.
+// Counts stored values by resource and encryption provider: what is still to be rewritten before a key can be
+// removed.
 import type { Store } from "../store.ts";
 
 export interface EncryptionCount {
-  /** Where the keys lie: `secrets`, or `example.com/widgets`. */
+  /** The resource in the key: `secrets`, or `example.com/widgets`. */
   readonly resource: string;
-  /** `aesgcm:v1:key1`, or `none` for values kept as they are. */
+  /** `aesgcm:v1:key1`, or `none` for unencrypted values. */
   readonly provider: string;
   readonly values: number;
 }
@@ -12,7 +13,7 @@ export interface EncryptionCount {
 const pageSize = 500;
 const providerId = /^([a-z]+:v\d+:[^:]+):/;
 
-/** Reads every value below the prefix; the store must not be the decrypting one. */
+/** Reads every value below the prefix; the store must be the underlying one, without decryption. */
 export async function surveyEncryption(
   store: Pick<Store, "read">,
   prefix: string,
@@ -39,7 +40,7 @@ export async function surveyEncryption(
   );
 }
 
-/** The resource of a key without its prefix. */
+/** Returns the resource of a key without its prefix. */
 export function resourceOf(rest: string): string {
   const [first = "", second = ""] = rest.split("/", 2);
   return first.includes(".") ? `${first}/${second}` : first;

@@ -1,4 +1,4 @@
-// The remote procedures of etcd that we call, and what its refusals mean to a store.
+// The etcd RPCs used by the store, and the classification of their errors.
 import { type GrpcMethod, GrpcError } from "#http";
 import { type Message, type TypeOf, protobufCodec } from "#schema";
 import { StoreFull } from "../errors.ts";
@@ -36,11 +36,11 @@ const refusals: readonly [words: string, refusal: EtcdRefusal][] = [
   ["required revision is a future revision", "future"],
   ["requested lease not found", "lease gone"],
   ["database space exceeded", "full"],
-  // Our own words, where an answer is longer than we take.
+  // Raised by our own gRPC client when a response exceeds the size limit.
   ["the server sent a message of", "too long"],
 ];
 
-/** What etcd refused, told by its words: its codes are too coarse. */
+/** Classifies an error from etcd by its message, since the status codes are too coarse. */
 export function refusalOf(error: unknown): EtcdRefusal | undefined {
   return error instanceof GrpcError
     ? refusals.find(([words]) => error.detail.includes(words))?.[1]
@@ -48,19 +48,19 @@ export function refusalOf(error: unknown): EtcdRefusal | undefined {
 }
 
 export interface EtcdUnreachable {
-  /** Whether no answer came in time; otherwise there is no connection. */
+  /** Reports whether the request timed out; otherwise there is no connection. */
   readonly late: boolean;
-  /** Whether the request certainly had no effect. */
+  /** Whether the request is known to have had no effect. */
   readonly unprocessed: boolean;
 }
 
-/** How a store elsewhere could not be reached; undefined for errors of any other kind. */
+/** Describes how a remote store was unreachable; returns undefined for errors of any other kind. */
 export function unreachableStore(error: unknown): EtcdUnreachable | undefined {
   if (!(error instanceof GrpcError)) return undefined;
   if (error.code !== "UNAVAILABLE" && error.code !== "DEADLINE_EXCEEDED") return undefined;
   return { late: error.code === "DEADLINE_EXCEEDED", unprocessed: error.unprocessed };
 }
 
-/** An error as callers of a store know it. */
+/** Converts an etcd error to the store's error where one exists. */
 export const storeError = (error: unknown, where: string): unknown =>
   refusalOf(error) === "full" ? new StoreFull(where, (error as GrpcError).detail) : error;

@@ -1,5 +1,5 @@
-// The store on an etcd cluster: its revisions are etcd's, a write is one transaction, a watch outlives its
-// connections.
+// The store on an etcd cluster: it uses etcd's revisions, a write is one transaction, and a watch survives
+// its connections.
 import { type Clock, systemClock } from "#base";
 import {
   type Dial,
@@ -32,12 +32,12 @@ import { EtcdWatch } from "./watch.ts";
 import { progressIsTrue, witness } from "./witness.ts";
 
 export interface EtcdOptions {
-  /** `http://host:port` or `https://host:port`, one for each member. */
+  /** One URL per member, `http://host:port` or `https://host:port`. */
   readonly endpoints: readonly string[];
   readonly tls?: TlsMaterial | (() => TlsMaterial | Promise<TlsMaterial>);
-  /** Opens connections instead, through a proxy say. */
+  /** Opens connections in place of the default dialer, for example through a proxy. */
   readonly dial?: Dial | undefined;
-  /** Stands before every key. */
+  /** Prepended to every key. */
   readonly prefix?: string;
   readonly deadlines?: {
     readonly connectMilliseconds?: number;
@@ -45,12 +45,12 @@ export interface EtcdOptions {
     readonly writeMilliseconds?: number;
   };
   readonly leaseReuseSeconds?: number;
-  /** Told how many writes shared a lease when the next one takes its place. */
+  /** Called with the number of keys on a lease when a new one replaces it. */
   readonly leaseReplaced?: ((keys: number) => void) | undefined;
   readonly maxKeysPerLease?: number;
-  /** Told of every call. */
+  /** Observes every call. */
   readonly calls?: GrpcObserver | undefined;
-  /** The longest answer taken from etcd; longer ones are asked for in parts. */
+  /** Maximum size of a response from etcd; longer ones are requested in parts. */
   readonly maxMessageBytes?: number;
   readonly clock?: Clock;
 }
@@ -89,7 +89,7 @@ export class EtcdStore implements Store {
       clock: this.#clock,
       connectMilliseconds: connectMilliseconds ?? 3000,
       maxMessageBytes: options.maxMessageBytes ?? 64 << 20,
-      // etcd closes connections that ask more often than every five seconds.
+      // etcd closes connections that send pings more often than every five seconds.
       keepAlive: { everyMilliseconds: 6000, answerMilliseconds: 3000 },
       backOff: { firstMilliseconds: 50, mostMilliseconds: 2000 },
       ...(options.tls && { tls: options.tls }),
@@ -140,7 +140,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** What does not fit into one answer is asked for in smaller ones, all of the first one's revision. */
+  /** Reads a page that exceeds the response size limit in smaller parts, all at the revision of the first. */
   async #pageInParts(
     range: Extract<Range, { readonly prefix: string }>,
     at: Revision | undefined,
@@ -252,7 +252,7 @@ export class EtcdStore implements Store {
     };
   }
 
-  /** Asks the cluster for an answer that a majority stands behind. Throws when there is none in time. */
+  /** Performs a linearizable read, which requires a quorum. Throws if there is no response in time. */
   async health(timeoutMilliseconds: number, signal?: AbortSignal): Promise<void> {
     this.#check();
     await this.#channel.unary(
@@ -272,8 +272,8 @@ export class EtcdStore implements Store {
     if (this.#closing.signal.aborted) throw new StoreClosed();
   }
 
-  // A watch that sees no changes would be left behind by the compaction and could not reconnect, so it gets a
-  // mark first.
+  // Compaction would leave behind a watch that sees no changes, and it could not reconnect. Request a
+  // progress mark for such watches first.
   async #markBefore(through: Revision): Promise<void> {
     const behind = [...this.#watches].filter((watch) => watch.through < through);
     if (behind.length === 0 || (await this.progress()) < through) return;
@@ -345,8 +345,8 @@ export class EtcdStore implements Store {
     return error;
   }
 
-  // etcd tells its compacted revision only to a watch that begins too early. Everyone who asks at a time
-  // shares one question.
+  // etcd reports its compacted revision only to a watch that begins below it. Concurrent callers share one
+  // request.
   #compacted(): Promise<Revision> {
     this.#floor ??= this.#askCompacted().finally(() => {
       this.#floor = undefined;
@@ -375,7 +375,10 @@ export class EtcdStore implements Store {
     }
   }
 
-  /** Whether a server's progress answers can be believed. Asked anew now and then: servers are upgraded. */
+  /**
+   * Reports whether a server's progress responses are reliable. Refreshed periodically, since servers are
+   * upgraded.
+   */
   #believes(endpoint: string): Promise<boolean> {
     const known = this.#believed.get(endpoint);
     if (known && this.#clock.now() < known.until) return known.answer;
@@ -387,7 +390,10 @@ export class EtcdStore implements Store {
     return answer;
   }
 
-  /** Gives marks to the watches that want proof; those that ask while one proof runs share the next. */
+  /**
+   * Proves progress to the watches that requested it; those that request it while a proof is running share
+   * the next.
+   */
   async #prove(): Promise<void> {
     if (this.#proving) return;
     this.#proving = true;
@@ -401,12 +407,12 @@ export class EtcdStore implements Store {
         });
       }
     } catch {
-      // Whoever still wants its mark asks again.
+      // Watches that still need a mark request it again.
     } finally {
       this.#proving = false;
     }
   }
 }
 
-/** Makes a store on an etcd cluster. Nothing is connected before the first question. */
+/** Opens a store on an etcd cluster. No connection is made before the first request. */
 export const openEtcd = (options: EtcdOptions): EtcdStore => new EtcdStore(options);

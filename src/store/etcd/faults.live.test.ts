@@ -46,7 +46,7 @@ function store(t: TestContext, options: EtcdOptions): EtcdStore {
   return made;
 }
 
-/** Follows a prefix and checks that every change comes once and in order. */
+/** Follows a prefix and checks that every change arrives once and in order. */
 function follow(
   t: TestContext,
   from: EtcdStore,
@@ -95,13 +95,14 @@ function follow(
   };
 }
 
-/** Writes until it is done, as a caller would that may repeat itself. */
+/** Retries a write until it succeeds, as a caller of an idempotent write would. */
 async function insist(to: EtcdStore, key: string, value: string, give: () => boolean): Promise<boolean> {
   while (!give()) {
     try {
       return (await to.write({ key, value: Buffer.from(value), expect: "any" })).done;
     } catch {
-      // The member is gone for the moment, and so is the processor's time if we ask without a pause.
+      // The member is unavailable for the moment; retrying without a pause would take all of the processor's
+      // time.
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
@@ -197,7 +198,7 @@ test(
       endpoints,
       deadlines: { connectMilliseconds: 500, readMilliseconds: 2000, writeMilliseconds: 2000 },
     });
-    // Without the short deadlines of a store that is to turn away from a member that hangs.
+    // Without the short deadlines that make a store switch away from a hanging member.
     const patient = store(t, { endpoints });
     const { revision } = await patient.status();
     const seen = follow(t, ours, "/load/", revision);

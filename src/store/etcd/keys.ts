@@ -1,4 +1,4 @@
-// Store keys and etcd's key ranges. All our keys live under one prefix; nothing outside of it is read or
+// Maps store keys to etcd keys and ranges. All our keys live under one prefix; nothing outside it is read or
 // written.
 import type { Entry, Range } from "../store.ts";
 import type { KeyValue } from "./messages.ts";
@@ -9,7 +9,7 @@ export interface EtcdRange {
 }
 
 export interface EtcdKeys {
-  /** A store key as etcd knows it. */
+  /** Returns the etcd key of a store key. */
   encode(key: string): Uint8Array;
   range(range: Range): EtcdRange;
   entry(kv: KeyValue): Entry;
@@ -35,7 +35,7 @@ export function etcdKeys(prefix: string): EtcdKeys {
       const key = after && Buffer.compare(after, start) > 0 ? after : start;
       return { key: key.length ? key : endOfAllKeys, rangeEnd };
     },
-    // Values are copied: a slice would keep the whole answer alive for as long as one of its entries lives.
+    // Values are copied: a slice would keep the whole response alive as long as any of its entries.
     entry: (kv) => ({
       key: decode(kv.key),
       value: new Uint8Array(kv.value),
@@ -45,7 +45,7 @@ export function etcdKeys(prefix: string): EtcdKeys {
   };
 }
 
-/** The first key behind all keys with the prefix. */
+/** Returns the first key after all keys with the prefix. */
 export function endOfPrefix(prefix: Uint8Array): Uint8Array {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length--;
@@ -55,7 +55,7 @@ export function endOfPrefix(prefix: Uint8Array): Uint8Array {
   return end;
 }
 
-/** Whether a key of etcd lies in a range. */
+/** Reports whether an etcd key lies in a range. */
 export function inRange({ key, rangeEnd }: EtcdRange, other: Uint8Array): boolean {
   if (!rangeEnd) return Buffer.compare(key, other) === 0;
   const open = rangeEnd.length === 1 && rangeEnd[0] === 0;

@@ -1,5 +1,4 @@
-// The messages of etcd's v3 protocol that we speak, in the one declaration language. Names follow the
-// protocol's JSON form.
+// The subset of etcd's v3 protocol used here, declared with #schema. Names follow the protocol's JSON form.
 import {
   type TypeOf,
   apiPackage,

@@ -1,9 +1,9 @@
-// One watch on etcd that outlives its connections: it goes on behind the last revision it has seen, wherever
-// it can connect.
+// One watch on etcd that survives its connections: it resumes after the last revision it has seen, on any
+// reachable endpoint.
 //
-// It always asks for the last revision again and drops what it knows. So a revision that was compacted
-// meanwhile is noticed: etcd starts a watch right at the compacted revision without complaint, although
-// changes at it may be gone (etcd#18089).
+// It always requests the last seen revision again and drops the changes it knows. This detects a revision
+// that was compacted in the meantime: etcd starts a watch at exactly the compacted revision without an error,
+// although changes at it may be missing (etcd#18089).
 import type { Clock } from "#base";
 import { type GrpcChannel, GrpcError, type GrpcStream } from "#http";
 import { type Batch, type Change, Compacted, type Revision } from "../store.ts";
@@ -16,9 +16,9 @@ export interface EtcdWatchOptions {
   readonly keys: EtcdKeys;
   readonly clock: Clock;
   readonly range: EtcdRange;
-  /** Whether the progress answers of this endpoint can be believed. */
+  /** Reports whether the progress responses of this endpoint are reliable. */
   readonly believes: (endpoint: string) => Promise<boolean>;
-  /** Called when a mark is wanted from a watch whose server's progress answers cannot be believed. */
+  /** Called when progress is requested from a watch whose server's progress responses are unreliable. */
   readonly wantsProof: (watch: EtcdWatch) => void;
 }
 
@@ -26,19 +26,19 @@ type Stream = GrpcStream<WatchRequest, WatchResponse>;
 
 const pokeAgainMilliseconds = 50;
 const pauses = { firstMilliseconds: 20, mostMilliseconds: 2000 };
-// The rest (no leader, a lost connection, a server going down) passes.
+// Codes of permanent errors. The others (no leader, lost connection, server shutting down) are transient.
 const lasting = new Set(["PERMISSION_DENIED", "UNAUTHENTICATED", "UNIMPLEMENTED", "INVALID_ARGUMENT"]);
 
 export class EtcdWatch {
   readonly range: EtcdRange;
   readonly #options: EtcdWatchOptions;
   readonly #signal: AbortSignal;
-  /** Everything up to here was delivered. */
+  /** Everything up to this revision has been delivered. */
   #through: Revision;
   #stream: Stream | undefined;
   #wake: (() => void) | undefined;
   #failure: Error | undefined;
-  /** A mark that is due once everything up to `behind` was delivered. */
+  /** A progress mark to deliver once everything up to `behind` has been delivered. */
   #mark: { readonly at: Revision; readonly behind: Revision } | undefined;
   #wanted: Revision = 0;
   #asking = false;
@@ -53,13 +53,13 @@ export class EtcdWatch {
     this.#signal = signal;
   }
 
-  /** Everything up to here was delivered, or is proven not to concern this watch. */
+  /** Everything up to this revision was delivered, or is proven not to concern this watch. */
   get through(): Revision {
     const mark = this.#mark;
     return mark && mark.behind <= this.#through ? Math.max(mark.at, this.#through) : this.#through;
   }
 
-  /** Resolves once the watch has come so far, or is over. */
+  /** Resolves once the watch has reached the revision or has ended. */
   reached(revision: Revision): Promise<void> {
     return new Promise((resolve) => {
       if (this.#over || this.through >= revision) resolve();
@@ -67,7 +67,7 @@ export class EtcdWatch {
     });
   }
 
-  /** Asks for a mark at this revision or beyond. */
+  /** Requests a progress mark at this revision or later. */
   want(revision: Revision): void {
     if (revision <= this.#through) {
       this.prove(this.#through, 0);
@@ -77,7 +77,7 @@ export class EtcdWatch {
     void this.#poke();
   }
 
-  /** Says that nothing of the range changed up to `revision` but what happened up to `behind`. */
+  /** Records that between `behind` and `revision` nothing in the range changed. */
   prove(revision: Revision, behind: Revision): void {
     this.#mark = { at: revision, behind };
     this.#wake?.();
@@ -121,7 +121,7 @@ export class EtcdWatch {
     }
   }
 
-  /** What one connection delivers; ends, or throws a GrpcError, when it is lost. */
+  /** Yields the batches of one connection; returns, or throws a GrpcError, when it is lost. */
   async *#connection(): AsyncGenerator<Batch, void, void> {
     const stream = await this.#options.channel.duplex(calls.watch, {
       signal: this.#signal,
@@ -181,8 +181,8 @@ export class EtcdWatch {
         }
         const events = response.events ?? [];
         if (events.length === 0 && !response.fragment && gathered.length === 0) {
-          // A progress answer for the whole stream can be believed only where #poke has asked for it; one for
-          // this watch always.
+          // A progress response for the whole stream is reliable only where #poke has requested it; one for
+          // this watch always is.
           this.prove(Math.max(this.#through, response.header?.revision ?? 0), 0);
           continue;
         }
@@ -206,8 +206,8 @@ export class EtcdWatch {
     const { keys } = this.#options;
     if (!kv || kv.modRevision <= this.#through) return [];
     const deleted = type === eventType.delete;
-    // The server reads the previous value when it sends; if it was compacted in between, it sends none and
-    // does not say so.
+    // The server reads the previous value when it sends the event; if it was compacted in between, the server
+    // omits it without reporting an error.
     if (!prevKv && (deleted || kv.createRevision !== kv.modRevision)) throw new Compacted(kv.modRevision);
     const previous = prevKv && keys.entry(prevKv);
     return [
@@ -221,7 +221,7 @@ export class EtcdWatch {
     ];
   }
 
-  // Asks until the mark is there: a server whose watch is catching up leaves the question unanswered.
+  // Repeats the request until the mark arrives: a server whose watch is still catching up does not answer.
   async #poke(): Promise<void> {
     const stream = this.#stream;
     if (!stream || this.#asking || this.#signal.aborted) return;
@@ -232,7 +232,7 @@ export class EtcdWatch {
         if (this.#stream === stream) await stream.send({ progressRequest: {} });
       } else this.#options.wantsProof(this);
     } catch {
-      // The stream or the server is gone; the next connection asks again.
+      // The stream or the server is unavailable; the next connection repeats the request.
     } finally {
       this.#asking = false;
     }

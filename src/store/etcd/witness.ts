@@ -1,9 +1,9 @@
-// Proof of progress where the server's word cannot be taken: etcd before 3.4.25 and 3.5.8 may answer a
-// progress request before it has sent the changes up to the revision it names (etcd#15220).
+// Proof of watch progress for servers whose progress responses are unreliable: etcd before 3.4.25 and 3.5.8
+// may answer a progress request before it has sent all changes up to the revision it reports (etcd#15220).
 //
-// The newest revision was made by some change. So whoever reads the whole history from the oldest mark on
-// until a change at that revision has met every change there is, and knows what each watch must still get
-// before the mark is true.
+// The newest revision was produced by some change. A reader that follows the whole history from the lowest
+// progress mark up to a change at that revision has therefore seen every change, and knows what each watch
+// must still deliver before the mark holds.
 import type { GrpcChannel } from "#http";
 import { Compacted, type Revision } from "../store.ts";
 import { calls } from "./calls.ts";
@@ -12,7 +12,7 @@ import type { EtcdWatch } from "./watch.ts";
 
 const everything = { key: Uint8Array.of(0), rangeEnd: Uint8Array.of(0) };
 
-/** Proves to each watch what it must have delivered for a mark at `revision`. */
+/** Determines for each watch the last change it must have delivered before a mark at `revision` holds. */
 export async function witness(
   channel: GrpcChannel,
   watches: readonly EtcdWatch[],
@@ -21,7 +21,7 @@ export async function witness(
 ): Promise<void> {
   const start = Math.min(...watches.map((watch) => watch.through));
   if (start >= revision) return;
-  // At revision one nothing has happened yet.
+  // At revision 1 there are no changes yet.
   if (revision <= 1) return watches.forEach((watch) => watch.prove(revision, 0));
   const last = new Map(watches.map((watch) => [watch, 0]));
   const stream = await channel.duplex(calls.watch, { ...limits, metadata: { hasleader: "true" } });
@@ -33,7 +33,7 @@ export async function witness(
     for await (const response of stream) {
       if (response.canceled) {
         if (response.compactRevision === 0) return;
-        // What happened between the oldest mark and the compacted revision can no longer be proven to anyone.
+        // Progress between the lowest mark and the compacted revision can no longer be proven for any watch.
         for (const watch of watches)
           if (watch.through < response.compactRevision) watch.fail(new Compacted(response.compactRevision));
         return;
@@ -44,7 +44,7 @@ export async function witness(
         if (reached > revision) break;
         for (const watch of watches) if (inRange(watch.range, kv.key)) last.set(watch, reached);
       }
-      // Changes of one revision come in one answer, in pieces if need be.
+      // All changes of one revision come in one response, which may be fragmented.
       if (reached >= revision && !response.fragment) break;
     }
     for (const [watch, behind] of last) watch.prove(revision, behind);
@@ -53,7 +53,10 @@ export async function witness(
   }
 }
 
-/** Whether a server of this version answers progress requests only when it has sent what they promise. */
+/**
+ * Reports whether a server of this version answers progress requests only after it has sent all changes they
+ * cover.
+ */
 export function progressIsTrue(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);
   if (major !== 3) return major > 3;

@@ -1,4 +1,4 @@
-// The store that keeps everything in memory: for tests and embedding. It can be forked and set back.
+// The in-memory store, for tests and embedding. It can be forked and rewound.
 
 import { type Clock, systemClock } from "#base";
 import { Deadlines } from "../deadlines.ts";
@@ -23,7 +23,7 @@ import {
   type Write,
 } from "../store.ts";
 
-/** One change as it is kept; `before` is the revision of the version it replaced, or zero. */
+/** A change as kept in memory; `before` is the revision of the version it replaced, or zero. */
 interface Kept {
   readonly key: string;
   readonly value: Uint8Array | null;
@@ -32,7 +32,7 @@ interface Kept {
   readonly before: Revision;
 }
 
-// An empty store stands at revision 1, as etcd does, so that zero can go on meaning "before everything".
+// As in etcd, an empty store is at revision 1, so that zero can mean "before everything".
 const firstRevision = 1;
 const changesPerBatch = 500;
 
@@ -45,7 +45,7 @@ export class MemoryStore implements Store {
   readonly #feed: WatchHub;
   readonly #deadlines: Deadlines;
   #index = new KeyIndex();
-  /** What was written at revision `#base + i`, as long as someone can ask for it. */
+  /** The change at revision `#base + i`, as long as it can still be read. */
   #kept: (Kept | undefined)[] = [];
   #base = firstRevision + 1;
   #compacted = 0;
@@ -194,8 +194,8 @@ export class MemoryStore implements Store {
   }
 
   /**
-   * An independent store with the same history, sharing it until either writes. Costs a few words per
-   * revision kept.
+   * Returns an independent store that shares this store's history until either is written to. Costs a few
+   * words per revision kept.
    */
   fork(options: MemoryOptions = {}): MemoryStore {
     this.#check();
@@ -210,9 +210,8 @@ export class MemoryStore implements Store {
   }
 
   /**
-   * Brings every key back to how it stood at a revision, or in another store (a fork taken earlier). It does
-   * so by ordinary writes: revisions go on rising and watchers see each change. Keys come back without their
-   * expiry.
+   * Restores every key to its state at a revision, or in another store (a fork taken earlier), by ordinary
+   * writes: revisions keep increasing and watchers see each change. Restored keys have no expiry.
    */
   async rewind(to: Revision | MemoryStore): Promise<Revision> {
     const then = typeof to === "number" ? await this.read({ prefix: "" }, to) : await to.read({ prefix: "" });
@@ -251,7 +250,7 @@ export class MemoryStore implements Store {
     let through = after;
     while (through < this.#revision() && changes.length < changesPerBatch) {
       through++;
-      // A hole cannot be met here: revisions behind the compacted one are all kept.
+      // Revisions after the compacted one are all kept, so there is no hole here.
       const kept = this.#kept[through - this.#base];
       if (kept && inRange(range, kept.key)) changes.push(this.#change(kept));
     }

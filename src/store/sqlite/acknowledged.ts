@@ -1,9 +1,9 @@
-// The last acknowledged revision, kept apart from the database: a write-ahead log that was damaged ends early
-// without a word, and only what stands elsewhere can tell that something is missing.
+// The last acknowledged revision, kept apart from the database. A damaged write-ahead log ends early without
+// an error, so only a separate record can reveal that changes are missing.
 //
-// The record follows the commit and is not flushed for each: a crash of the process leaves it exact, a loss of
-// power leaves it behind by some seconds. It is never ahead of what is on disk. Shared by both threads, so it
-// imports no rooms.
+// The record is written after the commit and is not flushed each time: after a process crash it is exact,
+// after a power loss it lags by some seconds. It is never ahead of the database on disk. Shared by both
+// threads, so it imports no other packages of the project.
 
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const lineOf = (revision: Revision): string => {
   return `${number} ${checksumOf(number)}\n`;
 };
 
-/** What the record says; zero where there is none, or none that can be read. */
+/** Returns the recorded revision; zero if the record is missing or unreadable. */
 export function readAcknowledged(file: string): Revision {
   let text: string;
   try {
@@ -38,7 +38,7 @@ export interface AcknowledgedRecord {
   close(): void;
 }
 
-/** Opens the record for writing. Its line has one length, so that a full disk does not keep it from changing. */
+/** Opens the record for writing. Its line has a fixed length, so that it can be rewritten on a full disk. */
 export function openAcknowledged(file: string): AcknowledgedRecord {
   const handle = openSync(file, "a+", 0o600);
   closeSync(handle);

@@ -1,11 +1,11 @@
-// A database that is too large to be checked before it is opened is checked beside its use.
+// Integrity check in the background, for a database too large to be checked before it is opened.
 
 import { Worker } from "node:worker_threads";
 import type { StoreDamaged } from "../errors.ts";
 import { beside, type Fault } from "./files.ts";
 import { damageOf } from "./reader.ts";
 
-/** Starts the check; `damaged` is called at most once. The result ends a check that is under way. */
+/** Starts the check; `damaged` is called at most once. The returned function stops a running check. */
 export function checkInBackground(file: string, damaged: (error: StoreDamaged) => void): () => Promise<void> {
   const worker = new Worker(beside("check-thread"), {
     workerData: { file },
@@ -17,7 +17,7 @@ export function checkInBackground(file: string, damaged: (error: StoreDamaged) =
     const damage = fault && damageOf(file, { errcode: fault.code, message: fault.message });
     if (damage) damaged(damage);
   });
-  // A check that cannot be made says nothing about the store.
+  // A check that cannot run says nothing about the store.
   worker.on("error", () => undefined);
   return async () => void (await worker.terminate());
 }

@@ -1,5 +1,4 @@
-// The thread that copies a store: one read snapshot, written out compactly, whatever the writer does
-// meanwhile.
+// The thread that copies a store: it writes one read snapshot compactly to a file while the writer continues.
 
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";

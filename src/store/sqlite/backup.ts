@@ -1,4 +1,4 @@
-// A store's whole content as one file, taken while the store may be in use, and back again.
+// Backs up a store to a single file, possibly while it is in use, and restores it.
 
 import {
   closeSync,
@@ -19,8 +19,8 @@ import { applicationId, beside, type Fault, formatVersion, storeFile, structural
 import { damageOf } from "./reader.ts";
 
 /**
- * Writes what the store in `dir` holds at this moment to `file`, which must not be there yet. Another process
- * may have the store open and go on writing. The file appears only when it is complete and checked.
+ * Writes a snapshot of the store in `dir` to `file`, which must not exist yet. Another process may have the
+ * store open and keep writing. The file appears only when it is complete and checked.
  */
 export async function backupStore(dir: string, file: string): Promise<void> {
   const source = storeFile(dir);
@@ -44,7 +44,7 @@ export async function backupStore(dir: string, file: string): Promise<void> {
   }
 }
 
-/** Made beforehand so that only its owner can read it. */
+/** Creates the file beforehand so that only its owner can read it. */
 function makeOwn(partial: string, file: string): void {
   try {
     rmSync(partial, { force: true });
@@ -54,7 +54,7 @@ function makeOwn(partial: string, file: string): void {
   }
 }
 
-/** Makes a store in `dir`, which must be empty or absent, from a backup. */
+/** Creates a store in `dir`, which must be empty or absent, from a backup. */
 export async function restoreStore(file: string, dir: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`there is no backup ${file}`);
   if (existsSync(dir) && readdirSync(dir).length > 0)
@@ -74,7 +74,7 @@ export async function restoreStore(file: string, dir: string): Promise<void> {
   }
 }
 
-/** Throws unless the file is a whole store of a format we know. */
+/** Throws unless the file is an intact store of a known format. */
 function checkBackup(file: string): void {
   let db: DatabaseSync | undefined;
   try {
@@ -94,7 +94,7 @@ function checkBackup(file: string): void {
   }
 }
 
-// Copying holds a snapshot and takes as long as the disk does: not in the event loop of a server.
+// Copying holds a snapshot for as long as the disk takes, so it must not run in a server's event loop.
 function copyInThread(data: { readonly from: string; readonly to: string }): Promise<Fault | undefined> {
   return new Promise((settle, reject) => {
     const worker = new Worker(beside("backup-thread"), {

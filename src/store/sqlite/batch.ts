@@ -1,12 +1,12 @@
-// Decides a batch of writes one after another, as if each were alone, and packs what they change into one
-// job. Nothing here has happened yet: outcomes are given out only once the job is on disk.
+// Decides a batch of writes one after another, as if each were alone, and packs their changes into one job.
+// Nothing is applied here: outcomes are delivered only once the job is on disk.
 
 import type { Due } from "../deadlines.ts";
 import { expectationHolds } from "../key-order.ts";
 import type { Change, Entry, Outcome, Revision, Write } from "../store.ts";
 import { type WriterChores, type WriterJob, packed } from "./job.ts";
 
-/** A write that waits for its batch. */
+/** A write waiting for its batch. */
 export interface Pending {
   readonly write: Write;
   readonly expires: number;
@@ -14,7 +14,7 @@ export interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** A change to come, with the time it expires at (zero for never). */
+/** A change to be committed, with its expiry time (zero for never). */
 export interface Decided {
   readonly change: Change;
   readonly expires: number;
@@ -25,10 +25,13 @@ export interface Batch {
   readonly outcomes: readonly { readonly pending: Pending; readonly outcome: Outcome }[];
 }
 
-/** Gives the current version of a key. Its value is read only when somebody asks for it. */
+/** Returns the current entry of a key. Its value is read lazily. */
 export type CurrentEntry = (key: string) => Entry | undefined;
 
-/** Decides the writes on top of revision `newest`, then deletes what has expired and did not change meanwhile. */
+/**
+ * Decides the writes on top of revision `newest`, then deletes expired keys that have not changed in the
+ * meantime.
+ */
 export function decide(
   writes: readonly Pending[],
   newest: Revision,
@@ -37,7 +40,7 @@ export function decide(
 ): Batch {
   const decided: Decided[] = [];
   const outcomes: { pending: Pending; outcome: Outcome }[] = [];
-  // What earlier writes of this batch made of a key.
+  // The state of keys after earlier writes of this batch.
   const pendingState = new Map<string, Entry | undefined>();
   const stateOf = (key: string): Entry | undefined =>
     pendingState.has(key) ? pendingState.get(key) : find(key);
@@ -57,7 +60,7 @@ export function decide(
       value === null ? undefined : { key: own, value, revision, created: change.created },
     );
   };
-  /** Whoever is refused learns what there is; if that cannot be read, the write fails. */
+  /** Refuses a write with the current entry; if that cannot be read, the write fails. */
   const refuse = (pending: Pending, current: Entry | undefined): void => {
     try {
       outcomes.push({ pending, outcome: { done: false, ...(current && { current: read(current) }) } });
@@ -87,7 +90,7 @@ export function decide(
 
 const read = ({ key, value, revision, created }: Entry): Entry => ({ key, value, revision, created });
 
-/** Packs decided changes for the writer thread, with the housekeeping that goes with them. */
+/** Packs decided changes, and the housekeeping of the same job, for the writer thread. */
 export const jobOf = (decided: readonly Decided[], chores?: WriterChores): WriterJob => ({
   first: decided[0]?.change.revision ?? 0,
   keys: decided.map(({ change }) => change.key),
@@ -102,5 +105,5 @@ export const jobOf = (decided: readonly Decided[], chores?: WriterChores): Write
   ...(chores && { chores }),
 });
 
-// A key cut out of a long string would keep all of that string alive for as long as the key is there.
+// A key that is a slice of a long string would keep that whole string alive.
 const flat = (key: string): string => Buffer.from(key).toString();

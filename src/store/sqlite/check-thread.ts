@@ -1,4 +1,4 @@
-// The thread that looks for damage in the structure and the log of a large database while it is used already.
+// The thread that checks the structure and the log of a large database for damage while it is in use.
 
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
@@ -28,7 +28,7 @@ type Columns = [
   seal: number,
 ];
 
-/** The log is loaded without a look at its checksums. */
+/** Checks every row of the log, which was loaded without verifying its checksums. */
 function alteredRow(db: DatabaseSync): string | undefined {
   const rows = db.prepare("SELECT revision, key, created, before, expires, seal FROM log");
   rows.setReturnArrays(true);

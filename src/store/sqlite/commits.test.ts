@@ -7,7 +7,7 @@ import type { WriterThread } from "./writer-thread.ts";
 
 const megabyte = 1 << 20;
 
-/** A store of keys without values, whose jobs are only counted. */
+/** Returns a Commits without values whose jobs are only counted. */
 function counting(find: (key: string) => Entry | undefined) {
   const jobs: number[] = [];
   const changes: Change[] = [];
@@ -33,7 +33,7 @@ function counting(find: (key: string) => Entry | undefined) {
   return { commits, jobs, changes, forgotten };
 }
 
-/** How many writes of these sizes, made in one go, go to the disk together. */
+/** Returns how many writes of these sizes, queued at once, share each job. */
 async function jobsOf(sizes: readonly number[]): Promise<number[]> {
   const { commits, jobs } = counting(() => undefined);
   const value = Buffer.alloc(Math.max(...sizes));

@@ -1,5 +1,5 @@
-// Group commit: writes that come while the disk is busy share the next flush. One job at a time is on its
-// way, and housekeeping rides along in small pieces, so that neither waits long for the other.
+// Group commit: writes that arrive while the disk is busy share the next flush. One job at a time is in
+// flight, and housekeeping is added to jobs in small pieces, so that neither delays the other for long.
 
 import type { Due } from "../deadlines.ts";
 import { StoreBusy, StoreClosed } from "../errors.ts";
@@ -16,7 +16,8 @@ const forgetBesideWrites = 64;
 const forgetAlone = 512;
 const derivedPerJob = 1;
 const vacuumPagesAlone = 256;
-// Space is given back when more than this many pages, and this share of the file, are free.
+// Free pages are returned to the file system if there are more than this many and they make up this share of
+// the file.
 const freePagesKept = 512;
 const freeShareKept = 0.25;
 
@@ -24,9 +25,9 @@ export interface CommitsSeams {
   readonly thread: WriterThread;
   readonly find: CurrentEntry;
   revision(): Revision;
-  /** Takes over changes that are on disk. */
+  /** Applies changes that are on disk to the in-memory state. */
   apply(decided: readonly Decided[]): void;
-  /** Turns a failed job into the error its writers get. */
+  /** Converts a failed job to the error reported to its writers. */
   fault(error: JobFailed): Error;
 }
 
@@ -39,7 +40,7 @@ export class Commits {
   readonly #seams: CommitsSeams;
   #queue: Pending[] = [];
   #waitingBytes = 0;
-  /** Those before `#forgotFirst` are gone; to take them out of the array each time would move all others. */
+  /** Entries before `#forgotFirst` are done; removing them from the array each time would move all others. */
   #forget: Revision[] = [];
   #forgotFirst = 0;
   #forgotten: Chore[] = [];
@@ -69,7 +70,7 @@ export class Commits {
     }
   }
 
-  /** Deletes keys that still have the revision they expired with; resolves when that is on disk. */
+  /** Deletes keys that still have the revision they expired with; resolves once that is on disk. */
   expire(due: readonly Due[]): Promise<void> {
     if (this.#closing) return Promise.reject(new StoreClosed());
     return new Promise((resolve, reject) => {
@@ -78,7 +79,7 @@ export class Commits {
     });
   }
 
-  /** Records durably how far history is compacted. One at a time. */
+  /** Durably records how far history is compacted. One call at a time. */
   setCompacted(through: Revision): Promise<void> {
     if (this.#closing) return Promise.reject(new StoreClosed());
     return new Promise((resolve, reject) => {
@@ -87,7 +88,7 @@ export class Commits {
     });
   }
 
-  /** Deletes rows bit by bit; resolves when all that are waiting are gone. */
+  /** Deletes rows incrementally; resolves once all queued rows are deleted. */
   forget(revisions: readonly Revision[]): Promise<void> {
     if (this.#closing) return Promise.reject(new StoreClosed());
     for (const revision of revisions) this.#forget.push(revision);
@@ -98,7 +99,7 @@ export class Commits {
     });
   }
 
-  /** Replaces a piece of derived data; resolves when it is on disk. */
+  /** Replaces a piece of derived data; resolves once it is on disk. */
   putDerived(piece: DerivedPiece): Promise<void> {
     if (this.#closing) return Promise.reject(new StoreClosed());
     return new Promise((resolve, reject) => {
@@ -107,20 +108,20 @@ export class Commits {
     });
   }
 
-  /** Takes no more writes and resolves when those taken are settled. */
+  /** Accepts no more writes and resolves once the queued ones are settled. */
   async close(): Promise<void> {
     this.#closing = true;
     if (this.#running || this.#queue.length)
       await new Promise<void>((resolve) => void this.#idle.push(resolve));
-    // Housekeeping can wait: what is left of it is found again when the store is opened.
+    // Housekeeping can wait: the rest is found again when the store is opened.
     for (const chore of this.#forgotten.splice(0)) chore.reject(new StoreClosed());
     this.#compacted?.reject(new StoreClosed());
     for (const piece of this.#derived.splice(0)) piece.reject(new StoreClosed());
     for (const chore of this.#expiring.splice(0)) chore.reject(new StoreClosed());
   }
 
-  // The next turn of the loop, not now: all writes of this turn, and those that finished writes set off, go
-  // together.
+  // Deferred to the next turn of the loop: all writes of this turn, and those triggered by finished writes,
+  // share a job.
   #schedule(): void {
     if (this.#running || this.#scheduled) return;
     this.#scheduled = true;
@@ -161,7 +162,7 @@ export class Commits {
     try {
       if (decided.length || chores) {
         const pages = await thread.run(jobOf(decided, chores || undefined));
-        // Vacuuming that frees nothing must not be tried for ever.
+        // Vacuuming that frees nothing must not be repeated forever.
         if (pages)
           this.#pages =
             vacuumPages && pages.freePages >= this.#pages.freePages
@@ -181,7 +182,7 @@ export class Commits {
       expiring?.reject(told);
       compacted?.reject(told);
       for (const piece of derived) piece.reject(told);
-      // The rows stay on the list; whoever waits for them is told, and the next job tries again.
+      // The rows stay on the list: their waiters are rejected, and the next job tries again.
       for (const chore of this.#forgotten.splice(0)) chore.reject(told);
       this.#pages = { pages: 0, freePages: 0 };
     }
@@ -208,7 +209,7 @@ export class Commits {
     return this.#queue.splice(0, count);
   }
 
-  /** Whether work is left that nobody has to ask for; after a failure it waits for the next write. */
+  /** Reports whether housekeeping is pending; after a failure it waits for the next write. */
   #hasChores(): boolean {
     return (
       this.#compacted !== undefined ||

@@ -1,4 +1,5 @@
-// Damage that reading does not meet by itself: a write-ahead log that ends early, and pages that hold no rows.
+// Damage that reads do not detect by themselves: a write-ahead log that ends early, and pages that hold no
+// rows.
 
 import assert from "node:assert/strict";
 import {
@@ -29,7 +30,7 @@ const place = (): string => join(root, String(++made));
 const put = (store: Store, key: string, bytes = 3000): Promise<unknown> =>
   store.write({ key, value: Buffer.alloc(bytes, 97), expect: "any" });
 
-/** The files of a store as a process that was killed leaves them, with its last 40 writes in the log only. */
+/** Returns a store as a killed process leaves it, with its last 40 writes in the write-ahead log only. */
 async function killed(): Promise<string> {
   const copy = place();
   cpSync(await (left ??= leave()), copy, { recursive: true });
@@ -103,7 +104,7 @@ for (const [name, text] of [
   });
 }
 
-/** A store with free pages of which one, that no row is on, is zeroed. */
+/** Returns a store with a zeroed free page that holds no rows. */
 async function withZeroedFreePage(): Promise<string> {
   const dir = place();
   const store = await openSqlite({ dir });
@@ -114,7 +115,7 @@ async function withZeroedFreePage(): Promise<string> {
   const free = Number(db.prepare("PRAGMA freelist_count").get()!["freelist_count"]);
   db.close();
   assert.ok(free > 0, "there are free pages");
-  // The header names the first page of the list of free pages.
+  // The header contains the number of the first page of the freelist.
   const trunk = readFileSync(join(dir, "store.db")).readUInt32BE(32);
   overwrite(join(dir, "store.db"), (trunk - 1) * 8192, Buffer.alloc(8192));
   return dir;

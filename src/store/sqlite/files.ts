@@ -1,11 +1,11 @@
-// What the store's directory holds and how its database is laid out. Shared by both threads, so it imports no
-// rooms.
+// The files in the store's directory and the database layout. Shared by both threads, so it imports no other
+// packages of the project.
 //
 //   store.db   log    one row per change, narrow, so that the key index loads without touching values
 //              value  the bytes of each change, looked up by revision
 //              meta   how far history was compacted
-//              derived   what others computed from values and can compute again
-//   acknowledged   the last revision that somebody was told of (see acknowledged.ts)
+//              derived   data computed from values, which can be computed again
+//   acknowledged   the last revision acknowledged to a client (see acknowledged.ts)
 //   lock.db    held locked while the store is open      holder   the pid that holds it, for people
 
 import { closeSync, openSync, statfsSync, statSync } from "node:fs";
@@ -22,7 +22,7 @@ export const applicationId = 0x6f726368;
 export const formatVersion = 1;
 export const pageBytes = 8192;
 
-/** An empty store stands at revision 1, as etcd does, so that zero can go on meaning "before everything". */
+/** As in etcd, an empty store is at revision 1, so that zero can mean "before everything". */
 export const firstRevision = 1;
 
 // `created` is negative for a deletion; `before` is the revision of the version replaced, or zero;
@@ -36,12 +36,12 @@ export const layout = `
   PRAGMA user_version = ${formatVersion};
 `;
 
-/** Came later: older programs leave it alone, and what is missing from it is computed again. */
+/** Added later: older programs ignore it, and missing data is computed again. */
 export const laterLayout = `
   CREATE TABLE IF NOT EXISTS derived (name TEXT NOT NULL, piece INTEGER NOT NULL, seal INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (name, piece));
 `;
 
-/** SQLite does not check its pages, so every row carries a checksum of what was written. */
+/** SQLite does not checksum its pages, so every row carries a checksum of its content. */
 export const rowSeal = (
   revision: Revision,
   key: string,
@@ -51,11 +51,11 @@ export const rowSeal = (
 ): number => crc32(`${revision} ${created} ${before} ${expires} ${key}`);
 export const valueSeal = (revision: Revision, bytes: Uint8Array): number => crc32(bytes, revision % 2 ** 32);
 
-/** A file beside this one, in whichever form this one runs: source or compiled. */
+/** Returns the URL of a file next to this one, with the extension this one runs with: source or compiled. */
 export const beside = (name: string): URL =>
   new URL(`./${name}${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
-/** An SQLite error's result code and text, fit to be sent between threads. */
+/** An SQLite error's result code and message, in a form that can be sent between threads. */
 export interface Fault {
   readonly code: number;
   readonly message: string;
@@ -65,13 +65,13 @@ export function faultOf(error: unknown): Fault {
   return { code: errcode ?? 0, message: message ?? String(error) };
 }
 
-/** What is wrong with the structure of a database; undefined when nothing is. Reads all of it. */
+/** Describes structural damage of a database; returns undefined if it is intact. Reads the whole file. */
 export function structuralDamage(db: DatabaseSync): string | undefined {
   const verdict = String(Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {})[0]);
   return verdict === "ok" ? undefined : verdict;
 }
 
-/** Whether the disk has room for the database to take in its whole log. */
+/** Reports whether the disk has room to checkpoint the whole write-ahead log into the database. */
 export function checkpointFits(file: string): boolean {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   const { bavail, bsize } = statfsSync(dirname(file));
@@ -79,8 +79,8 @@ export function checkpointFits(file: string): boolean {
 }
 
 /**
- * Makes a file that only its owner can read, unless it is there. One that is there is not even opened:
- * closing any handle to a file lets go of all locks that this process has on it.
+ * Creates a file that only its owner can read, unless it exists. An existing file is not even opened: closing
+ * any handle to a file releases all locks that this process holds on it.
  */
 export function makePrivate(file: string): void {
   try {

@@ -1,27 +1,29 @@
-// What goes between the event loop and the writer thread. A write that comes alone costs little more than these two
-// messages, so they are small: one buffer, housekeeping only where there is some, and a word as the usual answer.
-// Shared by both threads, so it imports no rooms.
+// Messages between the event loop and the writer thread. The cost of a single write is dominated by these two
+// messages, so they are small: one buffer, housekeeping only if there is any, and a string as the usual
+// answer. Shared by both threads, so it imports no other packages of the project.
 
 import type { Revision } from "../store.ts";
 import type { Fault } from "./files.ts";
 
-/** Changes for consecutive revisions from `first` on, and housekeeping that goes with them. */
+/**
+ * Changes for consecutive revisions starting at `first`, and the housekeeping done in the same transaction.
+ */
 export interface WriterJob {
   readonly first: Revision;
   readonly keys: readonly string[];
-  /** Four numbers for each change, then all values end to end. */
+  /** Four numbers per change, then all values concatenated. */
   readonly packed: ArrayBuffer;
   readonly chores?: WriterChores;
 }
 
 export interface WriterChores {
-  /** Revisions whose rows can go. */
+  /** Revisions whose rows can be deleted. */
   readonly forget: readonly Revision[];
-  /** How many free pages to give back to the file system. */
+  /** The number of free pages to return to the file system. */
   readonly vacuumPages: number;
-  /** Pieces of derived data to replace, or to remove where there are no bytes. */
+  /** Pieces of derived data to replace, or to remove if `bytes` is null. */
   readonly derived: readonly DerivedPiece[];
-  /** The revision up to which history is compacted from now on. */
+  /** The new compacted revision. */
   readonly compacted?: Revision;
 }
 
@@ -33,16 +35,16 @@ export interface DerivedPiece {
 
 export type Order = { readonly do: "job"; readonly job: WriterJob } | { readonly do: "close" };
 
-/** How large the database is. */
+/** The size of the database. */
 export interface Pages {
   readonly pages: number;
   readonly freePages: number;
 }
 
-/** Pages are counted when housekeeping may have changed which are free. */
+/** Pages are counted only after housekeeping, which may have changed the free ones. */
 export type WriterAnswer = "done" | "closed" | { readonly done: Pages } | { readonly fault: Fault };
 
-/** A change as the writer needs it. */
+/** A change in the form the writer stores it. */
 export interface PackedChange {
   /** The revision that created the key; negative for a deletion. */
   readonly created: number;
@@ -71,7 +73,7 @@ export function packed(changes: readonly PackedChange[]): ArrayBuffer {
   return buffer;
 }
 
-/** Values are pieces of the buffer. */
+/** Unpacks the changes; values are views of the buffer. */
 export function* unpacked(buffer: ArrayBuffer, count: number): Generator<PackedChange> {
   const numbers = new Float64Array(buffer, 0, count * numbersEach);
   let offset = count * bytesEach;

@@ -1,6 +1,6 @@
-// One process, one opener: the operating system's own file lock, which ends with the process however it ends.
-// SQLite takes it for us (a reserved lock on a file of its own), so it also tells two openers in one process
-// apart.
+// Ensures a single opener of a store with the operating system's file lock, which is released however the
+// process ends. SQLite takes it (a reserved lock on a dedicated file), so two openers in one process are
+// detected, too.
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -9,12 +9,15 @@ import { holderFile, lockFile, makePrivate } from "./files.ts";
 
 const busy = 5;
 
-/** Locks the store's directory; the returned function unlocks it. Throws StoreLocked, naming the holder. */
+/**
+ * Locks the store's directory and returns a function that unlocks it. Throws StoreLocked, which names the
+ * holder.
+ */
 export function lockStore(dir: string): () => void {
   makePrivate(lockFile(dir));
   const db = new DatabaseSync(lockFile(dir), { timeout: 0 });
   try {
-    // Nothing is ever written here, so there is nothing to roll back.
+    // Nothing is ever written to this database, so no rollback journal is needed on disk.
     db.exec("PRAGMA journal_mode = MEMORY");
     db.exec("BEGIN IMMEDIATE");
   } catch (error) {
@@ -36,7 +39,7 @@ function holderOf(dir: string): number | undefined {
     process.kill(pid, 0);
     return pid;
   } catch (error) {
-    // Not ours to signal, but alive.
+    // The process exists, but we may not signal it.
     if ((error as NodeJS.ErrnoException).code === "EPERM")
       return Number(readFileSync(holderFile(dir), "utf8"));
     return undefined;

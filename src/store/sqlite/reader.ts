@@ -1,4 +1,4 @@
-// The event loop's own read-only connection: short look-ups by revision that never wait for the writer.
+// The event loop's read-only connection: short lookups by revision that never wait for the writer.
 
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -66,7 +66,7 @@ export class Reader {
     this.#pageBytes = (prepare("PRAGMA page_size").get() as unknown as [number])[0];
   }
 
-  /** The value written at a revision, if it is still kept. */
+  /** Returns the value written at a revision, if it is still kept. */
   value(revision: Revision): Uint8Array | undefined {
     return this.#guard(() => {
       const row = this.#value.get(revision) as unknown as [number, number, Uint8Array] | undefined;
@@ -75,8 +75,9 @@ export class Reader {
   }
 
   /**
-   * Many values at once; those no longer kept are missing. Small ones are pieces of one buffer: to make and collect
-   * a buffer for each takes much longer than to read them. Whoever keeps one copies it; that buffer is lent.
+   * Returns several values at once; those no longer kept are omitted. Small ones are views of one buffer,
+   * which is passed to `lend`: allocating and collecting a buffer for each takes much longer than reading
+   * them. Callers that retain a value must copy it.
    */
   values(revisions: readonly Revision[], lend?: Lend): Map<Revision, Uint8Array> {
     return this.#guard(() => {
@@ -97,19 +98,22 @@ export class Reader {
     });
   }
 
-  /** Rows of the log behind a revision, in order. */
+  /** Returns rows of the log after a revision, in order. */
   log(after: Revision, through: Revision, limit: number): Row[] {
     return this.#guard(() =>
       (this.#log.all(after, through, limit) as unknown as Columns[]).map((row) => this.#row(row)),
     );
   }
 
-  /** The same without a look at the checksums, for a log that is checked elsewhere: a fifth of the time. */
+  /**
+   * Like log, but without verifying checksums, for a log that is checked elsewhere: takes a fifth of the
+   * time.
+   */
   uncheckedLog(after: Revision, limit: number): UncheckedRow[] {
     return this.#guard(() => this.#rows.all(after, limit) as unknown as UncheckedRow[]);
   }
 
-  /** Pieces of derived data in order; those that are damaged are missing. */
+  /** Returns the pieces of derived data in order; damaged ones are omitted. */
   derived(name: string): { readonly piece: number; readonly bytes: Uint8Array }[] {
     return this.#guard(() =>
       (this.#derived.all(name) as unknown as [number, number, Uint8Array][])
@@ -153,7 +157,7 @@ export class Reader {
   }
 }
 
-/** The error as StoreDamaged, where SQLite says that the file is broken. */
+/** Converts an error to StoreDamaged if SQLite reports that the file is corrupt. */
 export function damageOf(file: string, error: unknown): StoreDamaged | undefined {
   const { errcode, message } = error as { errcode?: number; message?: string };
   const primary = (errcode ?? 0) % 256;

@@ -1,5 +1,5 @@
-// The newest changes, kept in memory within a budget of bytes: watchers that keep up, and updates of what was
-// just written, never go to disk.
+// The newest changes, kept in memory within a byte budget: watchers that keep up, and updates of recently
+// written keys, never read from disk.
 
 import type { Change, Revision } from "../store.ts";
 import { heldBytes } from "./unread-entry.ts";
@@ -16,12 +16,12 @@ export class Recent {
     this.#budget = budgetBytes;
   }
 
-  /** The oldest revision held, or undefined when nothing is. */
+  /** The oldest revision held, or undefined if there is none. */
   get first(): Revision | undefined {
     return this.#changes[this.#head]?.revision;
   }
 
-  /** Adds the change of the next revision, and lets the oldest go while the budget is exceeded. */
+  /** Adds the change of the next revision, and drops the oldest while the budget is exceeded. */
   push(change: Change): void {
     this.#changes.push(change);
     this.#bytes += sizeOf(change);
@@ -38,7 +38,7 @@ export class Recent {
     return first === undefined || revision < first ? undefined : this.#changes[this.#head + revision - first];
   }
 
-  // What was let go must not be held by the array until it is cut.
+  // Dropped changes must not be kept alive by the array until it is truncated.
   #clear(): void {
     for (let i = this.#head - 1; i >= 0 && this.#changes[i] !== gone; i--) this.#changes[i] = gone;
   }

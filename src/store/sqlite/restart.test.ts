@@ -178,7 +178,7 @@ test("a compaction that a close or a crash cuts short is finished when the store
     () => "done",
     (error) => (error as Error).name,
   );
-  // The mark is on disk; most of the rows it condemns are not gone yet.
+  // The mark is on disk; most of the rows below it have not been deleted yet.
   while ((await store.status()).compacted < revision) await new Promise((resolve) => setImmediate(resolve));
   const closed = store.close();
   assert.match(await compacting, /^(done|StoreClosed)$/);
@@ -187,7 +187,7 @@ test("a compaction that a close or a crash cuts short is finished when the store
   store = await openSqlite({ dir });
   assert.equal((await store.status()).compacted, revision);
   assert.equal((await store.read({ prefix: "" })).entries.length, 50);
-  // Compacting again waits for what was left.
+  // Compacting again waits for the rest.
   await store.compact(await put(store, "k0", "last"));
   await store.close();
   const db = new DatabaseSync(join(dir, "store.db"));
@@ -277,13 +277,13 @@ async function fill(): Promise<string> {
   await store.close();
   return dir;
 }
-/** A copy of a closed store of 300 keys. */
+/** Returns a copy of a closed store of 300 keys. */
 async function filled(): Promise<string> {
   const dir = place();
   cpSync(await (full ??= fill()), dir, { recursive: true });
   return dir;
 }
-/** Overwrites the first place where `text` stands in the file. */
+/** Overwrites the first occurrence of `text` in the file. */
 function scratch(file: string, text: string, by: string): void {
   const at = readFileSync(file).indexOf(text);
   assert.ok(at > 0);

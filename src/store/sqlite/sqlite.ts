@@ -1,5 +1,5 @@
 // The embedded store: one SQLite file. The event loop holds the key index and the newest changes and reads
-// values by revision; a writer thread commits in batches. What is acknowledged is on disk.
+// values by revision; a writer thread commits in batches. Acknowledged writes are on disk.
 
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { type Clock, makeFolder, systemClock } from "#base";
@@ -37,22 +37,22 @@ import { UnreadEntry } from "./unread-entry.ts";
 import { JobFailed, WriterThread } from "./writer-thread.ts";
 
 export interface SqliteOptions {
-  /** Where the files live; made when it is not there. */
+  /** The directory of the store's files; created if absent. */
   readonly dir: string;
   readonly clock?: Clock;
-  /** How much memory the newest changes may take. */
+  /** Memory budget for the newest changes. */
   readonly recentBytes?: number;
-  /** The database refuses to grow beyond this. */
+  /** Maximum size of the database; writes beyond it fail. */
   readonly maxBytes?: number;
   /** Databases up to this size are checked for damage before they are opened, larger ones afterwards. */
   readonly maxBytesCheckedAtOpen?: number;
-  /** How long after opening that check begins: a start should not have to share the disk with it. */
+  /** Delay of that later check, so that it does not compete with the start for the disk. */
   readonly checkAfterMilliseconds?: number;
-  /** Told once when a database in use turns out to be damaged. From then on it takes no writes. */
+  /** Called once if a database in use turns out to be damaged. From then on it accepts no writes. */
   readonly damaged?: (error: StoreDamaged) => void;
 }
 
-/** Who watches is told of changes as they come: these are for those who fall behind for a moment. */
+/** Watchers receive changes as they are committed; the budget serves those that fall behind briefly. */
 const usualRecentBytes = 2 << 20;
 const readAtOnce = 64;
 const readChunk = 256;
@@ -107,7 +107,7 @@ class SqliteStore implements Store {
     });
   }
 
-  /** Reads the log into the index; what a compaction before a crash left behind is forgotten now. */
+  /** Loads the log into the index, and deletes what a compaction before a crash left behind. */
   async load(checked: boolean): Promise<void> {
     this.#compacted = this.#reader.compacted();
     let newest = Math.max(firstRevision, this.#compacted);
@@ -118,7 +118,7 @@ class SqliteStore implements Store {
             .log(after, Infinity, loadChunk)
             .map(({ revision, key, created, expires }): UncheckedRow => [revision, key, created, expires])
       : (after: Revision) => this.#reader.uncheckedLog(after, loadChunk);
-    // Its own cursor: what is compacted may reach far beyond the rows that were read so far.
+    // The cursor is separate from `newest`: the compacted revision may be far beyond the rows read so far.
     for (let rows = next(0), last = 0; rows.length; rows = next(last)) {
       for (const [revision, key, created, expires] of rows) {
         if (created > 0) this.#index.put(key, revision, created);
@@ -149,7 +149,7 @@ class SqliteStore implements Store {
     this.#deadlines.start();
   }
 
-  /** Looks for damage that reading does not meet, such as in the list of free pages. */
+  /** Checks for damage that reads do not detect, such as in the list of free pages. */
   startCheck({ damaged, checkAfterMilliseconds = 10_000 }: SqliteOptions): void {
     const cancel = this.#clock.after(checkAfterMilliseconds, () => {
       this.#stopCheck = checkInBackground(storeFile(this.#dir), (error) => {
@@ -165,7 +165,7 @@ class SqliteStore implements Store {
     write: (name, piece, bytes) => this.#commits.putDerived({ name, piece, bytes }),
   };
 
-  /** Keys and values for those who read without waiting. */
+  /** Synchronous access to keys and values. */
   readonly #local: LocalValues = {
     versions: (prefix, at) => this.#index.list({ prefix }, at),
     value: (revision) => this.#value(revision),
@@ -185,7 +185,7 @@ class SqliteStore implements Store {
       const listing = this.#list(range, at);
       const entries = await this.#entries(listing);
       if (entries) return { revision, entries, remaining: listing.remaining };
-      // A compaction took versions away while we read: the newest state can be read anew, the past cannot.
+      // A compaction removed versions during the read: the newest state can be read again, the past cannot.
       if (at !== undefined) throw new Compacted(this.#compacted);
     }
   }
@@ -198,7 +198,10 @@ class SqliteStore implements Store {
     return new Promise((resolve, reject) => this.#commits.add({ write, expires, resolve, reject }));
   }
 
-  /** Deletes what has not changed since. What it was is read by those who ask: mostly nobody does. */
+  /**
+   * Deletes expired keys that have not changed since. Their previous values are read lazily, since they are
+   * rarely needed.
+   */
   async #expire(due: readonly Due[]): Promise<void> {
     this.#check();
     if (this.#damage) throw this.#damage;
@@ -247,7 +250,8 @@ class SqliteStore implements Store {
     await this.#stopCheck?.();
     await this.#commits.close();
     await this.#compacting;
-    // Whoever closes last folds the log in, if it can write. Where that does not fit, it must be the reader.
+    // The last connection to close checkpoints the log, if it can write. If the log does not fit, that must
+    // be the reader.
     const fits = checkpointFits(storeFile(this.#dir));
     if (fits) this.#reader.close();
     await this.#thread.close();
@@ -315,11 +319,13 @@ class SqliteStore implements Store {
     return { keys: [range.key], revisions: [version.revision], created: [version.created], remaining: 0 };
   }
 
-  /** The listing with its values, or undefined when a compaction took some of them meanwhile. */
+  /**
+   * Returns the listing with its values, or undefined if a compaction removed some of them during the read.
+   */
   async #entries({ keys, revisions, created }: Listing): Promise<Entry[] | undefined> {
     if (keys.length <= readAtOnce)
       return keys.map((key, i) => this.#entry(key, { revision: revisions[i]!, created: created[i]! }));
-    // In the order they lie on disk, a chunk per turn of the loop.
+    // In the order of the rows on disk, one chunk per turn of the loop.
     const order = orderOf(revisions);
     const entries = Array.from<Entry>({ length: keys.length });
     for (let from = 0; from < order.length; from += readChunk) {
@@ -385,16 +391,13 @@ class SqliteStore implements Store {
       bytes += (value?.length ?? 0) + (previous?.value.length ?? 0);
       if (bytes > bytesPerBatch || changes.length >= changesPerBatch) break;
     }
-    // Catching up is many chunks: others get their turn between them.
+    // Catching up takes many chunks: yield to the event loop between them.
     await turn();
     return { changes, through };
   }
 }
 
-/**
- * Opens the store in a directory, making it when it is not there. Throws StoreLocked, StoreDamaged,
- * StoreFull.
- */
+/** Opens the store in a directory, creating it if absent. Throws StoreLocked, StoreDamaged, StoreFull. */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { dir } = options;
   const file = storeFile(dir);
@@ -404,7 +407,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   let thread: WriterThread | undefined;
   let reader: Reader | undefined;
   try {
-    // Made here so that it, and the files SQLite makes beside it, are readable by their owner only.
+    // Created here so that this file, and those SQLite creates next to it, are readable by their owner only.
     makePrivate(file);
     thread = await WriterThread.start({
       file,
@@ -427,8 +430,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
 }
 
 /**
- * Positions in ascending order of what stands there. Numbers alone sort much faster than by a function, so
- * both go into one.
+ * Returns the indices of `revisions` in ascending order of revision. Sorting plain numbers is much faster
+ * than with a comparison function, so revision and index are combined into one number.
  */
 function orderOf(revisions: readonly Revision[]): Float64Array {
   const count = revisions.length;

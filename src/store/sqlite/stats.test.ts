@@ -31,7 +31,7 @@ test("the space of a store that is open is told by resource, largest first", asy
       oldVersions: 0,
       oldBytes: 0,
     },
-    // Replaced: 100 bytes; deleted: 200 bytes and the row that says so.
+    // Replaced: 100 bytes; deleted: 200 bytes and the deletion marker.
     { resource: "pods", objects: 1, bytes: 300, largestBytes: 300, oldVersions: 3, oldBytes: 300 },
   ]);
   assert.ok(fileBytes > 0);

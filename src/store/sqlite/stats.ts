@@ -1,5 +1,5 @@
-// What takes the space in an embedded store, by resource. Another process may have the store open: rows are
-// read in short steps, so that its log can be written back meanwhile.
+// Space usage of an embedded store by resource. Another process may have the store open: rows are read in
+// short steps, so that its write-ahead log can be checkpointed in the meantime.
 
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -13,16 +13,16 @@ export interface ResourceSpace {
   readonly objects: number;
   readonly bytes: number;
   readonly largestBytes: number;
-  /** Versions that were replaced or deleted and wait for compaction, and what marks deletions. */
+  /** Replaced or deleted versions that wait for compaction, and deletion markers. */
   readonly oldVersions: number;
   readonly oldBytes: number;
 }
 
 export interface StoreSpace {
-  /** Largest first. */
+  /** Sorted by size, largest first. */
   readonly resources: readonly ResourceSpace[];
   readonly fileBytes: number;
-  /** Part of the file that new data goes to before it grows. */
+  /** Free space within the file, used before the file grows. */
   readonly freeBytes: number;
   readonly logBytes: number;
 }
@@ -51,7 +51,9 @@ export async function storeSpace(dir: string): Promise<StoreSpace> {
   }
 }
 
-/** From the newest row to the oldest, so that whoever was replaced is known when its row comes. */
+/**
+ * Reads from the newest row to the oldest, so that a version is known to be replaced when its row is read.
+ */
 async function resourceSpace(db: DatabaseSync): Promise<ResourceSpace[]> {
   const found = new Map<string, { -readonly [K in keyof ResourceSpace]: ResourceSpace[K] }>();
   const replaced = new Set<number>();

@@ -1,5 +1,5 @@
-// What a key was before a change. Its value is read when somebody asks, which few do, each time anew: whoever wants
-// it twice keeps it, and a million entries hold no bytes.
+// The entry of a key before a change. Its value is read from disk on each access, which is rare; callers that
+// need it twice keep it, so a million entries hold no value bytes.
 
 import type { Version } from "../key-index.ts";
 import type { Entry, Revision } from "../store.ts";
@@ -22,5 +22,5 @@ export class UnreadEntry implements Entry {
   }
 }
 
-/** How many bytes an entry holds in memory. */
+/** Returns the number of value bytes an entry holds in memory. */
 export const heldBytes = (entry: Entry): number => (entry instanceof UnreadEntry ? 0 : entry.value.length);

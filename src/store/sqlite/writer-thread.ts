@@ -1,12 +1,12 @@
-// The event loop's end of the writer thread: one job at a time, each a promise that settles when it is on
-// disk.
+// The event loop's handle to the writer thread: one job at a time, each a promise that settles when the job
+// is on disk.
 
 import { Worker } from "node:worker_threads";
 import { beside, type Fault, faultOf } from "./files.ts";
 import type { Order, Pages, WriterAnswer, WriterJob } from "./job.ts";
 import type { WriterData } from "./writer.ts";
 
-/** A job that failed as a whole; nothing of it was kept. */
+/** The job failed as a whole; nothing of it was kept. */
 export class JobFailed extends Error {
   override readonly name = "JobFailed";
   readonly fault: Fault;
@@ -24,7 +24,7 @@ export class WriterThread {
   #gone: Error | undefined;
 
   private constructor(data: WriterData) {
-    // No flags of ours: the thread needs none, and those of a test runner would confuse it.
+    // Pass no flags on: the thread needs none, and those of a test runner would confuse it.
     this.#worker = new Worker(beside("writer"), {
       workerData: data,
       execArgv: [],
@@ -49,8 +49,8 @@ export class WriterThread {
   }
 
   /**
-   * Hands over a job, its buffer included, and gives the number of pages where they were counted. The next may follow
-   * only when this one has settled.
+   * Runs a job, transferring its buffer, and returns the page counts if they were counted. The caller must
+   * wait until it has settled before it runs the next.
    */
   async run(job: WriterJob): Promise<Pages | undefined> {
     // An idle thread does not keep the process alive, a working one does.

@@ -1,5 +1,6 @@
-// The writer thread: the only connection that changes the database. One job is one transaction and one flush,
-// so the event loop never waits for the disk; a job is answered only when its commit is on disk.
+// The writer thread, which holds the only connection that changes the database. One job is one transaction
+// and one flush, so the event loop never waits for the disk; a job is answered only when its commit is on
+// disk.
 
 import { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -34,8 +35,7 @@ export interface WriterData {
   readonly maxPagesChecked: number;
 }
 
-// The log is folded into the database once it has grown by this much: small enough to be quick, large enough
-// to be rare.
+// The log is checkpointed once it has grown by this much: small enough to be quick, large enough to be rare.
 const checkpointBytes = 8 << 20;
 
 function openDatabase({ file, maxPages, maxPagesChecked }: WriterData): DatabaseSync {
@@ -109,7 +109,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
   const commit = (job: WriterJob): WriterAnswer => {
     const { first, keys, chores } = job;
     try {
-      // Pages can be given back outside a transaction only.
+      // An incremental vacuum is possible outside a transaction only.
       if (chores?.vacuumPages) db.exec(`PRAGMA incremental_vacuum(${chores.vacuumPages})`);
       else {
         begin.run();
@@ -119,7 +119,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
       }
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");
-      // A failed commit may still have reached the log; what is there counts.
+      // A failed commit may still have reached the log; the content of the log decides.
       if (keys.length === 0 || Number(newest.get()!["revision"] ?? 0) < first)
         return { fault: faultOf(error) };
     }
@@ -127,8 +127,8 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
     return chores ? { done: counted() } : "done";
   };
 
-  // Folding the log in makes the database grow before the log shrinks. On a disk too full for both it is left
-  // for later: the log has everything, and a half-grown database would only take the space that is left.
+  // Checkpointing grows the database before the log shrinks. On a disk too full for both it is postponed: the
+  // log has everything, and a partly grown database would only take up the remaining space.
   const checkpoint = (kind: string): void => {
     const fits = checkpointFits(file);
     sinceCheckpoint = fits ? 0 : checkpointBytes - (1 << 20);
@@ -157,7 +157,7 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: str
   });
 }
 
-/** About how many bytes a job adds to the write-ahead log. */
+/** Estimates the number of bytes a job adds to the write-ahead log. */
 function logGrowth({ keys, packed, chores }: WriterJob): number {
   const own = packed.byteLength + pageBytes * (2 + Math.ceil(keys.length / 64));
   if (!chores) return own;
@@ -165,7 +165,7 @@ function logGrowth({ keys, packed, chores }: WriterJob): number {
   return own + derived + pageBytes * (chores.forget.length / 4 + chores.vacuumPages);
 }
 
-// A checkpoint that fails is only put off.
+// A failed checkpoint is only postponed.
 function tolerate(act: () => void): void {
   try {
     act();
