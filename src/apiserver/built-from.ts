@@ -1,24 +1,24 @@
-// What this program was built from. The build writes it beside what it made; read once, when somebody asks.
+// Build information. The build writes it next to its output; it is read once, on first use.
 import { readFileSync } from "node:fs";
 
 export interface BuiltFrom {
-  /** The commit's whole id. */
+  /** Full commit id. */
   readonly commit: string;
-  /** "clean", or "dirty" when the sources had been changed since that commit. */
+  /** "clean", or "dirty" if the sources had been modified since the commit. */
   readonly tree: string;
-  /** When the commit was made: the same sources are always of the same day. */
+  /** Commit date rather than build date, so that the same sources always have the same date. */
   readonly date: string;
 }
 
 /**
- * Sources without a repository, or run as they are, belong to no commit that anybody could name. Clients read
- * the date as a time, so it is one.
+ * Used if the sources have no repository or run unbuilt. Clients parse the date as a time, so it is a valid
+ * one.
  */
 const unknown: BuiltFrom = { commit: "unknown", tree: "unknown", date: "1970-01-01T00:00:00Z" };
 
 let read: BuiltFrom | undefined;
 
-// One folder up from here in every form of the build, packed or not.
+// The file is one folder up in every form of the build, bundled or not.
 export const builtFrom = (): BuiltFrom => (read ??= builtFromIn(new URL("../build.json", import.meta.url)));
 
 export function builtFromIn(file: URL): BuiltFrom {

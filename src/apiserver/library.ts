@@ -1,4 +1,5 @@
-// The server as a library: start it in this process, talk to it without a socket, and leave nothing behind.
+// The server as a library: it runs in this process, can be called without a socket, and leaves nothing
+// behind.
 import { type Clock, type Log, silentLog, systemClock } from "#base";
 import {
   type ApiClient,
@@ -16,37 +17,37 @@ import { type Kit, kitOf } from "./library/kit.ts";
 import { settingsFor } from "./library/settings.ts";
 import { type StartedServer, start } from "./server.ts";
 
-/** Where objects live: nowhere but in memory, in an embedded store in a folder, or in etcd. */
+/** Where objects are stored: in memory only, in an embedded store in a directory, or in etcd. */
 export type LibraryStore = "memory" | { readonly dir: string } | { readonly etcd: readonly string[] };
 
 export interface ServerOptions {
   readonly store: LibraryStore;
   readonly dialect?: DialectName;
-  /** Flags of the program, such as `--event-ttl=10m`. They win over what the library sets. */
+  /** Flags of the program, such as `--event-ttl=10m`. They override what the library sets. */
   readonly flags?: readonly string[];
   readonly clock?: Clock;
-  /** 0 takes a free port of the loopback interface. Left out, the server has no socket at all. */
+  /** Port on the loopback interface; 0 chooses a free one. If undefined, the server opens no socket. */
   readonly port?: number;
-  /** Silent unless given. */
+  /** Defaults to a log that discards everything. */
   readonly log?: Log;
 }
 
 export interface RunningServer extends AsyncDisposable {
   /** `https://127.0.0.1:port`; empty without a port. */
   readonly url: string;
-  /** Speaks as an administrator, without a socket. */
+  /** A client with administrator identity that needs no socket. */
   readonly client: ApiClient;
-  /** One request, without a socket; as an administrator unless it says otherwise. */
+  /** Sends one request without a socket, as an administrator unless the request names another user. */
   readonly inject: (request: Injection) => Promise<Injected>;
-  /** For tests: time, trouble and the past. */
+  /** Test utilities: clock, fault injection and snapshots. */
   readonly kit: Kit;
-  /** For other programs: how to reach the port as an administrator. */
+  /** Client config with which other programs reach the port as an administrator. */
   readonly clientConfig: ClientConfig;
-  /** Ends everything the server started. Safe to call again. */
+  /** Stops everything the server started. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Who an in-process client is. */
+/** The identity of an in-process client. */
 export interface Caller {
   readonly name: string;
   readonly groups: readonly string[];
@@ -55,11 +56,12 @@ export interface Caller {
 const administrator: Caller = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 
 /**
- * Whoever starts a server in a program has a store for it; a typing error should not take a minute to show.
+ * How long to wait for the store at start. Short, because a library caller has a store ready, and a mistyped
+ * address should be reported quickly.
  */
 const storePatienceMilliseconds = 5000;
 
-/** Starts a server. Several may run in one process. */
+/** Starts a server. Several servers may run in one process. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   return await launch(
     options,

@@ -1,4 +1,5 @@
-// Starts a whole server from settled flags: store, caches, credentials, pipeline, listener; and stops it again.
+// Starts a whole server from resolved settings (store, caches, credentials, handler chain, listener), and
+// stops it again.
 import { type WebhookExchange, admissionChain } from "#admission";
 import { openAudit } from "#audit";
 import { type Clock, type Log, createLog, systemClock } from "#base";
@@ -59,19 +60,19 @@ import { serverGates } from "./options/server-gates.ts";
 export interface StartOptions {
   readonly dialect: Dialect;
   readonly settings: ApiserverSettings;
-  /** Settled along with them; otherwise worked out from them. */
+  /** Feature gates resolved along with the settings; derived from them if undefined. */
   readonly gates?: Gates;
-  /** Opened by the caller; otherwise made from the settings. */
+  /** A store opened by the caller; opened from the settings if undefined. */
   readonly store?: Store;
   readonly clock?: Clock;
   readonly log?: Log;
-  /** False serves in process only. */
+  /** False serves in-process requests only. */
   readonly listen?: boolean;
-  /** Credentials kept in memory, used where the settings name no files. */
+  /** In-memory credentials, used if the settings name no files. */
   readonly own?: OwnCredentials;
-  /** How long a store elsewhere is waited for; a minute unless said. */
+  /** How long to wait for a remote store; one minute by default. */
   readonly storePatienceMilliseconds?: number;
-  /** Progress for an operator who waits. */
+  /** Receives progress messages for an operator who waits for the start. */
   readonly onPhase?: (phase: string) => void;
 }
 
@@ -79,12 +80,15 @@ export interface StartedServer {
   readonly url: string;
   readonly handle: (call: Call) => Promise<Reply>;
   readonly inject: (request: Parameters<typeof inject>[1]) => ReturnType<typeof inject>;
-  /** Resolves once the caches hold everything written before. */
+  /** Resolves once the caches hold everything written before the call. */
   caughtUp(): Promise<void>;
   readonly certificate: string | undefined;
-  /** As the settings say: readiness fails at once, the delay passes, requests drain, then the rest is cut. */
+  /**
+   * Shuts down as configured: readiness fails at once, the delay passes, requests drain, then remaining
+   * connections are closed.
+   */
   shutDown(): Promise<void>;
-  /** As fast as requests in flight allow; watches end at once. */
+  /** Stops as soon as the requests in flight are done; watches end at once. */
   stop(): Promise<void>;
 }
 
@@ -255,7 +259,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const plugins = admissionPlugins(server, caches.resources, settings, access, asking, configs);
   logPlugins(log, plugins);
   const admission = admissionChain(plugins, admissionMetrics(serving.metrics));
-  /** Everything that runs beside the requests has begun. */
+  /** True once all background work has started. */
   let started = false;
   const health = healthChecks({
     dialect,
@@ -431,7 +435,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
           now: () => clock.now(),
         });
     } catch (error) {
-      // A server that cannot listen leaves nothing running behind.
+      // If listening fails, stop everything that is already running.
       await close();
       throw error;
     }

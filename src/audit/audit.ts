@@ -1,4 +1,4 @@
-// The audit system of a server: a policy that may be replaced while it runs, and the backends.
+// The audit system of a server: the policy, which may be replaced at runtime, and the backends.
 import type { Clock, Log, Metrics } from "#base";
 import { webhook, webhookConnection } from "#client";
 import { type Dialect, componentName, groupName } from "#dialect";
@@ -19,7 +19,7 @@ import { rotatingFile } from "./rotating-file.ts";
 import { truncating } from "./truncate.ts";
 import { webhookBackend } from "./webhook-backend.ts";
 
-/** What a backend does besides delivering. */
+/** Settings common to all backends. */
 export interface BackendSettings {
   /** API version of the events. */
   readonly apiVersion: string;
@@ -35,7 +35,7 @@ export interface AuditSettings {
   readonly policyFile: string;
   readonly log:
     | (BackendSettings & {
-        /** - is standard output. */
+        /** "-" is standard output. */
         readonly path: string;
         readonly format: "json" | "legacy";
         readonly maxMegabytes: number;
@@ -55,13 +55,16 @@ export interface AuditOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Opens connections of the webhook, where they do not go straight. */
+  /** Dials the webhook; it is connected to directly if absent. */
   readonly dial?: Dial | undefined;
-  /** What the file of a setting says, read again whenever it changes; what cannot be used is told elsewhere. */
+  /**
+   * Returns a getter of a file's parsed content, reloaded when it changes. Invalid versions are reported
+   * elsewhere.
+   */
   readonly followed: <T>(setting: string, file: string, read: (text: string) => T, first: string) => () => T;
 }
 
-/** What the audit filter needs. */
+/** The parts that the audit filter uses. */
 export interface Audit {
   readonly policy: () => AuditPolicy;
   readonly sink: AuditSink;
@@ -71,8 +74,8 @@ export interface Audit {
 const defaultMegabytes = 100;
 
 /**
- * Opens policy and backends. Nothing is audited, and undefined comes back, unless there is a policy and a
- * place for its events. Throws naming the file that cannot be used.
+ * Opens the policy and the backends. Returns undefined, and audits nothing, unless there is a policy and at
+ * least one backend. Throws an error that names the file if it cannot be used.
  */
 export function openAudit(options: AuditOptions): Audit | undefined {
   const { settings, log, metrics: registry } = options;
@@ -175,7 +178,7 @@ function wrapped(
   return sinkOf(backend, { name, mode: settings.mode, lost: of.lost });
 }
 
-/** The policy of a file; one that replaces it is taken up if it can be used. */
+/** Returns the policy of the file; a changed policy takes effect if it is valid. */
 function followedPolicy({ settings, dialect, log, followed }: AuditOptions): () => AuditPolicy {
   const file = settings.policyFile;
   const text = readPolicyFile(file);

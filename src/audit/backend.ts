@@ -1,32 +1,35 @@
-// Where audit events go. A backend that must not lose an event before the request goes on answers with a
-// promise; one that gathers events stores them before the answer leaves.
+// Audit backends and sinks. A backend that must store an event before the request continues returns a
+// promise; one that buffers events stores them before the response is sent.
 import type { AuditEvent } from "./event.ts";
 
 export interface AuditBackend {
-  /** Takes events; the promise settles when they are stored, and is rejected when they are lost. */
+  /** Takes events. The promise settles once they are stored and rejects if they are lost. */
   process(events: readonly AuditEvent[]): Promise<void> | undefined;
-  /** Stores what it has gathered. */
+  /** Stores the buffered events. */
   flush?(): void;
-  /** Delivers what is still buffered and lets go of files and connections. */
+  /** Delivers the events still buffered and releases files and connections. */
   close(): Promise<void>;
 }
 
-/** How a backend is used: its failures fail requests (strict), hold them up (blocking), or neither. */
+/**
+ * Mode of a backend: its failures fail requests (blocking-strict), it delays them (blocking), or neither
+ * (batch).
+ */
 export type AuditMode = "batch" | "blocking" | "blocking-strict";
 
-/** A backend ready to be used by the audit filter. */
+/** A backend as used by the audit filter. */
 export interface AuditSink {
   /**
-   * Takes one event. A returned promise is waited for before the request goes on; it resolves to whether the
-   * event was stored by every backend that insists on it.
+   * Takes one event. The request waits for a returned promise; it resolves to whether every backend in strict
+   * mode has stored the event.
    */
   write(event: AuditEvent): Promise<boolean> | undefined;
-  /** Stores what is gathered: called before an answer leaves, so that its events are stored by then. */
+  /** Stores buffered events; called before a response is sent, so that its events are stored by then. */
   flush(): void;
   close(): Promise<void>;
 }
 
-/** Told about events that did not reach a backend. */
+/** Called with events that did not reach a backend. */
 export type LostEvents = (backend: string, count: number, error: Error) => void;
 
 export interface ModeOptions {
@@ -35,7 +38,7 @@ export interface ModeOptions {
   readonly lost: LostEvents;
 }
 
-/** A backend in its mode: only blocking-strict reports failures to the request. */
+/** Adapts a backend to its mode: only blocking-strict reports failures to the request. */
 export function sinkOf(backend: AuditBackend, { name, mode, lost }: ModeOptions): AuditSink {
   const strict = mode === "blocking-strict";
   return {
@@ -54,7 +57,7 @@ export function sinkOf(backend: AuditBackend, { name, mode, lost }: ModeOptions)
   };
 }
 
-/** Events go to every sink. */
+/** Returns a sink that passes events to every one of the sinks. */
 export function unionSink(sinks: readonly AuditSink[]): AuditSink {
   return {
     write: (event) => {

@@ -1,5 +1,5 @@
-// Buffers events and hands them on in batches, beside the requests. A full buffer loses events rather than
-// hold up requests; what is buffered when the server stops is still delivered.
+// Buffers events and delivers them in batches in the background. If the buffer is full, events are dropped
+// rather than requests delayed. Events buffered at shutdown are still delivered.
 import type { Clock } from "#base";
 import type { AuditBackend } from "./backend.ts";
 import type { AuditEvent } from "./event.ts";
@@ -9,18 +9,21 @@ export interface BatchOptions {
   readonly maxBatchSize: number;
   readonly maxWaitMilliseconds: number;
   readonly throttle?: { readonly perSecond: number; readonly burst: number } | undefined;
-  /** Whether a batch may be sent while another is still under way. */
+  /** Whether a batch may be sent while another is in flight. */
   readonly concurrent: boolean;
   readonly clock: Clock;
   readonly lost: (count: number, error: Error) => void;
 }
 
-/** Batches under way at most when they may overlap: a backend that hangs must not collect them for ever. */
+/**
+ * Maximum number of batches in flight if they may overlap, so that they do not pile up for a backend that
+ * hangs.
+ */
 const mostUnderWay = 64;
 
 export function batching(backend: AuditBackend, options: BatchOptions): AuditBackend {
   const { bufferSize, maxWaitMilliseconds, clock, lost } = options;
-  // A buffer that is full has to go, whatever a batch may hold.
+  // A full buffer must be sent, whatever the maximum batch size is.
   const maxBatchSize = Math.min(options.maxBatchSize, bufferSize);
   const most = options.concurrent ? mostUnderWay : 1;
   const buffer: AuditEvent[] = [];
@@ -95,7 +98,7 @@ export function batching(backend: AuditBackend, options: BatchOptions): AuditBac
   };
 }
 
-/** Waits until one more is allowed; an aborted signal lets everything through. */
+/** Waits for a token; an aborted signal lets every caller through. */
 function tokenBucket(
   { perSecond, burst }: { readonly perSecond: number; readonly burst: number },
   clock: Clock,

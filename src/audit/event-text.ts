@@ -1,5 +1,5 @@
-// Events as text on the wire and in the log: JSON with its fields in the order of the reference, or the old form.
-// Most texts need no escapes; what is shared between requests is written once.
+// Encodes events for the wire and the log: as JSON with the field order of the reference, or in the legacy
+// format. Strings without characters to escape take a fast path; texts shared between requests are cached.
 import type {
   Annotations,
   AuditClient,
@@ -9,19 +9,19 @@ import type {
   ResponseStatus,
 } from "./event.ts";
 
-/** One event as a JSON document of its own; `apiVersion` is the audit group's. */
+/** Returns one event as a JSON document; `apiVersion` is that of the audit group. */
 export const eventText = (event: AuditEvent, apiVersion: string): string =>
   `{"kind":"Event","apiVersion":"${apiVersion}",${fieldsText(event)}`;
 
-/** An EventList; items carry no type header. */
+/** Returns an EventList; its items have no type header. */
 export const eventListText = (events: readonly AuditEvent[], apiVersion: string): string =>
   `{"kind":"EventList","apiVersion":"${apiVersion}","metadata":{},"items":[${events.map((event) => `{${fieldsText(event)}`).join(",")}]}`;
 
-/** The fields of an event behind its type header, without the opening brace. */
+/** Returns the fields of an event after its type header, without the opening brace. */
 function fieldsText(event: AuditEvent): string {
   const { requestUri, user, impersonatedUser, object, responseStatus, requestObject, responseObject } = event;
   const uri = quoted(requestUri);
-  // Parts of a path that needs no escapes need none, either.
+  // If the path needs no escapes, its parts do not either.
   const asInPath = uri.length === requestUri.length + 2 && !requestUri.includes("%");
   return `"level":"${event.level}","auditID":${quoted(event.auditId)},"stage":"${event.stage}","requestURI":${uri},"verb":${knownQuoted(event.verb)}${
     user ? knownUserText(user) : ',"user":{}'
@@ -49,7 +49,7 @@ const objectText = (object: ObjectReference): string =>
     object.resourceVersion,
   )}${field("subresource", object.subresource)}}`;
 
-/** Of an object that is known from the path alone: it has no uid and no resource version. */
+/** For objects identified by the path alone, which have no uid and no resource version. */
 const plainObjectText = ({
   resource,
   namespace,
@@ -77,7 +77,7 @@ function annotationsText(annotations: Annotations): string {
   return text === "" ? "" : `,"annotations":{${text.slice(1)}}`;
 }
 
-/** By key. Most are so already. */
+/** Sorts by key; most annotations are sorted already. */
 function inOrder(annotations: Annotations): Annotations {
   for (let at = 1; at < annotations.length; at++)
     if (annotations[at - 1]![0] > annotations[at]![0])
@@ -89,7 +89,7 @@ const mostKnown = 1024;
 const longestKnown = 512;
 let knownTexts = new Map<string, string>();
 
-/** Verbs, keys of annotations and reasons of decisions are few. */
+/** Caches the JSON form of verbs, annotation keys and decision reasons, of which there are few. */
 function knownQuoted(text: string): string {
   let known = knownTexts.get(text);
   if (known !== undefined) return known;
@@ -102,7 +102,7 @@ function knownQuoted(text: string): string {
 
 let currentSecond = { second: Number.NaN, text: "" };
 
-/** Microseconds behind the text of the second, which is made once for all events of that second. */
+/** Formats a time with microseconds. The text of the second is shared by all events of that second. */
 function timeText(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
   if (second !== currentSecond.second)
@@ -119,7 +119,7 @@ const userText = ({ name, uid, groups, extra }: AuditUser): string =>
     ...(extra && Object.keys(extra).length > 0 && { extra }),
   });
 
-/** The text of something that requests share. */
+/** Caches the text of an object that requests share. */
 function once<T extends object>(textFor: (value: T) => string): (value: T) => string {
   const known = new WeakMap<T, string>();
   return (value) => {
@@ -137,7 +137,7 @@ const knownClientText = once(({ sourceIps, userAgent }: AuditClient) =>
   ].join(""),
 );
 
-/** One line of the log's old form. */
+/** Returns one line of the legacy log format. */
 export function legacyText(event: AuditEvent): string {
   const { user, client, impersonatedUser: as } = event;
   const quoted = (texts: readonly string[]): string => texts.map((text) => JSON.stringify(text)).join(",");

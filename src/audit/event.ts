@@ -1,4 +1,4 @@
-// An audit event: what is recorded of a request at one stage.
+// Audit events: the record of a request at one stage.
 
 export const levels = ["None", "Metadata", "Request", "RequestResponse"] as const;
 export type AuditLevel = (typeof levels)[number];
@@ -12,15 +12,15 @@ export interface AuditUser {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** Who sent a request, as the network sees it. Shared by the requests of a connection. */
+/** Network identity of the client. Shared by the requests of a connection. */
 export interface AuditClient {
   readonly sourceIps: readonly string[];
   readonly userAgent: string;
 }
 
-/** The object a request is about. Parts that are not known are empty. */
+/** The object a request refers to. Unknown parts are empty. */
 export interface ObjectReference {
-  /** Whether all of it is part of the path of the request. */
+  /** Whether all parts come from the path of the request. */
   readonly fromPath: boolean;
   readonly resource: string;
   readonly namespace: string;
@@ -32,7 +32,7 @@ export interface ObjectReference {
   readonly subresource: string;
 }
 
-/** The answer: its code, and what a Status body said. */
+/** The response: its code, and the content of a Status body. */
 export interface ResponseStatus {
   readonly status?: string | undefined;
   readonly message?: string | undefined;
@@ -61,5 +61,5 @@ export interface AuditEvent {
   readonly annotations?: Annotations | undefined;
 }
 
-/** Notes in the order in which they were made; no key twice. */
+/** Annotations in insertion order, with unique keys. */
 export type Annotations = readonly (readonly [key: string, value: string])[];

@@ -1,5 +1,6 @@
-// Events as lines of a file or of standard output. In blocking mode the lines of one turn of the event loop are
-// written together, before any of their answers leaves: a write costs more than what is in it.
+// Writes events as lines to a file or standard output. In blocking mode the lines of one turn of the event
+// loop are written together, before any of their responses is sent, because a write call costs more than its
+// content.
 import type { Clock } from "#base";
 import type { AuditBackend, AuditMode } from "./backend.ts";
 import type { AuditEvent } from "./event.ts";
@@ -12,13 +13,13 @@ export interface LogBackendOptions {
   readonly file: RotatingFile;
   readonly mode: AuditMode;
   readonly clock: Clock;
-  /** Told of gathered events that could not be written. */
+  /** Called with buffered events that could not be written. */
   readonly lost: (count: number, error: Error) => void;
 }
 
-/** More than this is not gathered before it is written. */
+/** Maximum size of the buffer; more than that is written at once. */
 const mostGathered = 64 * 1024;
-/** Events of answers that never leave, because nobody waits for them any more, are written after this time. */
+/** Delay after which events are written whose response is never sent, because its client has disconnected. */
 const unsentMilliseconds = 50;
 
 export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogBackendOptions): AuditBackend {
@@ -27,7 +28,7 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
   let gatheredBytes = 0;
   let isSoon = false;
   let cancelFlush: (() => void) | undefined;
-  // Texts are made here and not when their events come: one after the other they take a fifth less.
+  // Events are encoded here rather than on arrival: encoding them in a row takes a fifth less time.
   const flush = (): void => {
     if (gathered.length === 0) return;
     const events = gathered;
@@ -51,7 +52,7 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
     if (gatheredBytes + bytes >= mostGathered) flush();
     gathered.push(event);
     gatheredBytes += bytes;
-    // What a request is about to do is known though it ends the server.
+    // The received request must be in the log even if it crashes the server.
     if (event.stage === "RequestReceived") isSoon ||= flushSoon();
     else
       cancelFlush ??= clock.after(unsentMilliseconds, () => {
@@ -68,7 +69,10 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
       return Promise.reject(error);
     }
   };
-  /** A request that fails with its first event waits for it; a batch is not gathered once more. */
+  /**
+   * Reports whether the caller waits for the write: in blocking-strict mode the first event may fail the
+   * request, and a batch is not buffered a second time.
+   */
   const isAwaited = ({ stage }: AuditEvent): boolean =>
     mode === "batch" || (mode === "blocking-strict" && stage === "RequestReceived");
   return {
@@ -86,12 +90,12 @@ export function logBackend({ format, apiVersion, file, mode, clock, lost }: LogB
   };
 }
 
-/** What most events take, besides their bodies. */
+/** Typical size of an event without its bodies. */
 const usualBytes = 1024;
 const aboutBytes = ({ requestObject = "", responseObject = "" }: AuditEvent): number =>
   usualBytes + requestObject.length + responseObject.length;
 
-/** Lines joined to texts of a good size. */
+/** Joins lines to chunks of bounded size. */
 function* joined(lines: readonly string[]): Generator<string> {
   let text = "";
   for (const line of lines) {
@@ -104,7 +108,7 @@ function* joined(lines: readonly string[]): Generator<string> {
   yield text;
 }
 
-/** Standard output in place of a file. */
+/** A RotatingFile that writes to standard output. */
 export const standardOutput = (write: (text: string) => void): RotatingFile => ({
   write,
   close: async () => undefined,

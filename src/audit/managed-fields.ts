@@ -1,7 +1,7 @@
-// Cuts managed fields out of JSON text, of an object or of the items of a list. Everything else stays as it
-// was written, byte for byte: numbers are not read and written again.
+// Removes managed fields from the JSON text of an object or list. All other text is kept byte for byte;
+// numbers are not parsed and formatted again.
 
-/** The text without `metadata.managedFields` and `items[*].metadata.managedFields`. */
+/** Returns the text without `metadata.managedFields` and `items[*].metadata.managedFields`. */
 export function withoutManagedFields(text: string): string {
   if (!text.includes('"managedFields"')) return text;
   const cuts: [from: number, to: number][] = [];
@@ -28,7 +28,7 @@ function cutFrom(scanner: Scanner, cuts: [number, number][]): void {
     scanner.skip();
     if (key !== "managedFields") return;
     const end = scanner.at;
-    // The comma before goes with it; in front of all others, the one behind it.
+    // Cut the comma before the member as well, or for the first member the one behind it.
     const behind = scanner.comma();
     cuts.push(first ? [start, behind ?? end] : [scanner.commaBefore(start), end]);
   });
@@ -41,7 +41,10 @@ class Scanner {
     this.#text = text;
   }
 
-  /** Calls `visit` at the value of each member; it must move past the value. Skips what is no object. */
+  /**
+   * Calls `visit` at the value of each member; it must move past the value. Skips values that are not
+   * objects.
+   */
   members(visit: (key: string, start: number, first: boolean) => void): void {
     this.#space();
     if (this.#text[this.at] !== "{") return this.skip();
@@ -75,7 +78,7 @@ class Scanner {
     this.at++;
   }
 
-  /** Moves past one value of any kind. */
+  /** Moves past one value of any type. */
   skip(): void {
     this.#space();
     const first = this.#text[this.at];
@@ -97,7 +100,7 @@ class Scanner {
     }
   }
 
-  /** The position behind a comma that follows, if one does. */
+  /** Returns the position after the next comma, if one follows. */
   comma(): number | undefined {
     this.#space();
     return this.#text[this.at] === "," ? this.at + 1 : undefined;

@@ -1,4 +1,4 @@
-// What the audit system counts.
+// Metrics of the audit system.
 import type { Counter, Metrics } from "#base";
 import { type AuditLevel, levels } from "./event.ts";
 
@@ -6,7 +6,7 @@ export interface AuditMetrics {
   readonly events: Counter;
   readonly rejected: Counter;
   readonly level: Readonly<Record<AuditLevel, Counter>>;
-  /** Events that a backend lost. */
+  /** Counts events that a backend lost. */
   lost(backend: string, count: number): void;
 }
 

@@ -1,4 +1,4 @@
-// The audit policy: what is recorded of which request. The first rule that matches decides.
+// The audit policy, which selects what is recorded of a request. The first matching rule decides.
 import { readFileSync } from "node:fs";
 import { AuditPolicyFile, type AuditPolicyRule, type ConfigObject, decodeConfigObject } from "#api";
 import { type FieldError, fieldErrorsText, fileErrorText, invalidValue, notSupported, required } from "#base";
@@ -6,11 +6,11 @@ import { type Dialect, groupName } from "#dialect";
 import { dns1123SubdomainProblems, parseYaml } from "#schema";
 import { type AuditLevel, type Stage, levels, stages } from "./event.ts";
 
-/** A request as policies see it. */
+/** The attributes of a request that policies match. */
 export interface PolicyRequest {
   readonly user?: { readonly name: string; readonly groups: readonly string[] } | undefined;
   readonly verb: string;
-  /** The path of a request that is not about a resource. */
+  /** The path of a non-resource request. */
   readonly path: string;
   readonly resource?:
     | {
@@ -31,11 +31,11 @@ export interface AuditConfig {
 
 export interface AuditPolicy {
   configFor(request: PolicyRequest): AuditConfig;
-  /** Fields of the file that mean nothing. */
+  /** Warnings about unknown or duplicate fields of the file. */
   readonly warnings: readonly string[];
 }
 
-/** The text of the file; what is wrong is said in the words of kube-apiserver. */
+/** Returns the text of the file; errors are worded as in kube-apiserver. */
 export function readPolicyFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
@@ -47,7 +47,7 @@ export function readPolicyFile(file: string): string {
   }
 }
 
-/** Reads a policy. Throws every field that is wrong, in the words of kube-apiserver. */
+/** Parses a policy. Throws an error with all invalid fields, worded as in kube-apiserver. */
 export function parsePolicy(text: string, file: string, dialect: Dialect): AuditPolicy {
   const failed = (why: string, cause?: unknown): Error =>
     new Error(`loading audit policy file: ${why}: from file ${file}`, { cause });
@@ -134,7 +134,7 @@ function matchesResource(
 
 class UnknownVersion extends Error {}
 
-/** A policy need not say its kind, but its version. */
+/** Decodes a policy. The kind may be omitted, the version may not. */
 function decodePolicy(text: string, dialect: Dialect): ConfigObject<typeof AuditPolicyFile> {
   const { value, duplicate } = parseYaml(text);
   const { kind } = AuditPolicyFile.kind;

@@ -1,5 +1,5 @@
-// What is being recorded of one request: the filter makes it, whoever learns something about the request
-// adds to it, and each stage is written as an event.
+// The audit record of one request. The filter creates it, later filters and handlers add to it, and each
+// stage is written as an event.
 import type {
   AuditClient,
   AuditUser,
@@ -22,7 +22,7 @@ export interface RecordedRequest {
   readonly receivedAt: number;
 }
 
-/** Longer values of annotations are cut: an event stays small. */
+/** Maximum length of an annotation value; longer ones are truncated to keep events small. */
 const longestAnnotation = 128 * 1024;
 const mostAnnotations = 256;
 
@@ -44,12 +44,12 @@ export class AuditRecord {
     this.#object = request.object;
   }
 
-  /** Whether bodies of requests are recorded. */
+  /** Whether request bodies are recorded. */
   get wantsRequest(): boolean {
     return this.level === "Request" || this.level === "RequestResponse";
   }
 
-  /** Whether bodies of answers are recorded. */
+  /** Whether response bodies are recorded. */
   get wantsResponse(): boolean {
     return this.level === "RequestResponse";
   }
@@ -58,7 +58,7 @@ export class AuditRecord {
     return this.#config.omitStages.has(stage);
   }
 
-  /** Notes something; the first value of a key stays. */
+  /** Adds an annotation; the first value of a key is kept. */
   annotate(key: string, value: string): void {
     if (this.#annotations.length >= mostAnnotations || this.#annotations.some(([known]) => known === key))
       return;
@@ -72,7 +72,10 @@ export class AuditRecord {
     this.#impersonated = user;
   }
 
-  /** The metadata of the object that was sent completes what the path says. Events made before keep theirs. */
+  /**
+   * Completes the reference to the object with the metadata of the object that was sent. Earlier events are
+   * unaffected.
+   */
   named(metadata: {
     readonly namespace?: string | undefined;
     readonly name?: string | undefined;
@@ -91,7 +94,7 @@ export class AuditRecord {
     };
   }
 
-  /** The body as JSON; kept only at a level that records it. */
+  /** Sets the request body as JSON; recorded only if the level includes it. */
   requestObject(json: () => string): void {
     if (this.wantsRequest) this.#requestObject = this.#trimmed(json());
   }
@@ -108,7 +111,7 @@ export class AuditRecord {
     return this.#status !== undefined;
   }
 
-  /** The event of a stage, as things stand. */
+  /** Returns the event of a stage with the current state of the record. */
   event(stage: Stage, stageAt: number): AuditEvent {
     const { auditId, requestUri, verb, user, client, receivedAt } = this.#request;
     return {

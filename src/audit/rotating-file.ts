@@ -1,5 +1,5 @@
-// A log file that is put aside when it grows too large: `audit.log` becomes `audit-<time>.log` (or
-// `….log.gz`), and old ones are removed by number and age.
+// A log file that is rotated when it grows too large: `audit.log` becomes `audit-<time>.log` (or `….log.gz`),
+// and old files are removed by number and age.
 import {
   closeSync,
   fchmodSync,
@@ -19,20 +19,20 @@ import type { Clock } from "#base";
 
 export interface RotatingFileOptions {
   readonly path: string;
-  /** A file never grows beyond this. */
+  /** Maximum size of a file. */
   readonly maxBytes: number;
-  /** Old files to keep; 0 is no limit. */
+  /** Number of old files to keep; 0 is unlimited. */
   readonly maxBackups: number;
-  /** Days to keep old files, by the time in their name; 0 keeps them. */
+  /** Days to keep old files, by the time in their name; 0 keeps them indefinitely. */
   readonly maxAgeDays: number;
   readonly compress: boolean;
   readonly clock: Clock;
-  /** Told when old files cannot be compressed or removed. */
+  /** Called when old files cannot be compressed or removed. */
   readonly onError: (error: Error) => void;
 }
 
 export interface RotatingFile {
-  /** Appends text; throws when it cannot be written. */
+  /** Appends text; throws if it cannot be written. */
   write(text: string): void;
   close(): Promise<void>;
 }
@@ -40,14 +40,14 @@ export interface RotatingFile {
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 const ownerOnly = 0o600;
 const scratchBytes = 32 * 1024;
-/** In UTF-8, for each unit of a string. */
+/** Maximum size in UTF-8 of one UTF-16 code unit. */
 const mostBytesPerUnit = 3;
 
 export function rotatingFile(options: RotatingFileOptions): RotatingFile {
   const { path, maxBytes, clock } = options;
   let descriptor: number | undefined;
   let size = 0;
-  // Written before anything else happens, so that the same memory serves every text.
+  // Writes are synchronous, so one buffer serves all of them.
   const scratch = Buffer.allocUnsafeSlow(scratchBytes);
   let cleaning: Promise<void> | undefined;
   let again = false;
@@ -103,7 +103,7 @@ export function rotatingFile(options: RotatingFileOptions): RotatingFile {
 const timeText = (milliseconds: number): string =>
   new Date(milliseconds).toISOString().replace("Z", "").replaceAll(":", "-");
 
-/** `audit-2024-05-06T07-08-09.123.log`, in UTC; a name that is taken is not used again. */
+/** Returns a name such as `audit-2024-05-06T07-08-09.123.log` (UTC) that is not in use. */
 function backupName(path: string, now: number): string {
   const extension = extname(path);
   const folder = dirname(path);
@@ -119,7 +119,7 @@ interface Backup {
   readonly at: number;
 }
 
-/** The files put aside, the newest first. */
+/** Returns the rotated files, the newest first. */
 function backupsOf(path: string): Backup[] {
   const extension = extname(path);
   const start = `${basename(path, extension)}-`;
@@ -145,7 +145,7 @@ async function cleanUp(options: RotatingFileOptions): Promise<void> {
   for (const { file } of kept) if (!file.endsWith(".gz")) await compressFile(file);
 }
 
-/** Under a name of its own until it is whole. */
+/** Compresses a file under a temporary name, which is replaced once it is complete. */
 async function compressFile(file: string): Promise<void> {
   const partial = `${file}.gz.partial`;
   await pipeline(

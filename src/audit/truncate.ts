@@ -1,4 +1,4 @@
-// Events that are too large lose their bodies; those that are still too large are dropped.
+// Truncation: events that are too large lose their bodies; those that are still too large are dropped.
 import type { AuditBackend } from "./backend.ts";
 import type { AuditEvent } from "./event.ts";
 import { eventText } from "./event-text.ts";
@@ -8,7 +8,7 @@ export interface TruncateOptions {
   readonly apiVersion: string;
   /** The annotation that marks a truncated event. */
   readonly annotation: string;
-  /** Told about events that are too large even without their bodies. */
+  /** Called with the number of events that are too large even without their bodies. */
   readonly dropped: (count: number, error: Error) => void;
 }
 
@@ -43,7 +43,9 @@ export function truncating(backend: AuditBackend, options: TruncateOptions): Aud
   };
 }
 
-/** Splits a batch so that each part's events stay below the limit together; an event is never split. */
+/**
+ * Splits a batch so that the events of each part are below the size limit in total; an event is never split.
+ */
 export function splitBySize(
   events: readonly AuditEvent[],
   maxBytes: number,

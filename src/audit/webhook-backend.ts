@@ -1,4 +1,4 @@
-// Events as lists, posted to an HTTPS server.
+// Posts events as lists to an HTTPS server.
 import type { Webhook } from "#client";
 import type { AuditBackend } from "./backend.ts";
 import { eventListText } from "./event-text.ts";
@@ -7,7 +7,7 @@ import { splitBySize } from "./truncate.ts";
 export interface WebhookBackendOptions {
   readonly webhook: Webhook;
   readonly apiVersion: string;
-  /** Longer lists are posted in parts. */
+  /** Longer lists are posted in parts; unlimited if undefined. */
   readonly maxBatchBytes?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Writes down what a quota's namespace uses, against the version that was read.
+// Records the usage of a quota's namespace, conditional on the resource version that was read.
 import type { QuotaOptions } from "#admission";
 import type { ResourceQuota } from "#api";
 import { ApiError, notFound } from "#base";

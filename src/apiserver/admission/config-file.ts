@@ -1,5 +1,5 @@
-// The file of --admission-control-config-file: for each plug-in its configuration, in the file itself or in a
-// file of its own.
+// The file of --admission-control-config-file: the configuration of each plug-in, inline or in a separate
+// file.
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileErrorText } from "#base";
@@ -9,8 +9,8 @@ import { type Fields, InitializationError, checkKind, fieldsOf, itemsOf, textOf 
 
 export interface PluginConfigs {
   /**
-   * Reads the configuration of a plug-in, given as undefined where there is none. What is wrong is thrown with
-   * the plug-in.
+   * Parses the configuration of a plug-in; `parse` receives undefined if the file has none. Errors are
+   * rethrown with the plug-in's name.
    */
   read<T>(plugin: string, parse: (config: Fields | undefined) => T): T;
 }
@@ -19,7 +19,7 @@ export const noConfigs: PluginConfigs = {
   read: (plugin, parse) => initialized(plugin, () => parse(undefined)),
 };
 
-/** Reads the file; those it names are read with it. */
+/** Reads the file and the plug-in configuration files it references. */
 export function readPluginConfigs(file: string, dialect: Dialect): PluginConfigs {
   const versionsOf = (group: string, ...versions: readonly string[]): string[] =>
     versions.map((each) => `${groupName(dialect, { group, branded: true })}/${each} AdmissionConfiguration`);
@@ -50,7 +50,7 @@ export function readPluginConfigs(file: string, dialect: Dialect): PluginConfigs
   return { read: (plugin, parse) => initialized(plugin, () => parse(known.get(plugin))) };
 }
 
-/** Complaints name the plug-in, in the words of kube-apiserver. */
+/** Wraps errors with the plug-in's name, worded as kube-apiserver does. */
 function initialized<T>(plugin: string, parse: () => T): T {
   try {
     return parse();

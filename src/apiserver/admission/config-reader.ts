@@ -1,9 +1,9 @@
-// Reading parts of configuration files by hand: every complaint names the field.
+// Helpers that read values of parsed configuration files; every error names the field.
 import { type FieldError, fieldErrorsText } from "#base";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Something in a configuration file is wrong. */
+/** An invalid value in a configuration file. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -11,7 +11,7 @@ export class ConfigError extends Error {
 export const wrong = (path: string, why: string): ConfigError =>
   new ConfigError(path === "" ? why : `${path}: ${why}`);
 
-/** Throws all that is wrong with values that could be read. */
+/** Throws one ConfigError for all of the validation errors, if there are any. */
 export function throwErrors(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw new ConfigError(fieldErrorsText(errors));
 }
@@ -49,10 +49,10 @@ export function boolOf(value: unknown, path: string, otherwise = false): boolean
   return value;
 }
 
-/** Found when a plug-in is put to work, later than what its file alone shows. */
+/** An error found when a plug-in is initialized, after its configuration file was decoded successfully. */
 export class InitializationError extends Error {}
 
-/** Throws unless the object says one of the kinds, each as `group/version kind`. */
+/** Throws unless the object's type is one of the known kinds, each written as `group/version kind`. */
 export function checkKind(value: Fields, known: readonly string[], text = JSON.stringify(value)): void {
   const [apiVersion, kind] = [textOf(value["apiVersion"], "apiVersion"), textOf(value["kind"], "kind")];
   if (kind === "") throw wrong("", `Object 'Kind' is missing in '${text}'`);
@@ -64,7 +64,7 @@ export function checkKind(value: Fields, known: readonly string[], text = JSON.s
     );
 }
 
-/** Throws where fields are there that nobody knows, for the files in which that is an error. */
+/** Throws if the object has unknown fields, for files that are decoded strictly. */
 export function checkKnown(value: Fields, known: readonly string[], path = ""): void {
   const unknown = Object.keys(value).filter((field) => !known.includes(field));
   if (unknown.length > 0)

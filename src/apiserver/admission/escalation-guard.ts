@@ -1,5 +1,5 @@
-// Nobody grants through roles and bindings what they do not hold. It runs among the admission plug-ins, and
-// nothing turns it off.
+// Prevents privilege escalation: users cannot grant permissions through roles and bindings that they do not
+// hold. Runs among the admission plug-ins and cannot be disabled.
 import type { ClusterRole, Role, RoleBinding } from "#api";
 import { type AdmissionPlugin, typed } from "#admission";
 import { type EscalationOptions, checkBinding, checkRole, onlyOwnershipChanged } from "#authz";

@@ -1,4 +1,4 @@
-// NamespaceLifecycle over the cached namespaces.
+// The NamespaceLifecycle plug-in, reading namespaces from the cache.
 import { type AdmissionPlugin, type NamespaceState, namespaceLifecycle } from "#admission";
 import type { Namespace } from "#api";
 import type { Dialect } from "#dialect";

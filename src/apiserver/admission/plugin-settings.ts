@@ -1,4 +1,4 @@
-// What the configuration of each plug-in says.
+// Parses the configuration of each admission plug-in.
 import type { EventLimit, LimitedResource, PodSecurityExemptions, SecurityPolicy } from "#admission";
 import type { Toleration } from "#api";
 import {
@@ -97,7 +97,7 @@ export function imagePolicy(config: Fields | undefined): ImagePolicySettings {
   };
 }
 
-/** Node selectors by namespace; the cluster's own is used where a namespace says nothing. */
+/** Node selectors by namespace; the cluster default applies to namespaces that are not listed. */
 export interface NodeSelectorSettings {
   readonly clusterDefault: string;
   readonly byNamespace: ReadonlyMap<string, string>;
@@ -230,7 +230,7 @@ export const limitedResources =
     });
   };
 
-/** The credentials that admission webhooks are asked with; empty where none are given. */
+/** Returns the path of the client config used to call admission webhooks; empty if none is configured. */
 export const webhookCredentials =
   (dialect: Dialect) =>
   (config: Fields | undefined): string => {

@@ -1,4 +1,4 @@
-// The admission plug-ins that run, in their order, over the server's own caches.
+// The enabled admission plug-ins in their order of execution, reading from the server's caches.
 import {
   type AdmissionPlugin,
   type OwnerOptions,
@@ -177,8 +177,8 @@ function imagePolicyPlugin(
 }
 
 /**
- * Those that run by default and were not turned off, and those that were asked for; the order of names is of
- * no account.
+ * Returns the plug-ins that are on by default and not disabled, and those that are enabled explicitly. The
+ * order of names in the flags does not matter.
  */
 export const chosen = (
   plugins: readonly AdmissionPlugin[],
@@ -190,7 +190,7 @@ export const chosen = (
       : !asked.disableAdmissionPlugins.includes(name),
   );
 
-/** What a kind is called in paths, in every version that has it. */
+/** Returns the resource of a kind, in every version that serves the kind. */
 function resourcesOf(
   all: readonly Resource[],
   apiVersion: string,

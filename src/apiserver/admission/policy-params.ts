@@ -1,4 +1,4 @@
-// The parameters of admission policies: where they are found, and who may refer to them.
+// Parameters of admission policies: their lookup, and the check of who may refer to them.
 
 import { type AdmissionAttributes, type AdmissionPlugin, type FindParams, typed } from "#admission";
 import type { ParamKind, ParamRef, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from "#api";
@@ -9,7 +9,7 @@ import type { Endpoint } from "#registry";
 import { isDeepStrictEqual } from "node:util";
 import { mastersGroup } from "#authn";
 
-/** `group/version`, or a version alone for the core group. */
+/** Splits `group/version`; the core group is a version alone. */
 function splitVersion(apiVersion: string): { readonly group: string; readonly version: string } {
   const cut = apiVersion.indexOf("/");
   return { group: apiVersion.slice(0, Math.max(cut, 0)), version: apiVersion.slice(cut + 1) };
@@ -21,7 +21,7 @@ function endpointFor(catalog: Catalog, { apiVersion = "", kind }: ParamKind): En
   return [...endpoints].find((endpoint) => endpoint.kind === kind);
 }
 
-/** Tells whether objects of a kind can be parameters at all. */
+/** Reports whether objects of a kind can be used as parameters. */
 export const paramKinds =
   (catalog: () => Catalog) =>
   (kind: ParamKind): boolean =>
@@ -29,7 +29,10 @@ export const paramKinds =
 
 type Found = Awaited<ReturnType<FindParams>>;
 
-/** Finds parameters. Those of later releases may be selected by labels, and say what it means that there are none. */
+/**
+ * Finds parameters. In policies of later releases a selector may choose them, and parameterNotFoundAction
+ * says what happens if none are found.
+ */
 export function paramsFinder(catalog: () => Catalog): FindParams {
   return async (paramKind, ref, requestNamespace) => {
     const endpoint = endpointFor(catalog(), paramKind);
@@ -81,7 +84,7 @@ async function selected(
   return items.map((item) => fromHub(resource.objectOf(item)) as unknown as Record<string, unknown>);
 }
 
-/** Who makes a policy or a binding must be able to read the parameters that it refers to. */
+/** Requires that users who create or update a policy or binding may read the parameters it refers to. */
 export function policyParamsGuard(
   authorizer: Authorizer,
   catalog: () => Catalog,

@@ -1,4 +1,4 @@
-// The kinds that policies are checked against, and the status that says what was found.
+// Type checking of the expressions in admission policies, and the policy status that reports its findings.
 
 import {
   type AdmissionPlugin,
@@ -17,7 +17,10 @@ import { type ApiObject, type Endpoint, type ServerObjects, update } from "#regi
 import { type SchemaObject, collectDefinitions, schemaName, schemaReference } from "#schema";
 import { type PostStartHook, postStartHook } from "../bootstrap/post-start-hook.ts";
 
-/** Keeps the status of every policy: what the types of its expressions show, and of which generation. */
+/**
+ * Keeps the status of every policy up to date: the warnings of the type checker and the generation they are
+ * for.
+ */
 export function policyTypeChecks(
   server: ServerObjects,
   plugins: readonly AdmissionPlugin[],
@@ -45,7 +48,7 @@ function typeChecks(server: ServerObjects, catalog: Catalog, release: number): P
       const known = knownKinds(catalog, server.dialect);
       for (const policy of await policies.list()) {
         if ((policy.status.observedGeneration ?? 0) >= (policy.metadata.generation ?? 0)) continue;
-        // One that cannot be written does not keep the others waiting, nor the server.
+        // A failed write delays neither the other policies nor the start of the server.
         await writeWarnings(server, policy, typeWarnings(policy, known, expressions)).catch(told);
       }
     },
@@ -63,7 +66,7 @@ async function writeWarnings(
   const typeChecking = warnings.length === 0 ? {} : { expressionWarnings: [...warnings] };
   const transform = (old: ApiObject | undefined): ApiObject => {
     const current = old as ApiObject & ValidatingAdmissionPolicy;
-    // One that was changed meanwhile is looked at again.
+    // If the policy has changed in the meantime, its new generation is checked by a later run.
     if (current.metadata.generation === generation)
       current.status = { ...current.status, observedGeneration: generation, typeChecking };
     return current;
@@ -74,10 +77,10 @@ async function writeWarnings(
   });
 }
 
-/** Groups whose kinds the reference's type checker has no schemas of. */
+/** Groups for which the reference's type checker has no schemas. */
 const unknownGroups = new Set(["apiextensions", "apiregistration"]);
 
-/** What is served, by resource; types of built-in kinds only, as in release 1.27. */
+/** Returns the served kinds by resource; types are known for built-in kinds only, as in release 1.27. */
 export function knownKinds(catalog: Catalog, dialect: Dialect): KnownKinds {
   const made = new Map<Endpoint, CelType | undefined>();
   return {
@@ -113,7 +116,10 @@ function typeOfKind({ schema }: Endpoint, dialect: Dialect): CelType | undefined
   return typeOfSchema(described(whole, byReference), "object", true)?.type;
 }
 
-/** A published schema without references. Those wrapped to say more beside them stand for what they refer to. */
+/**
+ * Returns a published schema with its references resolved. A reference wrapped in allOf, which allows a
+ * description or default next to it, is replaced by its target.
+ */
 function described(schema: SchemaObject, byReference: (reference: string) => SchemaObject): SchemaLike {
   const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
   const { type, format, properties, additionalProperties, items } =

@@ -1,11 +1,14 @@
-// The credentials that admission webhooks are asked with, from a client-config file whose users are named by
-// the server they are for: `host`, `host:port`, `*.domain` or `*`.
+// Credentials for calls to admission webhooks, from a client-config file whose users are named after the
+// servers they are for: `host`, `host:port`, `*.domain` or `*`.
 import type { WebhookCredentials } from "#admission";
 import { type ClientConfig, type UserEntry, connectionOf, readClientConfig } from "#client";
 
 const usualPort = 443;
 
-/** Throws naming the file when it cannot be used. */
+/**
+ * Returns the lookup of credentials by webhook host and port. Throws an error naming the file if it cannot be
+ * used.
+ */
 export function webhookCredentialsFrom(file: string): (host: string, port: number) => WebhookCredentials {
   const config = readClientConfig(file);
   return (host, port) => {
@@ -28,7 +31,7 @@ function userFor(config: ClientConfig, target: string): UserEntry | undefined {
   return current ? named(current) : undefined;
 }
 
-/** Files are read again every time, so that rotated credentials are taken up. */
+/** Credential files are read again for every call, so that rotated credentials take effect. */
 function credentialsOf(user: UserEntry): WebhookCredentials {
   const connection = connectionOf({
     apiVersion: "v1",

@@ -1,4 +1,4 @@
-// The plug-ins that users configure, over the server's own caches: admission webhooks and policies.
+// The dynamic admission plug-ins, reading from the server's caches: admission webhooks and policies.
 
 import {
   type AdmissionPlugin,
@@ -34,12 +34,12 @@ export interface AskingOptions {
   readonly exchanged: (exchange: WebhookExchange) => void;
   readonly log: Log;
   readonly enabled: (gate: string) => boolean;
-  /** What is served; asked when a request comes, not before. */
+  /** The served resources; called for each request rather than at construction. */
   readonly catalog: () => Catalog;
   readonly configs: PluginConfigs;
-  /** The minor release whose functions expressions have. */
+  /** The minor release that determines which functions are available in expressions. */
   readonly expressionRelease: number;
-  /** Connections to URLs go as to the control plane, those to services as to the cluster. */
+  /** Calls to webhook URLs use the control plane's egress, calls to services the cluster's. */
   readonly egress: { readonly controlplane?: Dial; readonly cluster?: Dial };
 }
 
@@ -47,7 +47,7 @@ export interface AskingPlugins {
   readonly mutating: AdmissionPlugin;
   readonly validating: AdmissionPlugin;
   readonly podSecurityObserver: PodSecurityObserver;
-  /** Policies and what guards them; nothing without their gate. */
+  /** The policy plug-in and the guard of its parameters; empty if the feature gate is off. */
   readonly policies: readonly AdmissionPlugin[];
 }
 
@@ -120,12 +120,12 @@ export function askingPlugins(server: ServerObjects, options: AskingOptions): As
   };
 }
 
-/** Whether policies are those of later releases. */
+/** Reports whether policies are served as in a release after 1.27. */
 const hasLaterPolicies = ({
   validatingAdmissionPolicies: { resource },
 }: ServerObjects["resources"]): boolean => resource.strategy.hub !== ValidatingAdmissionPolicy;
 
-/** Answers what expressions ask of the authorizer. */
+/** Evaluates the authorizer checks of CEL expressions. */
 export function decisionsFor(authorizer: Authorizer, user: UserInfo): Decide {
   return async (query): Promise<AuthorizationDecision> => {
     const decision = await authorizer.decide({

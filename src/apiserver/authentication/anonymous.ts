@@ -1,11 +1,11 @@
-// Whether requests without a credential are let in.
+// Determines whether requests without credentials are accepted.
 import type { AnonymousRule, Credentials } from "#authn";
 
-/** As in kube-apiserver, they are not where every request is allowed. */
+/** As in kube-apiserver, anonymous requests are rejected in the mode AlwaysAllow. */
 export const allowsAnonymous = (asked: boolean, modes: readonly string[]): boolean =>
   asked && !modes.includes("AlwaysAllow");
 
-/** Follows a rule that may change; without one, what the flag says. */
+/** Follows a rule that may change at runtime; without a rule the flag decides. */
 export const anonymousBy =
   (rule: () => AnonymousRule | undefined, flag: boolean, modes: readonly string[]) =>
   ({ path = "" }: Credentials): boolean => {

@@ -1,5 +1,4 @@
-// Who is asking: every method of authentication that the settings turn on, in the order in which they are
-// asked.
+// Authentication: every method that the settings turn on, in the order in which they are tried.
 import { readFileSync } from "node:fs";
 import type { Secret } from "#api";
 import {
@@ -50,27 +49,30 @@ import { type OneTimeLogin, oneTimeLogin } from "../ui/one-time-login.ts";
 
 export interface Authentication {
   readonly authenticator: Authenticator;
-  /** The methods that know bearer tokens, for reviews of tokens. */
+  /** The methods that authenticate bearer tokens, for token reviews. */
   readonly tokens: readonly TokenMethod[];
-  /** Names of this API: tokens must be meant for one of them. */
+  /** Audience identifiers of this API; tokens must be issued for one of them. */
   readonly audiences: readonly string[];
   readonly objects: TokenObjects;
-  /** What signs tokens, and what verifies them; no key, no tokens. */
+  /** Issuer of service account tokens. Without a signing key no tokens are issued. */
   readonly issuer: string;
   readonly signing: TokenKey | undefined;
   readonly verifying: readonly TokenKey[];
-  /** Absent when the page hands out no one-time links. */
+  /** Absent if one-time login links for the web page are disabled. */
   readonly login: OneTimeLogin | undefined;
 }
 
 export interface AuthenticationObservers {
   readonly metrics: Metrics;
   readonly reloads: Reloads;
-  /** Whether the use of tokens that are kept in secrets is noted. */
+  /** Whether the last use of tokens stored in secrets is recorded. */
   readonly tracksTokens: boolean;
 }
 
-/** Authorities and tokens are read again when their files change, until the signal. */
+/**
+ * Builds the authenticators. Certificate authorities and tokens are reloaded when their files change, until
+ * the signal is aborted.
+ */
 export function authenticationFor(
   server: ServerObjects,
   settings: ApiserverSettings,
@@ -209,7 +211,7 @@ const tokenObjects = ({ resources }: ServerObjects): TokenObjects => ({
   secret: (namespace, name) => resources.secrets.get(`${namespace}/${name}`),
 });
 
-/** Old tokens that are never used can be cleaned up; so their use is noted on the secret, by day. */
+/** Records on the secret the day a token was last used, so that unused legacy tokens can be cleaned up. */
 async function recordTokenUse(
   server: ServerObjects,
   namespace: string,
@@ -233,12 +235,17 @@ async function recordTokenUse(
   }
 }
 
-/** Identities found by asking others are kept this long whatever the methods themselves keep. */
+/** Lifetime of identities from remote methods in the shared cache, regardless of the methods' own caches. */
 const keptMilliseconds = 10_000;
-/** Requests with the same token share a question to the webhook, which is given up then whichever asked. */
+/**
+ * Deadline of a webhook lookup. Requests with the same token share one lookup, whichever of them started it.
+ */
 const sharedLookupMilliseconds = 30_000;
 
-/** Bootstrap tokens, the identity provider and the token webhook, in the order in which they are asked. */
+/**
+ * Returns bootstrap tokens, the identity provider and the token webhook, in the order in which they are
+ * tried.
+ */
 function remoteTokens(
   server: ServerObjects,
   settings: ApiserverSettings,

@@ -1,4 +1,4 @@
-// What the file of --authentication-config asks for, followed while the server runs.
+// The authentication methods of the file --authentication-config, reloaded while the server runs.
 import { readFileSync } from "node:fs";
 import {
   type AnonymousRule,
@@ -19,17 +19,17 @@ import type { Reloads } from "../serving/reloads.ts";
 export interface ConfiguredOptions {
   readonly dialect: Dialect;
   readonly clock: Clock;
-  /** Issuers of service account tokens; no other issuer may be called like one. */
+  /** Issuers of service account tokens; no other issuer may use the same URL. */
   readonly reserved: readonly string[];
   readonly networks: { readonly controlplane?: Dial | undefined; readonly cluster?: Dial | undefined };
-  /** How long identities are kept. */
+  /** How long authenticated identities are cached. */
   readonly keptMilliseconds: number;
   readonly observer: TokenObserver;
   readonly reloads: Reloads;
 }
 
 export interface ConfiguredAuthentication extends TokenMethod {
-  /** Undefined where the file says nothing of it. */
+  /** Undefined if the file does not configure anonymous authentication. */
   anonymous(): AnonymousRule | undefined;
 }
 
@@ -48,7 +48,8 @@ export function configuredAuthentication(file: string, options: ConfiguredOption
         fetch: documentFetcher(issuer.ca, dialOf(issuer, options.networks)),
       })),
     );
-    // A new version of the file starts with nothing kept: rules that are gone must not live on.
+    // Every version of the file starts with an empty cache, so that identities of removed rules are not
+    // reused.
     const kept = { clock, successMilliseconds: keptMilliseconds, failureMilliseconds: 0, observer };
     return { anonymous, tokens: cachedTokens(method, kept) };
   };

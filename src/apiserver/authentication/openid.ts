@@ -1,4 +1,4 @@
-// The two documents by which others verify tokens of service accounts.
+// The two OpenID discovery documents with which other parties verify service account tokens.
 import { type TokenKey, openIdDocuments, openIdMediaTypes, openIdPaths } from "#authn";
 import { methodNotAllowed } from "#base";
 import { type PathHandler, checkRoute } from "#endpoints";
@@ -13,7 +13,7 @@ export interface OpenIdOptions {
 
 const cacheSeconds = 3600;
 
-/** The documents of the issuer; nothing when it cannot have any, of which `onError` hears. */
+/** Serves the issuer's documents. If they cannot be built, reports that to `onError` and serves nothing. */
 export function openIdHandler({
   issuer,
   verifying,

@@ -1,4 +1,4 @@
-// Who may do what: the authorizers in the order the operator gave.
+// Authorization: the authorizers in the order configured by the operator.
 import { readFileSync } from "node:fs";
 import type { ServerObjects } from "#registry";
 import {
@@ -30,20 +30,20 @@ import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface Authorizers {
   readonly authorizer: Authorizer;
-  /** Knows the rules that users hold, whichever modes decide. */
+  /** Evaluates RBAC rules, whichever authorization modes are enabled. */
   readonly rbac: RbacAuthorizer;
   readonly explainer: AccessExplainer;
 }
 
-/** How webhooks are reached, and until when. */
+/** How webhooks are reached, and when their connections are closed. */
 export interface OutsideOptions {
   readonly dial: Dial | undefined;
-  /** How what is inside the cluster is reached; straight where absent. */
+  /** Dials servers inside the cluster; they are reached directly if absent. */
   readonly cluster: Dial | undefined;
   readonly signal: AbortSignal;
 }
 
-/** `enabled` tells which feature gates are on. */
+/** Builds the authorizers; `enabled` reports whether a feature gate is on. */
 export function authorizersFor(
   server: ServerObjects,
   settings: ApiserverSettings,

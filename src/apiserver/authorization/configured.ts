@@ -15,21 +15,21 @@ import type { Reloads } from "../serving/reloads.ts";
 import type { OutsideOptions } from "./authorizers.ts";
 import { readAuthorizers } from "./modes.ts";
 
-/** How long the connections of a version that was replaced stay open, for questions that are on their way. */
+/** How long webhook connections of a replaced configuration stay open for requests in flight. */
 const lingerMilliseconds = 60_000;
 
 export interface ConfiguredOptions {
   readonly settings: ApiserverSettings;
   readonly outside: OutsideOptions;
   readonly reloads: Reloads;
-  /** Makes an authorizer of a mode that is no webhook. */
+  /** Creates the authorizer of a mode other than Webhook. */
   readonly make: (mode: string) => Authorizer;
 }
 
-/** Authorizers that are asked in order, as one and one by one. */
+/** A chain of authorizers, as one authorizer and individually. */
 export interface ChainedAuthorizers {
   readonly authorizer: Authorizer;
-  /** As they are now. */
+  /** Returns the authorizers of the current configuration. */
   readonly authorizers: () => readonly NamedAuthorizer[];
 }
 
@@ -37,7 +37,7 @@ export function configuredAuthorizer(server: ServerObjects, options: ConfiguredO
   const { settings, outside, reloads, make } = options;
   const { clock, dialect } = server;
   const file = settings.authorizationConfig;
-  /** Authorizers other than webhooks live as long as the server. */
+  /** Authorizers other than webhooks; created once and kept as long as the server runs. */
   let lasting: ReadonlyMap<string, Authorizer> | undefined;
   let open: readonly Webhook[] = [];
   outside.signal.addEventListener("abort", () => open.forEach((each) => each.close()), { once: true });
@@ -80,7 +80,10 @@ export function configuredAuthorizer(server: ServerObjects, options: ConfiguredO
   };
 }
 
-/** What a server was started with stays: others rely on it, such as who may come without a credential. */
+/**
+ * Requires the authorizer types of the initial configuration: other components depend on them, for example
+ * whether anonymous requests are accepted.
+ */
 function checkTypes(types: readonly string[], lasting: ReadonlyMap<string, Authorizer>): void {
   const fresh = types.find((type) => !lasting.has(type));
   if (fresh !== undefined)

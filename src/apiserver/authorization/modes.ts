@@ -1,4 +1,4 @@
-// The modes that decide who may do what: those of --authorization-mode, or of the file that takes its place.
+// The authorization modes: those of --authorization-mode, or of the configuration file that replaces it.
 import { readFileSync } from "node:fs";
 import { type ConfiguredAuthorizer, parseAuthorizationConfig } from "#authz";
 import type { Dialect } from "#dialect";
@@ -10,7 +10,7 @@ type ModeSettings = Pick<
   "authorizationMode" | "authorizationConfig" | "authorizationPolicyFile"
 >;
 
-/** Reads the text of --authorization-config. Throws naming the file and what is wrong. */
+/** Parses the text of --authorization-config. Throws an error that names the file and what is invalid. */
 export function readAuthorizers(
   text: string,
   { authorizationConfig: file, authorizationPolicyFile: policyFile }: ModeSettings,

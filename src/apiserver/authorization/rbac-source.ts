@@ -1,4 +1,4 @@
-// Roles and bindings as the RBAC authorizer reads them: from the caches.
+// Provides roles and bindings from the caches to the RBAC authorizer.
 import type { RbacSource } from "#authz";
 import type { Resources } from "#registry";
 
@@ -10,8 +10,8 @@ export function rbacSource({
 }: Pick<Resources, "clusterRoles" | "roles" | "clusterRoleBindings" | "roleBindings">): RbacSource {
   const handles = [clusterRoles, roles, clusterRoleBindings, roleBindings];
   return {
-    // Counts only grow, so that their sum differs whenever one of them does. Revisions would not do: a store
-    // that was set back gives them again.
+    // Change counts only increase, so their sum differs whenever one of them does. Revisions are not usable:
+    // a store that was restored to an earlier state issues the same revisions again.
     version: () => handles.reduce((sum, { resource }) => sum + resource.source.changeCount(), 0),
     clusterRole: (name) => clusterRoles.getCached(name),
     role: (namespace, name) => roles.getCached(`${namespace}/${name}`),

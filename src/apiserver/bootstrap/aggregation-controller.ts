@@ -1,4 +1,4 @@
-// Aggregation as part of this server: the controller of API services, with what it needs.
+// The controller of API services (aggregation), wired to this server.
 import { readFileSync, statSync } from "node:fs";
 import { APIService } from "#api";
 import type { Catalog } from "#endpoints";
@@ -53,7 +53,7 @@ export function aggregationController(
   });
 }
 
-/** Versions that definitions add to what the server has. */
+/** Returns the group versions that custom resource definitions add to the built-in ones. */
 function defined(definitions: DefinitionController, builtIn: Catalog): LocalVersion[] {
   const found = new Map<string, LocalVersion>();
   for (const { group, version } of definitions.served())
@@ -62,7 +62,7 @@ function defined(definitions: DefinitionController, builtIn: Catalog): LocalVers
   return [...found.values()];
 }
 
-/** Read again when the files change. */
+/** Returns the client certificate and key, read again when the files change. */
 function clientPair(certificate: string, key: string): ClientPair {
   let known:
     | { readonly time: string; readonly pair: { readonly cert: string; readonly key: string } }

@@ -1,6 +1,6 @@
-// How this server recognizes clients, told to the servers beside it: a config map with the authorities of
-// client certificates and the headers of trusted proxies. Servers that share a store add to one another's
-// words; what has expired is left out.
+// Publishes to extension API servers how this server authenticates clients: a config map with the certificate
+// authorities of clients and the headers of trusted proxies. Servers that share a store merge their data;
+// expired certificates are dropped.
 import type { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
@@ -22,11 +22,11 @@ type TrustSettings = Pick<
 
 type Data = Readonly<Record<string, string>>;
 
-/** What one server has to say. */
+/** The authentication data of one server. */
 export interface Trust {
   readonly clientAuthorities: string;
   readonly proxyAuthorities: string;
-  /** By the key they are told under. */
+  /** Request-header settings by their key in the config map. */
   readonly proxyWords: Readonly<Record<(typeof wordKeys)[number], readonly string[]>>;
 }
 
@@ -41,7 +41,7 @@ const proxyKey = "requestheader-client-ca-file";
 const everyMilliseconds = 10_000;
 const graceMilliseconds = 5 * 60_000;
 
-/** Looks after the config map. */
+/** Reconciles the config map. */
 export function clusterAuthenticationInfo(server: ServerObjects, settings: TrustSettings): PostStartHook {
   const { names, data } = server.dialect;
   const resource = server.resources.configMaps.resource;
@@ -61,7 +61,7 @@ export function clusterAuthenticationInfo(server: ServerObjects, settings: Trust
   });
 }
 
-/** The data with a server's own words added. */
+/** Merges a server's own data into the stored data. */
 export function combinedTrust(told: Data, trust: Trust, now: number): Data {
   const clients = authorities([told[clientKey] ?? "", trust.clientAuthorities], now);
   const proxies = authorities([told[proxyKey] ?? "", trust.proxyAuthorities], now);
@@ -112,7 +112,7 @@ async function tell(server: ServerObjects, trust: Trust, now: number): Promise<v
   });
 }
 
-/** The certificates of all texts, each once, without those that are over. */
+/** Returns the certificates of all texts without duplicates and without those that have expired. */
 function authorities(texts: readonly string[], now: number): string {
   const found = new Map<string, X509Certificate>();
   for (const text of texts.filter(Boolean))

@@ -1,4 +1,4 @@
-// Custom resources as part of this server: the controller of definitions, with what it needs.
+// The controller of custom resource definitions, wired to this server.
 import { type WebhookExchange, webhookTransport } from "#admission";
 import { CustomResourceDefinition } from "#api";
 import type { Metrics } from "#base";

@@ -1,5 +1,5 @@
-// The flow schemas and priority levels every cluster begins with. Those that must be are put right again;
-// those that are merely suggested only while nobody has made them their own.
+// The default flow schemas and priority levels of a cluster. Mandatory ones are always restored; suggested
+// ones only as long as no user has taken them over.
 import { isDeepStrictEqual } from "node:util";
 import type { FlowSchema, PriorityLevelConfiguration } from "#api";
 import { ApiError, deepCopy, selectEverything } from "#base";
@@ -136,7 +136,7 @@ export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, 
 const bothKinds = ({ resources }: ServerObjects) =>
   [resources.flowSchemas, resources.priorityLevels] as const;
 
-/** Puts all of them in place. */
+/** Maintains the mandatory and suggested objects. */
 export function flowControlProducer(server: ServerObjects): PostStartHook {
   return postStartHook({
     name: "poststarthook/priority-and-fairness-config-producer",
@@ -147,7 +147,7 @@ export function flowControlProducer(server: ServerObjects): PostStartHook {
   });
 }
 
-/** Says of each flow schema whether its level is there, as soon as either changes. */
+/** Maintains the Dangling condition of each flow schema, which reports whether its priority level exists. */
 export function flowControlConsumer(server: ServerObjects): PostStartHook {
   return postStartHook({
     name: "poststarthook/priority-and-fairness-config-consumer",
@@ -161,7 +161,7 @@ export function flowControlConsumer(server: ServerObjects): PostStartHook {
   });
 }
 
-/** Puts the objects into effect, as soon as they change. */
+/** Applies the flow control configuration whenever its objects change. */
 export function flowControlFilter(server: ServerObjects, flowControl: FlowControl): PostStartHook {
   const { priorityLevels, flowSchemas } = server.resources;
   const named = <S>(object: {
@@ -203,7 +203,9 @@ async function mendAll(server: ServerObjects): Promise<void> {
   }
 }
 
-/** Removes objects that are marked as the server's own, but that this release does not make (any more). */
+/**
+ * Removes objects that are marked as managed by the server but are not among the defaults of this release.
+ */
 async function removeUnknown(
   server: ServerObjects,
   resource: Resource,
@@ -216,7 +218,7 @@ async function removeUnknown(
     const { metadata } = resource.objectOf(cached);
     if (metadata.annotations?.[annotation] !== "true") continue;
     const preconditions = { uid: metadata.uid!, resourceVersion: metadata.resourceVersion! };
-    // An object that changed meanwhile is looked at again in a minute.
+    // An object that changed in the meantime is checked again a minute later.
     await remove(request, metadata.name!, { preconditions }).catch(unlessGoneOrChanged);
   }
 }
@@ -258,7 +260,7 @@ async function markDangling(server: ServerObjects): Promise<void> {
     } as unknown as ApiObject;
     const transform = (old: ApiObject | undefined): Promise<ApiObject> =>
       applyObject(request, old, finding, { name: metadata.name!, force: true });
-    // Whoever deleted it meanwhile is right.
+    // A flow schema that was deleted in the meantime needs no condition.
     await update(request, metadata.name!, { transform, tracked: true }).catch(unlessGone);
   };
   await Promise.all(items.map(mark));
@@ -273,8 +275,8 @@ const manager = "api-priority-and-fairness-config-producer-v1";
 type FlowObject = ApiObject & { spec: unknown };
 
 /**
- * The annotation says whose a suggested object is: with "true", or without it and unchanged since it was
- * made, ours.
+ * The annotation says who maintains a suggested object: the server if it is "true", or if it is missing and
+ * the object is unchanged since its creation.
  */
 async function mend(
   server: ServerObjects,

@@ -1,5 +1,5 @@
-// Each server has a lease in the system namespace: whoever wants to know which servers are alive looks there.
-// The leases of servers that are gone are collected by those that are not.
+// Every server holds a lease in the system namespace, from which clients can see which servers are alive.
+// Expired leases are garbage collected by the servers that are still running.
 import { createHash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Lease } from "#api";
@@ -50,7 +50,7 @@ export function identityLease(server: ServerObjects): PostStartHook {
   });
 }
 
-/** The same for a server as long as it stays on its machine. */
+/** Derives a name that is stable for a server as long as it stays on the same host. */
 export function serverName(host: string, program: string): string {
   const counted = (text: string): Buffer => {
     const bytes = Buffer.from(text);
@@ -67,7 +67,7 @@ function base32(bytes: Uint8Array): string {
     .join("");
 }
 
-/** Takes away leases of servers that nobody has renewed in time. */
+/** Deletes server leases that have expired. */
 export function identityLeaseCollector(server: ServerObjects): PostStartHook {
   const { dialect, onError } = server;
   const { names, data, cli } = dialect;
@@ -82,7 +82,7 @@ export function identityLeaseCollector(server: ServerObjects): PostStartHook {
     for (const cached of items) {
       const { metadata, spec } = resource.objectOf(cached) as ApiObject & Lease;
       if (!isOver(spec, server.clock.now())) continue;
-      // Renewed or collected meanwhile is as well.
+      // A lease that was renewed or deleted in the meantime is left alone.
       const preconditions = { resourceVersion: String(cached.revision) };
       await remove(server.writer.request(resource.endpoints[0]!, data.systemNamespace), metadata.name!, {
         preconditions,

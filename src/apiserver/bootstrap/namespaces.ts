@@ -1,12 +1,11 @@
-// What a new cluster has before anybody asks: its namespaces, its roles, and the name of its dialect in the
-// store.
+// Initial content of a new cluster: its namespaces, and the name of its dialect in the store.
 import type { ConfigMap } from "#api";
 import type { Dialect } from "#dialect";
 import { type ServerObjects, remove, update } from "#registry";
 import type { Store } from "#store";
 import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
 
-/** Creates a namespace unless it is there. */
+/** Creates a namespace unless it exists. */
 export async function ensureNamespace(server: ServerObjects, name: string): Promise<void> {
   const resource = server.resources.namespaces.resource;
   if (await resource.source.get(name, { at: "any" })) return;
@@ -17,7 +16,7 @@ export async function ensureNamespace(server: ServerObjects, name: string): Prom
   });
 }
 
-/** The namespaces that every cluster has for itself. */
+/** Maintains the system namespaces. */
 export function systemNamespaces(server: ServerObjects): PostStartHook {
   const { systemNamespace, publicNamespace, nodeLeaseNamespace } = server.dialect.data;
   return postStartHook({
@@ -35,8 +34,8 @@ export function systemNamespaces(server: ServerObjects): PostStartHook {
 }
 
 /**
- * Says since when the use of old tokens is noted: a token without such a note may have been used before that
- * day. Where it is not noted, nothing says so.
+ * Maintains the config map that records since when the use of legacy tokens is tracked: a token without a
+ * last-used label may have been used before that day. The config map is removed when tracking is off.
  */
 export function legacyTokenTracking(server: ServerObjects, isOn: boolean): PostStartHook {
   const { names, data } = server.dialect;
@@ -79,10 +78,10 @@ export function legacyTokenTracking(server: ServerObjects, isOn: boolean): PostS
 const isDay = (text = ""): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true;
 
-/** One store speaks one dialect: the first server writes its name, later ones must agree. */
+/** Each store has one dialect: the first server records its name, later servers must use the same. */
 export async function claimDialect(store: Store, prefix: string, dialect: Dialect): Promise<void> {
   const key = `${prefix}/dialect`;
-  // A store that is full can still be asked.
+  // Read first: a store that is full rejects writes but still serves reads.
   const [present] = (await store.read({ key })).entries;
   const outcome = present
     ? { done: false as const, current: present }

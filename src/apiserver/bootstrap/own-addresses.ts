@@ -1,18 +1,21 @@
-// Which addresses are behind the server's own service. A server with a store of its own is alone. Of those
-// that share a store each keeps a lease in it, and all with a lease are alive; or, as of old, each adds itself
-// until there are as many as it was told that there are.
+// Determines the addresses behind the API server's own service. A server with a private store is the only
+// one. Servers that share a store each keep a lease in it, and those with a lease are alive; or, with the
+// older reconciler type master-count, each adds itself until the configured number of servers is reached.
 import type { Store } from "#store";
 import type { ApiserverSettings } from "../options/settings.ts";
 import { publicAddress } from "../serving/secure-port.ts";
 
 export interface OwnAddresses {
-  /** All addresses while this server runs; given those written down, undefined where that is unusable. */
+  /**
+   * Returns all addresses while this server runs, given the recorded ones, or undefined if those are
+   * unusable.
+   */
   joined(present: readonly string[] | undefined): Promise<readonly string[]>;
-  /** The same once it has gone; undefined where they stay as they are. */
+  /** Returns the addresses that remain after shutdown; undefined if they stay as they are. */
   readonly left: ((present: readonly string[] | undefined) => Promise<readonly string[]>) | undefined;
-  /** Before each look. */
+  /** Called before each reconciliation. */
   renew?(): Promise<void>;
-  /** Before the last one. */
+  /** Called before the final reconciliation at shutdown. */
   end?(): Promise<void>;
 }
 
@@ -58,7 +61,10 @@ export const countedAddresses = (own: string, count: number): OwnAddresses => ({
   left: (present = []) => Promise.resolve(present.filter((each) => each !== own)),
 });
 
-/** Where there are too many, those behind the own one in their order go: servers that all do so agree at last. */
+/**
+ * If there are too many addresses, removes those that follow the server's own in sorted order; servers that
+ * all do this converge.
+ */
 export function amongCounted(
   present: readonly string[] | undefined,
   own: string,

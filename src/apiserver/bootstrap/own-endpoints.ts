@@ -1,4 +1,4 @@
-// Writes down the addresses behind the server's own service, as Endpoints and as a slice of them.
+// Maintains the addresses behind the API server's own service, as Endpoints and as an EndpointSlice.
 import { isDeepStrictEqual } from "node:util";
 import type { Endpoints } from "#api";
 import type { Clock } from "#base";
@@ -15,15 +15,15 @@ import type { OwnAddresses } from "./own-addresses.ts";
 export interface OwnEndpointsOptions {
   readonly server: ServerObjects;
   readonly clock: Clock;
-  /** Where other members of the cluster reach this server. */
+  /** The address at which other members of the cluster reach this server. */
   readonly address: string;
   readonly port: number;
-  /** This one and those of other servers. */
+  /** The addresses of this server and of its peers. */
   readonly addresses: OwnAddresses;
 }
 
 export interface OwnEndpoints {
-  /** Looks after the addresses until the signal, then takes its own away. */
+  /** Maintains the addresses until the signal is aborted, then removes this server's own. */
   keep(signal: AbortSignal): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ const mostLeavingMilliseconds = 2000;
 
 export function ownEndpoints(options: OwnEndpointsOptions): OwnEndpoints {
   const { server, clock, address, port, addresses } = options;
-  // An address that means something only on this machine cannot be told to others.
+  // An address that is only meaningful on this host is not published.
   const tellable = ordinaryIpErrors(address, "").length === 0;
   const look = async (): Promise<void> => {
     await addresses.renew?.();
@@ -58,7 +58,8 @@ export function ownEndpoints(options: OwnEndpointsOptions): OwnEndpoints {
         await tried(look);
         await clock.sleep(everyMilliseconds, signal).catch(() => undefined);
       }
-      // Whoever stops because the store is gone does not wait for it: the lease ends by itself.
+      // If the server stops because the store is unavailable, it does not wait for it: the lease expires by
+      // itself.
       const { promise: enough, resolve } = Promise.withResolvers<void>();
       const cancel = clock.after(mostLeavingMilliseconds, resolve);
       await Promise.race([tried(leave), enough]);
@@ -68,8 +69,8 @@ export function ownEndpoints(options: OwnEndpointsOptions): OwnEndpoints {
 }
 
 /**
- * Addresses as Endpoints and as a slice of them, in the family of the first. They are asked for once it is
- * known what they replace: whoever came later is among them.
+ * Writes the addresses as Endpoints and as an EndpointSlice in the IP family of the first address.
+ * `addresses` is called with the stored addresses on every attempt, so that concurrent additions are kept.
  */
 async function writeDown(
   server: ServerObjects,
@@ -103,7 +104,7 @@ async function writeDown(
   );
 }
 
-/** Endpoints of more than one set, or of none, were not written by a server. */
+/** Returns the stored addresses. Endpoints with no subset or more than one were not written by a server. */
 function addressesIn(present: ApiObject | undefined): readonly string[] | undefined {
   const { subsets = [] } = (present ?? {}) as Partial<Endpoints>;
   return subsets.length === 1 ? (subsets[0]?.addresses ?? []).map(({ ip }) => ip) : undefined;
@@ -126,7 +127,7 @@ async function put(
       metadata: { name, namespace: "default", creationTimestamp: null, labels },
       ...(await contentOf(undefined)),
     });
-    // Somebody else may have made it first, with less.
+    // Another server may have created it first, with less content.
     cached = await resource.source.get(key, { at: "latest" });
     if (!cached) return;
   }

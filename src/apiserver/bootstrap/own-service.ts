@@ -1,5 +1,5 @@
-// The service through which pods reach this server: the first of the service addresses, and this server's
-// port behind it. Beside it, what the store says of taken addresses and ports follows the services.
+// The service through which pods reach this server: the first service IP, with this server's port behind it.
+// The same hook keeps the stored allocations of service IPs and node ports in line with the services.
 import type { Service } from "#api";
 import { type ApiObject, update, type ServerObjects } from "#registry";
 import { ensureNamespace } from "./namespaces.ts";
@@ -19,8 +19,8 @@ type OwnSettings = Pick<
 >;
 
 /**
- * Makes the service, and the namespace it is in, whenever they are not there. A start points it to the port
- * of today, too.
+ * Creates the service and its namespace if they are missing. At start it also updates the service to the
+ * current port.
  */
 export function ownService(server: ServerObjects, settings: OwnSettings, address: string): PostStartHook {
   const writeRanges = rangesOf(server, settings);
@@ -60,7 +60,8 @@ async function ensureService(
   const name = server.dialect.data.apiService;
   const resource = server.resources.services.resource;
   const endpoint = resource.endpoints[0]!;
-  // A server that takes any free port knows it only later; nothing in the cluster relies on such a server.
+  // With a port chosen by the system the number is not known yet; nothing in the cluster relies on such a
+  // server.
   const targetPort = securePort || 443;
   const ports = [
     { name: "https", protocol: "TCP", port: 443, targetPort, ...(nodePort > 0 && { nodePort }) },

@@ -1,6 +1,6 @@
-// Work that is done when the server starts and again ever after: every so often, and whenever something it
-// looks after changes. Each is a health check, too: it fails until the work was done once, and when nobody
-// does it any more.
+// Post-start hooks: work that is done at start and then repeated, periodically and whenever a watched
+// resource changes. Each is a health check, too: it fails until the work has succeeded once, and after the
+// hook has stopped unexpectedly.
 import { type Clock, selectEverything } from "#base";
 import type { Resource } from "#registry";
 import type { CachedObject } from "#watchcache";
@@ -9,39 +9,42 @@ import { storeErrorToStatus } from "#filters";
 import type { MeasuredWork } from "../metrics/work-metrics.ts";
 
 export interface PostStartHookOptions {
-  /** What operators know the check by. */
+  /** Name of the health check. */
   readonly name: string;
-  /** Left out for what is done at the start alone. */
+  /** Undefined for work that is done only once. */
   readonly everyMilliseconds?: number | undefined;
   reconcile(): Promise<void>;
-  /** The server does as well without, for as long as it takes. */
+  /** Optional work does not delay readiness when the store is unavailable at start. */
   readonly optional?: boolean;
-  /** Told when a look fails that is tried again. */
+  /** Called when an attempt fails that will be retried. */
   failed?(error: Error): void;
-  /** Whoever changes one of these calls for a look at once. */
+  /** A change to one of these resources triggers a reconciliation at once. */
   readonly follows?: readonly WatchedResource[];
 }
 
 export interface WatchedResource {
   readonly resource: Resource;
-  /** The one object that counts, by its key; all of them without one. */
+  /** Key of the single object to watch; all objects if undefined. */
   readonly key?: string;
 }
 
 export interface PostStartHook {
   readonly check: HealthCheck;
-  /** The first look. */
+  /** Runs the first reconciliation. */
   start(measured?: MeasuredWork): Promise<void>;
-  /** All later ones, until the signal. */
+  /** Runs all later reconciliations until the signal is aborted. */
   keep(clock: Clock, signal: AbortSignal, measured?: MeasuredWork): Promise<void>;
 }
 
 const unmeasured: MeasuredWork = (_name, run) => run();
 const retryMilliseconds = 10_000;
-/** Two who undo each other's work do so this often in one turn, not as fast as they can. */
+/**
+ * Triggered reconciliations per interval. Bounds the rate of two writers that keep undoing each other's
+ * changes.
+ */
 const mostCallsPerTurn = 50;
 
-/** Lets so many pass at once, and then no more than one in each of the times given. */
+/** A token bucket with a capacity of `most`, refilled by one token per interval. Returns how long to wait. */
 function limit(most: number, everyMilliseconds: number): (now: number) => number {
   let left = most;
   let seen = Number.NaN;
@@ -96,8 +99,8 @@ export function postStartHook({
         await measured(workName, reconcile);
         state = "done";
       } catch (error) {
-        // A store that is away comes back, and in one that is full space is made by deleting through a
-        // server: it must not wait for that.
+        // Do not fail the start: an unavailable store may come back, and in a full store space is freed by
+        // deleting objects through a running server.
         if (!storeErrorToStatus(error, true)) throw error;
         failed?.(error as Error);
         if (optional) state = "done";
@@ -156,7 +159,7 @@ async function follow(
     // prettier-ignore
     await watching.then(() => over.promise, () => clock.sleep(1000, signal).catch(() => undefined));
     signal.removeEventListener("abort", ended);
-    // What happened between two watches was not seen.
+    // Changes between two watches were missed.
     call();
   }
 }

@@ -1,5 +1,5 @@
-// Everything that a server sees to at its start and ever after, in the order in which it is first done and
-// told by the health checks.
+// The post-start hooks of a server, in the order in which they run first and in which the health checks list
+// them.
 import type { FlowControl } from "#fairness";
 import type { ServerObjects } from "#registry";
 import type { Gates } from "#options";
@@ -19,7 +19,7 @@ export interface PostStartHooksOptions {
   readonly gates: Gates;
   /** The address of the server's own service. */
   readonly ownAddress: string;
-  /** Absent without priority and fairness. */
+  /** Absent if API priority and fairness is disabled. */
   readonly flowControl?: FlowControl | undefined;
 }
 

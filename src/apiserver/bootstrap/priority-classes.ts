@@ -1,4 +1,4 @@
-// The two priority classes that every cluster has.
+// The two priority classes of every cluster.
 import { systemClasses, type ServerObjects } from "#registry";
 import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
 

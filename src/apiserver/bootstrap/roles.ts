@@ -1,10 +1,13 @@
-// The roles and bindings every cluster has, put in place and mended at start.
+// The default roles and bindings of a cluster, created and reconciled at start.
 import { bootstrapPolicy, reconcile } from "#authz";
 import { type ApiObject, type Resource, type ServerObjects, remove, update } from "#registry";
 import type { ClusterRole, ClusterRoleBinding } from "#api";
 import { type PostStartHook, postStartHook } from "./post-start-hook.ts";
 
-/** `enabled` tells which feature gates are on: some rules depend on them. */
+/**
+ * Creates the default roles and bindings; `enabled` reports whether a feature gate is on, since some rules
+ * depend on gates.
+ */
 export const systemRoles = (server: ServerObjects, enabled: (gate: string) => boolean): PostStartHook =>
   postStartHook({
     name: "poststarthook/rbac/bootstrap-roles",
@@ -31,8 +34,9 @@ async function bootstrapRoles(server: ServerObjects, enabled: (gate: string) => 
   }
 }
 
-// What is open to everybody was once part of discovery. A cluster whose binding of that was restricted must not be
-// opened again by the binding of the part: where the part is missing, it begins with the subjects of the whole.
+// Public information was once part of the discovery role. If a cluster has restricted the binding of that
+// role, creating the binding of the newer role must not grant the access again: a missing binding inherits
+// the subjects of the old one.
 const [whole, part] = ["system:discovery", "system:public-info-viewer"];
 
 async function withInherited(

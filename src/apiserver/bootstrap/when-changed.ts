@@ -1,10 +1,9 @@
-// A look at objects that is left out while none of them changed since the look before: what is looked at every
-// minute would be read every minute for nothing.
+// Skips a periodic reconciliation while none of the objects it reads has changed.
 import type { Resource } from "#registry";
 
 type Watched = { readonly resource: { readonly source: Pick<Resource["source"], "changeCount" | "direct"> } };
 
-/** Without a cache nobody counts changes, and each look takes place. */
+/** Without a cache changes are not counted, and every reconciliation runs. */
 export function whenChanged(watched: readonly Watched[], look: () => Promise<void>): () => Promise<void> {
   const sources = () => watched.map(({ resource }) => resource.source);
   let seen: number | undefined;
@@ -12,7 +11,8 @@ export function whenChanged(watched: readonly Watched[], look: () => Promise<voi
     const changes = sources().reduce((sum, source) => sum + source.changeCount(), 0);
     if (changes === seen && !sources().some(({ direct }) => direct)) return;
     await look();
-    // As it was before: what came during the look, its own writes too, is looked at once more.
+    // The count from before: changes made during the reconciliation, including its own writes, trigger one
+    // more.
     seen = changes;
   };
 }

@@ -1,5 +1,5 @@
-// /debug/pprof/: what the process is busy with. Profiles are in the format of pprof, or with ?format=devtools in
-// those that browsers' developer tools open.
+// /debug/pprof/: profiles of the process in pprof format or, with ?format=devtools, in the formats of browser
+// developer tools.
 import type { Reply } from "#http";
 import { Readable } from "node:stream";
 import type { ApiCall, PathHandler } from "#endpoints";
@@ -9,9 +9,9 @@ import { type CpuProfile, type HeapProfile, cpuStacks, heapStacks } from "./v8-p
 
 export interface ProfilingOptions {
   readonly clock: Clock;
-  /** Sets how much is logged. */
+  /** Sets the log verbosity. */
   readonly setVerbosity?: (level: number) => void;
-  /** Where delays are recorded, if they are. */
+  /** Event loop delays; absent if they are not recorded. */
   readonly contention?: Contention | undefined;
 }
 
@@ -85,7 +85,7 @@ const text = (body: string): Reply => ({
   body: Buffer.from(body),
 });
 
-/** A list of what is below a path. */
+/** Returns an HTML index of the pages below a path. */
 function page(path: string, below: Readonly<Record<string, string>>): Reply {
   const rows = Object.entries(below).map(([name, what]) => `<li><a href="${name}">${name}</a>: ${what}</li>`);
   const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${path}</title></head><body><h1>${path}</h1><ul>${rows.join("")}</ul></body></html>\n`;
@@ -110,7 +110,7 @@ function secondsOf(call: ApiCall, usual: number): number {
   return seconds;
 }
 
-/** How a profile is to be taken. */
+/** Parameters of a profile. */
 interface Recording {
   readonly seconds: number;
   readonly clock: Clock;

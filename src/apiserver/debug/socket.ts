@@ -1,4 +1,4 @@
-// The debug socket: profiling for whoever may open the file, without authentication.
+// The debug socket: profiling without authentication, protected by the permissions of the socket file.
 import { ApiError } from "#base";
 import type { Call, Reply } from "#http";
 import { ApiCall, type PathHandler } from "#endpoints";

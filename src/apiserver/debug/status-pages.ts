@@ -1,16 +1,16 @@
-// /statusz and /flagz: what runs and with which settings, for people.
+// /statusz and /flagz: human-readable pages with the status of the process and its flags.
 import type { PathHandler } from "#endpoints";
 import { plainReply } from "#http";
 import { durationOfMillis } from "#base";
 
 export interface StatusPagesOptions {
-  /** The program's name, as the operator types it. */
+  /** The program's name as given on the command line. */
   readonly program: string;
   readonly version: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly now: () => number;
-  /** Flags as they are typed, with their values. */
+  /** Flags as given on the command line, with their values. */
   readonly flags: readonly (readonly [flag: string, value: string])[];
 }
 

@@ -1,4 +1,4 @@
-// What the inspector records, as stacks with values.
+// Converts profiles recorded by the inspector to stacks with values.
 import type { CallFrame, StackSample } from "#tracing";
 
 interface CpuNode {
@@ -28,10 +28,10 @@ export interface HeapProfile {
   readonly samples: readonly { readonly size: number; readonly nodeId: number }[];
 }
 
-/** Frames that stand for no code: the tree's root, and waiting. */
+/** Frames that represent no code: the root of the tree and idle time. */
 const empty = new Set(["(root)", "(idle)"]);
 
-/** Samples and nanoseconds by stack; time in which nothing ran is left out. */
+/** Returns samples and nanoseconds by stack; idle time is left out. */
 export function cpuStacks({ nodes, samples = [], timeDeltas = [] }: CpuProfile): StackSample[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(
@@ -41,7 +41,7 @@ export function cpuStacks({ nodes, samples = [], timeDeltas = [] }: CpuProfile):
   for (const [at, id] of samples.entries()) {
     const sum = measured.getOrInsertComputed(id, () => ({ count: 0, microseconds: 0 }));
     sum.count++;
-    // A delta is the time until the sample that it belongs to; what ran is what the sample before it saw.
+    // A delta is the time that precedes its sample; that time belongs to the stack of the sample before.
     sum.microseconds += Math.max(0, timeDeltas[at + 1] ?? timeDeltas[at] ?? 0);
   }
   return [...measured].flatMap(([id, { count, microseconds }]) => {
@@ -52,7 +52,7 @@ export function cpuStacks({ nodes, samples = [], timeDeltas = [] }: CpuProfile):
   });
 }
 
-/** Objects and bytes by stack. */
+/** Returns objects and bytes by stack. */
 export function heapStacks({ head, samples }: HeapProfile): StackSample[] {
   const counts = new Map<number, number>();
   for (const { nodeId } of samples) counts.set(nodeId, (counts.get(nodeId) ?? 0) + 1);

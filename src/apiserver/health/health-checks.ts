@@ -6,11 +6,11 @@ import type { Lifecycle } from "#filters";
 import { inOrder } from "./started-checks.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
-/** How long checks wait for what they ask. */
+/** Timeouts of the health checks. */
 export interface HealthTimes {
   readonly healthTimeoutMilliseconds: number;
   readonly readyTimeoutMilliseconds: number;
-  /** For this long after the start /livez takes unfinished start-up work for granted. */
+  /** For this long after the start, /livez treats unfinished start-up work as healthy. */
   readonly liveGraceMilliseconds: number;
 }
 
@@ -25,14 +25,14 @@ export interface HealthOptions extends HealthTimes {
   readonly clock: Clock;
   readonly log: Log;
   readonly lifecycle: Lifecycle;
-  /** Asks the store whether it answers. */
+  /** Checks that the store responds. */
   readonly probe: () => Promise<unknown>;
-  /** Start-up work that throws until it is done. */
+  /** Start-up work; each check throws until it is done. */
   readonly startUp: readonly HealthCheck[];
   readonly caughtUp: () => boolean;
-  /** Key services of encryption at rest. */
+  /** Checks of the key services of encryption at rest. */
   readonly encryption?: readonly HealthCheck[];
-  /** Settings whose changed file is refused while the last good version serves. */
+  /** Returns the settings whose changed file was rejected while the last valid version remains in effect. */
   readonly refusedFiles?: () => readonly string[];
 }
 
@@ -87,7 +87,7 @@ function failUnless(holds: boolean, message: string): void {
   if (!holds) throw new Error(message);
 }
 
-/** Many who ask at a time share one question, so that a slow store is not asked the more for it. */
+/** Concurrent callers share one probe, so that a slow store does not get more load from health checks. */
 function shared(ask: () => Promise<unknown>): () => Promise<unknown> {
   let asked: Promise<unknown> | undefined;
   return () =>

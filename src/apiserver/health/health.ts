@@ -1,4 +1,4 @@
-// /healthz, /livez and /readyz: named checks, each also at a path of its own.
+// /healthz, /livez and /readyz: named checks, each also available at a separate path.
 import {
   type HealthCheck,
   type HealthObserver,
@@ -15,11 +15,11 @@ export interface HealthPaths {
   readonly healthz: readonly HealthCheck[];
   readonly livez: readonly HealthCheck[];
   readonly readyz: readonly HealthCheck[];
-  /** What is worth knowing without being a reason to fail, for those who ask /readyz for details. */
+  /** Notices for the verbose output of /readyz that do not make it fail. */
   notes?(): readonly string[];
 }
 
-/** Answers a health path, or nothing when the path is not one. */
+/** Returns the reply of a health path, or undefined for other paths. */
 export async function healthReply(
   paths: HealthPaths,
   { target, query }: ApiCall,

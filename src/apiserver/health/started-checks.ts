@@ -1,24 +1,24 @@
-// Parts of the server that have begun to work, told under the names of the reference's post-start hooks. Several
-// of its hooks are one part here.
+// Readiness of parts of the server, reported under the names of the reference's post-start hooks. Several of
+// those hooks correspond to one part here.
 import type { Dialect } from "#dialect";
 import type { HealthCheck } from "./health.ts";
 
 export interface StartedParts {
-  /** API services of this server are there, and the others are looked after. */
+  /** The server's own API services exist, and the controllers of the others are running. */
   readonly aggregation: () => boolean;
-  /** Definitions are known and their kinds served. */
+  /** Definitions are loaded and their resources served. */
   readonly definitions: () => boolean;
-  /** What plugins look up is in the caches. */
+  /** The caches that admission plug-ins read are filled. */
   readonly admission: () => boolean;
-  /** Objects are being counted. */
+  /** The object count tracker is running. */
   readonly counting: () => boolean;
-  /** Leases of servers that are gone are collected. */
+  /** The garbage collector of expired server leases is running. */
   readonly leaseCollector: () => boolean;
-  /** The plain limits on requests in flight are kept; absent where priority and fairness take their place. */
+  /** The max-in-flight limits are enforced; absent if priority and fairness replaces them. */
   readonly plainLimits?: (() => boolean) | undefined;
-  /** The encryption configuration is followed; absent where it is not to be. */
+  /** The encryption configuration is watched for changes; absent if reloading is off. */
   readonly encryptionReload?: (() => boolean) | undefined;
-  /** The certificate shown to other API servers is followed; absent where there is none. */
+  /** The client certificate for aggregated API servers is watched for changes; absent if there is none. */
   readonly proxyCertificate?: (() => boolean) | undefined;
 }
 
@@ -54,7 +54,7 @@ export function startedChecks({ cli, data }: Dialect, parts: StartedParts): read
   ];
 }
 
-/** Checks in the order in which the reference adds them; those that it does not have come last. */
+/** Sorts checks into the order of the reference; checks it does not have come last. */
 export function inOrder(checks: readonly HealthCheck[], { cli, data }: Dialect): readonly HealthCheck[] {
   const order = [
     `start-${cli.apiServer}-admission-initializer`,

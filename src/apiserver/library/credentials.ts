@@ -1,5 +1,4 @@
-// What a server in a library needs to be reached and to sign with, made anew for every start and kept in
-// memory only.
+// The credentials and keys of a server used as a library, generated at every start and kept in memory only.
 import { generateKeyPairSync, randomBytes, timingSafeEqual } from "node:crypto";
 import { type TokenMethod, mastersGroup, selfSigned } from "#authn";
 
@@ -9,7 +8,7 @@ export interface OwnCredentials {
   readonly tokens: readonly TokenMethod[];
   /** PEM text of the key that signs service account tokens. */
   readonly serviceAccountKey: string;
-  /** Made when first asked for: a server without a port needs none. */
+  /** Generated on first use: a server without a port needs no certificate. */
   servingPair(now: number): { readonly cert: string; readonly key: string };
 }
 

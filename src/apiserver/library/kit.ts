@@ -1,28 +1,30 @@
-// The test kit: clients that meet trouble on purpose, and a memory store that can be set back or split.
+// Test utilities: clients with injected faults, and snapshots and forks of a memory store.
 import type { Clock } from "#base";
 import { type ApiClient, type FaultyTransport, type Transport, apiClient, withFaults } from "#client";
 import type { Dialect } from "#dialect";
 import type { MemoryStore } from "#store";
 import type { Caller, RunningServer } from "../library.ts";
 
-/** A state of the memory store to come back to. */
+/** A saved state of the memory store. */
 export interface Snapshot {
   readonly revision: number;
 }
 
 export interface Kit {
   readonly clock: Clock;
-  /** A client of its own, as anybody; the administrator when nobody is named. */
+  /** Returns a separate client with the given identity; the administrator by default. */
   client(as?: Caller): ApiClient;
-  /** The same, with a script of faults that only this client meets. */
+  /** Like `client`, with a script of faults that affect only this client. */
   faultyClient(as?: Caller): { readonly client: ApiClient; readonly faults: FaultyTransport };
-  /** The newest revision: it grows with every change, and only then. */
+  /** Returns the latest revision, which increases with every change and only then. */
   revision(): Promise<number>;
-  /** Remembers how everything is. Costs a few words per object, not a copy. */
+  /** Saves the current state. Costs a few words of memory per object rather than a copy. */
   snapshot(): Promise<Snapshot>;
-  /** Sets everything back. It is done by writes: revisions go on rising, and watchers see each change. */
+  /** Restores a saved state by writing: revisions keep rising, and watchers see each change. */
   rewind(to: Snapshot): Promise<void>;
-  /** A second server, with the same past and a future of its own. The caller stops it. */
+  /**
+   * Starts a second server with a copy of the current state, independent from then on. The caller stops it.
+   */
   fork(): Promise<RunningServer>;
 }
 
@@ -31,7 +33,7 @@ export interface KitParts {
   readonly clock: Clock;
   readonly connect: (as?: Caller) => Transport;
   readonly memory: MemoryStore | undefined;
-  /** Resolves when readers see everything that has been written. */
+  /** Resolves once readers see everything written so far. */
   readonly caughtUp: () => Promise<void>;
   readonly fork: (store: MemoryStore) => Promise<RunningServer>;
 }
@@ -66,7 +68,7 @@ export function kitOf({ dialect, clock, connect, memory, caughtUp, fork }: KitPa
   };
 }
 
-/** Time does not pass in a snapshot: nothing in it expires. */
+/** A clock that stands still: nothing in a snapshot expires. */
 const standing: Clock = {
   now: () => 0,
   sleep: () => new Promise(() => undefined),

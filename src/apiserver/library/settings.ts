@@ -1,4 +1,4 @@
-// From the few words of a library call to the settings of the whole server.
+// Converts the options of a library call to the settings of a server.
 import type { Dialect } from "#dialect";
 import { settle } from "#options";
 import { tokenKeyChecks } from "../options/checks.ts";
@@ -26,7 +26,7 @@ const isAuthorizationConfig = (flag: string): boolean => /^--authorization[-_]co
 
 function storeFlags(store: ServerOptions["store"]): readonly string[] {
   if (store === "memory") return ["--store-servers=memory://"];
-  // Not everybody has a compiler that tells.
+  // Callers from JavaScript have no type checks.
   const { dir, etcd } = Object(store) as { readonly dir?: unknown; readonly etcd?: unknown };
   if (typeof dir === "string") return [`--data-dir=${dir}`];
   if (!Array.isArray(etcd))

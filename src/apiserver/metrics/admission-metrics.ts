@@ -1,4 +1,4 @@
-// How long admission takes, each plugin and all of them together, and whether it refused.
+// Admission latency per plug-in and per step, by outcome.
 import type { AdmissionObserver } from "#admission";
 import type { Histogram, Metrics, Summary } from "#base";
 
@@ -19,7 +19,7 @@ export function admissionMetrics(metrics: Metrics): AdmissionObserver {
   const steps = metrics.histogram({ name, help, stability: "STABLE", labels, buckets });
   const summaries = metrics.summary({ name: `${name}_summary`, help, stability: "ALPHA", labels });
 
-  // Nearly all calls are of few series, which are found without making up labels.
+  // Nearly all calls hit a few series; these are found without building label keys.
   const accepted = {
     admit: new Map<string, Map<string, Histogram>>(),
     validate: new Map<string, Map<string, Histogram>>(),

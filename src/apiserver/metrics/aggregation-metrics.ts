@@ -1,14 +1,14 @@
-// What is counted about aggregated APIs: whether they can be reached, and what they say of themselves.
+// Metrics of aggregated APIs: their availability and changes of their documents.
 import type { Metrics } from "#base";
 import type { AggregationObserver } from "#extensions";
 import { certificateMetrics } from "./extension-metrics.ts";
 
 export interface AggregationMetrics extends Required<Omit<AggregationObserver, "turnedAway">> {
-  /** The document of OpenAPI v2 was made for the first time since the start. */
+  /** Records the first build of the OpenAPI v2 document after the start. */
   described(seconds: number): void;
-  /** The document of aggregated discovery changed. */
+  /** Counts a change of the aggregated discovery document. */
   discovered(): void;
-  /** Shows which API services cannot be reached; local ones always can. */
+  /** Exports which API services are unavailable; local ones are always available. */
   show(versions: () => readonly { readonly name: string; readonly available: boolean }[]): void;
 }
 

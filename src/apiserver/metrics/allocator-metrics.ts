@@ -1,4 +1,4 @@
-// What services have of the addresses and node ports there are, and how asking for them ends.
+// Metrics of allocated service IPs and node ports, and of the outcome of allocations.
 import type { Counter, Family, Metrics } from "#base";
 import type { Service } from "#api";
 import type { ServiceAllocator } from "#registry";
@@ -12,12 +12,12 @@ export interface AllocatorMetricsOptions {
   readonly ports: { readonly from: number; readonly to: number };
 }
 
-/** Asked for by name, or given by the server. */
+/** Whether the value was requested by the client or chosen by the server. */
 type Scope = "static" | "dynamic";
 
 const isPort = (claim: string): boolean => claim.startsWith(portClaim(""));
 
-/** The allocator, with its answers counted. */
+/** Wraps the allocator and counts the outcome of its allocations. */
 export function measuredAllocator<A extends ServiceAllocator>(
   allocator: A,
   { metrics, ranges, ports }: AllocatorMetricsOptions,

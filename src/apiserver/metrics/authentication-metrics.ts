@@ -1,11 +1,11 @@
-// How authentication ends and how long it takes, and what becomes of tokens.
+// Outcome and latency of authentication, and usage of tokens.
 import type { Authenticator, MaybeIdentity, TokenObserver } from "#authn";
 import type { Metrics } from "#base";
 
 const doubling = (start: number, count: number): number[] =>
   Array.from({ length: count }, (_, power) => Number((start * 2 ** power).toPrecision(12)));
 
-/** The authenticator, with every attempt counted and timed. */
+/** Wraps the authenticator and counts and times every attempt. */
 export function measuredAuthenticator(authenticator: Authenticator, metrics: Metrics): Authenticator {
   const attempts = metrics.counter({
     name: "authentication_attempts",
@@ -55,7 +55,7 @@ export function measuredAuthenticator(authenticator: Authenticator, metrics: Met
 
 type Ended = (began: number) => void;
 
-/** What is counted about tokens: which kinds are used, and how often one was known already. */
+/** Metrics of tokens: which kinds are used, and the hit rate of the token caches. */
 export function tokenMetrics(metrics: Metrics): TokenObserver {
   const counter = (name: string, help: string, labels: readonly string[] = []) =>
     metrics.counter({ name, help, labels, stability: "ALPHA" });

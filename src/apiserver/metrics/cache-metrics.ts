@@ -1,9 +1,9 @@
-// What the caches count, shown per resource when somebody looks.
+// Statistics of the watch caches, exported per resource at each scrape.
 import type { Counter, Family, Gauge, Metrics } from "#base";
 import type { Resource } from "#registry";
 import { ResourceCache } from "#watchcache";
 
-/** `resources` is asked at every scrape: kinds come and go. */
+/** `resources` is called at every scrape, since custom resources come and go. */
 export function cacheMetrics(metrics: Metrics, resources: () => readonly Resource[]): void {
   const counter = (name: string, help: string, labels: readonly string[] = ["resource"]): Family<Counter> =>
     metrics.counter({ name, help, labels, stability: "ALPHA" });

@@ -1,8 +1,8 @@
-// What is counted about connections through the proxies of --egress-selector-config-file.
+// Metrics of connections through the proxies of --egress-selector-config-file.
 import type { Metrics } from "#base";
 import type { EgressObserver } from "../serving/egress.ts";
 
-/** The one protocol that proxies are spoken to in. */
+/** The only protocol supported for proxies. */
 const protocol = "http_connect";
 
 export function egressMetrics(metrics: Metrics): EgressObserver {

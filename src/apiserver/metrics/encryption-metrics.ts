@@ -1,4 +1,4 @@
-// What is counted about values that are encrypted in the store, and about key services and their keys.
+// Metrics of values encrypted in the store, and of key services and their keys.
 import { createHash } from "node:crypto";
 import type { Clock, Counter, Family, Histogram, Metrics } from "#base";
 import type { DataKeyObserver, KeyServiceObserver, TransformationObserver } from "#store";
@@ -7,7 +7,7 @@ const stability = "ALPHA";
 const doubled = (first: number, count: number): number[] =>
   Array.from({ length: count }, (_, power) => Number((first * 2 ** power).toPrecision(12)));
 
-/** `marker` is what all encrypted values begin with: the labels say it, too. */
+/** `marker` is the prefix of all encrypted values; labels include it. */
 export function encryptionMetrics(
   metrics: Metrics,
   { clock, marker }: { readonly clock: Clock; readonly marker: string },
@@ -69,7 +69,7 @@ export function encryptionMetrics(
   return {
     transformation: (kind, id) => {
       const prefix = id === "" ? (kind === "from_storage" ? "identity" : "") : `${marker}${id}`;
-      // Found once, and shown only from the first value on.
+      // Looked up once, and only when the first value is observed, so that unused series are not exported.
       let succeeded: Counter | undefined;
       let duration: Histogram | undefined;
       return {
@@ -95,7 +95,10 @@ export function encryptionMetrics(
 
 const mostKeys = 100;
 
-/** A key service may use ever new keys: only so many are shown, those that were used last. */
+/**
+ * Bounds the number of exported keys, since a key service may rotate keys indefinitely: the least recently
+ * used series are removed.
+ */
 function newest(families: readonly Family<unknown>[]): { of(...labels: string[]): readonly string[] } {
   const kept = new Map<string, readonly string[]>();
   return {
@@ -112,7 +115,7 @@ function newest(families: readonly Family<unknown>[]): { of(...labels: string[])
   };
 }
 
-/** Data keys that a key service of version 1 encrypts. */
+/** Metrics of data encryption keys that a KMS v1 key service encrypts. */
 export function dataKeyMetrics(metrics: Metrics, clock: Clock): DataKeyObserver {
   const duration = metrics
     .histogram({

@@ -1,4 +1,4 @@
-// What is counted about webhooks that are called, and about definitions of custom resources.
+// Metrics of calls to webhooks and of custom resource definitions.
 import type { WebhookExchange } from "#admission";
 import type { CustomResourceDefinition } from "#api";
 import type { Metrics } from "#base";
@@ -8,7 +8,7 @@ import { NoAlternativeNames } from "#http";
 
 const sizes = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
 
-/** Counts questions to webhooks as requests of a client, and logs them from -v=6 on as client libraries do. */
+/** Counts webhook calls as requests of a REST client, and logs them from -v=6 on as client libraries do. */
 export function clientMetrics(metrics: Metrics): (exchange: WebhookExchange) => void {
   const byHost = { stability: "ALPHA", labels: ["verb", "host"] } as const;
   const total = metrics.counter({
@@ -46,7 +46,10 @@ export function clientMetrics(metrics: Metrics): (exchange: WebhookExchange) => 
   };
 }
 
-/** Counts connections to others that failed for what is wrong with their certificates; to be told each error. */
+/**
+ * Counts connections that failed because of deprecated properties of the server's certificate. The returned
+ * function receives every connection error.
+ */
 export function certificateMetrics(
   metrics: Metrics,
   subsystem: "webhooks" | "kube_aggregator",
@@ -69,7 +72,7 @@ export function certificateMetrics(
   };
 }
 
-/** Conversion by webhooks, timed. */
+/** Measures the latency of conversion webhooks. */
 export function measuredConversion(
   metrics: Metrics,
 ): (of: CustomResourceDefinition, convert: Convert) => Convert {
@@ -97,7 +100,9 @@ export function measuredConversion(
   };
 }
 
-/** How long the rules of custom resources take, to be compiled and to judge an object. */
+/**
+ * Latency of the CEL rules of custom resources: compilation of a schema's rules and evaluation of an object.
+ */
 export function ruleMetrics(metrics: Metrics): RuleObserver {
   const duration = (what: string, help: string) =>
     metrics.histogram({ name: `apiserver_cel_${what}_duration_seconds`, help, stability: "ALPHA" }).with();
@@ -109,7 +114,7 @@ export function ruleMetrics(metrics: Metrics): RuleObserver {
   };
 }
 
-/** Counts how often a definition of custom resources changed the documents of the API. */
+/** Counts how often a custom resource definition changed the API documents. */
 export function definitionMetrics(
   metrics: Metrics,
 ): (definition: CustomResourceDefinition, reason: string) => void {

@@ -1,9 +1,9 @@
-// /metrics and its like: everything counted, in the text exposition format.
+// /metrics and similar paths: all metrics in the text exposition format.
 import type { Metrics } from "#base";
 import type { PathHandler } from "#endpoints";
 import { metricsReset } from "#http";
 
-/** Where `reset` is given, a DELETE makes the counting begin anew. */
+/** Serves the metrics at a path. If `reset` is given, a DELETE resets them. */
 export function metricsPath(
   path: string,
   { expose }: Pick<Metrics, "expose">,

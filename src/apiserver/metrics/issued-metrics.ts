@@ -1,4 +1,4 @@
-// How many certificates were issued to who asked for a duration, and how many of them last about that long.
+// Counts certificates issued to requests with a duration, and those whose validity is close to that duration.
 import type { Metrics } from "#base";
 import type { Dialect } from "#dialect";
 import type { RegistrySettings } from "#registry";
@@ -22,7 +22,7 @@ export function issuedMetrics(
     "csr_honored_duration_total",
     "Certificates issued with the duration that was requested, by signer; all signers of others are one.",
   );
-  // Names that anybody may choose would be labels without number.
+  // Signer names are chosen by users and would make unbounded label values.
   const own = dialect.names.signers.legacyUnknown.replace(/[^/]*$/, "");
   return (signerName, isHonored) => {
     const label = signerName.startsWith(own) ? signerName : "other";

@@ -1,4 +1,4 @@
-// The store, with every question timed under the names that dashboards know.
+// Wraps a store and measures the latency of its operations, under the metric names that dashboards expect.
 import type { Histogram, Metrics } from "#base";
 import type { Store, Write } from "#store";
 
@@ -6,7 +6,10 @@ const buckets = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
 
-/** Measures stores. `prefix` is where all keys begin; what follows it up to the next slash is the type. */
+/**
+ * Returns a wrapper for stores. `prefix` is the common prefix of all keys; the path segment after it is the
+ * type.
+ */
 export function storeMeasuring(prefix: string, metrics: Metrics): (store: Store) => Store {
   const duration = metrics.histogram({
     name: "etcd_request_duration_seconds",
@@ -17,7 +20,7 @@ export function storeMeasuring(prefix: string, metrics: Metrics): (store: Store)
   });
   const skip = prefix.length + 1;
   const seriesOf = (operation: string): ((key: string) => Histogram) => {
-    // Most questions are about the type that the one before was about: no new string is made to tell.
+    // Most calls concern the same type as the call before; comparing the prefix avoids creating a new string.
     let start = "\0";
     let last: Histogram;
     return (key) => {

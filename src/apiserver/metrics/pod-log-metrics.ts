@@ -1,4 +1,4 @@
-// How logs of pods are asked for, and how often a node agent could not be trusted with that.
+// Metrics of requests for pod logs, and of node agents whose certificate was not accepted.
 import type { Counter, Metrics } from "#base";
 import type { PodLogObserver } from "#virtual";
 
@@ -11,7 +11,7 @@ export function podLogMetrics(metrics: Metrics): PodLogObserver {
       stability: "ALPHA",
       ...(deprecatedSince !== undefined && { deprecatedSince }),
     });
-  // Release 1.27 renamed both.
+  // Release 1.27 renamed both metrics; the old names are exported as deprecated.
   const twice = (name: string, help: string, ...labels: string[]) => {
     const families = [counter(name, help, labels), counter(`pods_logs_${name}`, help, labels, "1.27.0")];
     return (...values: string[]): Counter[] => families.map((family) => family.with(...values));

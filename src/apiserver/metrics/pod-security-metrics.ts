@@ -1,4 +1,4 @@
-// What is counted about security standards of pods.
+// Metrics of Pod Security admission.
 import type { AdmissionAttributes, PodSecurityObserver } from "#admission";
 import type { Metrics } from "#base";
 
@@ -22,7 +22,7 @@ export function podSecurityMetrics(metrics: Metrics): PodSecurityObserver {
   );
   const exemptions = counter("exemptions", "Pods and workloads that were exempt from security standards.");
   const errors = counter("errors", "Failures to judge, by whether that ended the judgement.", "fatal");
-  // The common series are there from the start, so that a rate over them has something to begin with.
+  // Initialize the common series, so that rates can be computed from the first request on.
   for (const operation of ["create", "update"]) {
     evaluations.with("allow", "privileged", "latest", "enforce", operation, "pod", "");
     for (const resource of ["pod", "controller"]) exemptions.with(operation, resource, "");
@@ -31,7 +31,7 @@ export function podSecurityMetrics(metrics: Metrics): PodSecurityObserver {
     judged: ({ mode, denied, level, version }, attributes) =>
       evaluations.with(denied ? "deny" : "allow", level, version, mode, ...requestOf(attributes)).add(),
     exempt: (attributes) => exemptions.with(...requestOf(attributes)).add(),
-    // What is not understood is judged by the strictest standard, so it never ends the judgement.
+    // An unreadable policy falls back to the restricted level, so the error is never fatal.
     unreadable: (attributes) => errors.with("false", ...requestOf(attributes)).add(),
   };
 }

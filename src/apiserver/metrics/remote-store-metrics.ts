@@ -1,4 +1,5 @@
-// What is counted of a store elsewhere: calls and messages of its gRPC connection, and how many writes shared a lease.
+// Metrics of a remote store: calls and messages of its gRPC connection, and the number of writes that shared
+// a lease.
 import type { Metrics } from "#base";
 import type { GrpcCode, GrpcObserver, ObservedCall } from "#http";
 import { leaseMetrics } from "./store-metrics.ts";
@@ -36,7 +37,9 @@ function grpcClientMetrics(metrics: Metrics): GrpcObserver {
   };
 }
 
-/** `DeadlineExceeded` for DEADLINE_EXCEEDED, with the original's spelling of the one that differs. */
+/**
+ * Returns `DeadlineExceeded` for DEADLINE_EXCEEDED; Canceled is the only name that is spelled differently.
+ */
 function codeName(code: GrpcCode): string {
   if (code === "OK") return code;
   if (code === "CANCELLED") return "Canceled";

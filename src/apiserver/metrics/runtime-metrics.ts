@@ -1,12 +1,12 @@
-// What the process itself uses, and how long its event loop keeps others waiting.
+// Resource usage of the process and delay of its event loop.
 import { type Metrics, processMetrics } from "#base";
 
-/** The event loop is looked at often while there is work, and not to wake a machine that has none. */
+/** The event loop is sampled often while it is busy, and rarely when idle so as not to wake the machine. */
 const lookEveryMilliseconds = { busy: 50, idle: 1000 };
 const busyShare = 0.02;
 const delaySeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
-/** Declares the figures; the returned function stops the measuring. */
+/** Registers the metrics; the returned function stops the measurement. */
 export function runtimeMetrics(metrics: Metrics): () => void {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
   const heapUsed = gauge("nodejs_heap_size_used_bytes", "Memory that objects of the language use.");
@@ -22,7 +22,7 @@ export function runtimeMetrics(metrics: Metrics): () => void {
   return eventLoopDelay(metrics);
 }
 
-/** How late a timer fires is how long anybody else has waited, too. */
+/** Measures how late a timer fires, which is how long any other task has waited, too. */
 function eventLoopDelay(metrics: Metrics): () => void {
   const delay = metrics
     .histogram({

@@ -1,15 +1,15 @@
-// Objects per resource and the store's size, looked up at intervals.
+// Object counts per resource and the size of the store, sampled at intervals.
 import type { Clock, Metrics } from "#base";
 
 export interface StoreMetricsOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** The resources by name, and how many objects each has. */
+  /** Returns the resources by name with their numbers of objects. */
   readonly counts: () => AsyncIterable<readonly [resource: string, count: number]>;
   readonly size: () => Promise<number>;
-  /** The store's address, or what stands for it. */
+  /** The store's address, or a substitute for stores without one. */
   readonly endpoint: string;
-  /** 0 is never. */
+  /** 0 disables the count. */
   readonly countEveryMilliseconds: number;
   readonly sizeEveryMilliseconds: number;
   readonly signal: AbortSignal;
@@ -42,7 +42,7 @@ export function storeMetrics(options: StoreMetricsOptions): void {
   });
 }
 
-/** Counts how many writes shared a lease of etcd. */
+/** Records how many writes shared an etcd lease. */
 export function leaseMetrics(metrics: Metrics): (keys: number) => void {
   const objects = metrics
     .histogram({
@@ -55,7 +55,7 @@ export function leaseMetrics(metrics: Metrics): (keys: number) => void {
   return (keys) => objects.observe(keys);
 }
 
-/** Runs at once and then at the interval. A look that fails leaves the figure as it was. */
+/** Runs a sample at once and then at the interval. If a sample fails the last value is kept. */
 function every(
   { clock, signal }: StoreMetricsOptions,
   milliseconds: number,

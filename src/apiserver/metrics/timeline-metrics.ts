@@ -1,4 +1,4 @@
-// What the event timeline counts, shown when somebody looks.
+// Metrics of the event timeline, exported at each scrape.
 import type { Metrics } from "#base";
 import type { ObjectJournal } from "#timeline";
 

@@ -1,4 +1,4 @@
-// How long it takes to find out that an update changes nothing but the times of its managers, by how it was found out.
+// Measures the comparison that detects updates which change only timestamps of managed fields, by outcome.
 import type { Metrics } from "#base";
 import type { RegistrySettings } from "#registry";
 

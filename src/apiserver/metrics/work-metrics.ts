@@ -1,7 +1,7 @@
-// What the server's own recurring work does, told as work queues in which nothing waits.
+// Reports the server's recurring work as work queues in which nothing waits.
 import { type Metrics, type OneQueueMetrics, queueMetrics } from "#base";
 
-/** Runs one piece of work of the given name. */
+/** Runs one work item under the given queue name. */
 export type MeasuredWork = <T>(name: string, run: () => Promise<T>) => Promise<T>;
 
 export function workMetrics(metrics: Metrics): MeasuredWork {

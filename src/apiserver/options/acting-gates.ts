@@ -1,11 +1,11 @@
-// The feature gates that switch something in the server. All others are accepted and reported as without
-// effect. A test holds the list against the places that read gates.
+// The feature gates that have an effect in this server. All others are accepted and reported as having no
+// effect. A test compares the list with the places that read gates.
 import { fieldGates } from "#api";
 import { policyGates } from "#authz";
 import type { Dialect } from "#dialect";
 import { builtInStrategies, gatesOfFields } from "#registry";
 
-/** Gates that the code asks about by name. */
+/** Gates that the code reads by name. */
 export const gatesRead = [
   "APIListChunking",
   "APIPriorityAndFairness",
@@ -49,7 +49,10 @@ export const gatesRead = [
   "WatchList",
 ] as const;
 
-/** Those, the gates that add kinds or fields, and those on which rules of the bootstrap roles depend. */
+/**
+ * All effective gates: those read by name, those that add kinds or fields, and those on which rules of the
+ * bootstrap roles depend.
+ */
 export const actingGates = (dialect: Dialect): readonly string[] => {
   const kinds = builtInStrategies.flatMap(({ gate = [] }) => gate);
   return [...new Set([...gatesRead, ...kinds, ...fieldGates, ...gatesOfFields, ...policyGates(dialect)])];

@@ -1,8 +1,8 @@
-// Admission plug-ins.
+// Options of admission plug-ins.
 
 import { file, listOf, oneOf, option, section, strings } from "#options";
 
-/** Every plug-in this server knows, and whether it runs unless told otherwise. */
+/** All known admission plug-ins, and whether they are on by default. */
 export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
   AlwaysAdmit: "off",
   AlwaysDeny: "off",
@@ -41,7 +41,7 @@ export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
   ValidatingAdmissionPolicy: "on",
   ValidatingAdmissionWebhook: "on",
 };
-/** Those that are not there, and why. */
+/** Known plug-ins that are not implemented, with the reason. */
 const notBuilt: Readonly<Record<string, string>> = {
   PersistentVolumeLabel: "it asks a cloud provider, and none is built in",
 };

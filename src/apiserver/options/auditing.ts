@@ -1,4 +1,4 @@
-// Audit events: to a log file, to a webhook, or both. The two back-ends share a family of flags.
+// Options of the audit back-ends: a log file, a webhook, or both. The two back-ends share a family of flags.
 
 import { type Dialect, groupName } from "#dialect";
 import {

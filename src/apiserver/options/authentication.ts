@@ -1,4 +1,4 @@
-// Who is calling: certificates, tokens, webhooks, identity providers, service accounts.
+// Options of authentication: certificates, tokens, webhooks, identity providers, service accounts.
 
 import {
   bool,
@@ -193,7 +193,10 @@ export const authenticationSection = () =>
     }),
   ]);
 
-/** The bounds of --service-account-max-token-expiration: an hour, and what a token can express. */
+/**
+ * The bounds of --service-account-max-token-expiration: one hour, and the longest duration a token can
+ * express.
+ */
 const shortest = 3_600_000;
 const longest = 2 ** 32 * 1000;
 

@@ -1,4 +1,4 @@
-// Who may do what.
+// Options of authorization.
 
 import { duration, file, listOf, notNegative, oneOf, option, section } from "#options";
 

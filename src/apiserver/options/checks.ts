@@ -1,4 +1,4 @@
-// What must hold between settings of the API server.
+// Cross-field validation of the API server's settings.
 
 import { readFileSync } from "node:fs";
 import { parseAuthenticationConfig } from "#authn";
@@ -15,7 +15,10 @@ const check = (name: string, run: Check<ApiserverSettings>["run"]): Check<Apiser
   run,
 });
 
-/** Holds for a start: a file that is only checked may leave the rest to flags. */
+/**
+ * A check that applies only at start: a configuration file that is validated on its own may leave settings to
+ * flags.
+ */
 const startCheck = (name: string, run: Check<ApiserverSettings>["run"]): Check<ApiserverSettings> => ({
   name,
   run,
@@ -28,7 +31,7 @@ const together = (certificate: Name, key: Name): Check<ApiserverSettings> =>
       blame([certificate, key], "a certificate and its key must be given together");
   });
 
-/** The widest range of service addresses that is still kept in memory. */
+/** Largest supported number of host bits in a service range, since allocations are kept in memory. */
 const widestRangeBits = 20;
 
 const oidcFlags = [
@@ -50,7 +53,7 @@ const authorizerFlags = [
   "authorizationWebhookCacheUnauthorizedTtl",
 ] as const;
 
-/** A file that cannot be used is told elsewhere. */
+/** Reports whether the file configures anonymous requests. Unusable files are reported by another check. */
 function saysAnonymous(path: string, dialect: Dialect): boolean {
   try {
     return parseAuthenticationConfig(readFileSync(path, "utf8"), path, dialect).anonymous !== undefined;
@@ -59,7 +62,7 @@ function saysAnonymous(path: string, dialect: Dialect): boolean {
   }
 }
 
-/** Files of keys that a program must be given and the library makes itself. */
+/** Checks of the token key files, which the program requires and the library generates itself. */
 export const tokenKeyChecks: readonly Check<ApiserverSettings>[] = [
   startCheck(
     "service account tokens can be issued",

@@ -1,4 +1,5 @@
-// Services, tolerations, feature gates and APIs of the cluster; aggregation and the way to the node agents.
+// Options of services, tolerations, feature gates and APIs, of aggregation, and of the connections to node
+// agents.
 
 import { firstRelease, lastRelease } from "#cel";
 import type { Dialect } from "#dialect";
@@ -24,13 +25,13 @@ import {
 } from "#options";
 import { serverGates } from "./server-gates.ts";
 
-/** `1.27` and later ones. */
+/** `1.27` and later releases. */
 const expressionReleases = Array.from(
   { length: lastRelease - firstRelease + 1 },
   (_, later) => `1.${firstRelease + later}`,
 );
 
-/** The minor release of `1.27`. */
+/** Returns 27 for `1.27`. */
 export const minorOf = (release: string): number => Number(release.split(".")[1]);
 
 export const clusterSection = (dialect: Dialect) =>

@@ -1,4 +1,4 @@
-// Limits on requests and on what is kept.
+// Options that limit requests and retained data.
 
 import {
   atLeast,

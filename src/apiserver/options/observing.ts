@@ -1,4 +1,4 @@
-// Cloud, metrics, logs; start-up and shutdown.
+// Options of the cloud provider, metrics and logs, and of start-up and shutdown.
 
 import type { Dialect } from "#dialect";
 import {
@@ -24,13 +24,13 @@ import {
   versionOption,
 } from "#options";
 
-/** `metric,label=value,value`; several entries are quoted or given in several flags. */
+/** `metric,label=value,value`; several entries are quoted or given in repeated flags. */
 const metricLabels: OptionType<Readonly<Record<string, readonly string[]>>> = {
   name: "metric,label=value,...",
   parse: (given) => {
     const entries = given.split("=").length > 2 ? splitCommas(given) : [given.replace(/^"(.*)"$/, "$1")];
     return Object.fromEntries(
-      // An empty part between others means nothing, an empty text is no label.
+      // An empty part between other entries is ignored; an empty text is an invalid label.
       entries
         .filter((entry) => entry !== "" || given === "")
         .map((entry) => {

@@ -1,4 +1,4 @@
-// All settings of the API server.
+// All options of the API server.
 
 import { type Dialect, apiVersionOf } from "#dialect";
 import { type OptionSet, type OptionsOf, type Section, type SettingsOf, camel } from "#options";
@@ -32,13 +32,16 @@ const sections = (dialect: Dialect) =>
   ] as const;
 
 type ApiserverOption = OptionsOf<ReturnType<typeof sections>>;
-/** One typed value per flag or field, under the flag's name in camel case; durations are milliseconds. */
+/**
+ * One typed value per flag or configuration field, under the flag's name in camel case; durations are in
+ * milliseconds.
+ */
 export type ApiserverSettings = SettingsOf<ApiserverOption>;
 
-/** Flags about the file itself, the names in it, or a single run. */
+/** Flags that concern the configuration file itself, the names in it, or a single run. */
 const withoutField = new Set(["config", "dialect", "help", "version"]);
 
-/** Every other flag is a field of the configuration file, under its name in camel case. */
+/** Makes every other flag a field of the configuration file, under its name in camel case. */
 const withFields = <S extends Section>(dialect: Dialect, sections: readonly S[]): readonly S[] =>
   sections.map((section) => ({
     ...section,
@@ -51,7 +54,7 @@ const withFields = <S extends Section>(dialect: Dialect, sections: readonly S[])
 
 const known = new WeakMap<Dialect, OptionSet<ApiserverOption>>();
 
-/** The same for every server of a dialect. */
+/** Returns the option set, which is shared by all servers of a dialect. */
 export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> =>
   known.getOrInsertComputed(dialect, optionsIn);
 

@@ -1,5 +1,5 @@
-// The feature gates of the API server. What is not built cannot be switched on: a gate that is accepted and does
-// nothing would be believed.
+// The feature gates of the API server. Gates of features that are not implemented are refused: accepting one
+// without effect would be misleading.
 import { type Gate, knownGates } from "#options";
 
 const refused: Readonly<Record<string, string>> = {

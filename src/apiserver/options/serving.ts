@@ -1,4 +1,4 @@
-// Serving and TLS.
+// Options of serving and TLS.
 
 import type { Dialect } from "#dialect";
 import {
@@ -27,7 +27,7 @@ export interface NamedCertificate {
   readonly certFile: string;
   readonly keyFile: string;
   /**
-   * Host names, names with a wildcard for their first part, or addresses; empty to take them from the
+   * Host names, host names with a wildcard as first label, or IP addresses; empty to use the names in the
    * certificate.
    */
   readonly names: readonly string[];

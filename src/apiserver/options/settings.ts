@@ -1,4 +1,4 @@
-// The settled settings, from an argument list and the configuration file that it names.
+// Resolves the settings from command-line arguments and the configuration file they name.
 import type { Dialect } from "#dialect";
 import { type Settled, type Sources, readConfigFile, settle } from "#options";
 import { type ApiserverSettings, apiserverOptions } from "./options.ts";
@@ -8,7 +8,7 @@ export type { ApiserverSettings };
 export const settleFlags = (dialect: Dialect, argv: readonly string[]): Settled<ApiserverSettings> =>
   settle(apiserverOptions(dialect), argv);
 
-/** The same with the file of `--config` below the flags. */
+/** Like settleFlags, with the file of `--config` applied below the flags. */
 export async function settleApiserver(
   dialect: Dialect,
   argv: readonly string[],

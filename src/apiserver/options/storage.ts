@@ -1,4 +1,4 @@
-// Where objects are kept.
+// Options of the storage.
 
 import { posix } from "node:path";
 import type { Dialect } from "#dialect";
@@ -18,7 +18,9 @@ import {
   text,
 } from "#options";
 
-/** What keys begin with. Read as a path from the root, with or without slashes around it. */
+/**
+ * The common prefix of all keys. Parsed as an absolute path, with or without leading and trailing slashes.
+ */
 const keyPrefix: OptionType<string> = {
   ...text,
   parse: (given) => posix.join("/", given).replace(/\/$/, ""),
@@ -173,10 +175,10 @@ export const storageSection = (dialect: Dialect) =>
     }),
     option({
       flag: "storage-media-type",
-      // Scripts pass it empty when they have no choice to make; as in the original, that is JSON.
+      // Scripts pass an empty value to use the default; as in the original that means JSON.
       type: oneOf("application/json", "application/yaml", dialect.wire.protobufMediaType, ""),
       default: dialect.wire.protobufMediaType,
-      // What the caches hold is what is stored then: one encoding for each write instead of two.
+      // JSON is also the form held in the caches, so each write is encoded once instead of twice.
       derive: (look) =>
         (look.value("storeServers") as readonly string[]).every((server) => server === inMemory)
           ? { value: "application/json", from: "the embedded store" }

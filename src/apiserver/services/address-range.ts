@@ -1,20 +1,17 @@
-// A block of addresses that services get theirs from: its usable addresses, counted from one.
+// An address range from which service IPs are allocated: its usable addresses, numbered from 1.
 import { SocketAddress } from "node:net";
 import { addressNumber, parseIp } from "#registry";
 
 export interface AddressRange {
   readonly family: "IPv4" | "IPv6";
-  /** As it was written: `10.0.0.0/24`. */
+  /** The range as it was configured: `10.0.0.0/24`. */
   readonly text: string;
-  /**
-   * How many addresses there are to give; the block's own address, and the last one of IPv4, are not among
-   * them.
-   */
+  /** Number of usable addresses. Excludes the network address and, for IPv4, the broadcast address. */
   readonly size: number;
-  /** From 1 to `size`; 0 is the block's own. */
+  /** Returns the address at a position from 1 to `size`; position 0 is the network address. */
   at(position: number): string;
   contains(address: string): boolean;
-  /** From 1 to `size`; undefined for other addresses and for what is none. */
+  /** Returns a position from 1 to `size`; undefined for addresses outside the range and for invalid ones. */
   positionOf(address: string): number | undefined;
 }
 
@@ -42,7 +39,7 @@ export function addressRange(text: string): AddressRange {
   };
 }
 
-/** One text for all ways to write an address. */
+/** Returns the canonical text of an address; other text is returned unchanged. */
 export const canonicalAddress = (address: string): string => parseIp(address)?.text ?? address;
 
 function addressText(value: bigint, family: "IPv4" | "IPv6"): string {

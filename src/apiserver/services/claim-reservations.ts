@@ -1,35 +1,36 @@
-// Promises of what only one service can have, made to a request before its service is written.
+// Reservations of exclusive values (addresses and ports), made for a request before its service is written.
 //
-// A server that has its store to itself remembers them. Servers that share one write each down in it, for a
-// short while, and the service's own write consumes it: either the promise still stands and the service is
-// there, or neither. So no two services can have the same:
+// A server with a private store keeps reservations in memory. Servers that share a store write each one to it
+// for a short time, and the write of the service consumes it: either the reservation still exists and the
+// service is stored, or neither. So no two services can have the same value:
 //
-//   server A   promise 10.0.0.7 @8                                   write service @10, spending @8
-//   server B                        promise 10.0.0.7: A has it       …and once A's is spent, its service is known to whoever knows revision 10
+//   server A   reserves 10.0.0.7 @8                           writes the service @10, consuming @8
+//   server B                          10.0.0.7: held by A     10.0.0.7: free, but a server that knows all
+//                                                             services up to revision 10 sees it in use
 import type { ReservedShare } from "#registry";
 import type { Reservation, Revision, Store } from "#store";
 
 export interface ClaimReservations {
-  /** Whether somebody else was promised it, as far as this server knows without asking. */
+  /** Reports whether another owner has reserved the claim, to the knowledge of this server. */
   taken(claim: string, owner: string): boolean;
-  /** Takes all of these, or says which one somebody else has. */
+  /** Reserves all claims, or returns the one that is reserved by another owner. */
   take(claims: readonly string[], owner: string): Promise<Secured | { readonly lost: string }>;
 }
 
 export interface Secured extends ReservedShare {
-  /** Whoever knows all services up to this revision knows all that were promised the same before. */
+  /** A server that has all services up to this revision has every service that held these claims before. */
   readonly revision: Revision;
 }
 
 interface Remembered {
   readonly owner: string;
-  /** Requests of the same owner that rely on it. */
+  /** Number of requests of the same owner that rely on the reservation. */
   holders: number;
-  /** Set once the service is written. */
+  /** Revision at which the service was written; undefined until then. */
   written?: Revision;
 }
 
-/** For a server that has its store to itself. `known` says up to which revision services are known. */
+/** Reservations of a server with a private store. `known` returns the revision of the cached services. */
 export function reservationsInMemory(known: () => Revision): ClaimReservations {
   const promises = new Map<string, Remembered>();
   const forgetKept = (): void => {
@@ -61,13 +62,13 @@ export function reservationsInMemory(known: () => Revision): ClaimReservations {
   };
 }
 
-/** A server that is gone, or hangs, keeps nobody waiting for longer. */
+/** Lifetime of a stored reservation; bounds how long a crashed or hanging server can block others. */
 const promiseSeconds = 30;
 
-/** For servers that share a store. */
+/** Reservations of servers that share a store. */
 export function reservationsInStore(store: Store, prefix: string): ClaimReservations {
   const release = (promised: readonly Reservation[]): void => {
-    // What cannot be given back ends by itself.
+    // A reservation that cannot be deleted expires by itself.
     for (const { key, revision } of promised)
       store.write({ key, value: null, expect: revision }).catch(() => undefined);
   };
@@ -77,7 +78,7 @@ export function reservationsInStore(store: Store, prefix: string): ClaimReservat
       const consumes: Reservation[] = [];
       const mine: Reservation[] = [];
       try {
-        // One after another, all in the same order: of two that want the same, one gets all of it.
+        // Reserve one by one in sorted order, so that of two competing requests one gets all claims.
         for (const claim of claims.toSorted()) {
           const key = prefix + claim.replace(" ", "/");
           const outcome = await store.write({
@@ -87,7 +88,7 @@ export function reservationsInStore(store: Store, prefix: string): ClaimReservat
             ttlSeconds: promiseSeconds,
           });
           if (outcome.done) mine.push({ key, revision: outcome.revision });
-          // Requests for the same service may rely on one promise: only one of them can spend it.
+          // Concurrent requests for the same service share a reservation; only one of them can consume it.
           else if (outcome.current && Buffer.from(outcome.current.value).toString() !== owner) {
             release(mine);
             return { lost: claim };

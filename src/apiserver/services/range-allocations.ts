@@ -1,6 +1,6 @@
-// Which addresses and node ports are taken, as bits in the store: what kube-apiserver keeps there, for servers and
-// tools that read it. Here services themselves say what they have; these objects are made from them, as the repair
-// loops of kube-apiserver make them.
+// Allocations of service IPs and node ports, stored as bitmaps in the format of kube-apiserver, for servers
+// and tools that read them. In this server the services themselves are authoritative; these objects are
+// derived from them, as kube-apiserver's repair loops do.
 //
 //   /registry/ranges/serviceips           range 10.0.0.0/24, data 0…01: 10.0.0.1 is taken
 //   /registry/ranges/servicenodeports     range 30000-32767
@@ -24,14 +24,14 @@ export interface RangeAllocationsOptions {
 interface Allocated {
   readonly name: string;
   readonly range: string;
-  /** From zero; undefined for what is not of the range. */
+  /** Returns the position of a claim, counted from zero; undefined for claims outside the range. */
   readonly positionOf: (claim: string) => number | undefined;
 }
 
-/** Positions of kube-apiserver's bits have at most this many: it gives no later addresses. */
+/** Maximum size of kube-apiserver's bitmaps; addresses behind it are never allocated there. */
 const mostPositions = 65_536;
 
-/** Writes what services have now, unless that is what the store says. */
+/** Returns a function that writes the current allocations, unless the store already has them. */
 export function rangeAllocations(options: RangeAllocationsOptions): () => Promise<void> {
   const { services, storePrefix } = options;
   const kept: readonly Allocated[] = [
@@ -82,7 +82,7 @@ function ofPorts({ from, to }: PortRange): Allocated {
   };
 }
 
-/** A number with these bits, its highest byte first, without leading zeros. */
+/** Encodes a big-endian number in which these bits are set, without leading zero bytes. */
 export function bitsOf(positions: readonly number[]): Uint8Array {
   const highest = positions.reduce((most, position) => Math.max(most, position), -1);
   const bytes = new Uint8Array(Math.ceil((highest + 1) / 8));

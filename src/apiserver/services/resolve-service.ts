@@ -1,8 +1,8 @@
-// Where a service is reached: its cluster address, or the name it stands for.
+// Resolves services to addresses: the cluster IP, or the external name.
 
 import type { Service } from "#api";
 
-/** The address behind a service's port; throws when there is none to connect to. */
+/** Returns the address behind a service's port; throws if the service cannot be reached. */
 export async function resolveService(
   find: (key: string) => Promise<Service | undefined>,
   namespace: string,

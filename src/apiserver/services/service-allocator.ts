@@ -1,5 +1,5 @@
-// Gives services their cluster addresses and node ports. What is taken is what the cached services have, and
-// what requests under way were promised.
+// Allocates cluster IPs and node ports to services. In use are those of the cached services and those
+// reserved for requests in flight.
 import { slot } from "#admission";
 import type { Service, ServiceSpec } from "#api";
 import { type FieldError, internal, invalidValue } from "#base";
@@ -16,37 +16,38 @@ import {
 import { type ServiceClaims, claimsOf, followClaims, isHeadless, portClaim } from "./service-claims.ts";
 
 export interface AllocatorOptions {
-  /**
-   * One address block, or two of different families; the first is the one services get when they do not ask.
-   */
+  /** One address range, or two of different families; services that do not ask for a family get the first. */
   readonly ranges: readonly string[];
   readonly ports: PortRange;
-  /** Whether low ports are left to those who choose theirs, as low addresses are. */
+  /**
+   * Whether the lower band of node ports is reserved for static assignment, as the lower band of addresses
+   * is.
+   */
   readonly keepsStaticPorts?: boolean;
-  /** From 0 to 1, below 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   readonly random?: () => number;
 }
 
-/** Where the pool learns what services have. */
+/** The sources from which the allocator learns what services use. */
 export interface AllocatorSources {
   readonly services: Resource;
   readonly signal: AbortSignal;
-  /** Resolves once all services written so far are known. */
+  /** Resolves once all services written so far are in the cache. */
   readonly refresh: () => Promise<void>;
-  /** Resolves once all services up to a revision are known. */
+  /** Resolves once the cache has all services up to a revision. */
   readonly reached: (revision: Revision) => Promise<void>;
-  /** Where servers that share a store tell each other what they promised. */
+  /** Where servers that share a store keep their reservations. */
   readonly shared?: { readonly store: Store; readonly prefix: string };
 }
 
 export interface ClusterServiceAllocator extends ServiceAllocator {
-  /** The address of the server's own service: the first of all. */
+  /** The cluster IP of the API server's own service: the first address of the first range. */
   readonly ownAddress: string;
-  /** Says where the services are. Until then none are known. */
+  /** Connects the allocator to the services. Until then none are known. */
   attach(place: AllocatorSources): void;
 }
 
-/** What a write wanted and another one got meanwhile. */
+/** Claims of this request that another writer has obtained in the meantime. */
 const lostClaims = slot<Set<string>>("lostClaims");
 
 export const defaultRange = "10.0.0.0/24";
@@ -71,8 +72,9 @@ export function serviceAllocator({
   let reached: AllocatorSources["reached"] = async () => undefined;
 
   /**
-   * Whoever was promised it before has written its service by now, or never will: once we know all services
-   * up to here, we know.
+   * Returns a claim that another service already holds. Earlier holders of the reservation have either
+   * written their service or given up, so the answer is certain once the cache has all services up to its
+   * revision.
    */
   const overtaken = async (
     secured: Secured,
@@ -101,7 +103,7 @@ export function serviceAllocator({
         promises.taken(claim, owner) ||
         state.get(lostClaims)?.has(claim) === true;
       const share = dryRun ? dryShare(isTaken) : shareOf(isTaken, rounds);
-      // The first thing that cannot be had ends the search, as in kube-apiserver.
+      // The first failed allocation ends the attempt, as in kube-apiserver.
       const addresses = addressesFor(service.spec, old?.spec, ranges, share);
       if (addresses.length > 0) return addresses;
       const nodePorts = nodePortsFor(service.spec, old?.spec, portTexts, ports, share);
@@ -134,33 +136,32 @@ export function serviceAllocator({
 
 const keyOf = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;
 
-/** What one request may take, and has taken. */
+/** The allocations of a single request. */
 interface Share {
-  /** Then addresses may be taken already, and ports be of any range, as in kube-apiserver. */
+  /** In a dry run addresses may be in use and ports may be of any range, as in kube-apiserver. */
   readonly dryRun: boolean;
-  /** False when somebody else has it. */
+  /** Returns false if another service holds the claim. */
   take(claim: string): boolean;
   takePort(port: number): boolean;
-  /** One that is free; undefined when there is none. */
+  /** Returns a free address; undefined if the range is full. */
   anyAddress(range: AddressRange): string | undefined;
   anyPort(ports: Ports): number | undefined;
 }
 
 interface Ports extends Candidates {
-  /** The first of them, which are given last. */
+  /** Size of the lower band, which is used for dynamic allocation only when the rest is full. */
   readonly kept: number;
 }
 
 interface Candidates {
   readonly size: number;
-  /** From 1 to `size`. */
+  /** Returns the candidate at a position from 1 to `size`. */
   at(position: number): string;
 }
 
 /**
- * Where to look for something free: from anywhere on, and then behind what was given last.
- * So what is given back comes to others as late as can be, and who still has the old address does not reach a
- * stranger.
+ * Next-fit search: starts at a random position and continues behind the last allocation. Released values are
+ * thus reused as late as possible, so that clients with an outdated address do not reach another service.
  */
 interface Rounds {
   next(candidates: Candidates, from: number, count: number): number;
@@ -189,10 +190,10 @@ function takeOnce(isTaken: Take): Take {
   };
 }
 
-/** Ports that a dry run is shown come after this one, whatever the range of ports is. */
+/** Ports shown by a dry run start after this one, whatever the configured port range is. */
 const lastPortOfDryRuns = 32_768;
 
-/** What a dry run is shown: nothing that anybody gets, so that it moves nothing on, as in kube-apiserver. */
+/** Returns a share that allocates nothing: a dry run leaves the allocator unchanged, as in kube-apiserver. */
 function dryShare(isTaken: Take): Share {
   const take = takeOnce(isTaken);
   let last: number | undefined;
@@ -224,7 +225,7 @@ function shareOf(isTaken: Take, rounds: Rounds): Share {
     }
     return undefined;
   };
-  /** Preferably behind the first `keep`. */
+  /** Prefers candidates behind the first `keep`. */
   const any = (candidates: Candidates, keep: number, claim: (text: string) => string): string | undefined =>
     among(candidates, keep + 1, candidates.size - keep, claim) ?? among(candidates, 1, keep, claim);
   return {
@@ -239,7 +240,9 @@ function shareOf(isTaken: Take, rounds: Rounds): Share {
   };
 }
 
-/** Low addresses are left to those who choose theirs: a sixteenth of the range, within bounds. */
+/**
+ * Size of the lower address band, reserved for static assignment: a sixteenth of the range, within bounds.
+ */
 const keptAddresses = (size: number): number =>
   size < 32 ? 0 : Math.min(Math.max(16, Math.floor(size / 16)), 256);
 
@@ -265,8 +268,8 @@ function addressesFor(
         `failed to allocate IP ${wanted}: ${why}`,
       ),
     ];
-    // Whether an address may change is not asked here. What the service has stays its own, even outside a range
-    // that has changed.
+    // Address changes are validated elsewhere. A service keeps its addresses even if they are outside of a
+    // range that has changed.
     const kept = wanted !== undefined && position < (had?.ipFamilies?.length ?? 0);
     if (wanted !== undefined && !kept && !range.contains(wanted))
       return refused(
@@ -284,7 +287,9 @@ function addressesFor(
   return [];
 }
 
-/** The same of ports: a thirty-second of the range, within bounds. */
+/**
+ * Size of the lower port band, reserved for static assignment: a thirty-second of the range, within bounds.
+ */
 const keptPorts = (size: number): number =>
   size <= 16 ? 0 : Math.min(Math.max(16, Math.floor(size / 32)), 128);
 
@@ -294,7 +299,7 @@ const anyPort = (texts: Ports, share: Share): number => {
   return port;
 };
 
-/** A port that was asked for, unless it cannot be had. */
+/** Takes a requested port; returns errors if it is invalid or already allocated. */
 function portErrors(port: number, { from, to }: PortRange, share: Share, field: string): FieldError[] {
   if (!share.dryRun && (port < from || port > to))
     return [
@@ -307,7 +312,7 @@ function portErrors(port: number, { from, to }: PortRange, share: Share, field: 
   return share.takePort(port) ? [] : [invalidValue(field, port, "provided port is already allocated")];
 }
 
-/** Ports with one number and several protocols share a node port when they are new. */
+/** In a new service, ports with the same number and different protocols share a node port. */
 function nodePortsFor(
   spec: ServiceSpec,
   old: ServiceSpec | undefined,
@@ -327,7 +332,7 @@ function nodePortsFor(
       : (byPort.get(port.port) ??
         (spec.ports ?? []).find((each) => each.port === port.port && each.nodePort)?.nodePort);
     const wanted = port.nodePort || shared;
-    // A new service gets a node port once per service port; a changed one, once per node port.
+    // In a new service a node port is taken once per service port, in an update once per node port.
     const known = old ? had.has(wanted ?? 0) : byPort.get(port.port) === wanted;
     if (wanted && !known) {
       const errors = before.has(wanted)

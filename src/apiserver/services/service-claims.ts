@@ -1,5 +1,5 @@
-// Which addresses and node ports services have: an index that follows the services, so that nobody has to go
-// through all of them.
+// An index of the addresses and node ports in use by services, kept up to date by a watch, so that lookups
+// need not scan all services.
 import type { Service, ServiceSpec } from "#api";
 import { selectEverything } from "#base";
 import type { Resource } from "#registry";
@@ -7,11 +7,11 @@ import type { CachedObject, FrameSink } from "#watchcache";
 import { canonicalAddress } from "./address-range.ts";
 
 export interface ServiceClaims {
-  /** Whether a service other than this one has it. */
+  /** Reports whether a service other than `except` holds the claim. */
   taken(claim: string, except: string): boolean;
 }
 
-/** What a service has of that which only one can have. */
+/** Returns the exclusive values of a service: its cluster IPs and node ports. */
 export function claimsOf(spec: ServiceSpec): string[] {
   if (spec.type === "ExternalName") return [];
   const addresses = isHeadless(spec) ? [] : (spec.clusterIPs ?? []).map(canonicalAddress);
@@ -26,8 +26,8 @@ export const isHeadless = ({ clusterIP, clusterIPs }: ServiceSpec): boolean =>
   clusterIP === "None" || clusterIPs?.[0] === "None";
 
 /**
- * Owners are keys below the resource's prefix: `default/web`. From now until the signal it knows what the
- * cache of services knows.
+ * Indexes the claims of all services in the cache until the signal is aborted. Owners are keys below the
+ * resource's prefix, such as `default/web`.
  */
 export function followClaims(services: Resource, signal: AbortSignal): ServiceClaims {
   const { source, prefix } = services;
@@ -54,7 +54,7 @@ export function followClaims(services: Resource, signal: AbortSignal): ServiceCl
         else see(item);
       }
     },
-    // The cache was filled anew.
+    // The cache was reinitialized.
     ended: () => begin(),
   };
   const begin = (): void => {
@@ -62,7 +62,7 @@ export function followClaims(services: Resource, signal: AbortSignal): ServiceCl
     owners.clear();
     claims.clear();
     for (const cached of source.listCached("")) see(cached);
-    // From a revision that the cache has, a watch begins at once: nothing happens in between.
+    // The cache has this revision, so the watch starts without a gap.
     void source.watch({ below: "", selector: selectEverything, from: source.lastChange(), signal }, watcher);
   };
   begin();

@@ -1,4 +1,4 @@
-// The audit flags, as the audit system takes them.
+// Converts the audit flags to the settings of the audit package.
 import type { AuditSettings } from "#audit";
 import type { ApiserverSettings } from "../options/settings.ts";
 

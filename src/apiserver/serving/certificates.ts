@@ -1,7 +1,8 @@
-// Which certificate a connection gets: by the name the client asks for, else the default one. Files that
-// change are read again.
+// Selects the certificate of a connection by SNI: by the name the client requests, or else the default one.
+// Changed files are reloaded.
 //
-//   asked for a.example.com   exact names first, then *.example.com; names given in the flag before those in the certificate
+//   a.example.com   exact names first, then *.example.com;
+//                   names configured in the flag before those in the certificate
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { type SecureContext, type SecureContextOptions, createSecureContext } from "node:tls";
@@ -13,7 +14,7 @@ export interface PairFiles {
 }
 
 export interface NamedPairFiles extends PairFiles {
-  /** Empty to take them from the certificate. */
+  /** Empty to use the names in the certificate. */
   readonly names: readonly string[];
 }
 
@@ -22,7 +23,7 @@ interface Pair {
   readonly key: string;
 }
 
-/** Reads and checks a pair; throws naming the files. */
+/** Reads and checks a key pair; throws an error that names the files. */
 export function readPair({ certFile, keyFile }: PairFiles): Pair {
   const pair = { cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
   try {
@@ -34,7 +35,7 @@ export function readPair({ certFile, keyFile }: PairFiles): Pair {
   return pair;
 }
 
-/** Names in a certificate: the alternative ones, or the common name of one that has none. */
+/** Returns the names in a certificate: the alternative names, or the common name if there are none. */
 export function namesOf(certificate: X509Certificate): string[] {
   const alternatives = [...(certificate.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(
     (match) => match[1]!,
@@ -45,8 +46,9 @@ export function namesOf(certificate: X509Certificate): string[] {
 }
 
 /**
- * Finds what belongs to a name: exact before wildcard, earlier before later among equals. Names that a certificate
- * has beside those it was given count last, and behind the default certificate's own.
+ * Returns a lookup by name: exact names take precedence over wildcards, earlier entries over later ones.
+ * Names that a certificate has in addition to those configured come last, behind those of the default
+ * certificate.
  */
 export function nameTable<T>(
   entries: readonly {
@@ -75,7 +77,7 @@ export function nameTable<T>(
 }
 
 export interface ServingCertificates {
-  /** For the server's options: the default pair, and the choice by name. */
+  /** TLS options of the server: the default pair, and the selection by SNI. */
   readonly options: SecureContextOptions & {
     readonly SNICallback?: (
       name: string,
@@ -84,7 +86,7 @@ export interface ServingCertificates {
   };
   /** The default certificate as PEM. */
   readonly certificate: string;
-  /** Looks at the files at intervals until the signal; `changed` gets the new default pair. */
+  /** Polls the files until the signal is aborted; `changed` receives the new default pair. */
   follow(options: {
     readonly clock: Clock;
     readonly signal: AbortSignal;
@@ -96,10 +98,10 @@ export interface ServingCertificates {
 const lookEveryMilliseconds = 1000;
 
 export interface ServingFiles {
-  /** The default pair; without files for a server that was given none. */
+  /** The default pair: files, or an in-memory pair for a server without certificate files. */
   readonly main: PairFiles | Pair;
   readonly named: readonly NamedPairFiles[];
-  /** Authorities whose names the server sends, so that clients can choose among their certificates. */
+  /** Certificate authorities advertised to clients, so that they can select a matching client certificate. */
   readonly clientCaFiles: readonly string[];
 }
 
@@ -171,7 +173,7 @@ function chooser(
   );
 }
 
-/** Tells whether files changed without reading them. */
+/** Returns a text that changes when one of the files changes, without reading their content. */
 function fingerprint(files: readonly string[]): string {
   return files
     .map((file) => {

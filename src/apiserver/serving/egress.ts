@@ -1,5 +1,5 @@
-// The file of --egress-selector-config-file: through which proxy connections to the control plane, to the
-// cluster and to etcd go.
+// The file of --egress-selector-config-file: the proxies for connections to the control plane, the cluster
+// and etcd.
 //
 //   egressSelections:
 //     - name: cluster
@@ -26,7 +26,7 @@ import type { Dialect } from "#dialect";
 import { type Dial, type DialObserver, dialThrough } from "#http";
 import { fromJsonValue, parseYaml } from "#schema";
 
-/** How to get to each of the networks; absent where connections go straight. */
+/** Dialers of the networks; absent for networks that are connected to directly. */
 export interface Egress {
   readonly controlplane?: Dial;
   readonly cluster?: Dial;
@@ -35,13 +35,13 @@ export interface Egress {
 
 const networks = ["controlplane", "cluster", "etcd"] as const;
 type Network = (typeof networks)[number];
-/** What the network of the control plane was called before, in the versions that are read here. */
+/** Former name of the control plane's network in the versions that are supported here. */
 const formerName = "master";
 
-/** Told of the connections through proxies that are reached in one way. */
+/** Returns the observer of connections to proxies with the given transport. */
 export type EgressObserver = (transport: "tcp" | "uds") => DialObserver;
 
-/** Throws what is wrong in the words of kube-apiserver. */
+/** Reads the file. Errors are worded as in kube-apiserver. */
 export function readEgress(file: string, dialect: Dialect, observer?: EgressObserver): Egress {
   if (file === "") return {};
   let text: string;
@@ -77,11 +77,11 @@ export function parseEgress(text: string, dialect: Dialect, observer?: EgressObs
   return egress;
 }
 
-/** The file says its kind, and of the version nothing that counts. */
+/** Decodes the file. Its kind is checked; its version is ignored. */
 function selectionsOf(text: string, dialect: Dialect): (EgressSelectionConfig & { readonly name: string })[] {
   const failed = (why: string, cause?: unknown): Error =>
     new Error(`failed to read egress selector config: ${why}`, { cause });
-  /** What a step throws is told with the name of the step. */
+  /** Runs a step of decoding; its errors are prefixed with the step's name. */
   const step = <T>(name: string, run: () => T): T => {
     try {
       return run();
@@ -134,7 +134,7 @@ function connectionErrors({ proxyProtocol = "", transport }: EgressConnection): 
   return tcp ? tcpErrors(tcp) : [required(`${path}.tcp`, "One of TCP or UDS must be set")];
 }
 
-/** As Go prints it, without the address in memory. */
+/** Formats the transport as Go does, without the address in memory. */
 const shownTcp = ({ url = "", tlsConfig }: EgressTcp): string =>
   `apiserver.TCPTransport{URL:${JSON.stringify(url)}, TLSConfig:(*apiserver.TLSConfig)(${tlsConfig ? "set" : "nil"})}`;
 
@@ -154,7 +154,7 @@ function tcpErrors({ url = "", tlsConfig: tls }: EgressTcp): FieldError[] {
       "TLS client cert does not exist",
       "Using TLS requires clientCert",
     ),
-    // The word is there twice in the original, too.
+    // "requires" is repeated in the original, too.
     ...fileErrors(
       `${field}.clientKey`,
       clientKey,

@@ -1,5 +1,5 @@
-// Files that settings name, tried before anything is started: what is wrong with them is told like any other
-// wrong setting.
+// Validates the files that settings name before the server starts; their errors are reported like those of
+// other settings.
 import { readFileSync } from "node:fs";
 import { parsePolicy, readPolicyFile } from "#audit";
 import { certificatesOf, parseAuthenticationConfig, signingKey, tokenFile, verificationKeys } from "#authn";
@@ -11,7 +11,7 @@ import { parseEncryptionConfig, readEncryptionFile } from "../storage/encryption
 import { readPair } from "./certificates.ts";
 import { readEgress } from "./egress.ts";
 
-/** One sentence for every file that cannot be used, beginning with its flag. */
+/** Returns one sentence for each unusable file, beginning with its flag. */
 export function fileProblems(settings: ApiserverSettings, dialect: Dialect): string[] {
   const problems: string[] = [];
   const check = (flag: string, read: () => unknown): void => {

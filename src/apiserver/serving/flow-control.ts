@@ -1,4 +1,4 @@
-// Priority and fairness as this server has it: seats from the settings, object counts from the caches, and the
+// Wires priority and fairness to this server: seats from the settings, object counts from the caches, and the
 // debug dumps.
 import type { Clock, Metrics } from "#base";
 import type { CustomEndpoints, PathHandler } from "#endpoints";
@@ -12,7 +12,7 @@ export interface ServerFlowControlOptions {
     "maxRequestsInflight" | "maxMutatingRequestsInflight" | "requestTimeout"
   >;
   readonly resources: readonly Resource[];
-  /** What definitions add. */
+  /** Endpoints of custom resource definitions. */
   readonly defined: CustomEndpoints;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -37,7 +37,7 @@ export function serverFlowControl({
 
 type CountObjects = (group: string, resource: string) => number | undefined;
 
-/** How many objects there are of a kind: lists of many take more seats. */
+/** Returns the number of objects of a resource; lists of many objects take more seats. */
 export function objectCounter(resources: readonly Resource[], defined: CustomEndpoints): CountObjects {
   const builtIn = byName(resources.flatMap(({ endpoints }) => endpoints));
   let known = { generation: -1, custom: builtIn };

@@ -1,4 +1,5 @@
-// How a request is answered: the filters it passes, then the resource it names, or a path that is none.
+// Assembles the request handler: the filter chain, then the router for resources and the handlers of other
+// paths.
 import type { AdmissionChain } from "#admission";
 import type { Audit } from "#audit";
 import { AbortListeners, type Clock, type Log } from "#base";
@@ -44,7 +45,7 @@ export interface HandlerParts {
   readonly flowControl: FlowControl | undefined;
   readonly tracing: ServerTracing | undefined;
   readonly audit: Audit | undefined;
-  /** Asked first for paths that name no resource of ours. */
+  /** Handles paths of aggregated API services before any other non-resource path. */
   readonly aggregation: { handle: PathHandler };
   readonly aggregated: Pick<AggregationMetrics, "described" | "discovered">;
   readonly timelinePaths: readonly PathHandler[];
@@ -109,7 +110,7 @@ export function serverHandler(parts: HandlerParts): (call: Call) => Promise<Repl
   );
 }
 
-/** What answers a path that names no resource; the first that does. */
+/** Returns the handlers of non-resource paths; the first that returns a reply wins. */
 function otherPaths(parts: HandlerParts): PathHandler[] {
   const { dialect, settings, serving, served, health, flowControl, aggregation, onError } = parts;
   const { issuer, verifying } = parts.identities;

@@ -1,5 +1,5 @@
-// The address of this machine that others reach it at: one of the interface that the default route leaves by,
-// as kube-apiserver chooses it (ChooseHostInterface).
+// The host's address that is reachable by others: on an interface of a default route, selected as in
+// kube-apiserver (ChooseHostInterface).
 import { readFileSync } from "node:fs";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import { ipScope, parseIp } from "#base";
@@ -7,7 +7,7 @@ import { ipScope, parseIp } from "#base";
 type Family = "IPv4" | "IPv6";
 
 export interface HostNetwork {
-  /** The text of /proc/net/route and /proc/net/ipv6_route; empty where there is none. */
+  /** Content of /proc/net/route and /proc/net/ipv6_route; empty if missing. */
   readonly routes4: string;
   readonly routes6: string;
   readonly interfaces: Readonly<
@@ -30,7 +30,7 @@ export function hostNetwork(): HostNetwork {
   };
 }
 
-/** Undefined when no interface has an address that others can reach. */
+/** Returns undefined if no interface has a globally reachable address. */
 export function hostAddress(prefer: Family, network: HostNetwork = hostNetwork()): string | undefined {
   const families: readonly Family[] = prefer === "IPv4" ? ["IPv4", "IPv6"] : ["IPv6", "IPv4"];
   const addressOf = (name: string, family: Family): string | undefined =>
@@ -63,7 +63,7 @@ const up = 0x1;
 const toOneHost = 0x4;
 const leads = (flags: string): boolean => (Number.parseInt(flags, 16) & (up | toOneHost)) === up;
 
-/** Interfaces of default routes, in the order of the table. */
+/** Returns the interfaces of default routes, in the order of the table. */
 function defaultRoutes4(text: string): string[] {
   return rows(text).flatMap(([name = "", destination, , flags = "", , , , mask]) =>
     destination === "00000000" && mask === "00000000" && leads(flags) ? [name] : [],

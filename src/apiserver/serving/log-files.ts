@@ -1,4 +1,4 @@
-// /logs: the machine's log folder.
+// /logs: the host's log directory.
 import { join } from "node:path";
 import { methodNotAllowed } from "#base";
 import { fileReply, plainReply } from "#http";
@@ -9,7 +9,8 @@ export function logFiles(path: string, folder: string): PathHandler {
     const { path: asked } = call.target;
     if (asked !== path && !asked.startsWith(`${path}/`)) return undefined;
     if (call.method !== "GET") throw methodNotAllowed();
-    // As in kube-apiserver: what a file holds is not known, so only clients that take anything get it.
+    // As in kube-apiserver: the content type of a file is unknown, so only clients that accept any type are
+    // served.
     checkRoute(call.call, { produces: [] });
     const rest = decoded(asked.slice(path.length));
     if (rest === undefined || rest.split("/").includes("..")) return plainReply(400, "invalid URL path");

@@ -1,10 +1,10 @@
-// Requests to other servers in the log, at the levels of client-go: at 6 what was asked and how it ended, from 7
-// on headers, from 8 on bodies. No level shows credentials, nor the bodies of objects that hold some.
+// Logs requests to webhooks at the levels of client-go: from 6 on the URL and outcome, from 7 on headers,
+// from 8 on bodies. No level shows credentials, or bodies of objects that contain some.
 import { STATUS_CODES } from "node:http";
 import type { WebhookExchange } from "#admission";
 import type { Log } from "#base";
 
-/** Characters of a body by level; at 10 all of it. */
+/** Maximum number of characters of a body by level; unlimited at 10. */
 const bodyCharacters: Readonly<Record<number, number>> = { 8: 1024, 9: 10_240, 10: Infinity };
 const highest = 10;
 

@@ -1,22 +1,22 @@
-// Files that are read again while the server runs. A version that cannot be used is refused: the last good one
-// is kept, and the refusal is logged, counted and shown by /readyz?verbose until a good version comes.
+// Files that are reloaded while the server runs. An invalid version is rejected: the last valid one stays in
+// effect, and the rejection is logged, counted and shown by /readyz?verbose until a valid version is loaded.
 import { readFile } from "node:fs/promises";
 import type { Clock, Log, Metrics } from "#base";
 
 export interface ReloadReport {
-  /** A new version is in use. */
+  /** Reports that a new version is in use. */
   changed(): void;
   refused(error: Error): void;
 }
 
 export interface Reloads {
-  /** Where the outcome of reading the file of a setting again is told. */
+  /** Returns the report to which reloads of a setting's file are recorded. */
   of(setting: string): ReloadReport;
-  /** Settings whose present file is refused. */
+  /** Returns the settings whose current file is rejected. */
   refused(): readonly string[];
   /**
-   * What a file says, read again whenever its text changes. `read` throws where it cannot be used; at first that
-   * is the caller's to handle.
+   * Returns a getter of a file's parsed content, which is parsed again whenever the text changes. `read`
+   * throws if the text is invalid; for the first text that error reaches the caller.
    */
   followed<T>(setting: string, file: string, read: (text: string) => T, first: string): () => T;
 }
@@ -69,7 +69,8 @@ export function configReloads({ clock, log, metrics, signal }: ReloadsOptions): 
             report.changed();
           }
         } catch (error) {
-          // A file that is gone for a moment, while it is replaced, is told once it is there and still wrong.
+          // A file may be missing briefly while it is replaced; the next poll reports it if it is invalid
+          // then.
           if ((error as NodeJS.ErrnoException).code !== "ENOENT") report.refused(error as Error);
         }
         if (!signal.aborted) again();

@@ -1,4 +1,4 @@
-// Paths that belong to no resource: the list of all paths, the version.
+// Non-resource paths: the list of all paths, and the version.
 import type { Reply } from "#http";
 import { type ApiCall, type Catalog, type PathHandler, checkRoute } from "#endpoints";
 import { methodNotAllowed, releaseVersion } from "#base";

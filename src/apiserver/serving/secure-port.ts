@@ -1,4 +1,4 @@
-// The secure port: its certificates, the addresses it is known by, and how it is opened.
+// The secure port: its certificates, its public addresses, and its listener.
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -22,16 +22,16 @@ export interface SecurePortOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly handle: (call: Call) => Promise<Reply>;
-  /** Used when the settings name no files. */
+  /** Supplies a key pair if the settings name no files. */
   readonly pair?: () => { readonly cert: string; readonly key: string };
   readonly metrics: Metrics;
   readonly reloads: Reloads;
   readonly signal: AbortSignal;
-  /** One-time links to the page, where they are set up. */
+  /** One-time login links for the web page; absent if disabled. */
   readonly login?: OneTimeLogin | undefined;
-  /** Told when somebody opens the page. */
+  /** Called when a client opens the page. */
   readonly onPageOpen?: () => void;
-  /** Where attempts to sign in are recorded; absent where nothing is audited. */
+  /** Records sign-in attempts; absent if auditing is off. */
   readonly audit?: Audit | undefined;
 }
 
@@ -65,8 +65,7 @@ export async function openSecurePort({
     { main, named: settings.tlsSniCertKey, clientCaFiles },
     tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites),
   );
-  // Clients are asked for a certificate only where one could be of use: browsers bother their user with the
-  // question.
+  // Request client certificates only if some could be accepted: browsers prompt their user on such a request.
   const requestCert = clientCaFiles.length > 0;
   const host = settings.bindAddress || "0.0.0.0";
   const handshakeErrors = metrics
@@ -124,7 +123,7 @@ export async function openSecurePort({
   return { listener, certificate: certificates.certificate, url: urlOf(listener) };
 }
 
-/** Why the port cannot be opened, with the setting to change. */
+/** Returns the reason why the port cannot be opened, with the setting to change. */
 function refusalOf({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
   if (code === "EADDRINUSE") return `--secure-port=${port}: another program listens on this port of ${host}`;
   if (code === "EACCES") return `--secure-port=${port}: this user may not listen on this port`;
@@ -138,7 +137,7 @@ function urlOf({ address: { address, port } }: Listener): string {
   return `https://${hostAndPort(host, port)}`;
 }
 
-/** A pair made by the server itself, kept so that it is the same after a restart; whoever likes puts another there. */
+/** Returns a self-signed pair, kept in files across restarts. An administrator may replace these files. */
 async function ownPair(settings: ApiserverSettings, clock: Clock): Promise<PairFiles> {
   const names = [...new Set([publicAddress(settings), hostname(), "localhost", "127.0.0.1"])];
   const [certFile, keyFile] = [
@@ -149,11 +148,12 @@ async function ownPair(settings: ApiserverSettings, clock: Clock): Promise<PairF
     const found = { certificate: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
     if (stillGood(found, names, clock.now(), 24 * 3600 * 1000)) return { certFile, keyFile };
   } catch {
-    // None yet.
+    // There is no pair yet.
   }
   const stamp = `${Math.trunc(clock.now() / 1000)}`;
   const validity = { now: clock.now(), days: 365 };
-  // An elliptic key is made in no time, and fits every client unless somebody chose suites for RSA keys.
+  // Elliptic curve keys are fast to generate and work for every client unless RSA cipher suites are
+  // configured.
   const made = settings.tlsCipherSuites.some((suite) => suite.includes("_RSA_"))
     ? await servingWithAuthority(names[0]!, stamp, names, validity)
     : selfSigned({ commonName: `${names[0]}@${stamp}` }, names, validity);
@@ -161,7 +161,7 @@ async function ownPair(settings: ApiserverSettings, clock: Clock): Promise<PairF
   return { certFile, keyFile };
 }
 
-/** The address that other members of the cluster reach this server at. */
+/** Returns the address at which other members of the cluster reach this server. */
 export function publicAddress(settings: ApiserverSettings): string {
   for (const given of [settings.advertiseAddress, settings.bindAddress]) {
     const scope = given === "" ? "unspecified" : ipScope(parseIp(given)!);
@@ -172,7 +172,7 @@ export function publicAddress(settings: ApiserverSettings): string {
   return hostAddress(prefer) ?? (settings.bindAddress === "::1" ? "::1" : "127.0.0.1");
 }
 
-/** Host and port in URLs that are handed out. */
+/** Returns the host and port used in published URLs. */
 export function externalAddress(settings: ApiserverSettings): string {
   const host = settings.externalHostname || publicAddress(settings);
   return host.includes(":") && !host.startsWith("[")

@@ -1,4 +1,4 @@
-// What surrounds the endpoints: metrics, profiling, log files, and the state of a shutdown.
+// Cross-cutting parts of the server: metrics, profiling, log files, and the shutdown lifecycle.
 import { type Clock, type Log, type Metrics, type MetricsOptions, createMetrics, systemClock } from "#base";
 import type { Dialect } from "#dialect";
 import { healthMetrics } from "#http";
@@ -20,13 +20,13 @@ import { versionInfo } from "./root-paths.ts";
 export interface ServingOptions {
   readonly dialect: Dialect;
   readonly settings: ApiserverSettings;
-  /** Whether a feature gate is on. */
+  /** Reports whether a feature gate is on. */
   readonly enabled: (gate: string) => boolean;
-  /** All gates, each with its stage. */
+  /** All known gates with their stages. */
   readonly gates: readonly Gate[];
   readonly clock: Clock;
   readonly log: Log & { setVerbosity?(level: number): void };
-  /** Whether a call is about a resource that is served. */
+  /** Reports whether a call is for a resource that is served. */
   readonly served: (call: ApiCall) => boolean;
 }
 
@@ -35,10 +35,10 @@ export interface Serving {
   readonly metrics: Metrics;
   readonly requests: RequestMetrics;
   readonly paths: readonly PathHandler[];
-  /** Those of them that the list of all paths names. */
+  /** Paths to include in the list of all paths. */
   readonly shownPaths: readonly string[];
   readonly healthObserver: HealthObserver;
-  /** Profiling, /statusz and /flagz for the debug socket. */
+  /** Serves profiling, /statusz and /flagz on the debug socket. */
   readonly debugPaths: PathHandler;
   stop(): void;
 }
@@ -60,7 +60,7 @@ export function servingFor(options: ServingOptions): Serving {
   const health = healthMetrics(dialect, shown);
   const told = enabled("ComponentSLIs");
   const lifecycle = new Lifecycle({
-    // Connections live in real time, whatever clock the requests see.
+    // Connections use real time, whatever clock the requests use.
     clock: systemClock,
     delayMilliseconds: settings.shutdownDelayDuration,
     sendRetryAfter: settings.shutdownSendRetryAfter,
@@ -71,7 +71,7 @@ export function servingFor(options: ServingOptions): Serving {
   const { setVerbosity } = log;
   const contention = settings.profiling && settings.contentionProfiling ? watchContention() : undefined;
   const profiling = profilingPaths({ clock, contention, ...(setVerbosity && { setVerbosity }) });
-  // Release 1.27 has no such pages on its port; who may open the debug socket may read them there.
+  // Release 1.27 does not serve these pages on its port; they are available on the debug socket only.
   const pages = statusPages({
     program: dialect.cli.apiServer,
     version: versionInfo(),
@@ -139,7 +139,7 @@ function buildInfo(metrics: Metrics, dialect: Dialect): void {
     .set(1);
 }
 
-/** Every gate and whether it is on; those that can no longer be switched have no stage. */
+/** Exports every gate and whether it is on; gates that are locked have no stage. */
 function features(metrics: Metrics, { dialect, gates, enabled }: ServingOptions): void {
   const feature = metrics.gauge({
     name: `${dialect.data.metricPrefix}feature_enabled`,

@@ -1,17 +1,17 @@
-// What the log tells of a start from -v=1 on, in kube-apiserver's words: which APIs and admission plugins there are, and
-// which certificates serve and vouch for clients.
+// Start-up messages from -v=1 on, worded as in kube-apiserver: the API groups, the admission plug-ins, and
+// the serving and client CA certificates.
 import { X509Certificate } from "node:crypto";
 import type { AdmissionPlugin } from "#admission";
 import type { Log } from "#base";
 import type { Catalog } from "#endpoints";
 
-/** The groups that are served. */
+/** Logs the API groups that are served. */
 export function logGroups(log: Log, catalog: Pick<Catalog, "groups">): void {
   if (!log.enabled(1)) return;
   for (const { name } of catalog.groups()) log.verbose(1, `Enabling API group ${JSON.stringify(name)}.`);
 }
 
-/** The plugins in the order in which they are asked. */
+/** Logs the plug-ins in their order of execution. */
 export function logPlugins(log: Log, plugins: readonly AdmissionPlugin[]): void {
   const tell = (kind: string, those: readonly AdmissionPlugin[]): void =>
     log.verbose(
@@ -31,7 +31,7 @@ export function logPlugins(log: Log, plugins: readonly AdmissionPlugin[]): void 
 export interface ServedCertificates {
   /** PEM text. */
   readonly serving: string;
-  /** PEM texts of authorities of clients, by file. */
+  /** PEM texts of client certificate authorities by file. */
   readonly clientCas: Readonly<Record<string, string>>;
   readonly now: number;
 }
@@ -61,7 +61,7 @@ const usages: Readonly<Record<string, string>> = {
   "1.3.6.1.5.5.7.3.2": "client",
 };
 
-/** Whose it is, what for and how long it is good. */
+/** Describes a certificate: its subject, usages and validity. */
 export function certificateDetail(certificate: X509Certificate, now: number): string {
   const { subject, issuer, subjectAltName, keyUsage, validFromDate, validToDate } = certificate;
   const name = valuesOf(subject, "CN")[0] ?? "";

@@ -1,4 +1,4 @@
-// Spans of the calls to a store elsewhere, with the names and attributes that otelgrpc gives them.
+// Spans of gRPC calls to a remote store, with the names and attributes of otelgrpc.
 import { type GrpcObserver, grpcCodes } from "#http";
 import type { ActiveSpan } from "#tracing";
 

@@ -1,5 +1,5 @@
-// The event timeline of a server: served with the page, or where --runtime-config asks for it, and the limits of
-// events. Where these are switched off nothing of them exists.
+// Wires the event timeline and the limits of stored events to a server. The timeline is served with the web
+// page, or if --runtime-config enables it; parts that are switched off are not created.
 import { join } from "node:path";
 import type { Audit } from "#audit";
 import type { Authorizer } from "#authz";
@@ -39,19 +39,19 @@ export interface TimelineParts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
-  /** A store that the caller has opened; without one it is in the data directory, or elsewhere. */
+  /** A store opened by the caller; otherwise the store is in the data directory or remote. */
   readonly given: Store | undefined;
 }
 
 export interface OpenTimeline {
   readonly paths: readonly PathHandler[];
-  /** Answers where the group is listed in discovery and so found there. */
+  /** Serves a request for the group that discovery lists. */
   answer(call: ApiCall): Promise<Reply>;
-  /** The page was opened: whoever did will ask. */
+  /** Prepares the index, since a client that opens the page is going to request the timeline. */
   opened(): void;
-  /** The same, with the timeline told who writes what. */
+  /** Wraps the audit sink so that the timeline learns which user makes each write. */
   observed(audit: Audit | undefined): Audit | undefined;
-  /** Begins to keep events within their limits; resolves once they are. */
+  /** Starts to enforce the limits of events; resolves once they are met. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
     keepMilliseconds: settings.eventTtl,
     maxBytes: settings.timelineMaxBytes,
     files: parts.given ? undefined : filesFor(settings, log),
-    // What is encrypted in the store must not lie beside it in the clear.
+    // Values that are encrypted in the store must not be written to the journal in plain text.
     valuesInFiles: settings.encryptionProviderConfig === "",
     writers,
   });
@@ -140,8 +140,9 @@ export async function openTimeline(parts: TimelineParts): Promise<OpenTimeline> 
 }
 
 /**
- * From so many events on the index is made at the start, for whoever looks first; with fewer that is done in no time,
- * and with more it would take memory that nobody may ask for.
+ * Range of event counts for which the index is built at start, so that the first request is fast. With fewer
+ * events it is built quickly on demand; with more it might take memory for a timeline that is never
+ * requested.
  */
 const fewestWarmed = 10_000;
 const mostWarmed = 250_000;
@@ -149,7 +150,10 @@ const mostWarmed = 250_000;
 const isListed = (runtimeConfig: ApiserverSettings["runtimeConfig"]): boolean =>
   versionsSwitchedOn(runtimeConfig).includes(`${timelineGroup}/v1`);
 
-/** The group as discovery lists it; only where --runtime-config asks for it, clients see the release's groups else. */
+/**
+ * Returns the timeline's group for discovery. It is listed only if --runtime-config enables it, so that
+ * clients otherwise see exactly the groups of the release.
+ */
 export function timelineGroups(
   runtimeConfig: ApiserverSettings["runtimeConfig"],
   answer: OpenTimeline["answer"],
@@ -172,7 +176,7 @@ export function timelineGroups(
 
 const segments = 8;
 
-/** Beside the embedded store; a store elsewhere has no folder here. */
+/** The journal's files are next to the embedded store; with a remote store there is no local directory. */
 function filesFor({ storeServers, dataDir, timelineMaxBytes }: ApiserverSettings, log: Log) {
   if (storeServers.length > 0 || dataDir === "" || timelineMaxBytes === 0) return undefined;
   try {

@@ -1,4 +1,4 @@
-// The file of --tracing-config-file, and the tracer and exporter made from it.
+// Reads the file of --tracing-config-file and creates the tracer and exporter it configures.
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Clock, Log, Metrics } from "#base";
@@ -19,7 +19,7 @@ import {
 import { checkKind, fieldsOf, numberOf, textOf, wrong } from "../admission/config-reader.ts";
 import { serverName } from "../bootstrap/identity-lease.ts";
 
-/** Throws naming the file and the field. Fields that nobody knows are told to `unknown`. */
+/** Parses the file. Errors name the file and the field. Unknown fields are passed to `unknown`. */
 export function readTracingConfiguration(
   file: string,
   dialect: Dialect,
@@ -96,7 +96,7 @@ export function serverTracing(options: ServerTracingOptions): ServerTracing {
   };
 }
 
-/** Logs where the time of a slow operation went; every step of it for those who asked for -v=4. */
+/** Logs the steps of slow operations; with -v=4 all steps. */
 export const slowTraceLog =
   (log: Log): ((span: Span) => void) =>
   (span) => {

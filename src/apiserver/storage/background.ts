@@ -1,4 +1,4 @@
-// What runs beside the requests: old history is compacted away, objects and bytes are counted.
+// Background tasks of the storage: compaction of old revisions, and the counting of objects and bytes.
 import type { Clock, Log, Metrics } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import type { Resource } from "#registry";
@@ -9,7 +9,7 @@ import type { ApiserverSettings } from "../options/settings.ts";
 export interface BackgroundOptions {
   readonly dialect: Dialect;
   readonly store: Store;
-  /** Those that hold single resources. */
+  /** Stores of individual resources. */
   readonly otherStores: readonly Store[];
   readonly resources: readonly Resource[];
   readonly settings: ApiserverSettings;
@@ -19,7 +19,7 @@ export interface BackgroundOptions {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when all of it has ended, after the signal. */
+/** Resolves when all tasks have ended after the signal. */
 export async function background({
   dialect,
   store,

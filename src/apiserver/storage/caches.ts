@@ -1,4 +1,4 @@
-// The resources of a server with their caches: one watch of the store reflects into all of them.
+// The resources of a server with their caches. One watch per store feeds all caches over it.
 import type { Clock } from "#base";
 import type { Dialect } from "#dialect";
 import { Resource, type StorageMedia, type Strategy } from "#registry";
@@ -9,27 +9,29 @@ import { encodedSince } from "./stored-encoding.ts";
 export interface CacheOptions {
   readonly dialect: Dialect;
   readonly store: Store;
-  /** The stores of resources that are kept elsewhere. */
+  /** Returns the store of a resource that has a separate one. */
   readonly storeOf?: ((strategy: Strategy) => Store | undefined) | undefined;
   readonly storePrefix: string;
   readonly storageMedia: StorageMedia;
   readonly strategies: readonly Strategy[];
   readonly clock: Clock;
-  /** Which build of the program this is: what others have stored is decoded before it is served. */
+  /**
+   * Identifies the build of the program: values stored by other builds are decoded before they are served.
+   */
   readonly program: string;
-  /** Which resources are read straight from the store. */
+  /** Reports whether a resource is read directly from the store. */
   readonly uncached?: ((strategy: Strategy) => boolean) | undefined;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
 }
 
 export interface Caches {
   readonly resources: readonly Resource[];
-  /** Of the store that holds everything else. */
+  /** The reflector of the main store. */
   readonly reflector: StoreReflector;
   reflectorOf(resource: Resource): StoreReflector;
-  /** Whether everything is loaded from all stores. */
+  /** Reports whether the objects of all stores are loaded. */
   ready(): boolean;
-  /** Resolves when everything written before is known here. */
+  /** Resolves once the caches hold everything written before the call. */
   current(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -94,24 +96,28 @@ export function cachedResources(options: CacheOptions): Caches {
   };
 }
 
-/** Kinds with very many objects leave them in the store, where it can be read at once. */
+/**
+ * Returns the options for kinds with very many objects, which are not held in memory if the store can read
+ * them synchronously.
+ */
 function inStore(resource: Resource): InStoreOptions | undefined {
   const { strategy, store } = resource;
   const values = strategy.veryMany ? store.local?.(resource.prefix) : undefined;
   if (!values) return undefined;
-  // Everything is in a namespace, and keys begin with it.
+  // All such objects are namespaced, and the namespace is the start of the key.
   const fields = [...resource.selectable].filter((field) => field !== "metadata.namespace");
   return { values, fields };
 }
 
 /**
- * What the server itself looks at when requests come is always cached: authorization reads roles and bindings,
- * admission webhooks and policies, fairness flow schemas and levels, allocation services.
+ * Resources that request handling reads are always cached: authorization reads roles and bindings, admission
+ * reads webhooks and policies, fairness reads flow schemas and priority levels, and allocation reads
+ * services.
  */
 const alwaysCached = ({ hub: { kind } }: Strategy): boolean =>
   groupsRead.has(kind.group) || (kind.group === "" && kind.kind === "Service");
 const groupsRead = new Set(["rbac.authorization", "admissionregistration", "flowcontrol.apiserver"]);
 
-/** Definitions and API services are stored as JSON whatever is asked for, as the original stores them. */
+/** Definitions and API services are always stored as JSON, as in the original. */
 const alwaysJson = ({ hub: { kind } }: Strategy): boolean =>
   kind.group === "apiextensions" || kind.group === "apiregistration";

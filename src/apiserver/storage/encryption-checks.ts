@@ -1,4 +1,4 @@
-// What must hold for a file of encryption, in the order and the words of kube-apiserver.
+// Validation of the encryption configuration, in the order and wording of kube-apiserver.
 import type { EncryptionProviderConfig, EncryptionRule, KmsConfig } from "#api";
 import {
   type FieldError,
@@ -17,7 +17,7 @@ export interface GroupResource {
   readonly group: string;
 }
 
-/** `secrets`, `deployments.apps`, `*.apps`, `*.` for the core group, `*.*` for everything. */
+/** Parses `secrets`, `deployments.apps`, `*.apps`, `*.` for the core group, or `*.*` for everything. */
 export function groupResource(text: string): GroupResource {
   const cut = text.indexOf(".");
   return cut < 0
@@ -28,7 +28,7 @@ export function groupResource(text: string): GroupResource {
 export const usualTimeout = "3s";
 export const usualKmsVersion = "v1";
 
-/** Everything that is wrong. With `reload` the names of key services of version 1 must be unique, too. */
+/** Returns all validation errors. With `reload` the names of KMS v1 providers must be unique, too. */
 export function encryptionErrors(
   rules: readonly EncryptionRule[],
   { reload, dialect }: { readonly reload: boolean; readonly dialect: Dialect },
@@ -78,7 +78,7 @@ function overlapErrors(names: readonly string[], path: string): FieldError[] {
 
 const isWild = ({ resource }: GroupResource): boolean => resource === "*";
 
-/** What is stored without being an object of the API: it would stay as it is. */
+/** Names of stored data that are not API objects; encryption does not apply to them. */
 const notObjects: ReadonlySet<string> = new Set([
   "apiserveripinfo",
   "serviceipallocations",
@@ -136,7 +136,7 @@ function providerErrors(
   return errors;
 }
 
-/** As Go prints it, without the addresses in memory. */
+/** Formats a provider as Go does, without the addresses in memory. */
 function shownProvider({ aesgcm, aescbc, secretbox, identity, kms }: EncryptionProviderConfig): string {
   const fields = [
     ["AESGCM", "AES", aesgcm],

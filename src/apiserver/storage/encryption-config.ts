@@ -1,4 +1,4 @@
-// The file that says how values are encrypted in the store, read into providers per resource.
+// Parses the encryption configuration file into providers per resource.
 //
 //   resources:
 //     - resources: [secrets, "*.apps"]
@@ -11,37 +11,37 @@ import { decodedBase64 } from "#schema";
 import { type EncryptionProvider, aesCbc, aesGcm, identity, secretbox } from "#store";
 import { encryptionErrors, groupResource, usualKmsVersion, usualTimeout } from "./encryption-checks.ts";
 
-/** A resource by its name and its group on the wire. */
+/** A resource by its name and its API group. */
 export interface ResourceId {
   readonly resource: string;
   readonly group: string;
 }
 
-/** The providers for a resource, the writing one first; undefined where nothing is said of it. */
+/** Returns the providers for a resource, the one for writing first; undefined if no rule covers it. */
 export type EncryptionTable = (id: ResourceId) => readonly EncryptionProvider[] | undefined;
 
-/** A key service, as the file describes it. */
+/** Settings of a KMS provider. */
 export interface KmsSettings {
   readonly version: "v1" | "v2";
   readonly name: string;
   readonly endpoint: string;
   readonly timeoutMilliseconds: number;
-  /** Data keys of version 1 kept decrypted. */
+  /** Capacity of the cache of decrypted data keys (v1). */
   readonly cacheSize: number;
 }
 
 export interface EncryptionParsing {
-  /** For the messages. */
+  /** Named in error messages. */
   readonly file: string;
   readonly dialect: Dialect;
-  /** Whether the file is followed: the names of key services of version 1 must then be unique, too. */
+  /** Whether the file is reloaded at runtime; the names of KMS v1 providers must then be unique, too. */
   readonly reload: boolean;
   readonly openKms?: (settings: KmsSettings) => EncryptionProvider;
-  /** Puts something around each provider of the file. */
+  /** Wraps each provider of the file. */
   readonly around?: (provider: EncryptionProvider) => EncryptionProvider;
 }
 
-/** The text of the file; what is wrong is said in the words of kube-apiserver. */
+/** Returns the text of the file; errors are worded as in kube-apiserver. */
 export function readEncryptionFile(file: string): string {
   let opened: number;
   try {
@@ -64,8 +64,8 @@ export function readEncryptionFile(file: string): string {
 }
 
 /**
- * Throws what is wrong in the words of kube-apiserver. Key services are opened, in the order of the file,
- * once everything else is found to be right.
+ * Parses the configuration; errors are worded as in kube-apiserver. KMS providers are opened in the order of
+ * the file, after all validation has passed.
  */
 export function parseEncryptionConfig(
   text: string,
@@ -82,7 +82,7 @@ export function parseEncryptionConfig(
     for (const name of rule.resources ?? []) {
       const { resource, group } = groupResource(name);
       const key = `${resource}.${group}`;
-      // A resource of several rules is written by the first one and read with the keys of all.
+      // A resource of several rules is written with the first one and can be read with the keys of all.
       providers.set(key, [...(providers.get(key) ?? []), ...opened]);
     }
   }
@@ -104,13 +104,13 @@ function rulesOf(text: string, file: string, dialect: Dialect) {
   }
 }
 
-/** Takes a key service's place where a file is only checked. */
+/** Stands in for a KMS provider when the file is only validated. */
 const uncalled = ({ version, name }: KmsSettings): EncryptionProvider => ({
   ...identity,
   id: `kms:${version}:${name}:`,
 });
 
-/** A rule behind a wildcard that covers it would never be looked at: nobody writes that on purpose. */
+/** Returns an error text for a rule behind a wildcard that covers it, since that rule would never apply. */
 function maskedRule(names: readonly string[]): string | undefined {
   const wild = new Set<string>();
   for (const name of names) {

@@ -1,5 +1,5 @@
-// Encryption at rest: which providers keep a key's value, read again when the file changes, and the health of
-// the key services among them.
+// Encryption at rest: the encryption providers by key, reloaded when the configuration file changes, and
+// health checks of the KMS providers.
 import { readFile } from "node:fs/promises";
 import type { Clock, Log } from "#base";
 import type { Dialect } from "#dialect";
@@ -29,7 +29,7 @@ import {
 export interface EncryptionOptions {
   readonly file: string;
   readonly reload: boolean;
-  /** False where key services of version 2 are switched off. */
+  /** False if KMS v2 is disabled. */
   readonly kmsV2?: boolean;
   readonly dialect: Dialect;
   readonly strategies: readonly Pick<Strategy, "resource" | "storagePath" | "hub">[];
@@ -44,14 +44,14 @@ export interface EncryptionOptions {
 
 export interface Encryption {
   providersFor(key: string): readonly EncryptionProvider[];
-  /** Whether nothing below a prefix is encrypted while the server runs. */
+  /** Reports whether nothing below a prefix will be encrypted as long as the server runs. */
   isPlain(prefix: string): boolean;
   readonly checks: readonly HealthCheck[];
 }
 
 const asTheyAre: readonly EncryptionProvider[] = [identity];
 const lookEveryMilliseconds = 1_000;
-/** Requests that began with the old configuration end with it. */
+/** Grace period in which requests may still use the replaced configuration. */
 const lingerMilliseconds = 60_000;
 
 interface Loaded {
@@ -60,7 +60,7 @@ interface Loaded {
   readonly services: readonly KmsProvider[];
 }
 
-/** Throws naming the file and the field that is wrong. */
+/** Opens the file. Errors name the file and the invalid field. */
 export function openEncryption(options: EncryptionOptions): Encryption {
   const { file, clock, signal } = options;
   const report = options.reloads.of("--encryption-provider-config");
@@ -91,7 +91,10 @@ export function openEncryption(options: EncryptionOptions): Encryption {
     if (!signal.aborted) follow();
   }
 
-  /** A broken file is reported once, until it changes again; key services must answer first. */
+  /**
+   * An invalid file is reported once, until it changes again. KMS providers must be healthy before the new
+   * configuration is used.
+   */
   async function replace(text: string): Promise<void> {
     const before = loaded;
     loaded = { ...before, text };
@@ -147,7 +150,10 @@ function load(text: string, options: EncryptionOptions): Loaded {
   return { text, table: parseEncryptionConfig(text, { file, dialect, reload, openKms, around }), services };
 }
 
-/** Keys lie below `<prefix>/<place>/`, and each place belongs to one resource. */
+/**
+ * Returns a lookup of providers by key. Keys have the form `<prefix>/<storage path>/…`, and each path belongs
+ * to one resource.
+ */
 function byKey(
   { dialect, strategies, storePrefix }: EncryptionOptions,
   table: () => EncryptionTable,
@@ -160,14 +166,14 @@ function byKey(
   );
   const start = storePrefix.length + 1;
   const lookUp = (first: string, second: string): readonly EncryptionProvider[] => {
-    // Custom resources lie below their group, whose name has a dot.
+    // Custom resources are stored below their group, whose name contains a dot.
     const id =
       places.get(`${first}/${second}`) ??
       places.get(first) ??
       (first.includes(".") && second !== "" ? { group: first, resource: second } : undefined);
     return (id && table()(id)) ?? asTheyAre;
   };
-  // Only places that no other one lies below: for these the first part of the key decides.
+  // Storage paths that are no prefix of another one; for these the first segment of the key is decisive.
   const whole = new Set([...places.keys()].filter((place) => !place.includes("/")));
   for (const place of places.keys()) if (place.includes("/")) whole.delete(place.split("/", 1)[0]!);
   let known = new Map<string, readonly EncryptionProvider[]>();

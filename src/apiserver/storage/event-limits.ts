@@ -1,5 +1,5 @@
-// What keeps the stored events small beside their time to live: limits, and the folding of floods. Neither exists
-// unless a flag asks for it.
+// Bounds the number of stored events in addition to their time to live: limits, and folding of repeated
+// events. Both are off unless configured by flags.
 import type { Event } from "#api";
 import type { Clock, Log, Metrics } from "#base";
 import type { Resource } from "#registry";
@@ -7,10 +7,10 @@ import { EventFolding, EventRetention, type EventLimits } from "#timeline";
 import type { ApiserverSettings } from "../options/settings.ts";
 
 export interface EventKeeping {
-  /** How many events went before their time. */
+  /** Returns the number of events deleted before their expiry. */
   evicted(): number;
   folded(): number;
-  /** Follows the events; resolves once what is there keeps within the limits. */
+  /** Starts to watch the events; resolves once the stored events are within the limits. */
   start(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export function eventKeeping(options: EventKeepingOptions): EventKeeping {
   };
 }
 
-/** Undefined where there is no limit at all. */
+/** Returns undefined if no limit is configured. */
 export function limitsOf(settings: ApiserverSettings): EventLimits | undefined {
   const typed = (type: "Normal" | "Warning") => ({
     count: settings.eventMaxCountPerType[type] ?? 0,

@@ -1,5 +1,4 @@
-// The store that the settings ask for: embedded, in memory or etcd, with its values encrypted where a file
-// says so.
+// Opens the store of the settings: embedded, in memory or etcd, with encryption of values if configured.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, type Log, makeFolder } from "#base";
@@ -12,21 +11,21 @@ import type { Encryption } from "./encryption.ts";
 export interface StoreOptions {
   readonly settings: ApiserverSettings;
   readonly dialect: Dialect;
-  /** Absent where values are stored as they are. */
+  /** Absent if values are not encrypted. */
   readonly encryption?: Pick<Encryption, "providersFor" | "isPlain"> | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long a store elsewhere is waited for. */
+  /** How long to wait for a remote store. */
   readonly patienceMilliseconds?: number | undefined;
-  /** Opens connections to a store elsewhere, where they do not go straight. */
+  /** Dials the remote store; it is connected to directly if absent. */
   readonly dial?: Dial | undefined;
-  /** Told how many writes shared a lease of a store elsewhere. */
+  /** Receives the number of writes that shared a lease of a remote store. */
   readonly leaseReplaced?: ((keys: number) => void) | undefined;
-  /** Told of every call to a store elsewhere. */
+  /** Observes every call to a remote store. */
   readonly calls?: GrpcObserver | undefined;
 }
 
-/** `given` takes the place of the store that the settings name. */
+/** Opens the store; `given` replaces the store of the settings. */
 export async function openStoreFor(options: StoreOptions, given?: Store): Promise<Store> {
   const { settings } = options;
   const store =
@@ -63,7 +62,7 @@ async function localStore({ settings, clock, log }: StoreOptions): Promise<Store
 const usualPatienceMilliseconds = 60_000;
 const pauseMilliseconds = 1000;
 
-/** A store elsewhere may come up after us: it is waited for, but not for ever. */
+/** A remote store may start after this server, so it is waited for, but only for a limited time. */
 async function remoteStore({
   settings,
   clock,
@@ -74,7 +73,7 @@ async function remoteStore({
   patienceMilliseconds = usualPatienceMilliseconds,
 }: StoreOptions): Promise<Store> {
   const { storeServers: endpoints, storeCafile, storeCertfile, storeKeyfile } = settings;
-  // Read anew for every connection, so that files may be replaced.
+  // Read again for every connection, so that the files may be replaced.
   const tls = () => ({
     ...(storeCafile && { ca: readFileSync(storeCafile, "utf8") }),
     ...(storeCertfile && {

@@ -1,5 +1,5 @@
-// Resources that --store-servers-overrides keeps on other servers than the rest. Revisions of two stores have
-// nothing to do with each other, so each store has a reflector of its own.
+// The stores of resources that --store-servers-overrides places on separate servers. Revisions of different
+// stores are unrelated, so each store has a separate reflector.
 import type { Log } from "#base";
 import type { Dialect } from "#dialect";
 import type { Strategy } from "#registry";
@@ -8,7 +8,7 @@ import type { StoreOverride } from "../options/storage.ts";
 import { storageGroup } from "./storage-group.ts";
 
 export interface StoreOverrides {
-  /** The store of a resource; undefined for that of all others. */
+  /** Returns the store of a resource; undefined for the main store. */
   storeOf(strategy: Pick<Strategy, "resource" | "hub">): Store | undefined;
   readonly stores: readonly Store[];
 }
@@ -21,7 +21,10 @@ export interface OverrideOptions {
   open(servers: readonly string[]): Promise<Store>;
 }
 
-/** Overrides of the same servers share a store; those of resources that there are not are reported. */
+/**
+ * Opens the stores. Overrides with the same servers share a store; overrides of unknown resources are
+ * reported.
+ */
 export async function openOverrides(options: OverrideOptions): Promise<StoreOverrides> {
   const { overrides, strategies, dialect, log, open } = options;
   const nameOf = (group: string, resource: string): string => `${group}/${resource}`;

@@ -1,5 +1,5 @@
-// Everything that a server stores: the store that the settings name and those of single resources, encrypted where a
-// file says so, and the caches of all resources over them.
+// The storage of a server: the main store and the stores of individual resources, encrypted if configured,
+// and the caches of all resources over them.
 import type { Clock, Log, Metrics } from "#base";
 import type { Dialect } from "#dialect";
 import type { Dial, GrpcObserver } from "#http";
@@ -26,12 +26,12 @@ export interface StorageOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Whether key services of version 2 may be configured. */
+  /** Whether KMS v2 providers are allowed. */
   readonly kmsV2: boolean;
-  /** Follows calls to a store elsewhere. */
+  /** Observes calls to a remote store. */
   readonly followCall?: GrpcObserver["follow"];
   readonly reloads: Reloads;
-  /** Opens connections to a store elsewhere, where they do not go straight. */
+  /** Dials the remote store; it is connected to directly if absent. */
   readonly dial: Dial | undefined;
   /** Opened by the caller, who also closes it. */
   readonly given: Store | undefined;
@@ -43,19 +43,19 @@ export interface StorageOptions {
 
 export interface Storage {
   readonly store: Store;
-  /** Those that hold single resources. */
+  /** Stores of individual resources. */
   readonly otherStores: readonly Store[];
-  /** What all keys begin with. */
+  /** The common prefix of all keys. */
   readonly prefix: string;
   readonly caches: Caches;
   readonly encryption: Encryption | undefined;
-  /** Other servers may write to the same store. */
+  /** Whether other servers may write to the same store. */
   readonly shared: boolean;
-  /** Closes the stores that were opened here; the caches have been stopped before. */
+  /** Closes the stores that were opened here. The caches must have been stopped before. */
   close(): Promise<void>;
 }
 
-/** Resolves when the caches hold what is stored. */
+/** Opens the storage; resolves once the caches are filled. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { dialect, settings, strategies, clock, log, metrics, given, onError } = options;
   options.onPhase?.("opening the store");
@@ -87,7 +87,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     storageMedia: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
     strategies,
     clock,
-    // Which fields rules of definitions have depends on the release.
+    // The expression release is included because it determines which fields the rules of definitions have.
     program: [...Object.values(builtFrom()), settings.expressionRelease].join(" "),
     uncached: uncachedResources(settings, strategies, dialect, log),
     onError,

@@ -1,5 +1,5 @@
-// Since when the values of a store are encoded as this program encodes them: those are served as they are stored.
-// Another release may encode otherwise, or fill in other defaults, so what it wrote is decoded.
+// Records since which revision the values of a store are encoded by this build; those are served as stored.
+// Another release may encode differently or apply other defaults, so its values are decoded first.
 import type { Revision, Store } from "#store";
 
 const name = "encoding";
@@ -9,7 +9,10 @@ interface Encoding {
   readonly since: Revision;
 }
 
-/** The revision behind which all values were written by `program`. Only stores of this machine remember it. */
+/**
+ * Returns the revision after which all values were written by `program`; infinite for stores that cannot keep
+ * local state.
+ */
 export async function encodedSince(store: Store, program: string): Promise<Revision> {
   const { derived } = store;
   if (!derived) return Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-// The built-in kinds, and definitions of others, as a server with these settings has them.
+// The built-in resources and custom resource definitions, as configured by the settings.
 import { type Dialect, groupName } from "#dialect";
 import { servedApis, switchedOn, versionsSwitchedOn } from "#endpoints";
 import { type DefinitionGates, definitionStrategy } from "#extensions";
@@ -7,7 +7,10 @@ import { type Strategy, builtInStrategies, gatedStrategies, withLaterPolicies } 
 import { minorOf } from "../options/cluster.ts";
 import type { ApiserverSettings } from "../options/settings.ts";
 
-/** Fields of later releases follow their gates and releases; later versions of policies have to be asked for by name. */
+/**
+ * Returns the strategies. Fields of later releases depend on their gates and releases; later versions of
+ * policies must be enabled by name.
+ */
 export function strategiesFor(
   settings: ApiserverSettings,
   gates: Gates,
@@ -24,7 +27,7 @@ export function strategiesFor(
   return gatedStrategies([...asked, definitions], { isOn: gates.enabled, expressionRelease: release });
 }
 
-/** What the feature gates say of definitions of custom resources, and of these. */
+/** Returns the feature gates that concern custom resource definitions and custom resources. */
 export const definitionGates = (gates: Gates): DefinitionGates => ({
   expressions: gates.enabled("CustomResourceValidationExpressions"),
   ratcheting: gates.enabled("CRDValidationRatcheting"),

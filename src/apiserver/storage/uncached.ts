@@ -1,4 +1,5 @@
-// Which resources are read straight from the store: by --watch-cache all of them, by --watch-cache-sizes some.
+// Determines which resources are read directly from the store: all of them without --watch-cache, or those
+// with size 0 in --watch-cache-sizes.
 import type { Log } from "#base";
 import type { Dialect } from "#dialect";
 import type { Strategy } from "#registry";
@@ -7,7 +8,7 @@ import { storageGroup } from "./storage-group.ts";
 
 type CacheSettings = Pick<ApiserverSettings, "watchCache" | "watchCacheSizes">;
 
-/** Sizes of resources that there are not have no effect, and are reported. */
+/** Sizes of unknown resources have no effect and are reported. */
 export function uncachedResources(
   { watchCache, watchCacheSizes }: CacheSettings,
   strategies: readonly Pick<Strategy, "resource" | "hub">[],

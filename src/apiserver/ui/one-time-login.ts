@@ -1,11 +1,12 @@
-// Sign-in by a one-time link. Whoever may write the file named by the settings puts the hash of a code there;
-// who brings the code gets a token of a bounded life, once. Tokens live in memory and end with the server.
+// Sign-in with a one-time link. A program that can write the configured file stores the hash of a code in it;
+// a client that presents the code receives a token of limited lifetime, once. Tokens are kept in memory and
+// end with the server.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync, renameSync, rmSync } from "node:fs";
 import type { Identity, TokenMethod } from "#authn";
 import type { Clock } from "#base";
 
-/** What the file holds: never the code itself. */
+/** Content of the file; never the code itself. */
 export interface LoginNote {
   /** SHA-256 of the code, in hexadecimal. */
   readonly codeHash: string;
@@ -23,7 +24,7 @@ export interface OneTimeToken {
 }
 
 export interface OneTimeLogin {
-  /** A token and when it ends, or undefined when the code is wrong, used or too old. */
+  /** Returns a token with its expiry; undefined if the code is wrong, used or expired. */
   exchange(code: string): OneTimeToken | undefined;
   readonly tokens: TokenMethod;
 }
@@ -43,7 +44,7 @@ export function oneTimeLogin(file: string, clock: Clock): OneTimeLogin {
     exchange: (code) => {
       const note = readNote(file);
       if (!note || note.expires <= clock.now() || !isSame(codeHash(code), note.codeHash)) return undefined;
-      // Of two who come at once, in this process or another, one moves the file away.
+      // Renaming the file decides between concurrent attempts, in this process or others: only one succeeds.
       const taken = `${file}.${process.pid}.used`;
       try {
         renameSync(file, taken);

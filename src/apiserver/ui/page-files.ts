@@ -1,11 +1,11 @@
-// The files of the page as the build made them: read when somebody first asks, then served from memory. They
-// hold nothing secret, so anybody may read them; what the page shows comes through the API.
+// The files of the web page as built: read on first use, then served from memory. They contain no secrets and
+// are public; the data that the page shows comes through the API.
 import { readFileSync, readdirSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { extname, join } from "node:path";
 import { type Call, type Reply, header, plainReply } from "#http";
 
-/** Where the page is, with a slash at its end. */
+/** Path of the page, with a trailing slash. */
 export const pagePrefix = "/ui/";
 
 const types: Readonly<Record<string, string>> = {
@@ -15,8 +15,8 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-// Only files of this page run, nothing inline, nothing evaluated; it talks to this server alone, and nobody
-// may put it into a frame or read it from elsewhere.
+// Allow only scripts of this page, no inline code and no evaluation; connections to this server only; no
+// framing, and no reading from other origins.
 const security = {
   "content-security-policy": [
     "default-src 'none'",
@@ -46,11 +46,11 @@ interface PageFile {
 }
 
 export interface PageFiles {
-  /** The answer to a call below the prefix. */
+  /** Returns the reply to a call below the prefix. */
   reply(call: Pick<Call, "method" | "path" | "headers">): Reply;
 }
 
-/** Serves the files of a folder; a page that was not built is told as such. */
+/** Serves the files of a directory; if the page was not built, replies say so. */
 export function pageFiles(folder: string): PageFiles {
   let files: ReadonlyMap<string, PageFile> | undefined;
   return {
@@ -103,7 +103,7 @@ function readFiles(folder: string): ReadonlyMap<string, PageFile> {
           "content-type": types[extname(name)]!,
           vary: "Accept-Encoding",
           etag: `"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`,
-          // Names of all other files change with what is in them.
+          // The names of all other files change with their content.
           "cache-control": name === "index.html" ? "no-cache" : "public, max-age=31536000, immutable",
         };
         return [

@@ -1,11 +1,11 @@
-// Attempts to sign in at the page, as audit events like those of other requests: the page answers before the
-// request pipeline. Neither the code nor the token is part of them.
+// Audit events of sign-in attempts at the web page, which is served in front of the request filters. They
+// contain neither the code nor the token.
 import { type Audit, AuditRecord } from "#audit";
 import type { Clock } from "#base";
 import { auditClient, newAuditId } from "#filters";
 import type { Call } from "#http";
 
-/** One attempt: who signed in, if anybody did, and the status of the answer. */
+/** A sign-in attempt: the user, if it succeeded, and the status code of the reply. */
 export interface SignInAttempt {
   readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined;
   readonly status: number;

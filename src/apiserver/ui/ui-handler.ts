@@ -1,12 +1,14 @@
-// The page in front of the request pipeline: its files and the sign-in by a one-time link. Everything else
-// passes by after a look at one character of its path.
+// Serves the web page in front of the request filters: its files, and sign-in with one-time links. Other
+// requests are passed on after a comparison of one character of their path.
 import { fileURLToPath } from "node:url";
 import { type Call, type Reply, header, plainReply } from "#http";
 import type { OneTimeLogin } from "./one-time-login.ts";
 import { type PageFiles, pagePrefix } from "./page-files.ts";
 import type { SignInAttempt } from "./sign-in-audit.ts";
 
-/** Where the build puts the page: beside the packed programs, which is also where sources find it. */
+/**
+ * Returns the directory of the built page, which is next to the bundled programs, also when run from source.
+ */
 export function builtPageFolder(from = import.meta.url): string {
   const isPacked = /\/pack\/[^/]+$/.test(from);
   return fileURLToPath(new URL(isPacked ? "./ui/" : "../../../dist/pack/ui/", from));
@@ -14,11 +16,11 @@ export function builtPageFolder(from = import.meta.url): string {
 
 export interface UiOptions {
   readonly files: PageFiles;
-  /** Absent when nobody set up one-time links. */
+  /** Absent if one-time links are not configured. */
   readonly login?: Pick<OneTimeLogin, "exchange"> | undefined;
-  /** Told when somebody opens the page, before they have signed in. */
+  /** Called when a client opens the page, before sign-in. */
   readonly onOpen?: () => void;
-  /** Told of every attempt to sign in by a link, before it is answered. */
+  /** Called for every sign-in attempt before it is answered. */
   readonly onSignIn?: (call: Call, attempt: SignInAttempt) => Promise<void> | void;
 }
 
@@ -40,7 +42,9 @@ export function withUi(handle: Handle, options: UiOptions): Handle {
 
 const mostBodyBytes = 1024;
 
-/** Takes the code as JSON, which no other origin can send without being asked first. */
+/**
+ * Handles a sign-in. The code must be sent as JSON, which other origins cannot do without a CORS preflight.
+ */
 async function signIn(call: Call, { login, onSignIn }: UiOptions): Promise<Reply> {
   if (!login) return plainReply(404, "one-time links are not set up on this server");
   if (call.method !== "POST") return plainReply(405, "405 method not allowed");
