@@ -1,5 +1,4 @@
-// From requests and limits to what the kernel is told: shares, quota, bytes, and how early a process goes
-// when memory runs out.
+// Converts requests and limits to kernel settings: CPU shares and quota, memory limit, and OOM score.
 import type { Container, Pod } from "#api";
 import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import type { LinuxContainerResources } from "#cri";
@@ -9,7 +8,7 @@ import { podResource } from "./pod-resources.ts";
 import { qosClass } from "./qos.ts";
 
 export interface CpuSettings {
-  /** Whether limits are enforced by quota. */
+  /** Whether CPU limits are enforced by CFS quota. */
   readonly quota: boolean;
   readonly periodMicroseconds: number;
 }
@@ -33,7 +32,7 @@ export function quotaOf(milliCpu: number, periodMicroseconds: number): number {
   return Math.max(leastQuotaMicroseconds, Math.floor((milliCpu * periodMicroseconds) / 1000));
 }
 
-/** What the kernel is told for these amounts; a missing request of cpu is the limit. */
+/** Converts amounts to CRI resources; a missing CPU request defaults to the limit. */
 export function linuxResources(
   amounts: { readonly cpuRequest?: number; readonly cpuLimit: number; readonly memoryLimit: number },
   cpu: CpuSettings,
@@ -59,7 +58,7 @@ export const containerAmounts = ({ resources }: Container) => {
   };
 };
 
-/** The most that a pod's containers use at one time. */
+/** Returns the maximum amounts the containers of a pod use at one time. */
 export function podAmounts(pod: Pod): {
   readonly cpuRequest?: number;
   readonly cpuLimit: number;
@@ -85,7 +84,7 @@ export function overheadResources(pod: Pod, cpu: CpuSettings): LinuxContainerRes
   );
 }
 
-/** From -997, the last to go, to 1000, the first. */
+/** Returns the OOM score adjustment: from -997, killed last, to 1000, killed first. */
 export function oomScoreOf(
   pod: Pod,
   container: Container,
@@ -102,7 +101,7 @@ export function oomScoreOf(
   return score === 1000 ? 999 : score;
 }
 
-/** A limit for every page size that the kernel has; zero where the container asks for none. */
+/** Returns a limit for every page size of the kernel; 0 where the container requests none. */
 export function hugepageLimits(
   container: Container,
   sizes: readonly string[],
@@ -115,7 +114,7 @@ export function hugepageLimits(
   return sizes.map((pageSize) => ({ pageSize, limit: asked.get(pageSize) ?? 0 }));
 }
 
-/** `2Mi` as the kernel's control group writes it: `2MB`. */
+/** Converts a size such as `2Mi` to the notation of the hugetlb cgroup: `2MB`. */
 function kernelPageSize(size: string): string {
   const units = ["B", "KB", "MB", "GB", "TB", "PB"];
   let bytes = whole(size);

@@ -1,15 +1,15 @@
-// Waiting longer after each failure: doubling from a first delay to a longest, and from the start again after
-// a long calm.
+// Exponential backoff per key: the delay doubles from an initial to a maximum value, and resets after a long
+// period without failures.
 import type { Clock } from "#base";
 
 export interface BackOff {
-  /** Milliseconds still to wait after something that happened then; 0 when the wait is over. */
+  /** Milliseconds still to wait, counted from the given time; 0 when the backoff has expired. */
   remaining(key: string, since: number): number;
-  /** Milliseconds still to wait after the last failure noted. */
+  /** Milliseconds still to wait since the last recorded failure. */
   remainingSinceNote(key: string): number;
-  /** The current delay of a key. */
+  /** Returns the current delay of a key. */
   delay(key: string): number;
-  /** Notes one more failure, which happened then. */
+  /** Records a failure that happened at the given time. */
   note(key: string, happenedAt: number): void;
   forget(keyStart: string): void;
 }
@@ -25,7 +25,7 @@ interface Entry {
   notedAt: number;
 }
 
-/** More keys than this are never held; the oldest go. */
+/** Maximum number of keys; the oldest are dropped. */
 const mostKeys = 10_000;
 
 export function backOff({ clock, firstMilliseconds, longestMilliseconds }: BackOffOptions): BackOff {

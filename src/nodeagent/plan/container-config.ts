@@ -1,4 +1,4 @@
-// What the runtime is told to make one container.
+// Builds the CRI ContainerConfig of a container.
 import type { Container, Pod } from "#api";
 import type { ContainerConfig, Device, LinuxContainerSecurityContext, Mount, UserNamespace } from "#cri";
 import type { Dialect } from "#dialect";
@@ -12,14 +12,14 @@ export interface ContainerFacts {
   readonly dialect: Dialect;
   /** The agent's owner label. */
   readonly owner?: string | undefined;
-  /** The image by its id. */
+  /** The image ID. */
   readonly imageId: string;
   readonly imageUser: ImageUser;
   readonly restartCount: number;
   readonly environment: ReadonlyMap<string, string>;
   readonly mounts: readonly Mount[];
   readonly devices?: readonly Device[];
-  /** What the resource managers add. */
+  /** Additions by the resource managers. */
   readonly contributions?: readonly ContainerContribution[];
   readonly cpu: CpuSettings;
   readonly memoryCapacityBytes: number;
@@ -27,7 +27,7 @@ export interface ContainerFacts {
   readonly security: SecuritySettings;
   /** The container whose processes an ephemeral container joins. */
   readonly targetId?: string;
-  /** The users of the pod, as its sandbox was told. */
+  /** The user namespace of the pod's sandbox. */
   readonly users?: UserNamespace | undefined;
 }
 
@@ -75,7 +75,7 @@ export function containerConfig(pod: Pod, container: Container, facts: Container
   };
 }
 
-/** The runtime maps the owners of files in volumes to the pod's users. */
+/** Lets the runtime map the owners of files in volumes into the pod's user namespace. */
 const mappedMounts = (mounts: Mount[], users: UserNamespace | undefined): Mount[] =>
   users?.uids
     ? mounts.map((mount) => ({ ...mount, uidMappings: users.uids, gidMappings: users.gids }))
@@ -89,7 +89,7 @@ const withUsers = (
     ? { ...security, namespaceOptions: { ...security.namespaceOptions, usernsOptions: users } }
     : security;
 
-/** Contributions in order; of two for the same thing the later counts. */
+/** Merges contributions in order; a later one overrides an earlier one. */
 function merged(contributions: readonly ContainerContribution[]) {
   return {
     resources: Object.assign({}, ...contributions.map(({ resources }) => resources ?? {})) as NonNullable<

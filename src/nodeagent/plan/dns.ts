@@ -1,5 +1,4 @@
-// What goes into a pod's resolv.conf, from its policy, its own wishes, the cluster's settings and the node's
-// file.
+// Computes a pod's resolv.conf from its DNS policy, its dnsConfig, the cluster settings and the node's file.
 import type { Pod } from "#api";
 import { isHostNetwork, longNameOf, namespaceOf } from "../pod.ts";
 
@@ -14,7 +13,7 @@ export interface DnsSettings {
   readonly clusterDomain: string;
   /** The agent's name, for warnings. */
   readonly agent: string;
-  /** What the node's own resolv.conf says. */
+  /** The node's own resolv.conf. */
   readonly host: DnsConfig;
 }
 
@@ -27,7 +26,7 @@ export interface DnsResult {
 export interface DnsWarning {
   readonly reason: string;
   readonly message: string;
-  /** What the node's own event says, where it is the node that lacks something. */
+  /** Message of an additional event on the node, where the node's configuration is incomplete. */
   readonly nodeMessage?: string;
 }
 
@@ -73,7 +72,7 @@ function clusterConfig(pod: Pod, { clusterServers, clusterDomain, host }: DnsSet
   return { servers: clusterServers, searches: unique([...own, ...host.searches]), options: ["ndots:5"] };
 }
 
-/** Adds what the pod itself asks for; its options win over those of the policy. */
+/** Adds the pod's dnsConfig; its options override those of the policy. */
 function withOwn(config: DnsConfig, own: Pod["spec"]["dnsConfig"]): DnsConfig {
   if (!own) return config;
   const options = new Map(config.options.map((option) => [option.split(":")[0]!, option]));
@@ -101,7 +100,7 @@ function withinLimits(config: DnsConfig, warnings: DnsWarning[]): DnsConfig {
   return { servers, searches, options: config.options };
 }
 
-/** Reads a resolv.conf. */
+/** Parses a resolv.conf file. */
 export function parseResolvConf(text: string): DnsConfig {
   const servers: string[] = [];
   let searches: string[] = [];
@@ -109,7 +108,7 @@ export function parseResolvConf(text: string): DnsConfig {
   for (const line of text.split("\n")) {
     const [word, ...rest] = line.trim().split(/\s+/);
     if (word === "nameserver" && rest[0]) servers.push(rest[0]);
-    // Every root domain is searched anyway, and some resolvers choke on a lone dot.
+    // The root domain is searched anyway, and some resolvers fail on a lone dot.
     else if (word === "search" || word === "domain")
       searches = rest
         .map((domain) => (domain === "." ? "." : domain.replace(/\.$/, "")))

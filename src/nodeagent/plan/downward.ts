@@ -1,4 +1,4 @@
-// What a pod can be told about itself: fields of the object and amounts of its containers.
+// The downward API: fields of the pod and resource amounts of its containers.
 import type { Container, Pod } from "#api";
 import { compareQuantity, parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import { everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
@@ -9,7 +9,8 @@ export interface PodAddresses {
 }
 
 /**
- * The value of a field such as metadata.name or metadata.labels['app']; throws for a path that names none.
+ * Returns the value of a field such as metadata.name or metadata.labels['app']; throws for an unsupported
+ * path.
  */
 export function podField(pod: Pod, path: string, addresses: PodAddresses): string {
   const keyed = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path);
@@ -42,7 +43,7 @@ export function podField(pod: Pod, path: string, addresses: PodAddresses): strin
   }
 }
 
-/** Each pair on a line of its own, the values quoted, sorted by key. */
+/** Formats a map as one `key="value"` pair per line, sorted by key. */
 const mapText = (map: Readonly<Record<string, string>> | undefined): string =>
   Object.entries(map ?? {})
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -50,8 +51,8 @@ const mapText = (map: Readonly<Record<string, string>> | undefined): string =>
     .join("\n");
 
 /**
- * An amount such as limits.cpu in units of the divisor, rounded up. A missing limit is what the node can
- * give.
+ * Returns an amount such as limits.cpu in units of the divisor, rounded up. A missing limit defaults to the
+ * node's allocatable.
  */
 export function resourceField(
   pod: Pod,

@@ -1,4 +1,5 @@
-// $(NAME) in commands, arguments and values. `$$` stands for one `$`; an unknown name is left as written.
+// Expands $(NAME) in commands, arguments and values. `$$` stands for one `$`; an unknown name is left as
+// written.
 export function expand(text: string, valueOf: (name: string) => string | undefined): string {
   let result = "";
   for (let at = 0; at < text.length; at++) {

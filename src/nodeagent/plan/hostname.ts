@@ -1,11 +1,11 @@
-// The names a pod has for itself.
+// The host name and domain name of a pod.
 import type { Pod } from "#api";
 import { isHostNetwork, nameOf, namespaceOf } from "../pod.ts";
 
 const longestHostname = 63;
 const longestKernelHostname = 64;
 
-/** The host name and, for a pod with a subdomain, the domain below the cluster's. */
+/** Returns the host name and, for a pod with a subdomain, its domain within the cluster domain. */
 export function podHostname(
   pod: Pod,
   clusterDomain: string,
@@ -17,7 +17,7 @@ export function podHostname(
   };
 }
 
-/** What the sandbox's kernel is told; empty on the node's network, where the node's name holds. */
+/** Returns the host name of the sandbox; empty on the host network, where the node's name applies. */
 export function sandboxHostname(pod: Pod, clusterDomain: string): string {
   if (isHostNetwork(pod)) return "";
   const { hostname, domain } = podHostname(pod, clusterDomain);
@@ -31,6 +31,6 @@ export function sandboxHostname(pod: Pod, clusterDomain: string): string {
   return full;
 }
 
-/** A name cut to what a host name may be; it does not end in a hyphen or a dot. */
+/** Truncates a name to the maximum length of a host name; the result does not end in a hyphen or a dot. */
 const shortened = (name: string): string =>
   name.length <= longestHostname ? name : name.slice(0, longestHostname).replace(/[-.]+$/, "");

@@ -1,4 +1,4 @@
-// The /etc/hosts of a pod.
+// Generates the /etc/hosts file of a pod.
 import type { Pod } from "#api";
 import { isHostNetwork } from "../pod.ts";
 import { podHostname } from "./hostname.ts";
@@ -8,7 +8,7 @@ export interface HostsFileFacts {
   readonly product: string;
   readonly clusterDomain: string;
   readonly podIps: readonly string[];
-  /** The node's own file, for pods on its network. */
+  /** The node's own file, for pods on the host network. */
   readonly nodeFile: string;
 }
 

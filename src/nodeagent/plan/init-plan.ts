@@ -1,11 +1,11 @@
-// Where the init containers of a pod stand, and what to do about them. Pure.
+// Plans the init containers of a pod. Pure.
 //
-//   init container     runs to its end, then the one after it starts
-//   sidecar            starts, passes its startup probe, then the one after it starts; is restarted whenever
-//                      it ends, fails a probe or changes
+//   init container     runs to completion, then the next one starts
+//   sidecar            starts, passes its startup probe, then the next one starts; is restarted whenever
+//                      it exits, fails a probe or changes
 //
-// They are looked at from the last to the first: one that has begun shows that all before it were through,
-// even if the runtime has forgotten them.
+// They are examined from last to first: a container that has started shows that all before it completed, even
+// if the runtime has already removed them.
 import { type Container, type Pod, isSidecar } from "#api";
 import { containerHash } from "../containers/hash.ts";
 import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
@@ -15,7 +15,7 @@ import type { ContainerStop, ProbeVerdicts } from "./plan.ts";
 export interface InitPlan {
   /** Whether the containers of the pod may start. */
   readonly done: boolean;
-  /** Whether one failed in a pod that never restarts. */
+  /** Whether an init container failed in a pod that never restarts. */
   readonly failed: boolean;
   readonly stop: readonly ContainerStop[];
   readonly start: readonly Container[];
@@ -25,7 +25,7 @@ export function planInit(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts)
   const inits = initContainersOf(pod);
   const start: Container[] = [];
   const stop: ContainerStop[] = [];
-  // Once a container has run, the init containers were done, even if they were removed since.
+  // Once an app container has run, the init containers are done, even if they have been removed since.
   let done =
     inits.length === 0 || containersOf(pod).some(({ name }) => latest(observed, name)?.state === "running");
   let passed = done;
@@ -55,7 +55,9 @@ export function planInit(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts)
   return { done, failed: false, start: start.toReversed(), stop };
 }
 
-/** Whether a sidecar lets the one after it start, and why it must be stopped first. */
+/**
+ * Reports whether the next container may start after a sidecar, and why the sidecar must be stopped first.
+ */
 function sidecarState(
   container: Container,
   found: ObservedContainer | undefined,

@@ -1,16 +1,16 @@
-// What containers get of memory beside their limit: swap by the node's behaviour, and throttling before the
-// limit is reached (only on control groups of the second version).
+// Memory settings in addition to the limit: swap according to the node's swap behavior, and throttling below
+// the limit (cgroup v2 only).
 import type { Container } from "#api";
 import { parseQuantity, quantityValue } from "#base";
 import type { LinuxContainerResources } from "#cri";
 import type { ContainerContributor } from "../interfaces.ts";
 
 export interface MemoryExtras {
-  /** Undefined where pods may not use swap. */
+  /** Undefined if pods may not use swap. */
   readonly swap: "" | "LimitedSwap" | "UnlimitedSwap" | undefined;
-  /** Undefined where memory is not throttled. */
+  /** Undefined if memory is not throttled. */
   readonly throttlingFactor: number | undefined;
-  /** What pods may use together, for containers without a limit. */
+  /** Returns the node's allocatable memory, used for containers without a limit. */
   readonly allocatableBytes: () => number;
 }
 
@@ -23,7 +23,7 @@ export const memoryContributor = (extras: MemoryExtras): ContainerContributor =>
   }),
 });
 
-/** Memory and swap together stay within the memory limit, or are unlimited. */
+/** Returns the combined memory and swap limit: the memory limit, or unlimited. */
 export function swapResources(
   container: Container,
   { swap }: Pick<MemoryExtras, "swap">,
@@ -34,7 +34,10 @@ export function swapResources(
   return limit > 0 ? { memorySwapLimitInBytes: limit } : {};
 }
 
-/** The request is protected; above it the kernel slows a container down before its limit kills it. */
+/**
+ * Protects the request (memory.min), and lets the kernel throttle a container above memory.high before its
+ * limit kills it.
+ */
 export function throttlingResources(
   container: Container,
   { throttlingFactor, allocatableBytes }: Omit<MemoryExtras, "swap">,

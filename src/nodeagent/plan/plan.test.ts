@@ -29,7 +29,7 @@ const withSidecars = samplePod({
   ],
 });
 
-/** What is planned, in a line: sandbox, stops, starts. */
+/** Formats a plan in one line: sandbox, stops, starts. */
 function told(pod: Pod, seen: ObservedPod, probes: Parameters<typeof plan>[2] = well): string {
   const { stopPod, newSandbox, stop, startInit, start, startEphemeral } = plan(pod, seen, probes);
   return [

@@ -1,8 +1,8 @@
-// What to do next for a pod: compares what it should be with what the runtime shows. Pure; sync/ does it.
+// Plans the next steps for a pod by comparing its spec with the observed state. Pure; sync/ executes the plan.
 //
-//   no sandbox, or a broken one     → new sandbox, then the first init container or all containers
-//   an init container to come       → that one, and nothing behind it (init-plan.ts)
-//   containers ended, changed, ill  → those that the restart policy lets start again
+//   no sandbox, or a broken one              → new sandbox, then the first init container or all containers
+//   a pending init container                 → that one, and none after it (init-plan.ts)
+//   containers ended, changed or unhealthy   → those that the restart policy allows to start again
 import { type Container, type Pod, isSidecar } from "#api";
 import { containerHash } from "../containers/hash.ts";
 import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
@@ -24,11 +24,11 @@ export interface ContainerStop {
 }
 
 export interface Plan {
-  /** End all containers and the sandbox first. */
+  /** Stop all containers and the sandbox first. */
   readonly stopPod: boolean;
-  /** Make a sandbox; the number tells the how manyth it is. */
+  /** Create a sandbox with this attempt number. */
   readonly newSandbox?: { readonly attempt: number };
-  /** The sandbox to start containers in, when none is to be made. */
+  /** The sandbox to start containers in, when no new one is created. */
   readonly sandboxId?: string;
   readonly stop: readonly ContainerStop[];
   /** Init containers: the next one, and sidecars that ended. */
@@ -37,16 +37,16 @@ export interface Plan {
   readonly startEphemeral: readonly Container[];
 }
 
-/** What the probes found, by container id. */
+/** Probe results by container ID. */
 export interface ProbeVerdicts {
   failed(containerId: string): "LivenessProbe" | "StartupProbe" | undefined;
   isStarted(containerId: string, hasProbe: boolean): boolean;
 }
 
-/** How containers whose resources may change while they run are told from changed ones. */
+/** Distinguishes in-place resource changes from changes that require a new container. */
 export interface ContainerResizing {
   hasChanged(container: Container, found: ObservedContainer): boolean;
-  /** Whether its new resources take a restart. */
+  /** Reports whether applying the new resources requires a restart. */
   needsRestart(container: Container, found: ObservedContainer): boolean;
 }
 
@@ -67,7 +67,7 @@ export function plan(
   const base = { ...nothing, sandboxId, startEphemeral };
   if (!init.done) return { ...base, stop: init.stop, startInit: init.start };
   const { stop, start, ending } = planContainers(pod, observed, probes, resizing);
-  // Sidecars do not keep a pod running whose containers have ended.
+  // Running sidecars do not keep a pod alive whose app containers have ended.
   if (ending) return { ...base, stop, stopPod: true };
   return { ...base, stop: [...init.stop, ...stop], startInit: init.start, start };
 }
@@ -76,7 +76,7 @@ function withNewSandbox(pod: Pod, observed: ObservedPod, init: InitPlan, attempt
   const stopPod =
     observed.sandboxes.length > 0 || observed.containers.some(({ state }) => state === "running");
   const over: Plan = { ...nothing, stopPod };
-  // A sandbox that died took its containers along: those of a pod that never restarts have run.
+  // Containers end together with their sandbox: those of a pod that never restarts have already run.
   if (pod.spec.restartPolicy === "Never" && attempt > 0 && observed.containers.length > 0) return over;
   const start = containersOf(pod).filter(
     (container) => pod.spec.restartPolicy !== "OnFailure" || !hasSucceeded(latest(observed, container.name)),
@@ -91,13 +91,13 @@ function withNewSandbox(pod: Pod, observed: ObservedPod, init: InitPlan, attempt
   };
 }
 
-/** Any change of a container takes a new one. */
+/** Without in-place resize, any change of a container requires a new one. */
 const fixed: ContainerResizing = {
   hasChanged: (container, found) => containerHash(container) !== found.runtimeLabels.hash,
   needsRestart: () => false,
 };
 
-/** `ending` tells that none runs and none will. */
+/** Plans the app containers; `ending` is true if no container runs and none will be started. */
 function planContainers(
   pod: Pod,
   observed: ObservedPod,
@@ -151,7 +151,7 @@ function planContainers(
   return { stop, start, ending: kept === 0 && start.length === 0 };
 }
 
-/** Whether a container that does not run should, by its policy or the pod's. */
+/** Reports whether a container that is not running should start, by its own restart policy or the pod's. */
 export function shouldStart(
   pod: Pod,
   found: ObservedContainer | undefined,
@@ -164,7 +164,7 @@ export function shouldStart(
   return policy !== "OnFailure" || found.exitCode !== 0;
 }
 
-/** Why a new sandbox is needed, if one is. */
+/** Returns the next attempt number if a new sandbox is needed. */
 export function sandboxChange(
   pod: Pod,
   { sandboxes }: ObservedPod,
@@ -178,7 +178,7 @@ export function sandboxChange(
   return !isHostNetwork(pod) && newest.ips.length === 0 ? again : undefined;
 }
 
-/** Whether a container was ever started; one that was only made was not. */
+/** Reports whether a container was ever started, not merely created. */
 export const hasBegun = (found: ObservedContainer | undefined): boolean =>
   found !== undefined && found.state !== "created";
 const hasSucceeded = (found: ObservedContainer | undefined): boolean =>

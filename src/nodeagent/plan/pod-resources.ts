@@ -1,4 +1,4 @@
-// The most that a pod's containers ask for at one time. Amounts are whole numbers: cpu in thousandths,
+// The maximum resources a pod's containers request at one time. Amounts are integers: CPU in millicores,
 // everything else in units.
 import { type Container, type Pod, mostAtOnce, numbers } from "#api";
 import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
@@ -17,11 +17,11 @@ export const containerResource = ({ resources }: Container, kind: ResourceKind, 
 export const podResource = (pod: Pod, kind: ResourceKind, name: string): number =>
   mostAtOnce(pod.spec, (container) => containerResource(container, kind, name), numbers);
 
-/** What running the pod costs beside its containers. */
+/** Returns the pod overhead: the cost of running the pod in addition to its containers. */
 export const podOverhead = (pod: Pod, name: string): number =>
   resourceAmount(name, pod.spec.overhead?.[name]);
 
-/** All requests of a pod, with what running it costs besides. */
+/** Returns all requests of a pod, including its overhead. */
 export function podRequests(pod: Pod): Map<string, number> {
   const names = new Set([
     ...[...containersOf(pod), ...initContainersOf(pod)].flatMap(({ resources }) =>

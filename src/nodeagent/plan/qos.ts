@@ -1,5 +1,4 @@
-// How much a pod may count on: Guaranteed, Burstable or BestEffort, from its requests and limits for cpu and
-// memory.
+// The QoS class of a pod: Guaranteed, Burstable or BestEffort, from its CPU and memory requests and limits.
 import type { Pod } from "#api";
 import { compareQuantity, parseQuantity } from "#base";
 import { containersOf, initContainersOf } from "../pod.ts";

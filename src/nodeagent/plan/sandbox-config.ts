@@ -1,4 +1,4 @@
-// What the runtime is told to make a pod's sandbox.
+// Builds the CRI PodSandboxConfig of a pod.
 import { type Pod, runningContainers } from "#api";
 import { type PodSandboxConfig, type PortMapping, type UserNamespace, profileType, protocol } from "#cri";
 import type { Dialect } from "#dialect";
@@ -18,9 +18,9 @@ export interface SandboxFacts {
   readonly dns: DnsConfig;
   readonly cgroupParent: string;
   readonly cpu: CpuSettings;
-  /** The folder of all pods' logs. */
+  /** Root directory of the pod logs. */
   readonly logFolder: string;
-  /** Whose users the pod has; undefined where that is not asked about. */
+  /** The user namespace of the pod; undefined if user namespaces are disabled. */
   readonly users?: UserNamespace | undefined;
 }
 

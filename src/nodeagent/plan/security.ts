@@ -1,4 +1,4 @@
-// From a pod's and a container's security settings to what the runtime is told.
+// Converts the security contexts of a pod and a container to CRI security settings.
 import type { Container, EphemeralContainer, Pod, SeccompProfile } from "#api";
 import {
   type Image,
@@ -13,9 +13,9 @@ import { isHostNetwork, longNameOf } from "../pod.ts";
 
 export interface SecuritySettings {
   readonly dialect: Dialect;
-  /** Whether containers that say nothing get the runtime's default profile. */
+  /** Whether containers without a seccomp profile get the runtime's default profile. */
   readonly seccompDefault: boolean;
-  /** Where the node's own profiles are. */
+  /** Directory of the node's local seccomp profiles. */
   readonly seccompFolder: string;
 }
 
@@ -51,13 +51,13 @@ export function namespacesOf(pod: Pod, target?: string): NamespaceOption {
   };
 }
 
-/** The groups that every process of the pod gets. */
+/** Returns the supplemental groups of every process of the pod. */
 export function groupsOf(pod: Pod): number[] {
   const { fsGroup, supplementalGroups } = pod.spec.securityContext ?? {};
   return [...(fsGroup !== undefined ? [Number(fsGroup)] : []), ...(supplementalGroups ?? []).map(Number)];
 }
 
-/** The user that the image or the pod names; the runtime's words. */
+/** The user of an image, as reported by the runtime. */
 export interface ImageUser {
   readonly uid?: number;
   readonly username: string;
@@ -67,7 +67,7 @@ export const imageUserOf = (image: Image): ImageUser => ({
   username: image.username,
 });
 
-/** Why a container that must not run as root would; undefined when all is well. */
+/** Returns why a container with runAsNonRoot would run as root; undefined if it would not. */
 export function rootProblem(pod: Pod, container: Container, user: ImageUser): string | undefined {
   const own = container.securityContext;
   const of = pod.spec.securityContext;
@@ -78,7 +78,7 @@ export function rootProblem(pod: Pod, container: Container, user: ImageUser): st
     return Number(asked) === 0 ? `container's runAsUser breaks non-root policy ${at}` : undefined;
   if (user.uid === undefined && user.username !== "")
     return `container has runAsNonRoot and image has non-numeric user (${user.username}), cannot verify user is non-root ${at}`;
-  // An image that names nobody runs as root.
+  // An image that sets no user runs as root.
   return (user.uid ?? 0) === 0 ? `container has runAsNonRoot and image will run as root ${at}` : undefined;
 }
 
@@ -121,7 +121,7 @@ export function containerSecurity(
         ? { runAsUser: { value: user.uid } }
         : user.username !== ""
           ? { runAsUsername: user.username }
-          : // An image that names nobody runs as root; a group can be given only together with a user.
+          : // An image that sets no user runs as root; a group can be set only together with a user.
             { runAsUser: { value: 0 } }),
     ...(own.readOnlyRootFilesystem && { readonlyRootfs: true }),
     ...(groups.length > 0 && { supplementalGroups: groups }),

@@ -1,8 +1,8 @@
-// Variables that tell a pod where the services of its namespace are.
+// Environment variables that announce the services of a pod's namespace.
 import type { Service } from "#api";
 import { hostAndPort } from "#base";
 
-/** The variables for these services, in order. Services without an address of their own have none. */
+/** Returns the variables of these services, in order. Services without a cluster IP have none. */
 export function servicesEnvironment(services: readonly Service[]): [name: string, value: string][] {
   const found: [string, string][] = [];
   for (const service of services) {
@@ -32,8 +32,8 @@ export function servicesEnvironment(services: readonly Service[]): [name: string
 }
 
 /**
- * The services a pod hears of: those of its namespace unless it wants none, and always the one that leads to
- * the API server.
+ * Returns the services announced to a pod: those of its namespace unless service links are disabled, and
+ * always the API server's.
  */
 export function servicesFor(
   namespace: string,

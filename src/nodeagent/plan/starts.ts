@@ -1,5 +1,5 @@
-// Which of the containers that the plan wants to start may start now, which must wait, and until when. Pure;
-// sync/ tells of it and does it.
+// Selects the containers that may start now from those the plan wants to start, and those that must wait and
+// for how long. Pure; sync/ emits the events and starts the containers.
 import type { Container, Pod } from "#api";
 import { containerHash } from "../containers/hash.ts";
 import { type ObservedPod, latest } from "../containers/observed.ts";
@@ -8,15 +8,15 @@ import type { BackOff } from "./back-off.ts";
 
 export interface StartFacts {
   readonly backOff: Pick<BackOff, "remaining" | "delay">;
-  /** Why containers could not be started the last time, by name. */
+  /** The last start errors, by container name. */
   readonly errors: ReadonlyMap<string, { readonly reason: string }>;
   readonly now: number;
 }
 
-/** A container that crashed and must wait. */
+/** A container that crashed and is in backoff. */
 export interface Waiting {
   readonly container: Container;
-  /** As the status says it, and as an event does. */
+  /** The message for the status and, in `event`, for the event. */
   readonly message: string;
   readonly event: string;
 }
@@ -24,13 +24,13 @@ export interface Waiting {
 export interface Starts {
   readonly due: readonly Container[];
   readonly waiting: readonly Waiting[];
-  /** Ends that count for the back-off of those that start now. */
+  /** Container exits that count towards the backoff of the containers starting now. */
   readonly restarts: readonly { readonly key: string; readonly endedAt: number }[];
-  /** When the first of those that wait may start. */
+  /** Milliseconds until the first waiting container may start. */
   readonly againMilliseconds?: number;
 }
 
-/** What failed without a back-off of its own is tried again at this pace. */
+/** Retry interval of failures without a separate backoff. */
 export const retryMilliseconds = 10_000;
 
 export function startsNow(
@@ -47,7 +47,8 @@ export function startsNow(
     const { name } = container;
     const last = observed.containers.find((one) => one.name === name && one.state === "exited");
     if (!last) {
-      // One that the runtime could not start, and does not call ended either, is tried at the ordinary pace.
+      // A container that the runtime could not start and does not report as exited is retried at this
+      // interval.
       const stuck = errors.get(name)?.reason === "RunContainerError" ? latest(observed, name) : undefined;
       const wait = stuck ? stuck.createdAt + retryMilliseconds - now : 0;
       if (wait > 0) waits.push(wait);

@@ -1,4 +1,4 @@
-// Admits pods that are new to this agent: they run, wait for others to end, or are rejected.
+// Admits pods that are new to this agent: a pod is synced, waits for other pods to end, or is rejected.
 import type { Pod, PodStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { isRunningPod } from "../containers/observed.ts";
@@ -7,11 +7,11 @@ import { isFinished, referenceTo, uidOf } from "../pod.ts";
 import { type PodEntries, type PodWorkersOptions, isUncounted, podOf } from "./entry.ts";
 import { type WorkerState, graceOf } from "./state.ts";
 
-/** Where a new pod begins, and what is known of its status. */
+/** The initial state and status of a new pod. */
 export interface Admission {
   readonly state: WorkerState;
   readonly status?: PodStatus;
-  /** It ran before this agent started: what an earlier agent mounted is taken over. */
+  /** The pod ran before this agent started, so the volumes mounted by the earlier agent are adopted. */
   readonly ran?: boolean;
 }
 
@@ -22,21 +22,21 @@ export function admitPod(
 ): Admission {
   const { clock, cache, events, dialect } = context;
   const here = [...entries.values()].filter(({ worker }) => worker.state().at !== "terminated");
-  // What the node has given counts, not what is asked for beyond it.
+  // Admission counts the resources allocated on the node, not a pending resize request.
   const allocations = context.resize?.allocations;
   const given = (of: Pod): Pod => allocations?.allocated(of) ?? of;
-  // A pod that had finished before the agent started takes no room while its remains are cleared.
+  // A pod that had finished before the agent started occupies no resources while it is cleaned up.
   const others = here
     .filter((entry) => !isUncounted(entry) && !isFinished(podOf(entry)))
     .map((entry) => given(podOf(entry)));
-  // The ports of pods that are not counted are free once they have ended.
+  // The host ports of uncounted pods become free once those pods have ended.
   const inTheWay = here
     .filter(isUncounted)
     .map(podOf)
     .filter((other) => portsCollide(pod, [other]));
   const known = cache.cached(uidOf(pod));
   const ran = known ? isRunningPod(known) : cache.has(uidOf(pod));
-  // What ran before the agent restarted is asked about again, as by the kubelet.
+  // Pods that ran before the agent restarted are admitted again, as by the kubelet.
   const admitted = admission.admit(given(pod), others, ran);
   if (admitted.ok) {
     allocations?.allocate(given(pod));
@@ -56,7 +56,7 @@ export function admitPod(
     status: rejectedStatus(pod, admitted, clock.now()),
   };
 
-  /** Ends a pod for another's sake; gives its uid. */
+  /** Stops a pod to make room for a critical one; returns the uid of the victim. */
   function preempt(victim: Pod, lacking: string): string {
     tally?.preempted(lacking);
     const text = "Preempted in order to admit critical pod";
@@ -74,7 +74,7 @@ export function admitPod(
   }
 }
 
-/** The status of a pod of which nothing was made. */
+/** Returns the status of a rejected pod, for which nothing was created. */
 export const rejectedStatus = (
   pod: Pod,
   { reason, message }: { readonly reason: string; readonly message: string },
@@ -87,7 +87,8 @@ export const rejectedStatus = (
 });
 
 /**
- * Where a pod begins that an earlier agent rejected: nothing is to be said about containers that it never had.
+ * Returns the initial state of a pod that an earlier agent rejected; undefined for other pods. Its status
+ * must not mention containers, since the pod never had any.
  */
 export function rejectedBefore(pod: Pod): Admission | undefined {
   if (!isFinished(pod) || pod.status.containerStatuses !== undefined) return undefined;

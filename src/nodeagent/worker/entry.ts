@@ -1,4 +1,4 @@
-// One pod of the node as its driver keeps it, and what the driver's actions share.
+// The per-pod record of the pod workers, and the options shared by their actions.
 import type { Pod, PodStatus } from "#api";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 import type { PodAdmission, PodMetrics } from "../interfaces.ts";
@@ -6,13 +6,13 @@ import type { StatusWriter } from "../status/writer.ts";
 import type { PodMemory, SyncContext } from "../sync/context.ts";
 import type { Worker } from "./worker.ts";
 
-/** Where the pod is in its life, its worker's state says; here is what was found and done last. */
+/** A pod's lifecycle state is held by its worker; this record holds what was last observed and done. */
 export interface PodEntry {
   readonly worker: Worker;
   readonly memory: PodMemory;
-  /** What we found last. */
+  /** The last computed status. */
   status: PodStatus | undefined;
-  /** What came of the last action: known when it ran to its end and what it changed was looked at. */
+  /** Result of the last action: "known" once it completed and the state it changed was observed again. */
   outcome: "none yet" | "known" | "unknown";
   refreshedAt: number;
   /** Milliseconds until a restarted container counts as running. */
@@ -23,15 +23,15 @@ export interface PodWorkersOptions {
   readonly context: SyncContext;
   readonly admission: PodAdmission;
   readonly runtimeName: () => string;
-  /** Undefined when there is no API server. */
+  /** Undefined without an API server. */
   readonly writer: StatusWriter | undefined;
-  /** The object in the API server that stands for a static pod. */
+  /** Returns the mirror pod of a static pod. */
   readonly mirrorOf: (pod: Pod) => Pod | undefined;
   readonly syncMilliseconds: number;
   readonly tally?: PodMetrics;
-  /** Puts a trace around the sync of a pod. */
+  /** Wraps the sync of a pod in a trace span. */
   readonly traced?: <T>(pod: Pod, run: () => Promise<T>) => Promise<T>;
-  /** Told when a pod is gone from this node. */
+  /** Called when a pod has been removed from this node. */
   readonly onGone?: (pod: Pod) => void;
 }
 
@@ -45,7 +45,10 @@ export const isOrphaned = ({ worker }: PodEntry): boolean => {
   return state.at !== "syncing" && state.orphaned === true;
 };
 
-/** Whether a pod runs, or may, that takes no room from others: nobody asks for it, or it was turned away. */
+/**
+ * Reports whether a pod that may still run does not count against the node's capacity: it is orphaned or
+ * rejected.
+ */
 export const isUncounted = (entry: PodEntry): boolean => {
   const state = entry.worker.state();
   const isRejected = state.at === "terminating" && state.reason.kind === "ended" && state.reason.rejected;
@@ -57,5 +60,5 @@ export const isCleared = ({ worker }: PodEntry): boolean => {
   return state.at === "terminated" && state.cleared === true;
 };
 
-/** The name by which the pod cache knows a pod. */
+/** Returns the key of a pod in the pod cache. */
 export const podName = (pod: Pod) => ({ uid: uidOf(pod), name: nameOf(pod), namespace: namespaceOf(pod) });

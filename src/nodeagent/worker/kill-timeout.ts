@@ -1,5 +1,5 @@
-// How long whoever ends a pod for the node's sake waits for its containers, as the kubelet does: half as long
-// again as the pod is given, and never less than the runtime needs to kill.
+// How long the node waits for the containers of a pod that it evicts or preempts, as in the kubelet: one and
+// a half times the grace period, and never less than the runtime needs to kill.
 const leastSeconds = 10;
 
 export const killTimeoutSeconds = (graceSeconds: number): number =>

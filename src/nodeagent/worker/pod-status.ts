@@ -1,4 +1,4 @@
-// The status of one pod between its actions: computed from what was found, and published.
+// Computes a pod's status from the observed state between its actions, and publishes it.
 import type { Pod, PodStatus } from "#api";
 import { millisOfTime } from "#base";
 import type { ObservedPod } from "../containers/observed.ts";
@@ -9,7 +9,7 @@ import { type PodEntry, type PodWorkersOptions, isOrphaned } from "./entry.ts";
 import type { Ending } from "./state.ts";
 
 export interface PodStatuses {
-  /** Lets the probes follow, and computes the status. */
+  /** Updates the probe workers and computes the status. */
   update(
     entry: PodEntry,
     pod: Pod,
@@ -17,7 +17,7 @@ export interface PodStatuses {
     how: { readonly over: boolean; readonly ended?: Ending },
   ): PodStatus;
   publish(entry: PodEntry, pod: Pod, status: PodStatus, mayRun: boolean): void;
-  /** Milliseconds until the pod's own deadline. */
+  /** Milliseconds until the pod's activeDeadlineSeconds expires. */
   deadline(pod: Pod, status: PodStatus): number | undefined;
 }
 
@@ -85,8 +85,8 @@ export const pastDeadline: Ending = {
 };
 
 /**
- * A container that crashes again and again is not shown running each time: it must have run for a moment
- * after a restart.
+ * A container in a crash loop is not reported as running on each restart: it must first have run for this
+ * long.
  */
 const restartedMilliseconds = 1000;
 function holdOf({ containers }: ObservedPod, now: number): number {

@@ -1,26 +1,28 @@
-// Where a pod is in its life on this node, and what moves it on: forward only, and the time it is given to
-// end only shrinks.
+// The lifecycle state machine of a pod on this node. Transitions only move forward, and the grace period only
+// shrinks.
 import type { Pod } from "#api";
 import { isDeleted, isFinished } from "../pod.ts";
 
 export type StopReason =
   | { readonly kind: "deleted" }
   | { readonly kind: "finished" }
-  /** Nobody wants it any more: its source dropped it, or it was found running and never asked for. */
+  /** Removed from its source, or found running without ever having been in one. */
   | { readonly kind: "removed" }
-  /** Ended for the node's sake, or by its deadline; the status tells so. */
+  /** Ended by the node or by its deadline; the status carries the reason. */
   | ({ readonly kind: "ended" } & Ending);
 
-/** `disruption` is told in a condition, for those who want to know reason a pod did not live on. */
+/** `disruption` is reported in the DisruptionTarget condition. */
 export interface Ending {
   readonly reason: string;
   readonly message: string;
   /**
-   * Holds whatever becomes of the containers; else a pod whose containers all end well has succeeded all the
-   * same.
+   * The reason stands regardless of container exit codes. Otherwise a pod whose containers all exit with 0 is
+   * reported as succeeded.
    */
   readonly final?: boolean;
-  /** It ran under an earlier agent, and this one did not admit it: it takes no room from others. */
+  /**
+   * The pod ran under an earlier agent and was not admitted by this one: it does not count against capacity.
+   */
   readonly rejected?: boolean;
   readonly disruption?: { readonly reason: string; readonly message: string };
 }
@@ -30,19 +32,21 @@ export type WorkerState = Syncing | Terminating | Terminated;
 export interface Syncing {
   readonly at: "syncing";
   readonly pod: Pod;
-  /** Pods that must have ended before this one begins: they make room for it, or hold ports that it wants. */
+  /**
+   * Uids of pods that must have ended before this one starts: preempted pods, or pods holding its host ports.
+   */
   readonly awaits?: readonly string[];
 }
 
-/** What is known of a pod from the moment in which its end began. */
+/** The state of a pod whose termination has begun. */
 interface Ended {
   readonly pod: Pod;
   readonly reason: StopReason;
-  /** No source has it any more: when it is over, it is forgotten. */
+  /** No source has the pod any more: once terminated it is forgotten. */
   readonly orphaned?: true;
-  /** A source wants it again: it begins anew once it is forgotten. */
+  /** A source has the pod again: it is restarted once the old one is forgotten. */
   readonly restartWith?: Pod;
-  /** Whether its init containers were done when its end began. */
+  /** Whether its init containers had completed when termination began. */
   readonly wasInitialized?: boolean;
 }
 
@@ -53,42 +57,44 @@ export interface Terminating extends Ended {
 
 export interface Terminated extends Ended {
   readonly at: "terminated";
-  /** Its containers, volumes and folders are gone. */
+  /** Its containers, volumes and directories have been removed. */
   readonly cleared?: true;
 }
 
 export type WorkerEvent =
   | { readonly type: "update"; readonly pod: Pod }
-  /** Without seconds, or with 0 of them, the pod has the time that it asks for, as with the kubelet. */
+  /** With graceSeconds unset or 0 the pod's own grace period applies, as in the kubelet. */
   | { readonly type: "stop"; readonly reason: StopReason; readonly graceSeconds?: number }
-  /** It was admitted, but cannot have what it was promised; nothing of it was made. */
+  /** The pod was admitted, but a promised resource is unavailable; nothing was created for it. */
   | { readonly type: "rejected"; readonly reason: string; readonly message: string }
-  /** No source has it any more. */
+  /** No source has the pod any more. */
   | { readonly type: "removed" }
-  /** Whether its init containers are done, as its end begins; the first word counts. */
+  /**
+   * Whether the init containers have completed, sent as termination begins; only the first such event counts.
+   */
   | { readonly type: "initialized"; readonly done: boolean }
   /** All its containers have ended. */
   | { readonly type: "stopped" }
-  /** Nothing of it is left on the node. */
+  /** Nothing of the pod is left on the node. */
   | { readonly type: "cleared" };
 
 const ordinaryGraceSeconds = 30;
 
 /**
- * The seconds a pod is to have for its end, by its deletion or by its own word. None at all means that hooks
- * have no time either.
+ * Returns the grace period requested by the deletion or by the pod itself. With 0 seconds, preStop hooks are
+ * not run.
  */
 export function askedGraceOf(pod: Pod): number {
   const asked = pod.metadata.deletionTimestamp ? pod.metadata.deletionGracePeriodSeconds : undefined;
   return Number(asked ?? pod.spec.terminationGracePeriodSeconds ?? ordinaryGraceSeconds);
 }
 
-/** The seconds a pod has to end. Nothing is ended without a moment's notice. */
+/** Returns the grace period of a pod, at least one second. */
 export const graceOf = (pod: Pod): number => Math.max(1, askedGraceOf(pod));
 
 /**
- * Whether the pod's containers are ended one by one as they would be while it goes on: nobody has set a time
- * for the whole.
+ * Reports whether containers are stopped with their individual grace periods, because no grace period was set
+ * for the whole pod.
  */
 export const endsByItself = (reason: StopReason): boolean =>
   reason.kind === "finished" || (reason.kind === "ended" && reason.final === true);
@@ -134,7 +140,7 @@ function whileTerminating(state: Terminating, event: WorkerEvent): WorkerState {
   switch (event.type) {
     case "update": {
       const updated = afterwards(state, event);
-      // Whoever is deleted may have less time, never more.
+      // Deletion may shorten the grace period, but never extend it.
       return isDeleted(event.pod) && !state.orphaned
         ? { ...updated, graceSeconds: Math.min(graceSeconds, graceOf(event.pod)) }
         : updated;
@@ -153,7 +159,7 @@ function whileTerminating(state: Terminating, event: WorkerEvent): WorkerState {
   }
 }
 
-/** What sources say of a pod whose end has begun. */
+/** Applies source events to a pod whose termination has begun. */
 function afterwards<S extends Terminating | Terminated>(state: S, event: WorkerEvent): S {
   if (event.type === "removed") {
     const { restartWith: _, ...rest } = state;
@@ -163,7 +169,7 @@ function afterwards<S extends Terminating | Terminated>(state: S, event: WorkerE
   return state.orphaned ? { ...state, restartWith: event.pod } : { ...state, pod: event.pod };
 }
 
-/** Where a pod stands that is seen for the first time. */
+/** Returns the initial state of a pod. */
 export function begin(pod: Pod): WorkerState {
   if (isDeleted(pod))
     return { at: "terminating", pod, graceSeconds: graceOf(pod), reason: { kind: "deleted" } };

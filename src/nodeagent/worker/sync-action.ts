@@ -1,5 +1,4 @@
-// The action of a pod that should run: finds out how it is, tells its status, and brings it nearer to its
-// definition.
+// The action of a pod that should run: observes it, publishes its status, and reconciles it with its spec.
 import type { Pod, PodStatus } from "#api";
 import { isStatic, keyOf, referenceTo } from "../pod.ts";
 import { blockedStatus } from "../status/compute.ts";
@@ -18,10 +17,13 @@ import { type PodStatuses, pastDeadline } from "./pod-status.ts";
 import type { Syncing } from "./state.ts";
 import type { Done } from "./worker.ts";
 
-/** Pods are looked at somewhat before their time is over, so that not all come at once. */
+/**
+ * Resyncs are jittered between this fraction of the period and the whole period, so that pods do not sync at
+ * once.
+ */
 const soonest = 0.9;
 const waitMilliseconds = 250;
-/** How often a node that is full is asked again for more. */
+/** How often a resize deferred for lack of capacity is retried. */
 const deferredMilliseconds = 5000;
 
 export async function syncAction(
@@ -44,8 +46,8 @@ export async function syncAction(
     statuses.publish(entry, pod, (entry.status = rejectedStatus(pod, confirmed, clock.now())), true);
     return { next: { type: "rejected", reason, message } };
   }
-  // Whoever waited to see whether a restart holds looks anew: it may have ended since. So does whoever does
-  // not know what came of the last action.
+  // The cache is refreshed when a restarted container is on hold, since it may have exited by now, and when
+  // the result of the last action is unknown.
   let observed = await (entry.holdMilliseconds > 0 || entry.outcome === "unknown"
     ? cache.refresh(podName(pod), signal)
     : cache.fresh(podName(pod), signal));
@@ -96,12 +98,12 @@ export async function syncAction(
       );
       status = statuses.update(entry, pod, observed, { over: false });
       statuses.publish(entry, pod, status, true);
-      // What is found here is found by nobody else: no later look finds it changed.
+      // No later event reports the change observed here, so the worker wakes itself.
       if (hasFinished(status) || hasMore(context, pod, observed, outcome, entry.memory)) entry.worker.wake();
     }
   }
 
-  /** Decides about resources that the pod asks for beyond its own; tells whether it must be asked again. */
+  /** Decides about a requested resize; reports whether the decision must be retried. */
   async function resized(): Promise<boolean> {
     if (!context.resize) return false;
     const others = [...entries.values()]
@@ -115,7 +117,7 @@ export async function syncAction(
 
   function mustWait({ awaits }: Syncing, own: PodEntry, all: PodEntries): boolean {
     if (awaits?.some((uid) => isHere(all.get(uid)))) return true;
-    // A static pod that was edited is a new pod of the old name: the old one goes first.
+    // An edited static pod is a new pod with the same name: the old pod must be cleared first.
     return isStatic(pod, context.dialect) && [...all.values()].some((other) => precedes(other, own, pod));
   }
 }

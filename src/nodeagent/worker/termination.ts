@@ -1,5 +1,5 @@
-// The end of a pod in two actions: its containers end within the grace period, then nothing of it is left on
-// the node.
+// Terminates a pod in two actions: its containers are stopped within the grace period, then everything it
+// left on the node is removed.
 import type { Pod } from "#api";
 import { hasRunningContainers } from "../containers/observed.ts";
 import { LeftoverError } from "../interfaces.ts";
@@ -14,9 +14,9 @@ import { type Ending, type StopReason, type Terminated, type Terminating, endsBy
 import type { Done } from "./worker.ts";
 
 export interface Termination {
-  /** Ends the containers. */
+  /** Stops the containers. */
   terminate(entry: PodEntry, state: Terminating, signal: AbortSignal): Promise<Done>;
-  /** Removes what is left; true when the pod can be forgotten. */
+  /** Removes what is left; resolves to true when the pod can be forgotten. */
   clear(entry: PodEntry, state: Terminated, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -24,7 +24,7 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
   const { context, writer } = options;
   const { log, cache, probes, events, dialect } = context;
 
-  /** Tells when a pod cannot be ended. */
+  /** Emits an event when a pod cannot be ended. */
   async function reported(pod: Pod, signal: AbortSignal, end: () => Promise<unknown>): Promise<void> {
     try {
       await end();
@@ -37,7 +37,10 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
     }
   }
 
-  /** Foreign files are no reason to keep a pod; housekeeping looks after the folder. */
+  /**
+   * Logs foreign files without failing: they do not keep a pod from being cleared, and housekeeping handles
+   * them.
+   */
   const leftBehind =
     (pod: Pod) =>
     (error: unknown): void => {
@@ -50,8 +53,8 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
     };
 
   /**
-   * A process that the runtime has lost sight of keeps it from removing the container: it ends with the pod's
-   * control group.
+   * Releases the pod's cgroup after a failure, which kills processes that the runtime lost track of and that
+   * keep it from removing their container.
    */
   const alsoReleasing =
     (uid: string) =>
@@ -65,7 +68,7 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
     await reported(pod, signal, async () =>
       removePod(context, await cache.fresh(podName(pod), signal), signal),
     );
-    // An action that was cut short may have left something that nobody has seen.
+    // An interrupted action may have left objects that have not been observed yet.
     const left = entry.outcome === "known" ? undefined : await cache.refresh(podName(pod), signal);
     if (left && (left.sandboxes.length > 0 || left.containers.length > 0)) {
       await removePod(context, left, signal);
@@ -91,8 +94,8 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
       await reported(pod, signal, async () => {
         const seconds = endsByItself(reason) ? undefined : graceSeconds;
         await stopContainers(context, pod, observed, seconds, entry.memory, signal);
-        // An empty sandbox is in nobody's way and is ended when the pod is gone, unless it may not be empty or
-        // holds something of the node's.
+        // An empty sandbox is harmless and is stopped when the pod is cleared, unless the last action's
+        // result is unknown or the sandbox holds host ports.
         if (!certain || hostPortsOf(pod).length > 0)
           await stopSandboxes(context, observed, entry.memory, { signal });
       });
@@ -120,22 +123,26 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
           });
         entry.status = terminatedStatus(pod, status, isStatic(pod, dialect), wasInitialized);
       }
-      // Whoever hears that the pod has ended may send the next one, which must not find CPUs or devices taken.
+      // Resources are released before the status is published: a client that sees the pod ended may create
+      // the next one, which must not find CPUs or devices taken.
       for (const contributor of context.contributors ?? []) contributor.release?.(uid);
       statuses.publish(entry, pod, entry.status!, false);
-      // The second time is for a pod whose object is gone as well: of the rest nothing is left by then.
+      // A second pass serves pods whose API object has been removed in the meantime; volumes are released by
+      // then.
       if (!cleared) await context.volumes.release(uid).catch(leftBehind(pod));
-      // What the runtime never had is found by its folder alone, which therefore goes last.
+      // A pod without sandbox or containers can be rediscovered only by its directory, so that is removed
+      // last.
       if (mustClear && !cache.has(uid))
         await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
       if (mustClear) await context.files.remove(uid).catch(leftBehind(pod));
-      // Nothing of it runs or is mounted: the object may go. What is left is in nobody's way, and is found by
-      // its labels if we die here.
+      // Nothing of the pod runs or is mounted, so its API object may be removed. What is left is harmless,
+      // and is found by its labels if the agent dies here.
       let failure: Error | undefined;
       if (isDeleted(pod) && writer && !isStatic(pod, dialect) && !orphaned)
         await writer.remove(pod).catch((error: Error) => (failure = error));
-      // What ends for the node's sake leaves no logs and layers behind either: it may be their room that the
-      // node lacks. The containers of a pod that begins anew stay, and its restarts are counted from theirs.
+      // A pod ended by the node leaves no logs or image layers behind, since the node may need their disk
+      // space. The containers of a pod that will be restarted are kept, because its restart counts derive
+      // from them.
       if ((mustClear && !beginsAnew(entry)) || (isForTheNode(reason) && cache.has(uid)))
         await removeLeftovers(entry, pod, signal).catch(alsoReleasing(uid));
       else
@@ -145,7 +152,7 @@ export function termination(options: PodWorkersOptions, statuses: PodStatuses): 
       if (!cleared) await context.cgroups.release(uid);
       if (gone) entry.worker.send({ type: "cleared" }, true);
       if (failure) throw failure;
-      // One that was orphaned a moment ago is not cleared yet: that comes next.
+      // A pod orphaned only now has not been cleared yet; that happens in the next action.
       if (!orphaned) return false;
       const mirror = options.mirrorOf(pod);
       if (mirror) await writer?.settled(uidOf(mirror));
@@ -161,6 +168,6 @@ const beginsAnew = ({ worker }: PodEntry): boolean => {
   return state.at === "terminated" && state.restartWith !== undefined;
 };
 const isForTheNode = (reason: StopReason): boolean => reason.kind === "ended" && reason.final !== true;
-/** Rejected pods never had containers to speak of. */
+/** Reports whether the pod was rejected; such pods never had container statuses. */
 const isRejection = ({ status }: PodEntry, reason: StopReason): boolean =>
   reason.kind === "ended" && status !== undefined && status.containerStatuses === undefined;

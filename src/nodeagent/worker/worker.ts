@@ -1,10 +1,10 @@
-// One worker per pod: events change its state at once, and one action at a time makes the world follow.
-// Events of any number collapse into the newest state, so there is no queue to overflow. What makes the
-// current action pointless aborts it.
+// A pod worker: events change its state at once, and actions run one at a time to reconcile the pod with that
+// state. Any number of events collapses into the newest state, so no queue can overflow. An event that makes
+// the current action pointless aborts it.
 import type { Clock, Log } from "#base";
 import { type WorkerEvent, type WorkerState, next } from "./state.ts";
 
-/** What an action leaves to be done: look again after so many milliseconds, or what comes of it. */
+/** The result of an action: when to run the next one, or an event that follows from it. */
 export interface Done {
   readonly againMilliseconds?: number;
   readonly next?: WorkerEvent;
@@ -13,17 +13,19 @@ export interface Done {
 export interface WorkerOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Brings the world nearer to the state. Rejections are retried. */
+  /** Reconciles the pod with the state. Failures are retried. */
   readonly act: (state: WorkerState, signal: AbortSignal) => Promise<Done>;
 }
 
 export interface Worker {
   state(): WorkerState;
-  /** A quiet event that moves nothing is only remembered. */
+  /**
+   * Applies an event. A quiet event that causes no transition updates the state without waking the worker.
+   */
   send(event: WorkerEvent, quiet?: boolean): void;
-  /** Looks again, soon: something was observed. */
+  /** Runs the action again soon, because something was observed. */
   wake(): void;
-  /** Ends the worker where it is; resolves when its action has ended. */
+  /** Stops the worker; resolves when its current action has ended. */
   close(): Promise<void>;
 }
 
@@ -58,7 +60,7 @@ export function worker(begin: WorkerState, { clock, log, act }: WorkerOptions): 
   };
 
   async function run(): Promise<void> {
-    // A turn later, so that whoever wakes many workers is done first.
+    // Deferred by a microtask, so that a caller that wakes many workers finishes first.
     await Promise.resolve();
     while (wanted && !closed) {
       wanted = false;
@@ -98,7 +100,7 @@ export function worker(begin: WorkerState, { clock, log, act }: WorkerOptions): 
   };
 }
 
-/** Thrown into an action that a newer message made pointless. */
+/** The abort reason of an action that a newer event made pointless. */
 export class Overtaken extends Error {
   override readonly name = "Overtaken";
   constructor() {
@@ -106,9 +108,10 @@ export class Overtaken extends Error {
   }
 }
 
-/** Whether what is being done for one state is pointless for the other. */
+/** Reports whether an action for one state is pointless in the other. */
 function overtakes(from: WorkerState, to: WorkerState): boolean {
   if (from.at !== to.at) return true;
-  // A changed pod waits: the runtime would refuse to make twice what was cut off while it was made.
+  // A changed pod waits for the current action: the runtime rejects a second create while an interrupted one
+  // is in progress.
   return from.at === "terminating" && to.at === "terminating" && to.graceSeconds < from.graceSeconds;
 }
