@@ -1,4 +1,4 @@
-// Pods that the API server bound to this node. Objects that mirror static pods go their own way.
+// Pods that the API server bound to this node. Mirror pods are handled separately.
 import { Pod as PodKind, type Pod } from "#api";
 import type { Clock, Log } from "#base";
 import { type ApiClient, type Informer, informer } from "#client";
@@ -19,7 +19,7 @@ export function apiSource(
   signal: AbortSignal,
 ): Informer<Pod> {
   let troubled = false;
-  // Until all are known, the pods wait: those that were made first are admitted first.
+  // Until the first list is complete, pods are held back, so that the oldest are admitted first.
   let waiting: Map<string, Pod> | undefined = new Map();
   const pods = informer<Pod>({
     client: client.of({ schema: PodKind, plural: "pods", namespaced: true }),
@@ -48,7 +48,7 @@ export function apiSource(
   return pods;
 }
 
-/** Times are in whole seconds of one form, so that their order is that of their texts. */
+/** Timestamps have whole seconds and one format, so they sort lexically. */
 const byCreation = (one: Pod, other: Pod): number => {
   const [left, right] = [one, other].map(({ metadata }) => String(metadata.creationTimestamp ?? ""));
   return left! < right! ? -1 : left! > right! ? 1 : 0;

@@ -1,4 +1,4 @@
-// Pods from a file or the files of a folder: watched, and looked at again by period.
+// Static pods from a file or a directory: watched, and read again periodically.
 import { type FSWatcher, watch } from "node:fs";
 import { readFile, readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -12,9 +12,9 @@ export interface FileSourceOptions extends Omit<ManifestOptions, "origin"> {
   readonly clock: Clock;
   readonly log: Log;
   readonly onPods: (pods: readonly Pod[]) => void;
-  /** How a file is read. */
+  /** Reads a file. */
   readonly read?: (file: string) => Promise<string>;
-  /** Told about a manifest that makes no pods, once for each of its texts. */
+  /** Called about an invalid manifest, once per content. */
   readonly onProblem?: (message: string) => void;
 }
 
@@ -26,7 +26,7 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
   const { clock, log, path, read = (file: string) => readFile(file, "utf8") } = options;
   const told = new Map<string, string>();
   const last = new Map<string, readonly Pod[]>();
-  /** How often a name came or went since the files were last read. */
+  /** How often a name was created or removed since the files were last read. */
   const moved = new Map<string, number>();
   let wake = (): void => undefined;
   let watcher: FSWatcher | undefined;
@@ -42,7 +42,7 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
         watcher = undefined;
       });
     } catch {
-      // Not there yet: the period finds it.
+      // The path does not exist yet: the next periodic read finds it.
     }
   };
   signal.addEventListener("abort", () => watcher?.close(), { once: true });
@@ -55,7 +55,7 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
       moved.clear();
       const found: { readonly name: string; readonly pods: readonly Pod[] }[] = [];
       for (const file of await filesAt(path)) found.push({ name: basename(file), pods: await podsOf(file) });
-      // A file that went and came back meanwhile was gone: its pods end, and begin anew.
+      // A file removed and put back between two reads counts as removed: its pods end and are restarted.
       if (found.some(({ name }) => putBack.has(name)))
         options.onPods(found.flatMap(({ name, pods }) => (putBack.has(name) ? [] : pods)));
       options.onPods(found.flatMap(({ pods }) => pods));
@@ -69,7 +69,7 @@ export async function fileSource(options: FileSourceOptions, signal: AbortSignal
     ]).catch(() => undefined);
   }
 
-  /** A manifest that is broken or cannot be read leaves what it made before as it is. */
+  /** Reads the pods of a manifest; if it is invalid or unreadable, its previous pods are kept. */
   async function podsOf(file: string): Promise<readonly Pod[]> {
     let text: string;
     try {

@@ -15,7 +15,7 @@ const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** A server that holds mirrors, and tells of them as its watch would. */
+/** Fakes a server that holds mirror pods and reports changes of them like a watch. */
 function setUp(pods: () => readonly Pod[], ready = () => true) {
   const log: string[] = [];
   const stop = new AbortController();

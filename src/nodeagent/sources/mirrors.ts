@@ -1,19 +1,19 @@
-// Objects in the API server that stand for static pods, so that users see them there. They are made and
-// removed to follow.
+// Mirror pods: objects in the API server that represent static pods, so that users can see them. They are
+// created and deleted to match.
 import { Node as NodeKind, Pod as PodKind, type Pod } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import type { ApiClient, ResourceClient } from "#client";
 import { isStatic, keyOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
 
 export interface Mirrors {
-  /** The API server shows a mirror, or that one is gone. */
+  /** Records a mirror pod seen in the API server, or its deletion. */
   seen(pod: Pod, gone: boolean): void;
   count(): number;
-  /** The object that stands for a static pod. */
+  /** Returns the mirror pod of a static pod. */
   of(pod: Pod): Pod | undefined;
-  /** Looks again, soon, whether every static pod has its mirror and no other has one. */
+  /** Reconciles the mirror pods soon. */
   wake(): void;
-  /** Follows until the signal is aborted. */
+  /** Reconciles until the signal is aborted. */
   follow(signal: AbortSignal): Promise<void>;
 }
 
@@ -22,9 +22,9 @@ export interface MirrorsOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly nodeName: string;
-  /** The static pods that should run here. */
+  /** Returns the static pods that should run here. */
   readonly pods: () => readonly Pod[];
-  /** Whether all sources have spoken. */
+  /** Reports whether all sources have synced. */
   readonly ready: () => boolean;
   readonly onMirror: (pod: Pod) => void;
 }
@@ -44,7 +44,7 @@ export function mirrors({ client, clock, log, nodeName, pods, ready, onMirror }:
 
   async function round(): Promise<void> {
     if (!ready()) return;
-    // Of a pod that was changed the old one comes first: its mirror stays until it has ended.
+    // The old pod of an edited static pod comes first: its mirror stays until it has ended.
     const wanted = new Map<string, Pod>();
     for (const pod of pods())
       if (isStatic(pod, dialect) && !wanted.has(keyOf(pod))) wanted.set(keyOf(pod), pod);

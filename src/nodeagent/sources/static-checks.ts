@@ -1,5 +1,5 @@
-// What a static pod must be checked for, which no server has looked at: whatever would keep it from running,
-// or make it run otherwise than it reads. Each problem says where it is.
+// Validates static pods, which no API server has validated: reports anything that would keep the pod from
+// running or make it run differently than specified. Each problem names its field path.
 import type { Container, Pod, Probe } from "#api";
 import { compareQuantity, parseQuantity } from "#base";
 
@@ -95,7 +95,7 @@ function exactlyOne(choices: object, at: string, what: string): string[] {
   return more.map((name) => `${at}.${name}: Forbidden: may not specify more than 1 ${what}`);
 }
 
-/** The entries whose word came before. */
+/** Returns the entries whose value occurred before. */
 const twice = (
   entries: readonly (readonly [where: string, word: string])[],
 ): (readonly [where: string, word: string])[] =>

@@ -1,4 +1,4 @@
-// From a manifest to the pods it asks for, with the identity that the node gives them.
+// Parses a manifest into pods and assigns their names and uids.
 import { createHash } from "node:crypto";
 import { type Container, Pod as PodKind, type Pod } from "#api";
 import { fieldErrorText } from "#base";
@@ -17,16 +17,16 @@ import { staticProblems } from "./static-checks.ts";
 export interface ManifestOptions {
   readonly dialect: Dialect;
   readonly nodeName: string;
-  /** Where it came from, such as a file's path: the same text in two places makes two pods. */
+  /** Origin such as a file path: the same manifest in two places yields two pods. */
   readonly origin: string;
 }
 
-/** A manifest that makes no pods; says where and why. */
+/** An invalid manifest; the message says where and why. */
 export class ManifestError extends Error {
   override readonly name = "ManifestError";
 }
 
-/** The pods of a manifest: one or more documents, each a pod or a list of pods. */
+/** Parses a manifest: one or more documents, each a pod or a list of pods. */
 export function readManifest(text: string, options: ManifestOptions): Pod[] {
   let documents: unknown[];
   try {
@@ -86,7 +86,7 @@ function staticPod(document: unknown, { dialect, nodeName, origin }: ManifestOpt
   return pod;
 }
 
-/** The defaults that follow from other fields; the plain ones are declared. */
+/** Applies the defaults that depend on other fields; the others are declared in the schema. */
 export function completeDefaults(pod: Pod): void {
   for (const container of everyContainerOf(pod)) defaultContainer(container);
   if (pod.spec.hostNetwork) {
@@ -108,7 +108,7 @@ function defaultContainer(container: Container): void {
   }
 }
 
-/** Whether a name may mean another image tomorrow. */
+/** Reports whether the image name has a mutable tag. */
 function isMoving(image: string): boolean {
   try {
     const { tag, digest } = parseImageName(image);
@@ -118,7 +118,7 @@ function isMoving(image: string): boolean {
   }
 }
 
-/** What a pod that no server has looked at must be checked for. */
+/** Validates what otherwise the API server would have validated. */
 function ownProblems(pod: Pod): string[] {
   const problems = dns1123SubdomainProblems(pod.metadata.name ?? "").map(
     (problem) => `metadata.name: ${problem}`,

@@ -1,10 +1,10 @@
-// Pods from a URL, asked by period.
+// Static pods fetched from a URL periodically.
 import { request as requestHttps } from "node:https";
 import type { Pod } from "#api";
 import type { Clock, Log } from "#base";
 import { type ManifestOptions, readManifest } from "./static-pod.ts";
 
-// Imported in the ordinary way, this module brings a whole web client along.
+// A plain import of this module would load an entire web client as well.
 const { request: requestHttp } = process.getBuiltinModule("node:http");
 
 export interface UrlSourceOptions extends Omit<ManifestOptions, "origin"> {
@@ -32,7 +32,7 @@ export async function urlSource(options: UrlSourceOptions, signal: AbortSignal):
       }
       failures = 0;
     } catch (error) {
-      // Once is worth a line, forever is not.
+      // The first failures are logged, later ones are not.
       if (!signal.aborted && failures++ < 3) {
         options.log.error("failed to read static pods from URL", {
           url: options.url,

@@ -1,4 +1,4 @@
-// What all sources want on this node, put together. Each source speaks of its own pods only.
+// The merged set of desired pods of all sources. Each source affects only its own pods.
 import type { Pod } from "#api";
 import type { Clock } from "#base";
 import type { Dialect } from "#dialect";
@@ -8,14 +8,14 @@ import { uidOf } from "../pod.ts";
 export type SourceName = "api" | "file" | "http";
 
 export interface WantedPods {
-  /** A source tells all its pods. */
+  /** Sets the complete list of a source's pods. */
   replace(source: SourceName, pods: readonly Pod[]): void;
-  /** A source tells one pod that is new or changed. */
+  /** Adds or updates one pod of a source. */
   put(source: SourceName, pod: Pod): void;
   drop(source: SourceName, uid: string): void;
-  /** A source has told all its pods for the first time. */
+  /** Marks a source as having delivered its complete list for the first time. */
   markSynced(source: SourceName): void;
-  /** Whether every source has spoken: only then does silence about a pod mean anything. */
+  /** Reports whether every source has synced: only then can an absent pod be considered removed. */
   ready(): boolean;
 }
 

@@ -1,5 +1,4 @@
-// The status of a pod, computed from what it should be, what the runtime shows and what was said before.
-// Pure.
+// Computes the status of a pod from its spec, the observed state and the previous status. Pure.
 import {
   type ContainerStatus,
   type Pod,
@@ -23,19 +22,19 @@ export interface PodStatusFacts {
   readonly runtimeName: string;
   readonly hostIps: readonly string[];
   readonly observed: ObservedPod;
-  /** What we said last, or what the API server holds. */
+  /** The status last computed, or the one in the API server. */
   readonly old: PodStatus;
   readonly trouble: ReadonlyMap<string, StartError>;
   readonly probes: {
     isStarted(containerId: string, hasProbe: boolean): boolean;
     isReady(containerId: string, hasProbe: boolean): boolean;
   };
-  /** Nothing of the pod will be started again. */
+  /** No container of the pod will be started again. */
   readonly over: boolean;
   readonly isStatic: boolean;
-  /** Ended for a reason of the node's. */
+  /** Why the node ended the pod. */
   readonly ended?: Ending;
-  /** Whether a condition tells that the pod's sandbox and its network are there. */
+  /** Whether the PodHasNetwork condition is reported. */
   readonly tellsNetwork?: boolean | undefined;
 }
 
@@ -93,7 +92,7 @@ export function computeStatus(pod: Pod, facts: PodStatusFacts): PodStatus {
     { type: "PodScheduled", status: "True" },
     ...(disruption ? [disruption] : []),
   ];
-  // Whoever ends for the node's sake is as ready as its containers are until they have ended.
+  // A pod ended by the node keeps the readiness of its containers until they have ended.
   if (facts.ended && !facts.ended.final && !facts.over && !isTerminal(pod.status?.phase))
     [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
   const ips = addresses(pod, facts);
@@ -112,7 +111,7 @@ export function computeStatus(pod: Pod, facts: PodStatusFacts): PodStatus {
   };
 }
 
-/** All containers of a pod together may say this much at their ends. */
+/** Maximum total size in bytes of the termination messages of a pod's containers. */
 const mostSaid = 12 * 1024;
 
 function keepShort(status: ContainerStatus, bytes: number): void {
@@ -133,7 +132,7 @@ function readiness(pod: Pod, status: ContainerStatus, { probes }: PodStatusFacts
   status.ready = running && status.started && probes.isReady(id, container?.readinessProbe !== undefined);
 }
 
-/** The pod's addresses: of the sandbox, by the node's preferred family first, or the node's own. */
+/** Returns the pod's IPs: those of the sandbox, the node's primary family first, or the node's own. */
 function addresses(pod: Pod, { observed, hostIps, old }: PodStatusFacts): readonly string[] {
   if (isHostNetwork(pod)) {
     const known = (old.podIPs ?? []).map(({ ip }) => ip ?? "");
@@ -145,11 +144,11 @@ function addresses(pod: Pod, { observed, hostIps, old }: PodStatusFacts): readon
   const ordered = [found.find((ip) => isSix(ip) === six), found.find((ip) => isSix(ip) !== six)].filter(
     (ip) => ip !== undefined,
   );
-  // A sandbox that is down has no address any more, but the pod's record keeps the one it had.
+  // A stopped sandbox has no IPs any more; the status keeps the last ones.
   return ordered.length > 0 ? ordered : (old.podIPs ?? []).map(({ ip }) => ip ?? "");
 }
 
-/** A condition with the time of its last change. */
+/** Sets the transition time of a condition. */
 function stamped(found: ComputedCondition, old: readonly PodCondition[], now: number): PodCondition {
   const before = old.find(({ type }) => type === found.type);
   const lastTransitionTime =
@@ -159,7 +158,7 @@ function stamped(found: ComputedCondition, old: readonly PodCondition[], now: nu
   return { ...found, lastProbeTime: null, lastTransitionTime };
 }
 
-/** The status of a pod that may run here but cannot be started now. */
+/** Returns the status of a pod that is admitted but may not be started yet. */
 export function blockedStatus(
   status: PodStatus,
   { reason, message }: { readonly reason: string; readonly message: string },
@@ -177,9 +176,9 @@ export function blockedStatus(
 }
 
 /**
- * The last status of a pod that is over: no container is left waiting or running, and the phase is a terminal
- * one. `begun` says whether its init containers were done when the end began: one that ended well because it
- * was told to was not.
+ * Returns the final status of a terminated pod: no container is waiting or running, and the phase is
+ * terminal. `begun` is whether its init containers had completed when termination began: an init container
+ * that exited with 0 because it was stopped has not completed.
  */
 export function terminatedStatus(
   pod: Pod,
@@ -211,7 +210,7 @@ export function hasInitialized(pod: Pod, status: PodStatus): boolean {
   return last?.state.terminated?.exitCode === 0 || last?.lastState.terminated?.exitCode === 0;
 }
 
-/** What the API server is told: a pod whose containers may still run is not yet called over. */
+/** Returns the status to publish: no terminal phase while containers may still run. */
 export function publishable(
   status: PodStatus,
   published: PodStatus,
@@ -228,7 +227,7 @@ export function publishable(
     };
   }
   if (!isTerminal(status.phase)) return status;
-  // Over and ready at once would mislead those who send it work.
+  // A terminated pod must not be ready, or it would still receive traffic.
   const reason = status.phase === "Failed" ? "PodFailed" : "PodCompleted";
   if (!status.conditions) return status;
   const conditions = status.conditions.map((condition) =>

@@ -1,4 +1,4 @@
-// The conditions of a pod that its node is responsible for.
+// The pod conditions owned by the node agent.
 import { type ContainerStatus, type Pod, type PodCondition, isSidecar, runningContainers } from "#api";
 import { initContainersOf } from "../pod.ts";
 
@@ -24,7 +24,7 @@ export function initialized(
   const { unknown, unready } = sortedOut(inits, statuses, isThrough);
   if (phase === "Succeeded" && unknown.length === 0)
     return { type: "Initialized", status: "True", reason: "PodCompleted" };
-  // A sidecar that is restarted does not take a pod back to its beginning.
+  // Restarting a sidecar does not make the pod uninitialized again.
   if (inits.some(isSidecar) && others.some(hasStarted)) return { type: "Initialized", status: "True" };
   const message = told(unknown, unready, "incomplete");
   return message
@@ -47,7 +47,7 @@ export function containersReady(
     : { type: "ContainersReady", status: "True" };
 }
 
-/** Ready when the containers are and every readiness gate that others set is open. */
+/** Computes the Ready condition: true if the containers are ready and all readiness gates are satisfied. */
 export function ready(
   pod: Pod,
   containers: ComputedCondition,

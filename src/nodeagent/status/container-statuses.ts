@@ -1,19 +1,18 @@
-// What the status says of each container: from what the runtime shows, what was said before, and why it could
-// not be started.
+// Container statuses, from the observed state, the previous status and the last start error.
 import { type Container, type ContainerState, type ContainerStatus, type Pod, isSidecar } from "#api";
 import { timeOfMillis } from "#base";
 import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
 import { shouldStart } from "../plan/plan.ts";
 import { initContainersOf, isDeleted } from "../pod.ts";
 
-/** Why a container was not started the last time it was tried. */
+/** Why the last attempt to start a container failed. */
 export interface StartError {
   readonly reason: string;
   readonly message: string;
 }
 
 export interface ContainerStatusFacts {
-  /** `containerd`, as in containerd://id. */
+  /** Runtime name such as `containerd`, as in containerd://id. */
   readonly runtimeName: string;
   readonly observed: ObservedPod;
   readonly old: readonly ContainerStatus[];
@@ -40,7 +39,7 @@ export function containerStatuses(
   facts: ContainerStatusFacts,
 ): ContainerStatus[] {
   const statuses = containers.map((container) => containerStatus(pod, container, facts));
-  // Init containers stay in their order, the others are told by name.
+  // Init containers keep their order, the others are sorted by name.
   return facts.kind === "init" ? statuses : statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -52,8 +51,8 @@ function containerStatus(
   const before = old.find(({ name }) => name === container.name);
   const [newest, previous] = observed.containers.filter(({ name }) => name === container.name);
   let status = newest ? seen(newest, before, runtimeName) : unseen(pod, container, before);
-  // Of a container that ended only its own end is told, of one that runs the end before; one that was removed
-  // since is known from before.
+  // lastState is reported only for containers that have not exited. If the previous container has been
+  // removed, its state is taken from the previous status.
   if (newest && newest.state !== "exited")
     status.lastState = previous
       ? seen(previous, undefined, runtimeName).state
@@ -64,7 +63,7 @@ function containerStatus(
   const found = latest(observed, container.name);
   const isRestarted = kind === "init" && isSidecar(container);
   const isDone = kind === "init" && !isRestarted && found?.state === "exited" && found.exitCode === 0;
-  // By the pod's policy for ephemeral containers, too, though none is ever started again.
+  // Also applies the pod's restart policy to ephemeral containers, though they are never restarted.
   const mayStart = shouldStart(pod, found, isRestarted ? "Always" : undefined);
   if (reason && !isDone && mayStart) {
     status = {
@@ -90,8 +89,8 @@ function seen(
     state: {},
     lastState: {},
     ready: false,
-    // One that was made and never began may be gone before its place is taken: nothing that was told is taken
-    // back.
+    // A container created but never started may be removed before its replacement exists: the count never
+    // decreases.
     restartCount: Math.max(container.runtimeLabels.restartCount, before?.restartCount ?? 0),
     image: container.image,
     imageID: container.imageId,
@@ -104,8 +103,7 @@ function seen(
         exitCode: container.exitCode,
         ...(container.reason && { reason: container.reason }),
         ...(container.message && { message: container.message }),
-        // One that could not even be started has no time of its start; clients read that as the beginning of
-        // all time.
+        // A container that could not be started has no start time; clients show that as the zero time.
         startedAt: timeOf(container.startedAt ?? 0),
         finishedAt: timeOf(container.finishedAt ?? 0),
         containerID,
@@ -118,7 +116,7 @@ function seen(
   return status;
 }
 
-/** A container that the runtime does not know: not made yet, or gone. */
+/** Returns the status of a container that the runtime does not report: not yet created, or removed. */
 function unseen(pod: Pod, container: Container, before: ContainerStatus | undefined): ContainerStatus {
   if (before?.state.terminated) return { ...before };
   const waiting = {

@@ -1,12 +1,12 @@
-// Tells of containers that the kernel killed because they used too much memory. The event is about the node:
-// the status of the pod says it, too, but only until the container ends once more.
+// Detects containers killed by the kernel for memory. The event is attached to the node: the pod's status
+// carries the reason as well, but only until the container ends once more.
 import type { ContainerStatus, Pod, PodStatus } from "#api";
 import { containersOf, initContainersOf, keyOf } from "../pod.ts";
 
-/** The reason of the events, and of the ends that they tell of. */
+/** The reason of the events and of the container terminations they report. */
 export const memoryKill = "OOMKilled";
 
-/** A message for each container that was killed since the status before. */
+/** Returns a message for each container killed since the previous status. */
 export function memoryKills(pod: Pod, now: PodStatus, before: PodStatus): string[] {
   const killed = killsOf(now);
   if (killed.length === 0) return [];

@@ -1,10 +1,12 @@
-// The phase of a pod, from the states of its containers.
+// Computes the phase of a pod from the states of its containers.
 import { type ContainerStatus, type Pod, isSidecar } from "#api";
 import { containersOf, initContainersOf } from "../pod.ts";
 
 export type Phase = "Pending" | "Running" | "Succeeded" | "Failed";
 
-/** `over` tells that nothing of the pod will be started again, whatever its policy. */
+/**
+ * Computes the phase; `over` means that no container will be started again, regardless of the restart policy.
+ */
 export function phaseOf(pod: Pod, statuses: readonly ContainerStatus[], over: boolean): Phase {
   const statusOf = (name: string): ContainerStatus | undefined =>
     statuses.find((status) => status.name === name);

@@ -1,4 +1,4 @@
-// The status of pods with sidecars: phase, conditions, and what is said of each container.
+// The status of pods with sidecars: phase, conditions and container statuses.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { container, observed, samplePod } from "../pod.fixture.ts";
@@ -18,7 +18,7 @@ const only = samplePod({
   initContainers: [{ name: "s", restartPolicy: "Always", startupProbe: {} }],
 });
 
-/** Phase, Initialized and Ready, and the sidecar: what it does, whether it has started and is ready. */
+/** Expected: phase, Initialized and Ready conditions, and the sidecar's state, started and ready. */
 const cases: [
   name: string,
   pod: typeof pod,

@@ -1,5 +1,5 @@
-// Tells the API server how pods are: only what changed, the newest for each pod, one request per pod at a
-// time.
+// Writes pod statuses to the API server: only changed fields, the newest status of each pod, one request per
+// pod at a time.
 import { Pod as PodKind, type Pod, type PodCondition, type PodStatus } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import type { ApiClient, ResourceClient } from "#client";
@@ -7,15 +7,15 @@ import { isFinished, keyOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
 import { isOwnCondition } from "./conditions.ts";
 
 export interface StatusWriter {
-  /** Tells this status soon. `pod` is the object in the API server: for a static pod its mirror. */
+  /** Queues a status for writing. `pod` is the object in the API server: for a static pod its mirror pod. */
   write(pod: Pod, status: PodStatus): void;
-  /** Resolves once everything told for this pod has been written, or the object is gone. */
+  /** Resolves once every status queued for this pod has been written, or the object has been deleted. */
   settled(uid: string): Promise<void>;
-  /** What was last written, or what the API server holds. */
+  /** Returns the status last written or queued, or the one in the API server. */
   published(pod: Pod): PodStatus;
-  /** Writes again what somebody else has changed of it since. */
+  /** Writes fields again that another writer has changed since. */
   restore(pod: Pod): void;
-  /** Removes the object for good, after what is to be written. */
+  /** Deletes the object with grace period 0, after the pending status has been written. */
   remove(pod: Pod): Promise<void>;
   forget(uid: string): void;
 }
@@ -24,10 +24,10 @@ interface Line {
   pod: Pod;
   wanted: PodStatus | undefined;
   written: PodStatus | undefined;
-  /** The object's version after that. */
+  /** The resourceVersion after the last write. */
   version: string;
   running: Promise<void> | undefined;
-  /** Since when there is something to write. */
+  /** When the oldest unwritten status was queued. */
   wantedAt: number;
 }
 
@@ -36,7 +36,7 @@ export interface StatusWriterOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Told how long a status waited until the server had it. */
+  /** Called with the time a status waited until it was written. */
   readonly onWritten?: (milliseconds: number) => void;
 }
 
@@ -58,7 +58,7 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
     line.pod = pod;
     return line;
   };
-  /** What the server holds: what we wrote last, unless the object was read later. */
+  /** Returns the status the server holds: the last one written, unless the object was read later. */
   const heldOf = ({ pod, written, version }: Line): PodStatus =>
     written && !isLater(pod, version) ? written : (pod.status ?? {});
 
@@ -118,10 +118,10 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
     restore: (pod) => {
       const line = lines.get(uidOf(pod));
       if (!line?.written || line.running || !isLater(pod, line.version) || isFinished(pod)) return;
-      // What others tell in conditions of their own stays theirs.
+      // Conditions of other writers are left alone.
       write(pod, {
         ...line.written,
-        // The API server proposes, and the pod's next sync answers.
+        // The API server sets `resize`, and the pod's next sync responds to it.
         ...(pod.status?.resize && { resize: pod.status.resize }),
         conditions: (line.written.conditions ?? []).filter(({ type }) => isOwnCondition(type)),
       });
@@ -139,7 +139,7 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
   };
 }
 
-/** Whether the pod is gone; another of the same name may be there, and has a uid of its own. */
+/** Reports whether the pod was deleted; another pod of the same name may exist with a different uid. */
 const isGone = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.code === 404 ||
@@ -164,7 +164,7 @@ const own = [
 ] as const;
 
 /**
- * What turns one status into another as a strategic merge patch; undefined when nothing does. Guarded by the
+ * Returns the strategic merge patch from one status to another; undefined if they are equal. Guarded by the
  * pod's uid.
  */
 export function statusPatch(pod: Pod, from: PodStatus, to: PodStatus): object | undefined {
@@ -189,14 +189,14 @@ export function statusPatch(pod: Pod, from: PodStatus, to: PodStatus): object | 
 
 const conditionOf = (status: PodStatus, type: string): PodCondition | undefined =>
   status.conditions?.find((condition) => condition.type === type);
-/** Merged by key, a reason or message that is gone must be said to be gone. */
+/** Conditions are merged by key, so a removed reason or message must be cleared explicitly. */
 const missing = (from: PodCondition | undefined, to: PodCondition): object => ({
   ...(from?.reason && !to.reason && { reason: null }),
   ...(from?.message && !to.message && { message: null }),
 });
 const isSame = (a: unknown, b: unknown): boolean => isEqual(a ?? null, b ?? null);
 
-/** Whether two values say the same as JSON, whatever the order of their keys. */
+/** Reports whether two values are equal as JSON, ignoring key order. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (

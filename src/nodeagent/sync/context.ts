@@ -1,4 +1,4 @@
-// What bringing a pod nearer to its definition needs.
+// The dependencies of syncing a pod.
 import type { PodStatus, Service } from "#api";
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
@@ -30,7 +30,7 @@ import type { PodFiles } from "./pod-files.ts";
 export interface SyncSettings {
   readonly clusterServers: readonly string[];
   readonly clusterDomain: string;
-  /** What the node's resolver uses; asked each time, for it may change. */
+  /** Reads the node's resolver configuration; called on each use, since the file may change. */
   readonly hostDns: () => DnsConfig;
   readonly logFolder: string;
   /** The agent's owner label; undefined for the machine's standard agent. */
@@ -38,12 +38,12 @@ export interface SyncSettings {
   readonly cpu: CpuSettings;
   readonly memoryCapacityBytes: number;
   readonly hugePageSizes: readonly string[];
-  /** Whether files carry labels that decide who may use them. */
+  /** Whether SELinux is enabled on the node. */
   readonly selinux: boolean;
-  /** Ended containers that are kept. */
+  /** Limits on retained dead containers. */
   readonly dead: DeadLimits;
   readonly security: SecuritySettings;
-  /** Whether pods have a condition for their network. */
+  /** Whether the PodHasNetwork condition is reported. */
   readonly tellsNetwork?: boolean | undefined;
 }
 
@@ -56,11 +56,11 @@ export interface SyncContext {
   readonly events: EventRecorder;
   readonly tally?: PodMetrics;
   readonly images: Images;
-  /** Resource managers that add to containers, in order. */
+  /** Resource managers that contribute to container configs, in order. */
   readonly contributors?: readonly ContainerContributor[];
-  /** Absent where containers keep their resources for life. */
+  /** Absent if in-place resize is disabled. */
   readonly resize?: PodResize | undefined;
-  /** Absent where every pod shares the node's users. */
+  /** Absent if user namespaces are disabled. */
   readonly users?: UserNamespaces | undefined;
   readonly volumes: PodVolumes;
   readonly cgroups: PodCgroups;
@@ -70,33 +70,30 @@ export interface SyncContext {
   readonly hooks: Hooks;
   readonly restarts: BackOff;
   readonly files: PodFiles;
-  /**
-   * What costs the machine most goes through these: sandboxes that are made, and sandboxes that are taken
-   * down.
-   */
+  /** Limit concurrent creation and teardown of sandboxes, the most expensive operations on the machine. */
   readonly createLimit: Limiter;
   readonly teardownLimit: Limiter;
   readonly settings: SyncSettings;
-  /** All services of the cluster that are known. */
+  /** Returns all known services of the cluster. */
   readonly services: () => Iterable<Service>;
-  /** The runtime's name for a runtime class; throws when there is no such class. */
+  /** Returns the runtime handler of a runtime class; rejects for an unknown class. */
   readonly runtimeHandler: (className: string) => Promise<string>;
-  /** Why pods cannot have a network now; undefined when they can. */
+  /** Returns why the network is not ready; undefined when it is. */
   readonly networkTrouble: () => string | undefined;
 }
 
-/** What is remembered of a pod between two looks. */
+/** Per-pod state kept between actions. */
 export interface PodMemory {
-  /** Why containers could not be started, by name. */
+  /** Start errors by container name. */
   readonly trouble: Map<string, StartError>;
-  /** Containers whose preStop hook was run. */
+  /** IDs of containers whose preStop hook was run. */
   readonly preStopDone: Set<string>;
   /**
-   * Sandboxes that were stopped with all that is theirs. One that the runtime calls down may still have its
-   * address: its stop was cut off, perhaps by the end of the agent before this one.
+   * IDs of sandboxes whose stop completed. A sandbox that the runtime merely reports as not ready may still
+   * hold its address, because its stop was interrupted, perhaps by the exit of the previous agent.
    */
   readonly stopped: Set<string>;
-  /** The pod's status as it was last computed. */
+  /** The pod's status as last computed. */
   status?: PodStatus;
 }
 

@@ -1,5 +1,4 @@
-// A container's environment: from whole config maps and secrets, then its own list, then the services of the
-// namespace.
+// Builds a container's environment: first envFrom, then its env list, then the services of the namespace.
 import type { Container, EnvVar, Pod } from "#api";
 import { environmentNameProblems } from "#schema";
 import { expand } from "../plan/expand.ts";
@@ -7,7 +6,9 @@ import { type PodAddresses, podField, resourceField } from "../plan/downward.ts"
 import { namespaceOf } from "../pod.ts";
 import type { NodeFacts, ReferencedObjects } from "../interfaces.ts";
 
-/** The container cannot be made as its definition stands now; what is missing may come. */
+/**
+ * The container config cannot be generated at present, for example because a referenced object is missing.
+ */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -17,7 +18,7 @@ export interface EnvironmentFacts {
   readonly node: NodeFacts;
   readonly podIps: readonly string[];
   readonly services: readonly [name: string, value: string][];
-  /** Told about keys that make no variable names. */
+  /** Called with a message about keys that are not valid variable names. */
   readonly onSkipped?: (message: string) => void;
 }
 
@@ -72,7 +73,7 @@ async function addAll(
   );
 }
 
-/** The value, or undefined where an optional source is missing. */
+/** Returns the value, or undefined if an optional source is missing. */
 async function fromSource(
   { valueFrom }: EnvVar,
   pod: Pod,
@@ -117,7 +118,7 @@ function configured(value: () => string): string {
   }
 }
 
-/** Secret values are bytes; in an environment they are text. */
+/** Decodes the base64 values of a secret to text. */
 function decoded(
   data: Readonly<Record<string, unknown>> | null | undefined,
 ): Record<string, string> | undefined {

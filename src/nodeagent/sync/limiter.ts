@@ -1,23 +1,23 @@
-// Lets only so many through at a time: on a busy machine twenty pods that start one after the other are all
-// there as soon as twenty that start together, and the first of them much sooner. Whoever takes very long is
-// not waited for, so that one that hangs holds up nobody.
+// Limits concurrency. On a busy machine twenty pods started one after the other complete as soon as twenty
+// started together, and the first of them much sooner. A task that takes very long releases its slot early,
+// so that a hanging task does not block the others.
 import type { Clock } from "#base";
 
 export interface LimiterOptions {
   readonly clock: Clock;
   readonly atOnce: number;
-  /** How long one that has passed counts. */
+  /** How long a running task occupies its slot. */
   readonly patienceMilliseconds?: number;
 }
 
 export interface LimitOptions {
-  /** Goes after all who wait and did not say so. */
+  /** Runs after all waiting tasks without this option. */
   readonly lowPriority?: boolean;
   readonly signal?: AbortSignal;
 }
 
 export interface Limiter {
-  /** Runs it when there is room, in the order of coming. */
+  /** Runs the task when a slot is free, in FIFO order. */
   run<T>(run: () => Promise<T>, options?: LimitOptions): Promise<T>;
 }
 

@@ -1,15 +1,15 @@
-// Links from one folder to the logs of all containers, as log collectors look for them:
-// /var/log/containers/<pod>_<namespace>_<container>-<id>.log
+// Symbolic links to the logs of all containers in one directory, as expected by log collectors:
+//   /var/log/containers/<pod>_<namespace>_<container>-<id>.log
 import { readdir, readlink, stat, symlink, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { makeFolderAsync } from "#base";
 
 export interface LogLinks {
-  /** Makes the link to a log that is there. */
+  /** Creates the link if the log exists. */
   link(name: string, log: string): Promise<void>;
-  /** Removes the links into a folder of logs that is gone. */
+  /** Removes the links into a removed log directory. */
   unlinkBelow(logFolder: string): Promise<void>;
-  /** Removes the links whose logs are gone. */
+  /** Removes dangling links. */
   sweep(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export interface LinkedLog {
 }
 
 const suffix = ".log";
-/** The longest name of a file. */
+/** Maximum length of a file name. */
 const mostLetters = 255;
 
 export const logLinkName = ({ pod, namespace, container, containerId }: LinkedLog): string =>
@@ -43,7 +43,7 @@ export function logLinks(folder: string): LogLinks {
       });
     },
     unlinkBelow: async (logFolder) => {
-      // Folders are named <namespace>_<pod>_<uid>.
+      // Directories are named <namespace>_<pod>_<uid>.
       const [namespace = "", pod = ""] = basename(logFolder).split("_");
       for (const name of await names()) {
         if (!name.startsWith(`${pod}_${namespace}_`)) continue;

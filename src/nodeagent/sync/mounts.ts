@@ -1,4 +1,4 @@
-// What a container sees of the host: its volumes, the pod's hosts file, the file for its last words.
+// The mounts of a container: its volumes, the pod's hosts file, and the termination message file.
 import { posix } from "node:path";
 import type { Container, Pod } from "#api";
 import { type Device, type Mount, mountPropagation } from "#cri";
@@ -77,7 +77,7 @@ export async function containerMounts(
   return mounts;
 }
 
-/** Devices of the node that a container is given as they are. */
+/** Returns the block devices of a container. */
 export function containerDevices(
   container: Container,
   volumes: ReadonlyMap<string, MountedVolume>,

@@ -1,4 +1,4 @@
-// Files of the node that pods are told of.
+// Files of the node that are passed on to pods.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fsErrorText } from "../errors.ts";
@@ -6,7 +6,9 @@ import { type DnsConfig, parseResolvConf } from "../plan/dns.ts";
 
 export const nodeHostsText = (): Promise<string> => readFile("/etc/hosts", "utf8").catch(() => "");
 
-/** What a resolver file says; nothing when none is named. Throws when it cannot be read. */
+/**
+ * Parses the given resolver file; an empty path yields an empty config. Throws if the file cannot be read.
+ */
 export function hostDns(path: string): DnsConfig {
   if (path === "") return { servers: [], searches: [], options: [] };
   try {

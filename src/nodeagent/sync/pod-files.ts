@@ -1,5 +1,5 @@
-// The folder of each pod on the node: its hosts file and the files in which containers leave their last
-// words.
+// The directory of each pod on the node, with its hosts file and the termination message files of its
+// containers.
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, readdir, rmdir, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,28 +10,28 @@ import { mountPointsBelow } from "../volumes/mounter.ts";
 export interface PodFiles {
   readonly podsFolder: string;
   folderOf(podUid: string): string;
-  /** Makes the pod's folders. */
+  /** Creates the pod's directories. */
   prepare(podUid: string): Promise<void>;
-  /** Writes the pod's hosts file; gives its path. */
+  /** Writes the pod's hosts file; resolves with its path. */
   writeHosts(podUid: string, text: string): Promise<string>;
-  /** Makes an empty file for a container's last words; gives its path. */
+  /** Creates an empty termination message file; resolves with its path. */
   messageFile(podUid: string, container: string): Promise<string>;
-  /** Removes the folder. Whatever is mounted or was put there by others stays, and is told as an error. */
+  /** Removes the directory. Mounts and foreign files in it are kept and reported as an error. */
   remove(podUid: string): Promise<void>;
-  /** Uids that have a folder. */
+  /** Lists the uids of pods that have a directory. */
   podUids(): Promise<string[]>;
-  /** Makes a folder for logs. */
+  /** Creates a log directory. */
   prepareLogs(folder: string): Promise<void>;
-  /** The number of the newest log in a container's folder of logs; -1 when there is none. */
+  /** Returns the number of the newest log in a container's log directory; -1 without logs. */
   lastLog(folder: string): Promise<number>;
   removeLogs(folder: string): Promise<void>;
-  /** Removes the folders of logs of a pod of which only the uid is known. */
+  /** Removes the log directories of a pod of which only the uid is known. */
   removeLogsOf(podUid: string): Promise<void>;
-  /** Where log collectors look for the logs of all containers. */
+  /** Links to the logs of all containers, for log collectors. */
   readonly logLinks?: LogLinks;
 }
 
-/** Uids of pods that have a directory below an agent's root. */
+/** Lists the uids of pods that have a directory below an agent's root directory. */
 export const podUidsBelow = (rootFolder: string): Promise<string[]> =>
   readdir(join(rootFolder, "pods")).catch(() => []);
 
@@ -56,7 +56,7 @@ export function podFiles(rootFolder: string, logsFolder: string, links?: LogLink
         () => false,
       );
       if (!isNew && (await readFile(path, "utf8").catch(() => undefined)) === text) return path;
-      // In place: containers that run have this very file mounted.
+      // Written in place, since running containers have this very file mounted.
       if (!isNew) await writeFile(path, text, { mode: 0o644 });
       await chmod(path, 0o644);
       return path;
@@ -66,7 +66,7 @@ export function podFiles(rootFolder: string, logsFolder: string, links?: LogLink
       await mkdir(folder, { recursive: true, mode: 0o750 });
       const path = join(folder, randomBytes(4).toString("hex"));
       await writeFile(path, "", { mode: 0o666 });
-      // Whoever the container runs as may write; the mask of this process must not say otherwise.
+      // Any container user must be able to write, regardless of this process's umask.
       await chmod(path, 0o666);
       return path;
     },
@@ -105,7 +105,7 @@ const ignoreAbsent = (error: unknown): void => {
   if ((error as { code?: string }).code !== "ENOENT") throw error;
 };
 
-/** Removes a tree that is ours, if it is there; links in it are not followed. */
+/** Removes a directory tree owned by the agent, if it exists; symbolic links are not followed. */
 async function removeAll(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(ignoreAbsent);
   if (!entries) return;
@@ -116,7 +116,7 @@ async function removeAll(folder: string): Promise<void> {
   await rmdir(folder).catch(ignoreAbsent);
 }
 
-/** Removes a tree of empty folders; a file in it is an error. */
+/** Removes a tree of empty directories; any file in it is an error. */
 async function removeEmpty(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
   if (!entries) return;

@@ -1,4 +1,4 @@
-// Starts one container: image, environment, mounts, creation, start, and what it wants done right after.
+// Starts one container: image, environment, mounts, create, start, and the postStart hook.
 import { join } from "node:path";
 import type { Container, EphemeralContainer, Pod, Secret } from "#api";
 import type { PodSandboxConfig } from "#cri";
@@ -32,7 +32,7 @@ export type StartOutcome =
   | { readonly started: true; readonly containerId: string }
   | ({ readonly started: false; readonly againMilliseconds?: number } & StartError);
 
-/** How soon the runtime would have been looked at anyhow. */
+/** Delay until the container is observed again, equal to the relist period. */
 const lookMilliseconds = 1000;
 
 export async function startContainer(
@@ -147,7 +147,7 @@ export async function startContainer(
   tell("Normal", "Created", `Created container ${container.name}`);
   for (const contributor of context.contributors ?? []) contributor.created?.(pod, container, containerId);
   try {
-    // Not to be cut short: what is cut short looks like a container that failed to start.
+    // Not abortable: an aborted start would look like a container that failed to start.
     await runtime.startContainer(containerId);
   } catch (error) {
     signal.throwIfAborted();
@@ -168,7 +168,7 @@ export async function startContainer(
       await context.hooks.run(postStart, { pod, container, containerId, podIp }, signal);
     } catch (error) {
       signal.throwIfAborted();
-      // Its words stay out of the event: they may hold secrets.
+      // The hook's output is left out of the event, since it may contain secrets.
       tell("Warning", "FailedPostStartHook", "PostStartHook failed");
       const ended = { id: containerId, name: container.name, state: "running" as const };
       const graceSeconds = graceFor(pod, container, "FailedPostStartHook");
@@ -180,7 +180,8 @@ export async function startContainer(
         memory,
         signal,
       );
-      // It has ended by our own doing, which nobody tells us: it is looked at again as if somebody had.
+      // The container was stopped by the agent itself, which triggers no event, so the retry delay is set
+      // here.
       return {
         started: false,
         reason: "PostStartHookError",
@@ -201,15 +202,18 @@ const containerType = (pod: Pod, container: Container | EphemeralContainer): Con
       : "container";
 
 /**
- * One that was made and never began, because nobody heard that it was made or could have it started: another
- * takes its place, and its number.
+ * Returns a container that was created but never started, because the response to the create was lost or the
+ * start failed: a new container replaces it and takes over its attempt number.
  */
 function unstartedOf(observed: ObservedPod, { name }: Container): ObservedContainer | undefined {
   const last = latest(observed, name);
   return last?.state === "created" ? last : undefined;
 }
 
-/** One more than the last; where the runtime has forgotten, the logs on disk still tell. */
+/**
+ * Returns one more than the last attempt; if the runtime has no record, the number is derived from the logs
+ * on disk.
+ */
 async function nextAttempt(
   { settings, files }: SyncContext,
   pod: Pod,

@@ -29,7 +29,7 @@ const remove =
 const evict = (h: Harness): void => void h.pods.evict("uid-of-a", { reason: "Evicted", message: "no room" });
 const wait = (): void => undefined;
 
-/** What the container's hook and its end were called with: "hook, stop 5". */
+/** The expected calls of the container's hook and stop: "hook, stop 5". */
 const ends: [name: string, container: object, spec: object, act: (h: Harness) => void, calls: string][] = [
   [
     "a deleted pod gives its containers the time of the deletion",

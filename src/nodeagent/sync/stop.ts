@@ -1,4 +1,4 @@
-// Ends containers and pods: the hook first, then a friendly word, then force, all within the grace period.
+// Stops containers and pods: preStop hook, then SIGTERM, then SIGKILL, all within the grace period.
 import { type Container, type Pod, isSidecar } from "#api";
 import type { Clock } from "#base";
 import { isNotFound } from "#cri";
@@ -14,19 +14,19 @@ export interface ContainerEnd {
   readonly container: Pick<ObservedContainer, "id" | "name" | "state"> & {
     readonly runtimeLabels?: ObservedContainer["runtimeLabels"];
   };
-  /** What the hook may take; what it leaves is for the container, unless the whole pod ends. */
+  /** The time for the hook; what it leaves is for the container, unless the whole pod is stopped. */
   readonly graceSeconds: number;
-  /** What the container has after its hook, when the whole pod ends. */
+  /** The stop timeout after the hook, when the whole pod is stopped. */
   readonly podSeconds?: number | undefined;
   readonly message: string;
-  /** What must end before it, as long as its time lasts; its hook does not wait. */
+  /** What must end first, for at most the grace period; the hook does not wait for it. */
   readonly after?: Promise<unknown>;
 }
 
-/** Nobody who ends a single container cuts it shorter, its hook least of all. */
+/** Minimum stop timeout of a single container, even if its hook used up the grace period. */
 const leastSeconds = 2;
 
-/** The seconds a container has that a probe or a change ends, not the whole pod. */
+/** Returns the grace period of a container stopped because of a probe or a change, not with the whole pod. */
 export function graceFor(pod: Pod, container: Container | undefined, reason: ContainerStopReason): number {
   const own =
     reason === "LivenessProbe"
@@ -81,14 +81,14 @@ export async function stopContainer(
   }
 }
 
-/** As much of a container's definition as its labels tell. */
+/** Restores the part of a container's spec that its labels carry. */
 const restored = ({ name, runtimeLabels }: ContainerEnd["container"]): Container => ({
   name,
   resources: {},
   ...(runtimeLabels?.ports && { ports: runtimeLabels.ports.map((port) => ({ ...port })) }),
 });
 
-/** Waits for a hook as long as the grace period lasts; its failure is told, and changes nothing. */
+/** Waits for a hook during the grace period; a failure is reported as an event and otherwise ignored. */
 function withinGrace(
   context: SyncContext,
   pod: Pod,
@@ -108,7 +108,7 @@ function withinGrace(
   return waitAtMost(context.clock, graceSeconds, failed, signal);
 }
 
-/** Waits until it is done or the time is over. */
+/** Waits until the promise settles or the time has passed. */
 async function waitAtMost(
   clock: Clock,
   seconds: number,
@@ -124,7 +124,7 @@ async function waitAtMost(
   }
 }
 
-/** Ends all containers, then the sandboxes, of a pod that goes on. */
+/** Stops all containers, then the sandboxes, of a pod that will be restarted or has completed. */
 export async function stopPod(
   context: SyncContext,
   pod: Pod,
@@ -137,8 +137,8 @@ export async function stopPod(
 }
 
 /**
- * Ends all containers side by side, sidecars after the others; `podSeconds` is what each has after its hook,
- * if the end of the pod has set a time.
+ * Stops all containers concurrently, sidecars after the others; `podSeconds` is each container's stop timeout
+ * after its hook, if the pod's termination has set a grace period.
  */
 export async function stopContainers(
   context: SyncContext,
@@ -170,7 +170,7 @@ export async function stopContainers(
   await allEnded(ends);
 }
 
-/** Sidecars end one by one, the last that started first, when all that they serve have ended. */
+/** Sidecars are stopped one by one in reverse start order, once all other containers have ended. */
 function inTerminationOrder(
   pod: Pod,
   containers: readonly ObservedContainer[],
@@ -185,7 +185,7 @@ function inTerminationOrder(
   };
 }
 
-/** Ends what holds a pod's containers together, its network with it. Says what the pod looks like then. */
+/** Stops a pod's sandboxes, including their network. Resolves with the observed pod afterwards. */
 export async function stopSandboxes(
   { runtime, teardownLimit, cache }: SyncContext,
   observed: ObservedPod,
@@ -209,8 +209,8 @@ export async function stopSandboxes(
 }
 
 /**
- * Ends and removes what is left of a pod in the runtime, its sandboxes last. Nobody waits for it: pods that
- * still run down go first.
+ * Stops and removes what is left of a pod in the runtime, its sandboxes last. Runs at low priority: pods that
+ * are still terminating come first.
  */
 export async function removePod(
   { runtime, teardownLimit }: SyncContext,
@@ -231,12 +231,12 @@ export async function removePod(
 
 interface End {
   readonly step: "KillContainer" | "KillPodSandbox";
-  /** Of what it is the end. */
+  /** The name of the container or the uid of the pod. */
   readonly name: string;
   readonly ended: Promise<void>;
 }
 
-/** Waits for all, then throws what failed of it, in the words that clients know. */
+/** Waits for all, then throws the failures, worded as in the kubelet. */
 async function allEnded(ends: readonly End[]): Promise<void> {
   const results = await Promise.allSettled(ends.map(({ ended }) => ended));
   const failures = results.flatMap((result, position) => {

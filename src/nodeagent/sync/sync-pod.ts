@@ -1,4 +1,4 @@
-// Brings one pod nearer to its definition: the ordered list that the plan leaves to be done.
+// Reconciles one pod with its spec by executing the steps of the plan.
 import { type Container, type Pod, type Secret, isSidecar } from "#api";
 import { surplusOfPod } from "../containers/dead-containers.ts";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
@@ -28,16 +28,16 @@ export interface StartedContainer {
 }
 
 export interface SyncOutcome {
-  /** Whether anything was done, so that looking again is worth it. */
+  /** Whether anything was changed, so that the pod should be observed again. */
   readonly acted: boolean;
   readonly started?: readonly StartedContainer[];
-  /** Whether nothing changed but that these were started; else anything may have. */
+  /** Whether starting these containers was the only change; otherwise anything may have changed. */
   readonly simple?: boolean;
-  /** When to look again, for what must wait. */
+  /** When to sync again for steps that must wait. */
   readonly againMilliseconds?: number;
 }
 
-/** A pod that cannot have what it needs, now. */
+/** The pod cannot be synced at present, for example because its sandbox cannot be created. */
 export class SyncError extends Error {
   override readonly name = "SyncError";
 }
@@ -86,7 +86,7 @@ export async function syncPod(
   }
   const restarted = todo.stop.some(({ reason }) => reason === "Resized");
   if (updates.length > 0 || restarted) await resizePod(context, pod, updates, { whole: restarted }, signal);
-  // A container that runs on is not looked at again by itself.
+  // A container that keeps running is not observed again otherwise.
   if (updates.length > 0) {
     const containers = updates.map(({ id }) => ({ id, sandboxId: todo.sandboxId ?? "" }));
     await context.cache.refreshParts(nameParts(pod), { containers }, signal);
@@ -94,8 +94,8 @@ export async function syncPod(
   const wanted = wantedOf(todo);
   if (!todo.newSandbox && wanted.length === 0) return { acted: true };
 
-  // Who waits is told by the ends that were known before: one that was stopped just now starts again at once,
-  // unless its predecessor failed, too.
+  // Backoff is decided from the exits observed before: a container stopped just now restarts at once, unless
+  // its predecessor failed, too.
   const starts = startsNow(pod, observed, wanted, {
     backOff: context.restarts,
     errors: memory.trouble,
@@ -109,7 +109,7 @@ export async function syncPod(
       ...(againMilliseconds !== undefined && { againMilliseconds }),
     };
 
-  // A container that was stopped just now is numbered by its end as the runtime tells it.
+  // The attempt number of a container stopped just now derives from its exit as reported by the runtime.
   const seen = todo.stop.length > 0 ? await context.cache.refresh(nameParts(pod), signal) : observed;
   await context.files.prepare(uidOf(pod));
   context.objects.watch(pod);
@@ -184,8 +184,8 @@ export async function syncPod(
 }
 
 /**
- * Whether something more is to be begun in the pod as it is found after an action, and nothing is known that
- * would keep it.
+ * Reports whether the pod, as observed after an action, has containers to start that are not held back by an
+ * error.
  */
 export function hasMore(
   context: SyncContext,
@@ -256,7 +256,7 @@ function sandboxError({ events }: SyncContext, pod: Pod, error: unknown): SyncEr
   return new SyncError(message);
 }
 
-/** What cannot be described for the runtime cannot be made by it. */
+/** Generates a config; a failure is reported as a sandbox error. */
 function made<T>(context: SyncContext, pod: Pod, describe: () => T): T {
   try {
     return describe();
@@ -265,7 +265,7 @@ function made<T>(context: SyncContext, pod: Pod, describe: () => T): T {
   }
 }
 
-/** Tells of those that wait, and counts the ends of those that start. */
+/** Reports containers in backoff, and records the exits of those that start. */
 function noteStarts(
   context: SyncContext,
   pod: Pod,
@@ -304,15 +304,15 @@ async function startAll(
     else troubled = true;
     if (inits.includes(container) && !isSidecar(container)) break;
   }
-  // What failed without a back-off of its own is tried again at the ordinary pace.
+  // Failures without a separate backoff are retried at the ordinary interval.
   if (troubled) again = Math.min(again ?? Infinity, retryMilliseconds);
   return { started, ...(again !== undefined && { againMilliseconds: again }) };
 }
 
 /**
- * Of the ended containers of a name only the last ones are kept: their ends and their logs are what users ask
- * for. Sandboxes that broke go with the last of their containers. What cannot be removed now is in nobody's
- * way, least of all the pod's. Tells whether any went.
+ * Removes surplus dead containers: of each name only the last few are kept, for their exit status and logs.
+ * Broken sandboxes are removed with the last of their containers. Failures are logged and do not stop the
+ * sync. Reports whether anything was removed.
  */
 async function prune(
   { runtime, clock, log, settings: { dead } }: SyncContext,
@@ -337,7 +337,7 @@ async function prune(
   return surplus.length > 0 || broken.length > 0;
 }
 
-/** Init containers run anew in a new sandbox: what they did in the old one does not count. */
+/** Removes the init containers, so that they run again in a new sandbox regardless of earlier results. */
 async function forgetInits(
   context: SyncContext,
   pod: Pod,
