@@ -1,5 +1,5 @@
-// Files that change all at once: the data lives in a folder of its own, which one symbolic link names, and
-// renaming that link is the change.
+// Updates the files of a volume atomically: the data lives in a timestamped directory that one symbolic link
+// points to, and renaming that link switches all files at once.
 //
 //   volume/a            -> ..data/a
 //   volume/..data       -> ..2024_01_02_03_04_05.123
@@ -24,7 +24,7 @@ import { dirname, join, posix } from "node:path";
 export interface FileContent {
   readonly bytes: Uint8Array;
   readonly mode: number;
-  /** Who the file is given to, when not to us. */
+  /** Owner of the file, if not the agent's user. */
   readonly user?: number;
 }
 
@@ -34,8 +34,8 @@ const dataLink = "..data";
 const freshLink = "..data_tmp";
 
 /**
- * Brings a folder to hold just these files; gives whether anything changed. The group, where given, gets to
- * read everything.
+ * Makes a directory contain exactly these files; reports whether anything changed. If a group is given, it
+ * gets read access to everything.
  */
 export async function writeAtomically(
   folder: string,
@@ -67,7 +67,7 @@ export async function writeAtomically(
   return true;
 }
 
-/** Makes a link, in place of one that was left behind by whoever was interrupted. */
+/** Creates a symbolic link, replacing one left behind by an interrupted update. */
 async function link(target: string, path: string): Promise<void> {
   try {
     await symlink(target, path);
@@ -112,11 +112,11 @@ async function put(
   await writeFile(file, bytes, { mode });
   if (user !== undefined || group !== undefined)
     await chown(file, user ?? (await lstat(file)).uid, group ?? (await lstat(file)).gid);
-  // After the change of owner, which takes bits away; and because of the process's own mask.
+  // After chown, which clears mode bits; explicit because of the process's umask.
   await chmod(file, group === undefined ? mode : mode | 0o440);
 }
 
-/** What is made in the folder later belongs to the group too. */
+/** Sets the setgid bit, so that files created later in the directory belong to the group as well. */
 export async function giveFolder(folder: string, group: number): Promise<void> {
   const { uid, mode } = await lstat(folder);
   await chown(folder, uid, group);
@@ -143,8 +143,8 @@ async function filesBelow(folder: string): Promise<string[]> {
 }
 
 /**
- * Every first part of a path is a link into the data; links whose data is gone go too. Gives what was in the
- * folder before.
+ * Links the first component of every path to the data, and removes stale links. Resolves with the previous
+ * directory entries.
  */
 async function linkNames(folder: string, payload: Payload): Promise<readonly string[]> {
   const wanted = new Set([...payload.keys()].map((path) => path.split("/", 1)[0]!));

@@ -1,4 +1,4 @@
-// From a claim to the volume that it is bound to, with the checks that keep a pod from another's data.
+// Resolves a claim to its bound volume, with the checks that keep a pod from using another's data.
 import { PersistentVolume, PersistentVolumeClaim, type Pod, wantsNode } from "#api";
 import { ApiError } from "#base";
 import type { ApiClient, ResourceKind } from "#client";
@@ -16,22 +16,23 @@ const volumes: ResourceKind<typeof PersistentVolume> = {
   namespaced: false,
 };
 
-/** A claim that leads to no volume: there is nothing yet that could be mounted. */
+/** The claim has no usable volume, so there is nothing to mount yet. */
 export class ClaimError extends Error {
   override readonly name = "ClaimError";
 }
 
-/** How the pod's containers want the volume behind a claim. */
+/** How the pod's containers use the volume of a claim. */
 export interface ClaimUse {
   readonly volumeName: string;
-  /** As a device, and not mounted. */
+  /** Used as a block device rather than mounted. */
   readonly asDevice: boolean;
-  /** The claim was made for this very pod. */
+  /** The claim was created for this very pod (ephemeral volume). */
   readonly isForPod: boolean;
 }
 
 /**
- * The volume behind a claim of the pod's namespace. Throws while it is not bound, or must not be used here.
+ * Returns the volume bound to a claim of the pod's namespace. Throws while it is not bound, or must not be
+ * used here.
  */
 export async function boundVolume(
   client: ApiClient | undefined,

@@ -67,7 +67,7 @@ test("a program that hangs is ended, and the next one runs", async () => {
   }
 });
 
-/** What has ended may still wait for somebody to take notice, and may be gone between two looks. */
+/** Reports whether a process runs. A killed one may remain as a zombie, or disappear between two checks. */
 function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

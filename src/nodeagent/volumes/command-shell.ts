@@ -1,14 +1,14 @@
-// Runs the system's programs from a small shell that is kept, one after the other: to fork this whole process
-// for each mount would cost more than all the rest of starting a pod.
+// Runs system programs one after the other from a small persistent shell: forking this whole process for each
+// mount would cost more than all the rest of starting a pod.
 //
-//   we write   mount -t tmpfs … '/pods/u/volumes/x' 2>&1; echo; echo "#done 0 $?"
-//   it writes  what the program said, then  #done 0 32
+//   stdin    mount -t tmpfs … '/pods/u/volumes/x' 2>&1; echo; echo "#done 0 $?"
+//   stdout   the program's output, then  #done 0 32
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Clock } from "#base";
 import { killGroup } from "../process-group.ts";
 
 export interface CommandShell {
-  /** Resolves when the program ended well; rejects with what it said, and its exit code. */
+  /** Resolves when the program exits with 0; rejects with its output and exit code. */
   run(command: string, args: readonly string[]): Promise<void>;
   close(): void;
 }
@@ -39,11 +39,11 @@ export function commandShell(clock: Clock): CommandShell {
     else done?.reject(Object.assign(new Error(problem), code !== undefined && { code }));
     next();
   };
-  /** A shell that is gone, or that hangs, is replaced by the next command's. */
+  /** Drops a shell that exited or hangs; the next command starts a new one. */
   const drop = (why: string): void => {
     const old = shell;
     shell = undefined;
-    // The program that it waits for goes with it.
+    // Also kills the program the shell is waiting for.
     if (old) killGroup(old);
     if (current) end(why);
   };
@@ -89,5 +89,5 @@ export function commandShell(clock: Clock): CommandShell {
   };
 }
 
-/** A word that the shell takes as it is. */
+/** Quotes a word for the shell. */
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,9 +1,9 @@
-// A block device of the node that a container is given as it is, not mounted: a link in the pod's folder
-// stands for it.
+// Block devices of the node that containers use unmounted: a symbolic link in the pod's directory points to
+// the device.
 import { lstat, mkdir, readlink, realpath, stat, symlink, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** A device that cannot be given. */
+/** A device that cannot be mapped. */
 export class DeviceError extends Error {
   override readonly name = "DeviceError";
   constructor(step: string, volume: string, why: string, options?: ErrorOptions) {
@@ -11,7 +11,7 @@ export class DeviceError extends Error {
   }
 }
 
-/** Makes the link to what the path leads to. Says whether it is new. */
+/** Links to the device the path resolves to; reports whether the link is new. */
 export async function linkDevice(volume: string, path: string, link: string): Promise<boolean> {
   const device = await realpath(path).catch((error: Error & { code?: string }) => {
     throw new DeviceError(
@@ -31,7 +31,7 @@ export async function linkDevice(volume: string, path: string, link: string): Pr
   const known = await readlink(link).catch(() => undefined);
   if (known === device) return false;
   await mkdir(dirname(link), { recursive: true, mode: 0o750 });
-  // An older link is ours; anything else in its place is not.
+  // An older link was created by the agent; any other file in its place was not.
   if ((await lstat(link).catch(() => undefined))?.isSymbolicLink()) await unlink(link);
   await symlink(device, link);
   return true;

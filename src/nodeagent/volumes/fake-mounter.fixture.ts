@@ -1,11 +1,11 @@
-// A mounter that only remembers, for tests without the rights of root.
+// A mounter that only records calls, for tests without root privileges.
 import { mkdir } from "node:fs/promises";
 import type { Mounter } from "./mounter.ts";
 
 export interface FakeMounter extends Mounter {
   readonly points: string[];
   readonly done: string[];
-  /** Paths whose server does not answer. */
+  /** Paths whose file server does not respond. */
   readonly silent: Set<string>;
 }
 

@@ -18,7 +18,7 @@ async function emptyFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** A repository of two versions, as any web server can offer it. */
+/** Creates a repository with two versions, served by a plain web server. */
 async function offered(t: TestContext): Promise<{ url: string; path: string; first: string; work: string }> {
   const root = await emptyFolder(t);
   const [source, path, work] = [join(root, "source"), join(root, "tools.git"), join(root, "work")];

@@ -1,14 +1,14 @@
-// Fills a folder from a repository with the system's git. What a repository holds is not trusted: only
-// servers are asked, never paths of this node or programs, and nothing in it is run.
+// Fills a directory from a repository with the system's git. Repository content is not trusted: only network
+// protocols are allowed, never local paths or helper programs, and nothing in the repository is executed.
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Volume } from "#api";
 
-/** Runs git in a folder; gives what it said, or rejects with that. */
+/** Runs git in a directory; rejects with its output on failure. */
 export type Git = (folder: string, args: readonly string[]) => Promise<void>;
 
-/** What is asked for makes no sense, or is not safe. */
+/** An invalid or unsafe gitRepo volume. */
 export class GitRefusal extends Error {
   override readonly name = "GitRefusal";
 }
@@ -16,7 +16,7 @@ export class GitRefusal extends Error {
 const timeLimitMilliseconds = 120_000;
 const longestOutput = 64 * 1024;
 const careful = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
-/** Nobody is there to be asked for a password. */
+/** Password prompts are disabled. */
 const surroundings = { GIT_ALLOW_PROTOCOL: "http:https:git:ssh", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
 
 export const systemGit: Git = (folder, args) =>
@@ -34,7 +34,7 @@ export const systemGit: Git = (folder, args) =>
     });
   });
 
-/** Clones into the folder, and leaves the revision there that is asked for. */
+/** Clones into the directory and checks out the requested revision. */
 export async function fillFromGit(
   git: Git,
   folder: string,
@@ -43,7 +43,7 @@ export async function fillFromGit(
   for (const [name, text] of Object.entries({ repository, revision, directory }))
     if (text.startsWith("-")) throw new GitRefusal(`${JSON.stringify(text)} is an invalid value for ${name}`);
   const into = directory === "" ? "" : join(directory);
-  // Deeper down could be inside of what git keeps for itself, where files are programs.
+  // A nested directory could lie inside `.git`, where files such as hooks are executed.
   if (into.includes("/") || into.includes("\\") || into === ".." || into === ".git")
     throw new GitRefusal(
       `${JSON.stringify(directory)} is an invalid directory, it must not contain a directory separator`,

@@ -1,4 +1,4 @@
-// Whether a path of the node is what a pod expects there, made where the pod asks for that.
+// Checks that a host path has the type the pod specifies, and creates it if the type says so.
 import { open, stat } from "node:fs/promises";
 import { makeFolderAsync } from "#base";
 
@@ -11,7 +11,7 @@ const kinds = {
 } as const;
 
 /**
- * Throws when the path is not of the type. The empty type takes anything, and leaves a missing path to the
+ * Throws if the path does not have the type. The empty type accepts anything and leaves a missing path to the
  * runtime.
  */
 export async function checkHostPath(path: string, type: string): Promise<void> {

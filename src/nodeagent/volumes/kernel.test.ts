@@ -1,4 +1,4 @@
-// What only the kernel can show: real mounts, real owners.
+// Tests with real mounts and file owners, which need the kernel.
 import assert from "node:assert/strict";
 import { lstat, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,4 @@
-// Mounting and unmounting, through the system's own programs, and what is mounted where, from the kernel's
-// own list.
+// Mounts and unmounts with the system's programs, and reads existing mounts from the kernel's mountinfo.
 import { execFile } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
 import { promisify } from "node:util";
@@ -7,9 +6,9 @@ import { promisify } from "node:util";
 export interface Mounter {
   tmpfs(target: string, options: { readonly sizeBytes?: number; readonly mode: string }): Promise<void>;
   hugetlbfs(target: string, pageSize: string): Promise<void>;
-  /** The source may be a path below /proc that stands for an open file. */
+  /** Bind mounts the source, which may be a path below /proc that refers to an open file descriptor. */
   bind(source: string, target: string): Promise<void>;
-  /** Ended by the signal: a server that does not answer is waited for by nobody else. */
+  /** Mounts a network file system. Aborted by the signal, since the file server may never respond. */
   network(
     type: string,
     source: string,
@@ -19,11 +18,11 @@ export interface Mounter {
   ): Promise<void>;
   makeShared(target: string): Promise<void>;
   unmount(target: string): Promise<void>;
-  /** Rejects when a path lies on a server that does not answer; touches nothing itself that could hang. */
+  /** Rejects if the path lies on a file server that does not respond; never blocks on the path itself. */
   answers(path: string): Promise<void>;
-  /** The kernel's list of mounts. */
+  /** Returns the content of mountinfo. */
   mountInfo(): Promise<string>;
-  /** Mount points at or below a path, in the order in which they were mounted. */
+  /** Returns the mount points at or below a path, in mount order. */
   below(path: string): Promise<readonly string[]>;
 }
 
@@ -45,8 +44,8 @@ const directly =
     }));
 
 /**
- * Needs the rights of root. The second parameter runs the programs, where there is a cheaper way than from
- * this process.
+ * Returns a mounter that requires root privileges. The second parameter runs the programs, if there is a
+ * cheaper way than forking this process.
  */
 export function systemMounter(
   program = "mount",
@@ -86,7 +85,8 @@ export function systemMounter(
       ),
     hugetlbfs: (target, pageSize) => mount(target, "-t", "hugetlbfs", "-o", `pagesize=${pageSize}`, "nodev"),
     bind: (source, target) => call(program, "--no-canonicalize", "-o", "bind", source, target),
-    // A server that does not answer must not hold up what is local.
+    // Runs directly rather than in the shared shell, so that a server that does not respond cannot delay
+    // local mounts.
     network: async (type, source, target, options, signal) => {
       await mkdir(target, { recursive: true, mode: 0o750 });
       await callBy(
@@ -103,7 +103,7 @@ export function systemMounter(
     unmount: async (target) => {
       if (!isNetworkMount(await mountInfo(), target))
         return await call("umount", "--no-canonicalize", target);
-      // One whose server is gone may never end: it is given some time, and is then detached by force.
+      // Unmounting may hang if the server is gone: after a timeout the mount is detached by force.
       await callBy(directly(unmountMilliseconds), "umount", "--no-canonicalize", target).catch(() =>
         callBy(directly(unmountMilliseconds), "umount", "--no-canonicalize", "--force", "--lazy", target),
       );
@@ -121,10 +121,10 @@ export function systemMounter(
 
 const mountInfo = (): Promise<string> => readFile("/proc/self/mountinfo", "utf8");
 
-/** File systems whose server may stop to answer. */
+/** File system types whose server may stop responding. */
 const networkTypes = /^(nfs4?|cifs|smb3|smbfs|ceph|glusterfs|9p|afs|fuse(\..+)?)$/;
 
-/** Whether a path lies on a file system of the network: only a process that can be killed may touch it. */
+/** Reports whether a path lies on a network file system, which only a killable child process may access. */
 export function isNetworkMount(mountinfo: string, path: string): boolean {
   let best = { point: "", type: "" };
   for (const line of mountinfo.split("\n")) {
@@ -137,8 +137,7 @@ export function isNetworkMount(mountinfo: string, path: string): boolean {
 }
 
 export function mountPointsBelow(mountinfo: string, path: string): string[] {
-  // Nearly always nothing is mounted there, and only names with blanks and the like are written in another
-  // way.
+  // Fast path: usually nothing is mounted there, and only names with blanks and the like are escaped.
   if (!/[\s\\#]/.test(path) && !mountinfo.includes(path)) return [];
   return mountinfo
     .split("\n")
@@ -146,6 +145,6 @@ export function mountPointsBelow(mountinfo: string, path: string): string[] {
     .filter((point) => point === path || point.startsWith(`${path}/`));
 }
 
-/** Blanks and the like are written as three octal digits. */
+/** Blanks and similar characters are escaped as three octal digits. */
 const unescaped = (text: string): string =>
   text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)));

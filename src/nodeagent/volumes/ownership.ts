@@ -1,16 +1,16 @@
-// Gives a volume to a group: everything in it can be read, and written where the volume can, by the group.
-// Entries are changed through open descriptors, never by name: whoever shares the volume may put a symbolic
-// link in the place of a file at any moment.
+// Gives a volume to a group: everything in it becomes readable by the group, and writable unless the volume
+// is read-only. Entries are changed through open descriptors, never by name, since a process sharing the
+// volume may replace a file by a symbolic link at any moment.
 import { constants } from "node:fs";
 import { type FileHandle, chmod, chown, open, readdir } from "node:fs/promises";
 
 export interface GroupOptions {
   readonly readOnly?: boolean;
-  /** Leave the volume alone when its top folder already is as it should be. */
+  /** Leave the volume alone if its root directory already has the wanted group and mode. */
   readonly onlyOnMismatch?: boolean;
 }
 
-/** O_PATH: names the entry itself, a link as well, and opens nothing. */
+/** O_PATH: refers to the entry itself, even a symbolic link, without opening its content. */
 const pathOnly = 0o10000000;
 const { O_NOFOLLOW: noFollow } = constants;
 const pathOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
@@ -35,12 +35,12 @@ async function give(
   const stats = await entry.stat();
   if (stats.dev !== rule.device) return;
   const path = pathOf(entry);
-  // The path stands for the entry itself: a link gets the group, and what it names does not.
+  // The path refers to the entry itself: a symbolic link gets the group, its target does not.
   if (stats.gid !== rule.group) await chown(path, stats.uid, rule.group);
   if (stats.isSymbolicLink()) return;
   const mode = stats.mode & 0o7777;
   const bits = mode | rule.wanted | (stats.isDirectory() ? 0o2110 : 0);
-  // A change of owner takes the bits of set-group away.
+  // chown clears the setgid bit.
   if (bits !== mode || stats.gid !== rule.group) await chmod(path, bits);
   if (!stats.isDirectory()) return;
   for (const name of await readdir(path)) {
@@ -54,7 +54,7 @@ async function give(
   }
 }
 
-/** What was removed meanwhile needs no group. */
+/** Ignores entries removed in the meantime. */
 function unlessGone(error: unknown): undefined {
   if ((error as { code?: string }).code !== "ENOENT") throw error;
   return undefined;

@@ -1,4 +1,4 @@
-// What the files of a volume hold: keys of config maps and secrets, values of the pod itself, tokens.
+// The file contents of volumes: keys of config maps and secrets, fields of the pod, tokens.
 import type { ConfigMap, DownwardAPIVolumeFile, KeyToPath, Pod, Secret, VolumeProjection } from "#api";
 import { podField, resourceField } from "../plan/downward.ts";
 import { everyContainerOf, namespaceOf } from "../pod.ts";
@@ -8,7 +8,7 @@ import type { FileContent, Payload } from "./atomic-writer.ts";
 export interface PayloadSources {
   readonly objects: ReferencedObjects;
   readonly allocatable: () => Readonly<Record<string, string>>;
-  /** A token of the pod's account. */
+  /** Requests a token of the pod's service account. */
   readonly token: (pod: Pod, audience: string, expirationSeconds: number) => Promise<string>;
 }
 
@@ -64,7 +64,7 @@ function configMapFiles({ data, binaryData }: ConfigMap): Map<string, Uint8Array
 const secretFiles = ({ data }: Secret): Map<string, Uint8Array> =>
   new Map(Object.entries(data ?? {}).map(([key, bytes]) => [key, bytesOf(bytes)]));
 
-/** Objects that came as JSON hold base64 text. */
+/** Objects received as JSON hold base64 text. */
 const bytesOf = (value: Uint8Array | string): Uint8Array =>
   typeof value === "string" ? Buffer.from(value, "base64") : value;
 
@@ -107,7 +107,7 @@ export function downwardPayload(
   return payload;
 }
 
-/** Later parts win where paths collide. */
+/** Builds the files of a projected volume; later sources override earlier ones for the same path. */
 export async function projectedPayload(
   sources: PayloadSources,
   pod: Pod,
@@ -145,7 +145,7 @@ export async function projectedPayload(
     if (serviceAccountToken) {
       const { path, audience, expirationSeconds } = serviceAccountToken;
       const token = await sources.token(pod, audience ?? "", Number(expirationSeconds ?? tokenSeconds));
-      // Where it is known who reads it, nobody else may.
+      // If the reader's user or group is known, access is restricted to it.
       const isPrivate = user !== undefined || (group !== undefined && group !== null);
       put(
         new Map([
@@ -159,11 +159,11 @@ export async function projectedPayload(
   }
 }
 
-/** Every error is told, in brackets when there are several. */
+/** Joins all errors, in brackets if there are several. */
 const together = (errors: readonly string[]): string =>
   errors.length === 1 ? errors[0]! : `[${errors.join(", ")}]`;
 
-/** The one user that all containers run as, if there is one. */
+/** Returns the single user that all containers run as, if there is one. */
 export function soleUser(pod: Pod): number | undefined {
   const ofPod = pod.spec.securityContext?.runAsUser;
   const users = new Set(

@@ -1,4 +1,4 @@
-// What a volume's kind is called where it is told to others: "…/empty-dir" for an emptyDir.
+// The plugin name of a volume type in events and metrics: "…/empty-dir" for an emptyDir.
 import type { Volume } from "#api";
 import type { Dialect } from "#dialect";
 

@@ -1,5 +1,5 @@
-// The volumes that an earlier agent left on the node: found when this one starts, and known by what lies there.
-// Those that are not known are taken away by the generic teardown once no pod has them.
+// Reconstructs the volumes an earlier agent left on the node from their directories. Volumes that are not
+// recognized are removed by the generic teardown once no pod uses them.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { VolumeMetrics, VolumePlugin } from "../interfaces.ts";
@@ -7,22 +7,22 @@ import type { VolumeMetrics, VolumePlugin } from "../interfaces.ts";
 export interface ReconstructionOptions {
   readonly podsFolder: string;
   readonly plugins: readonly VolumePlugin[];
-  /** The name of the folder of a kind of volumes. */
+  /** Returns the directory name of a plugin. */
   readonly kindFolder: (kind: string) => string;
   readonly tally: Pick<VolumeMetrics, "reconstructed" | "forceCleaned"> | undefined;
 }
 
 export interface Reconstruction {
   run(): Promise<void>;
-  /** A pod has its volumes again: whatever was not known of them is known now. */
+  /** Called when a pod's volumes are mounted: none of them counts as unknown any longer. */
   mounted(podUid: string): void;
-  /** What a pod had was taken away, or was not. */
+  /** Called with the result of tearing down a pod's volumes. */
   released(podUid: string, isGood: boolean): void;
 }
 
 export function reconstruction(options: ReconstructionOptions): Reconstruction {
   const { podsFolder, plugins, kindFolder, tally } = options;
-  /** How many volumes of each pod are not known. */
+  /** The number of unrecognized volumes by pod uid. */
   const unknown = new Map<string, number>();
 
   return {

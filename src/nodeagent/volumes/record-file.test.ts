@@ -17,7 +17,7 @@ test("a record is written whole, or nothing of it is left; a draft of an agent t
   await writeFile(`${path}.new`, "");
   await removeRecord(path);
   assert.deepEqual(await readdir(folder), []);
-  // A folder in its place keeps the record from being written.
+  // A directory in its place keeps the record from being written.
   await mkdir(join(path, "in-the-way"), { recursive: true });
   await assert.rejects(writeRecord(path, { driver: "b" }));
   assert.deepEqual([await readdir(folder), await readRecord(path)], [["record"], undefined]);

@@ -1,5 +1,5 @@
-// A small file beside a volume that says how to take it down again. It is there whole or not at all, however
-// full the disk is.
+// A small file next to a volume that records how to tear it down. It is written atomically, even on a full
+// disk.
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 
 const draftOf = (path: string): string => `${path}.new`;
@@ -15,7 +15,7 @@ export async function writeRecord(path: string, value: object): Promise<void> {
   }
 }
 
-/** Undefined when there is none that can be read. */
+/** Returns undefined if there is no valid record. */
 export async function readRecord(path: string): Promise<object | undefined> {
   try {
     const found: unknown = JSON.parse(await readFile(path, "utf8"));
@@ -25,7 +25,7 @@ export async function readRecord(path: string): Promise<object | undefined> {
   }
 }
 
-/** What an agent left that was killed while it wrote. */
+/** Removes the draft left by an agent that was killed while writing. */
 export const removeDraft = (path: string): Promise<void> => rm(draftOf(path), { force: true });
 
 export async function removeRecord(path: string): Promise<void> {

@@ -1,5 +1,5 @@
-// Config maps and secrets that pods of this node refer to: asked for each time, kept for a while, or
-// followed, as configured.
+// Config maps and secrets referenced by pods of this node: requested each time, cached, or watched, as
+// configured.
 import { ConfigMap, type Pod, Secret } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import { type AnyObject, type ApiClient, type Informer, type ResourceKind, informer } from "#client";
@@ -11,9 +11,9 @@ export interface ReferencedObjectsOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly strategy: "Get" | "Cache" | "Watch";
-  /** How long an answer is kept, for the strategy Cache. */
+  /** How long an object is cached, for the strategy Cache. */
   readonly keepMilliseconds?: number;
-  /** Told when something that these pods refer to changed; only for the strategy Watch. */
+  /** Called with the affected pods when a referenced object changed; only for the strategy Watch. */
   readonly onChange?: (podUids: readonly string[]) => void;
 }
 
@@ -130,7 +130,7 @@ export function referencedObjects(options: ReferencedObjectsOptions): Referenced
   }
 }
 
-/** Every config map and secret that a pod names, each once. */
+/** Returns each config map and secret a pod references, once. */
 export function referencesOf(pod: Pod): (readonly [sort: Sort, name: string])[] {
   const found = new Map<string, readonly [Sort, string]>();
   const add = (sort: Sort, name: string | undefined): void => {

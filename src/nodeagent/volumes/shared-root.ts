@@ -1,5 +1,5 @@
-// Makes the agent's root directory a shared mount, as containers with bidirectional mount propagation need it:
-// bound to itself where the mount that holds it is private.
+// Makes the agent's root directory a shared mount, as needed for bidirectional mount propagation: if its
+// mount is private, it is bound to itself.
 import { realpath } from "node:fs/promises";
 import type { Mounter } from "./mounter.ts";
 
@@ -14,8 +14,8 @@ export async function makeShared(
 }
 
 /**
- * Whether the mount that holds a path is shared. A line of mountinfo:
- * `36 35 98:0 /root /mnt rw,noatime shared:1 - ext3 /dev/sda rw`; the last mount that fits counts.
+ * Reports whether the mount that contains a path is shared. A line of mountinfo:
+ * `36 35 98:0 /root /mnt rw,noatime shared:1 - ext3 /dev/sda rw`; the last matching mount counts.
  */
 export function isShared(mountInfo: string, path: string): boolean {
   let holder: { readonly point: string; readonly shared: boolean } | undefined;

@@ -1,8 +1,8 @@
-// A path inside a volume, bound to a place of our own, so that nothing in the volume can lead a container out
-// of it.
+// Binds a path inside a volume to a directory of the agent, so that nothing in the volume can lead a
+// container out of it.
 //
-// The way is walked one part at a time from an open folder, never through a symbolic link; what is bound is
-// the open file, not its name.
+// The path is walked one component at a time from an open directory, never through a symbolic link; the open
+// file is bound, not its name.
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -12,8 +12,7 @@ const pathOnly = 0o10000000;
 const { O_NOFOLLOW: noFollow, O_DIRECTORY: folderOnly } = constants;
 
 /**
- * Opens what a path inside the volume names, making folders where there is nothing. Throws when it lies
- * outside.
+ * Opens a path inside the volume, creating missing directories. Throws if it resolves to outside the volume.
  */
 export async function openInside(volume: string, path: string): Promise<FileHandle> {
   const base = await realpath(volume);
@@ -61,7 +60,7 @@ async function chmodOpen(folder: FileHandle, mode: number): Promise<void> {
   }
 }
 
-/** The real path of as much of it as exists, and the parts that do not. */
+/** Returns the real path of the existing part, and the components that do not exist. */
 async function resolved(path: string): Promise<{ existing: string; missing: string[] }> {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {
@@ -69,7 +68,7 @@ async function resolved(path: string): Promise<{ existing: string; missing: stri
       return { existing: await realpath(at), missing };
     } catch (error) {
       if ((error as { code?: string }).code !== "ENOENT") throw error;
-      // A link that leads nowhere must not be followed by whoever makes what it names.
+      // A dangling link must not be followed when its target is created.
       if (await isThere(at)) throw new Error(`${at} is a symbolic link that leads nowhere`, { cause: error });
       missing.unshift(at.slice(dirname(at).length + 1));
     }
@@ -85,9 +84,7 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/**
- * Binds a path inside the volume to the target. A target that already shows the same thing is left as it is.
- */
+/** Binds a path inside the volume to the target. A target that already shows the same file is left alone. */
 export async function bindInside(
   mounter: Mounter,
   volume: string,

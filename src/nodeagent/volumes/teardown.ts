@@ -1,12 +1,12 @@
-// Takes a pod's volumes away: first unmounts, then removes only what the agent itself made, and never through
-// a mount.
+// Tears down a pod's volumes: unmounts first, then removes only what the agent created, and never across a
+// mount.
 import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { LeftoverError } from "../interfaces.ts";
 import type { Mounter } from "./mounter.ts";
 
 /**
- * Kinds of volumes whose files are ours or the pod's alone. Of all others only the empty mount point is
+ * Volume types whose files belong to the agent or the pod alone. For all others only the empty mount point is
  * removed.
  */
 export const ownedKinds = [
@@ -18,7 +18,7 @@ export const ownedKinds = [
   "git-repo",
 ] as const;
 
-/** Unmounts all at or below a path, the last mounted first; throws while something stays. */
+/** Unmounts everything at or below a path in reverse mount order; throws if anything stays mounted. */
 export async function unmountBelow(mounter: Mounter, path: string): Promise<void> {
   const points = await mounter.below(path);
   for (const point of points.toReversed()) await mounter.unmount(point);
@@ -27,9 +27,8 @@ export async function unmountBelow(mounter: Mounter, path: string): Promise<void
 }
 
 /**
- * Clears `volumes`, `volumeDevices` and `volume-subpaths` in the pod's folder; `undo` is called for those that
- * their plug-in takes away. Throws while something cannot be unmounted, and LeftoverError when only foreign
- * files are left.
+ * Removes `volumes`, `volumeDevices` and `volume-subpaths` of a pod's directory; `undo` runs the teardown of
+ * volume plugins. Throws if something cannot be unmounted, and LeftoverError if only foreign files are left.
  */
 export async function teardownVolumes(
   mounter: Mounter,
@@ -38,13 +37,13 @@ export async function teardownVolumes(
 ): Promise<void> {
   const volumes = join(podFolder, "volumes");
   const subPaths = join(podFolder, "volume-subpaths");
-  // The table of mounts grows with the pods of the node: most need no second look at it.
+  // The mount table grows with the number of pods: most pods need only one read of it.
   const isMounted = (await mounter.below(podFolder)).length > 0;
-  // Sub paths, which are bound to volumes, go before those.
+  // Sub paths are bound to volumes, so they are unmounted first.
   if (isMounted) await unmountBelow(mounter, subPaths);
   await undo();
   if (isMounted) await unmountBelow(mounter, volumes);
-  // One that cannot go does not keep the others.
+  // A volume that cannot be removed does not block the others.
   let left: Error | undefined;
   const attempt = (removed: Promise<void>): Promise<void> =>
     removed.catch((error: unknown) => void (left ??= error as Error));
@@ -74,7 +73,7 @@ async function removeOnDevice(path: string, device: number): Promise<void> {
   await rmdir(path);
 }
 
-/** Links that stand for devices, by kind. */
+/** Removes the symbolic links to devices. */
 async function removeLinks(folder: string): Promise<void> {
   for (const kind of await namesIn(folder)) {
     for (const name of await namesIn(join(folder, kind))) {
@@ -87,7 +86,7 @@ async function removeLinks(folder: string): Promise<void> {
   await rmdir(folder).catch(unlessMissing);
 }
 
-/** Folders and empty files, the targets of bind mounts; anything with something in it is an error. */
+/** Removes directories and empty files, the targets of bind mounts; anything else is an error. */
 async function removeEmpty(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
     const path = join(folder, entry.name);

@@ -1,5 +1,5 @@
-// Tokens of service accounts for pods: asked for when needed, kept, and asked for anew when four fifths of
-// their life are over.
+// Service account tokens for pods: requested when needed, cached, and refreshed after four fifths of their
+// lifetime.
 import type { Pod } from "#api";
 import { ApiError, type Clock, type Log, millisOfTime, timeOfMillis } from "#base";
 import { type ApiClient, kinds } from "#client";
@@ -7,7 +7,7 @@ import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 
 export interface PodTokens {
   get(pod: Pod, audience: string, expirationSeconds: number): Promise<string>;
-  /** The same with the time at which it expires. */
+  /** Returns the token together with its expiration time. */
   request(
     pod: Pod,
     audience: string,

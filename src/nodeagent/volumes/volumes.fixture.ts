@@ -1,5 +1,4 @@
-// Volumes of one pod with a played mounter, a played API server and a clock that tests turn; only the folder
-// is real.
+// Volumes of one pod with a fake mounter, a fake API server and a virtual clock; only the directory is real.
 import { mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +12,7 @@ import { referencedObjects } from "./referenced-objects.ts";
 import { type VolumesOptions, podVolumes } from "./volumes.ts";
 
 type Spec = Record<string, unknown>;
-/** A pod with one volume, which its one container mounts. */
+/** Returns a pod with one volume, mounted by its only container. */
 export const podWith = (volume: object, spec: Spec = {}, metadata: object = {}): Pod =>
   ({
     metadata: { name: "p", namespace: "ns", uid: "u1", labels: { a: "one" }, ...metadata },
@@ -41,7 +40,7 @@ export async function setUp(t: TestContext) {
     onChange: (uids) => void changed.push(...uids),
   });
   t.after(() => objects.close());
-  /** An agent's volumes; another call is another agent that knows nothing yet. */
+  /** Returns the volumes of an agent; each call simulates a newly started agent. */
   const anAgent = (
     more: Partial<Pick<VolumesOptions, "keepTerminated" | "plugins" | "unlimitedMemory">> = {},
   ) =>
@@ -79,7 +78,7 @@ export async function setUp(t: TestContext) {
   const mount = async (pod: Pod) => (await volumes.mount(pod, new AbortController().signal)).get("v")!;
   const place = (kind: string, name = "v"): string =>
     join(folder, "pods", "u1", "volumes", `${dialects.orch.data.labelDomain}~${kind}`, name);
-  /** What a container would see: path, mode, content. */
+  /** Reads the files as seen by a container: path, mode, content. */
   const seen = async (at: string): Promise<Record<string, string>> => {
     const found: Record<string, string> = {};
     for (const name of (await readdir(at, { recursive: true })).filter((path) => !path.startsWith(".."))) {

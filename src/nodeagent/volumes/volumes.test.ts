@@ -351,7 +351,7 @@ test("an agent that starts anew takes over the volumes of pods that run", async 
   both.spec.containers![0]!.volumeMounts!.push({ name: "e", mountPath: "/e" });
   await map("m", { a: "1" });
   await volumes.mount(both, new AbortController().signal);
-  // A container did as it liked with its own.
+  // A container changes the mode of its own directory.
   await chmod(place("empty-dir", "e"), 0o700);
   objects.forget("u1");
   await api.client.request("PATCH", "/api/v1/namespaces/ns/configmaps/m", { data: { a: "2" } });

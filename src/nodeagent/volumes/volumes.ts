@@ -1,5 +1,5 @@
-// The volumes of pods: set up before the first container starts, kept up to date while it runs, taken away
-// when all is over.
+// The volumes of pods: set up before the first container starts, refreshed while the pod runs, and torn down
+// after it ended.
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod, Volume } from "#api";
@@ -43,10 +43,10 @@ export interface VolumesOptions {
   readonly mounter: Mounter;
   readonly git?: Git;
   readonly tally?: VolumeMetrics;
-  /** Further kinds of volumes, asked first. */
+  /** Additional volume plugins, tried first. */
   readonly plugins?: readonly VolumePlugin[];
   readonly tokens?: PodTokens;
-  /** The folder of all pods. */
+  /** Root directory of all pods. */
   readonly podsFolder: string;
   /** Leaves volumes of ended pods mounted. */
   readonly keepTerminated?: boolean;
@@ -54,22 +54,24 @@ export interface VolumesOptions {
 }
 
 export interface RunningVolumes extends PodVolumes {
-  /** Where a pod's emptyDirs on disk are that have a limit, and the limit. */
+  /** Returns path and limit of the pod's emptyDirs on disk that have a size limit. */
   limited(pod: Pod): readonly { readonly volume: string; readonly path: string; readonly limit: string }[];
-  /** Finds what an earlier agent left; called once, before any pod. */
+  /** Finds the volumes of an earlier agent; called once, before any pod. */
   reconstruct(): Promise<void>;
-  /** Where a pod's volumes are, by name; empty until they are set up. */
+  /** Returns a pod's mounted volumes by name; empty until they are set up. */
   places(podUid: string): ReadonlyMap<string, MountedVolume>;
 }
 
 const firstRetryMilliseconds = 500;
 const longestRetryMilliseconds = 122_000;
-/** How long the kubelet waits for all volumes of a pod before it says so, and begins to wait again. */
+/**
+ * How long the kubelet waits for all volumes of a pod before it reports a timeout and starts waiting again.
+ */
 const patienceMilliseconds = 123_000;
 
 interface Failure {
   readonly message: string;
-  /** The claim is in the way, not the volume: that is told at once, and nothing is waited for. */
+  /** The claim failed, not the volume: it is reported at once, without waiting for the timeout. */
   readonly isOfClaim: boolean;
   readonly firstAt: number;
   readonly at: number;
@@ -96,12 +98,12 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     }),
   ];
   const ready = new Map<string, Map<string, MountedVolume>>();
-  /** The plug-in of each volume that was set up, by pod and name. */
+  /** The plugin of each volume that was set up, by pod uid and volume name. */
   const pluginOf = new Map<string, Map<string, VolumePlugin>>();
   const failures = new Map<string, Failure>();
-  /** Since when volumes of a pod are waited for. */
+  /** When waiting for a pod's volumes started. */
   const waitingSince = new Map<string, number>();
-  /** The kinds of each pod's volumes that are in place, for those who count. */
+  /** The plugins of each pod's mounted volumes, for metrics. */
   const plugins = new Map<string, readonly { readonly plugin: string; readonly asDevice: boolean }[]>();
   const busy = new Map<string, Promise<unknown>>();
   const kindFolder = (kind: string): string =>
@@ -130,7 +132,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         at.container,
         String(at.index),
       );
-      // A call on a file system whose server is gone would never come back.
+      // A system call on a file system whose server is gone would never return.
       await mounter.answers(volume.hostPath);
       try {
         await bindInside(mounter, volume.hostPath, at.path, target);
@@ -155,8 +157,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     refresh: (pod) =>
       inTurn(uidOf(pod), async () => {
         if (!ready.has(uidOf(pod))) {
-          // What an earlier agent mounted is taken over: whatever is there already stays, the files are
-          // written anew.
+          // Adopt the volumes of an earlier agent: existing mounts stay, files are written again.
           if (await isThere(join(podsFolder, uidOf(pod), "volumes")))
             await mountAll(pod, never).catch(ignoreVolumeError);
           return;
@@ -195,7 +196,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       }),
   };
 
-  /** Brings up to date what the API server fills, and what its driver may have changed. */
+  /** Updates the content of a mounted volume, if its plugin supports that. */
   async function refreshOne(pod: Pod, volume: Volume): Promise<void> {
     const plugin = pluginOf.get(uidOf(pod))?.get(volume.name);
     if (!plugin?.refresh || isDevice(pod, volume.name)) return;
@@ -203,7 +204,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     await plugin.refresh(pod, spec, directoryOf(pod, spec, plugin));
   }
 
-  /** One thing at a time with one pod's volumes. */
+  /** Serializes the operations on one pod's volumes. */
   async function inTurn<T>(uid: string, run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const begin = (): Promise<T> => {
       signal?.throwIfAborted();
@@ -333,7 +334,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     return folderOf(uidOf(pod), name, persistent?.metadata.name ?? volume.name);
   }
 
-  /** The volume of the pod, with the one that its claim is bound to. */
+  /** Returns the volume of the pod together with the volume bound to its claim. */
   async function specOf(pod: Pod, volume: Volume): Promise<VolumeSpec> {
     const { name, persistentVolumeClaim: claim, ephemeral } = volume;
     if (!claim && !ephemeral) return { volume, readOnly: false };
@@ -359,7 +360,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     throw new Error(`this agent has no way to mount a volume of kind ${kind}`);
   }
 
-  /** Volumes whose plug-in has more to undo than mounts and directories; found by their directories. */
+  /** Runs the plugins' own unmount and unmap for a pod's volumes, which are found by their directories. */
   async function undoByPlugin(uid: string): Promise<void> {
     for (const [folder, undoOf] of [
       ["volumes", (plugin: VolumePlugin) => plugin.unmount],
@@ -386,14 +387,14 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** A volume that no container uses is not set up. */
+/** Reports whether a container uses the volume; others are not set up. */
 const isUsed = (pod: Pod, name: string): boolean =>
   isDevice(pod, name) ||
   everyContainerOf(pod).some(({ volumeMounts }) => volumeMounts?.some((mount) => mount.name === name));
 const isDevice = (pod: Pod, name: string): boolean =>
   everyContainerOf(pod).some(({ volumeDevices }) => volumeDevices?.some((device) => device.name === name));
 
-/** Waits for it, but no longer than the signal lets: what goes on then goes on alone. */
+/** Waits for the promise until the signal aborts; the awaited operation then continues in the background. */
 async function abortable<T>(awaited: Promise<T>, signal: AbortSignal): Promise<T> {
   const over = new AbortController();
   try {

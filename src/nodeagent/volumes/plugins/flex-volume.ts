@@ -1,5 +1,5 @@
-// Volumes of programs that an operator installed (`flexVolume`): each is asked to mount, and again to unmount
-// by what was recorded beside the volume.
+// Volumes mounted by programs that an operator installed (`flexVolume`). A record next to the volume names
+// the driver for unmounting.
 import { constants, existsSync } from "node:fs";
 import { access, mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,11 +15,11 @@ import { fsGroupOf } from "./sharing.ts";
 export interface FlexVolumeOptions {
   readonly dialect: Dialect;
   readonly mounter: Mounter;
-  /** Where the programs are: `<vendor>~<driver>/<driver>`. */
+  /** Directory of the programs: `<vendor>~<driver>/<driver>`. */
   readonly directory: string;
-  /** The data of a secret, in base 64 as programs get it; rejects when there is none. */
+  /** Returns the data of a secret in base64, as the programs expect it; rejects if it does not exist. */
   readonly secret: (namespace: string, name: string) => Promise<Readonly<Record<string, string>>>;
-  /** Runs a program; for tests. */
+  /** Runs a program; replaced in tests. */
   readonly run?: RunProgram;
 }
 
@@ -49,7 +49,7 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
 
   return {
     name: "flexvolume",
-    // One whose program is not installed is nobody's.
+    // A driver whose program is not installed is not supported.
     supports: ({ volume, persistent }) => {
       const source = persistent ? persistent.spec.flexVolume : volume.flexVolume;
       return source !== undefined && safeDriver.test(source.driver) && existsSync(programOf(source.driver));
@@ -88,7 +88,7 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
     },
   };
 
-  /** What the program is told, under the names that such programs know. */
+  /** Returns the options passed to the program, under the names it expects. */
   async function optionsFor(
     pod: Pod,
     { volume, persistent, readOnly }: VolumeSpec,
@@ -131,7 +131,7 @@ export function flexVolumePlugin(options: FlexVolumeOptions): VolumePlugin {
 const sourceOf = ({ volume, persistent }: VolumeSpec): FlexVolumeSource | FlexPersistentVolumeSource =>
   persistent ? persistent.spec.flexVolume! : volume.flexVolume!;
 
-/** Its answer counts, not its exit code: a failure is told in words. */
+/** Failures are reported in the program's JSON output, so its exit code is ignored if there is any output. */
 const runProgram: RunProgram = (program, args, signal) =>
   new Promise((resolve, reject) => {
     const limits = { timeout: longestMilliseconds, maxBuffer: largestOutput, killSignal: "SIGKILL" as const };

@@ -1,5 +1,5 @@
-// Volume plug-ins for what the node itself has: paths of the host, empty directories, local volumes and
-// devices, clones of repositories, exports of file servers.
+// Volume plugins without objects from the API server: host paths, empty directories, local volumes and
+// devices, git clones, NFS exports.
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Pod, Volume } from "#api";
@@ -18,14 +18,14 @@ export interface LocalPluginOptions {
   readonly git: Git;
   readonly events: EventRecorder;
   readonly allocatable: () => Readonly<Record<string, string>>;
-  /** Volumes in memory are as large as the kernel lets them be. */
+  /** Volumes in memory get the kernel's default size. */
   readonly unlimitedMemory?: boolean;
 }
 
-/** What the kernel gives a file system in memory: all may write, and remove only what is theirs. */
+/** Mode of a tmpfs: all users may write, and remove only their own files. */
 export const sharedMode = "1777";
 
-/** The source of a volume: what the pod itself says, or the volume behind its claim. */
+/** Returns the volume source: of the pod itself, or of the volume bound to its claim. */
 const sourceOf = ({ volume, persistent }: VolumeSpec) => persistent?.spec ?? volume;
 const readOnlyIf = (readOnly: boolean): { readonly readOnly?: true } => (readOnly ? { readOnly: true } : {});
 const isThere = (path: string): Promise<boolean> =>
@@ -123,7 +123,7 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
     { medium = "", sizeLimit }: NonNullable<Volume["emptyDir"]>,
     directory: string,
   ): Promise<void> {
-    // One that is there belongs to the pod: what its containers did to it stays.
+    // An existing directory belongs to the pod: changes by its containers are kept.
     if (medium === "" ? await isThere(directory) : await isMounted(directory)) return;
     if (medium === "") {
       const fresh = `${directory}.new`;
@@ -144,7 +144,7 @@ export function localPlugins(options: LocalPluginOptions): VolumePlugin[] {
   }
 }
 
-/** The least of what the volume, the pod and the node allow; nothing when nothing is known. */
+/** Returns the smallest of the limits of volume, pod and node; empty if no limit is known. */
 export function memorySize(
   pod: Pod,
   allocatable: Readonly<Record<string, string>>,
@@ -158,7 +158,7 @@ export function memorySize(
   return known.length > 0 ? { sizeBytes: Math.min(...known) } : {};
 }
 
-/** The page size that the medium names, or the only one that the pod asks for. */
+/** Returns the page size named by the medium, or else the only one the pod requests. */
 function pageSizeOf(pod: Pod, medium: string): string {
   const asked = new Set(
     [...containersOf(pod), ...initContainersOf(pod)].flatMap(({ resources }) =>

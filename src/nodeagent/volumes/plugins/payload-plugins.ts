@@ -1,4 +1,4 @@
-// Volume plug-ins whose files come from the API server: config maps, secrets, downward values, projections.
+// Volume plugins for data from the API server: config maps, secrets, downward API, projected volumes.
 import { mkdir } from "node:fs/promises";
 import type { Pod } from "#api";
 import type { Clock } from "#base";
@@ -27,7 +27,7 @@ const modeOf = (source: { readonly defaultMode?: number | undefined }): number =
   source.defaultMode ?? usualMode;
 
 export function payloadPlugins({ clock, mounter, sources }: PayloadPluginOptions): VolumePlugin[] {
-  /** Kinds that may hold secrets lie in memory. */
+  /** Types that may hold secrets are kept in memory. */
   const plugin = (
     name: string,
     inMemory: boolean,

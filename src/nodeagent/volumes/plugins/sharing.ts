@@ -1,4 +1,4 @@
-// Directories of volumes that everybody in the pod may use.
+// Makes volume directories accessible to all containers of a pod.
 import { chmod, stat } from "node:fs/promises";
 import type { Pod } from "#api";
 import { giveToGroup } from "../ownership.ts";
@@ -8,12 +8,12 @@ export function fsGroupOf(pod: Pod): number | undefined {
   return group === undefined || group === null ? undefined : Number(group);
 }
 
-/** Further bits that a directory has stay. */
+/** Grants all permissions to all users; other mode bits are kept. */
 export async function openToAll(directory: string): Promise<void> {
   if (((await stat(directory)).mode & 0o777) !== 0o777) await chmod(directory, 0o777);
 }
 
-/** Opens a directory to everybody in the pod. */
+/** Makes a directory accessible to all containers of the pod. */
 export async function share(directory: string, pod: Pod): Promise<void> {
   await openToAll(directory);
   const group = fsGroupOf(pod);
