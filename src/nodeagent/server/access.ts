@@ -1,5 +1,5 @@
-// Who asks the agent's server, and whether they may: credentials by certificate or by the API server's word,
-// rights by the API server's word.
+// Authentication and authorization of requests to the agent's server: client certificates, token reviews and
+// subject access reviews by the API server.
 import { LRUCache } from "lru-cache";
 import {
   type Authenticator,
@@ -24,10 +24,10 @@ export interface AccessOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly nodeName: string;
-  /** Needed for the API server's word. */
+  /** Needed for token and access reviews. */
   readonly client: ApiClient | undefined;
   readonly anonymous: boolean;
-  /** Empty for none. */
+  /** Empty to disable client certificates. */
   readonly clientCaFile: string;
   readonly tokenReviews: boolean;
   readonly tokenReviewTtl: number;
@@ -38,7 +38,7 @@ export interface AccessOptions {
 }
 
 export interface Access {
-  /** Undefined when the call may go on; otherwise the answer. */
+  /** Returns undefined if the call is allowed; otherwise the response that rejects it. */
   refuse(call: Call): Promise<Reply | undefined>;
   stop(): void;
 }
@@ -122,7 +122,7 @@ function subresourceOf(path: string): string {
 
 type Counted = <T>(ask: () => Promise<T>) => Promise<T>;
 
-/** Counts and times what the API server is asked about callers, by the status of its answer. */
+/** Counts and times the review requests to the API server by status code. */
 function reviewMetrics({
   metrics,
   clock,
@@ -161,7 +161,7 @@ interface Reviewed {
   readonly until: number;
 }
 
-/** Asks the API server about tokens, and remembers its answers. */
+/** Authenticates tokens by token reviews of the API server, with a cache. */
 function tokenReviews(
   client: ApiClient,
   { clock, tokenReviewTtl }: Pick<AccessOptions, "clock" | "tokenReviewTtl">,
@@ -223,7 +223,8 @@ function accessReviews(
     );
     const allowed = status?.allowed === true && status.denied !== true;
     const ttl = allowed ? allowedTtl : deniedTtl;
-    // Long questions are not remembered: they would fill memory, and nobody honest asks them twice.
+    // Large reviews are not cached: they could fill memory, and legitimate clients do not send them
+    // repeatedly.
     if (ttl > 0 && key.length < 10_000) kept.set(key, { allowed, until: clock.now() + ttl });
     return allowed;
   };

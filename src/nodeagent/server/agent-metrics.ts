@@ -1,5 +1,4 @@
-// What the agent tells of itself under `/metrics`: its pods, its process, its requests, and its dealings with
-// the runtime.
+// Metrics of the agent under `/metrics`: its pods, process, requests and runtime operations.
 import type { Pod } from "#api";
 import { type Clock, type Family, type Gauge, type Metrics, processMetrics } from "#base";
 import type { ContainerRuntime } from "#cri";
@@ -16,14 +15,14 @@ export interface AgentMetricsOptions {
   readonly version: string;
   readonly registry: PodRegistry;
   readonly working: () => readonly WorkingPod[];
-  /** How many objects stand for static pods in the API server. */
+  /** Returns the number of mirror pods in the API server. */
   readonly mirrors: () => number;
-  /** The names of a pod's volumes that are in place. */
+  /** Returns the mounted volumes of a pod by name. */
   readonly mounted: (podUid: string) => ReadonlyMap<string, unknown>;
   readonly gates: readonly { readonly name: string; readonly stage: string; readonly enabled: boolean }[];
 }
 
-/** Gauges that are looked up when someone asks. */
+/** Registers gauges that are computed on each scrape. */
 export function agentMetrics(options: AgentMetricsOptions): void {
   const { metrics, dialect, nodeName, version, registry } = options;
   const { agentMetricPrefix: prefix, metricPrefix } = dialect.data;
@@ -100,7 +99,7 @@ export function agentMetrics(options: AgentMetricsOptions): void {
   });
 }
 
-/** Sets each series to the number of times that its labels occur; what no longer occurs is 0. */
+/** Sets each series to the number of occurrences of its labels; other series are cleared. */
 function tallied(family: Family<Gauge>, occurring: readonly (readonly string[])[]): void {
   family.clear();
   for (const labels of occurring) family.with(...labels).add();
@@ -136,7 +135,7 @@ const known = [
 ];
 const longRunning = ["attach", "exec", "portForward"];
 
-/** Counts and times requests by the first part of their path. */
+/** Counts and times requests by the first component of their path. */
 export function measuredRequests(
   metrics: Metrics,
   dialect: Dialect,
@@ -182,12 +181,12 @@ export function measuredRequests(
   };
 }
 
-/** Seconds, from 5 ms to half an hour. */
+/** In seconds, from 5 ms to half an hour. */
 const runtimeBuckets = Array.from({ length: 14 }, (_each, power) =>
   Number((0.005 * 2.5 ** power).toPrecision(15)),
 );
 
-/** What becomes of sandboxes, by the runtime's handler. */
+/** Counts and times the creation of sandboxes by runtime handler. */
 function sandboxMetrics(
   metrics: Metrics,
   prefix: string,
@@ -228,14 +227,14 @@ function sandboxMetrics(
   };
 }
 
-/** `runPodSandbox` → `run_podsandbox`. */
+/** Converts `runPodSandbox` to `run_podsandbox`. */
 const operationName = (method: string): string =>
   method
     .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     .replace("pod_sandboxes", "podsandbox")
     .replace("pod_sandbox", "podsandbox");
 
-/** A runtime whose calls are counted, timed, and their errors counted. */
+/** Wraps a runtime so that its calls are counted and timed, and their errors counted. */
 export function measuredRuntime(
   runtime: ContainerRuntime,
   metrics: Metrics,
@@ -268,7 +267,7 @@ export function measuredRuntime(
   return new Proxy(runtime, {
     get: (target, name) => {
       const method: unknown = Reflect.get(target, name, target);
-      // A stream of events has no end to be timed, and closing is no call.
+      // An event stream has no end that could be timed, and close is not a call.
       if (
         typeof method !== "function" ||
         typeof name !== "string" ||

@@ -69,7 +69,7 @@ const figures: NodeFigures = {
   ],
 };
 
-/** The files of one group in both versions, under a name. */
+/** Returns the cgroup files of one group, by cgroup version. */
 const versions: Readonly<Record<1 | 2, (group: string) => Readonly<Record<string, string>>>> = {
   1: (group) => ({
     [`cpuacct${group}/cpuacct.usage`]: "5000000000\n",

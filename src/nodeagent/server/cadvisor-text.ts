@@ -1,5 +1,5 @@
-// `/metrics/cadvisor`: every control group of the machine, its pods and their containers, in the text
-// exposition format.
+// `/metrics/cadvisor`: all control groups of the machine, its pods and containers, in the Prometheus text
+// format.
 import type { CgroupUsage, InterfaceUsage } from "../resources/cgroup-usage.ts";
 import type { DiskCounts } from "../resources/disk-traffic.ts";
 import type { AllGroups, GroupFigures } from "../resources/group-figures.ts";
@@ -132,7 +132,7 @@ const traffic: [name: string, help: string, value: (one: InterfaceUsage) => numb
   ["container_network_transmit_packets_total", "Packets sent.", (one) => one.txPackets],
 ];
 
-/** What is counted for the machine's disks and for each group's share of them. */
+/** Counts both for the machine's disks and for each group's share of them. */
 const accesses: [name: string, help: string, value: (one: Pick<DiskCounts, "reads" | "writes">) => number][] =
   [
     ["container_fs_reads_total", "Reads.", ({ reads }) => reads],
@@ -173,7 +173,7 @@ const labelsOf = ({ id, pod, container }: GroupFigures): Labels => ({
   ...(container && { container: container.name, image: container.image, name: container.id }),
 });
 
-/** Control groups by what the kernel tells, disks by the machine, the machine by itself. */
+/** Formats the metrics of cgroups, disks and the machine. */
 export function cadvisorText(
   figures: NodeFigures,
   { groups, disks, device }: AllGroups,
@@ -351,7 +351,7 @@ export function cadvisorText(
   return texts.join("");
 }
 
-/** What is told where the figures could not be had. */
+/** Returns the response if the stats could not be collected. */
 export const failedCadvisorText = (machine: Machine): string =>
   scrapeError("container_scrape_error", "", 1) + machineText(machine);
 

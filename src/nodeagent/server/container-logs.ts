@@ -1,5 +1,5 @@
-// `/containerLogs/{namespace}/{pod}/{container}`: which log is meant, what is asked of it, and why it cannot
-// be had.
+// `/containerLogs/{namespace}/{pod}/{container}`: finds the log, parses the query, and reports why a log is
+// not available.
 import type { ContainerStatus, Pod } from "#api";
 import { type Clock, millisOfTime } from "#base";
 import type { ContainerRuntime } from "#cri";
@@ -43,7 +43,7 @@ export function containerLogs({
       const known = registry.containers(uidOf(pod)).find(({ id }) => id === wanted);
       path = known?.logPath || (await runtime.containerStatus(wanted)).status.logPath;
     } catch {
-      // There was one, so that this is its log: as much as is left of it.
+      // The container existed but its log is gone, so this message is returned as the log content.
       return said(200, `unable to retrieve container logs for ${which.id}`);
     }
     const isRunning = (): boolean =>
@@ -70,7 +70,7 @@ export function containerLogs({
   };
 }
 
-/** What is said in a log's place goes out as logs do: without a type. */
+/** Messages in place of a log are sent like logs: without a content type. */
 const said = (status: number, message: string): Reply => ({
   status,
   headers: {},
@@ -119,8 +119,8 @@ function logQuery(query: Query, now: number): ContainerLogQuery | { readonly pro
 }
 
 /**
- * The id, with the runtime's name, of the container whose log is meant: the one that runs, or the last that
- * did.
+ * Returns the container ID, with the runtime prefix, of the requested log: of the running container, or else
+ * of the last one.
  */
 function containerWithLog(
   pod: Pod,
@@ -152,5 +152,5 @@ function containerWithLog(
   return { problem: `${place} is waiting to start: ${reasons[waiting.reason ?? ""] ?? waiting.reason}` };
 }
 
-/** `containerd://id` without the runtime's name. */
+/** Strips the runtime prefix of `containerd://id`. */
 const bare = (id: string): string => id.slice(id.indexOf("://") < 0 ? 0 : id.indexOf("://") + 3);

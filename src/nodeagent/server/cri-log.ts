@@ -1,5 +1,4 @@
-// Reads the log files that the runtime writes: `<time> <stdout|stderr> <F|P> <text>`, one line each; P marks
-// a line that goes on.
+// Reads log files in CRI format: lines `<time> <stdout|stderr> <F|P> <text>`; P marks a partial line.
 import { watch } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -8,7 +7,7 @@ import type { Clock } from "#base";
 export interface ContainerLogQuery {
   readonly follow: boolean;
   readonly tailLines?: number;
-  /** Lines from this moment on, in milliseconds. */
+  /** Start time in milliseconds. */
   readonly since?: number;
   readonly timestamps: boolean;
   readonly limitBytes?: number;
@@ -18,7 +17,7 @@ export interface LogReading {
   readonly path: string;
   readonly query: ContainerLogQuery;
   readonly clock: Clock;
-  /** Whether more may be written. */
+  /** Reports whether more output may be written. */
   readonly isRunning: () => boolean | Promise<boolean>;
   readonly write: (bytes: Uint8Array) => Promise<void>;
   readonly signal: AbortSignal;
@@ -31,7 +30,7 @@ const newline = 10;
 const blank = 32;
 
 /**
- * Writes what the query asks for. Following goes on from one file to the next when the log is rotated, and
+ * Writes the log as requested by the query. Following continues in the new file when the log is rotated, and
  * ends with the container.
  */
 export async function readLog({ path, query, clock, isRunning, write, signal }: LogReading): Promise<void> {
@@ -96,14 +95,14 @@ export async function readLog({ path, query, clock, isRunning, write, signal }: 
   }
 }
 
-/** The file that now bears the name, when it is another one. */
+/** Opens the file that now has this path if it is a different one. */
 async function rotatedTo(path: string, file: FileHandle): Promise<FileHandle | undefined> {
   const named = await stat(path).catch(() => undefined);
   if (!named || named.ino === (await file.stat()).ino) return undefined;
   return await open(path, "r").catch(() => undefined);
 }
 
-/** Waits for a change of the file, but never long. */
+/** Waits for a change of the file, or until a short timeout. */
 function changesOf(path: string, clock: Clock, signal: AbortSignal): { wait(): Promise<void>; stop(): void } {
   let changed = false;
   let wake: () => void = () => undefined;
@@ -126,13 +125,13 @@ function changesOf(path: string, clock: Clock, signal: AbortSignal): { wait(): P
   };
 }
 
-/** Where the last lines begin. */
+/** Returns the offset at which the last lines begin. */
 async function tailStart(file: FileHandle, lines: number): Promise<number> {
   const { size } = await file.stat();
   if (lines === 0) return size;
   let left = lines;
   let end = size;
-  // The newline that ends the last line does not begin one.
+  // The newline at the end of the file does not start another line.
   let isLast = true;
   while (end > 0) {
     const from = Math.max(0, end - chunkBytes);
@@ -155,7 +154,7 @@ async function tailStart(file: FileHandle, lines: number): Promise<number> {
 }
 
 interface LineWriter {
-  /** Takes a line without its newline; true when the limit is reached. */
+  /** Takes a line without its newline; returns true when the byte limit is reached. */
   line(bytes: Uint8Array): boolean;
   flush(): Promise<void>;
 }
@@ -191,7 +190,7 @@ function lineWriter(query: ContainerLogQuery, write: (bytes: Uint8Array) => Prom
   };
 }
 
-/** A line that is not of the runtime's making is left out. */
+/** Parses a CRI log line; returns undefined for a malformed one. */
 export function parseLine(
   line: Uint8Array,
 ): { time: string; stream: string; isPartial: boolean; text: Uint8Array } | undefined {
@@ -213,7 +212,7 @@ export function parseLine(
   };
 }
 
-/** Nine digits of the second, always. */
+/** Formats the fractional seconds with exactly nine digits. */
 function fixedTime(time: string): string {
   const found = /^([^.Z+]+?)(?:\.(\d+))?(Z|[-+]\d\d:\d\d)$/.exec(time);
   return found ? `${found[1]}.${(found[2] ?? "").padEnd(9, "0")}${found[3]}` : time;

@@ -1,4 +1,4 @@
-// `/debug/`: the log's verbosity, and profiles of the running process.
+// `/debug/`: log verbosity, and profiles of the running process.
 import { Session } from "node:inspector/promises";
 import type { Clock } from "#base";
 import { type Query, type Reply, plainReply } from "#http";
@@ -23,9 +23,9 @@ export function verbosityFlag(setVerbosity: (level: number) => void): RouteHandl
 }
 
 /**
- * Profiles in the formats that the engine's own tools open: `profile` (processor) and `heap`. Of the heap only
- * where memory was taken is told, never what it holds: that would be every key and secret of the agent.
- * Delays of the event loop, where they are recorded, are in the format of pprof.
+ * Profiles in the formats of V8's tools: `profile` (CPU) and `heap`. The heap profile contains allocation
+ * sites only, never heap contents, which would include every key and secret of the agent. Event loop delays,
+ * if recorded, are returned in pprof format.
  */
 export function profiles(clock: Clock, contention?: Contention): RouteHandler {
   return async ({ call, query, parts: { name = "" } }): Promise<Reply> => {
@@ -55,7 +55,7 @@ export function profiles(clock: Clock, contention?: Contention): RouteHandler {
   };
 }
 
-/** What this process waits for, the nearest it has to threads of its own. */
+/** Lists the resources the process waits for, the closest equivalent of goroutines. */
 function waitingText(): string {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);

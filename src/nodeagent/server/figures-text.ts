@@ -1,11 +1,11 @@
-// `/metrics/resource`: the figures in the text exposition format.
+// `/metrics/resource`: resource usage in the Prometheus text format.
 import type { NodeFigures } from "../resources/stats.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 export interface Series {
   readonly labels: Labels;
   readonly value: number;
-  /** When it was measured, where that differs from the rest. */
+  /** Time of measurement, if it differs from the other series. */
   readonly at?: number;
 }
 
@@ -30,7 +30,7 @@ export function exposed(
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
-/** Undefined figures could not be had. */
+/** Formats the stats; `figures` is undefined if they could not be collected. */
 export function resourceText(figures: NodeFigures | undefined): string {
   if (!figures) return scrapeError("scrape_error", "[ALPHA] ", 1);
   const { at, pods } = figures;

@@ -1,4 +1,4 @@
-// `/healthz` and a path for each of its checks.
+// `/healthz` and one path for each of its checks.
 import { type HealthCheck, type HealthObserver, checkReply, checksReply } from "#http";
 import type { Route } from "./routes.ts";
 

@@ -1,6 +1,5 @@
-// `/logs/`: the host's log folder, and queries on the logs of its services where they are switched on. Whoever
-// asks for what lies above the folder gets what lies in it, if there is any; symbolic links that lead out of
-// it lead nowhere.
+// `/logs/`: the host's log directory, and queries for service logs if enabled. Paths are confined to the
+// directory: `..` cannot leave it, and symbolic links that lead out of it are not found.
 import { execFile, spawn } from "node:child_process";
 import { createReadStream } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
@@ -19,7 +18,7 @@ import {
 import type { RouteHandler } from "./routes.ts";
 
 const run = promisify(execFile);
-/** What a query may take in all. */
+/** Time limit of a query. */
 const longestMilliseconds = 30_000;
 const largestUnitList = 16 << 20;
 const journal = "journalctl";
@@ -37,7 +36,9 @@ export function hostLogs(folder: string, answersQueries = false): RouteHandler {
     const [name = ""] = query.files;
     return query.services.length > 0 ? servicesReply(folder, query) : await file(name, name);
 
-    /** `asked` is the path that says whether a folder is meant. */
+    /**
+     * Serves a file; `asked` is the request path, whose trailing slash decides whether a directory is meant.
+     */
     async function file(path: string, asked = call.path): Promise<Reply> {
       const wanted = join(folder, join("/", path));
       if (!(await isInside(folder, wanted))) return plainReply(404, "404 page not found");
@@ -55,7 +56,7 @@ export function hostLogs(folder: string, answersQueries = false): RouteHandler {
   }
 }
 
-/** What the journal has of services, and files of those that it does not know. */
+/** Returns the journal entries of services, and the log files of those without a journal unit. */
 function servicesReply(folder: string, query: SystemLogQuery): Reply {
   return {
     status: 200,
@@ -83,7 +84,7 @@ function servicesReply(folder: string, query: SystemLogQuery): Reply {
   };
 }
 
-/** Empty where there is no journal. */
+/** Lists the units in the journal; empty if the host has none. */
 const unitsOfJournal = (signal: AbortSignal): Promise<string> =>
   run(journal, ["--field", "_SYSTEMD_UNIT"], { signal, maxBuffer: largestUnitList }).then(
     ({ stdout }) => stdout,
@@ -98,7 +99,7 @@ async function copyJournal(args: readonly string[], sink: Sink, signal: AbortSig
   if (child.pid === undefined) say(sink, "\nerror: journal output not available\n");
 }
 
-/** The first of the files that a service may log to. */
+/** Copies the first existing log file of a service. */
 async function copyFile(folder: string, service: string, sink: Sink, signal: AbortSignal): Promise<void> {
   for (const name of [service, `${service}.log`, join(service, `${service}.log`)]) {
     const path = join(folder, name);
@@ -121,7 +122,7 @@ async function copy(from: AsyncIterable<Uint8Array>, sink: Sink): Promise<void> 
 
 const say = (sink: Sink, text: string): void => sink.write(Buffer.from(text));
 
-/** What does not exist is not outside. */
+/** Reports whether a path is inside the directory; a path that does not exist counts as inside. */
 async function isInside(folder: string, path: string): Promise<boolean> {
   const [base, real] = await Promise.all([folder, path].map((one) => realpath(one).catch(() => undefined)));
   if (base === undefined || real === undefined) return true;

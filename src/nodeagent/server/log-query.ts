@@ -1,8 +1,8 @@
-// Queries on the host's logs: what a request asks for, and whether it may. Pure but for one look at a file.
+// Parses and validates queries for the host's logs. Pure except for checking whether a file exists.
 import { goTime } from "#base";
 import { compilePattern } from "#cel";
 
-/** What the names of services are made of; each is handed to a program. */
+/** Characters not allowed in service names, which are passed to journalctl. */
 const unsafe = /[^a-zA-Z\-_0-9@]/;
 const longestService = 256;
 const mostServices = 4;
@@ -20,13 +20,13 @@ export interface SystemLogQuery {
 
 export type ParsedQuery = { readonly query?: SystemLogQuery } | { readonly error: string };
 
-/** Of a pair with a semicolon nothing is taken. */
+/** Parses a query string; pairs that contain a semicolon are dropped, as in Go. */
 export function queryOf(search: string): URLSearchParams {
   const pairs = search.replace(/^\?/, "").split("&");
   return new URLSearchParams(pairs.filter((pair) => !pair.includes(";")).join("&"));
 }
 
-/** No query when nothing was asked for. */
+/** Returns no query if no option is set. */
 export function parseLogQuery(given: URLSearchParams): ParsedQuery {
   const errors: string[] = [];
   const wanted = given.getAll("query");
@@ -64,7 +64,7 @@ export function parseLogQuery(given: URLSearchParams): ParsedQuery {
 export const hasOptions = (query: SystemLogQuery): boolean =>
   Object.keys(query).some((field) => field !== "services" && field !== "files");
 
-/** What speaks against a query; `fileProblem` says why a file cannot be had. */
+/** Validates a query; `fileProblem` returns why a file is not available. */
 export async function logQueryProblem(
   query: SystemLogQuery,
   fileProblem: (name: string) => Promise<string | undefined>,
@@ -106,7 +106,7 @@ export async function logQueryProblem(
   return errors.length > 0 ? aggregate(errors) : undefined;
 }
 
-/** The arguments of the journal's program. */
+/** Returns the arguments for journalctl. */
 export function journalArguments(query: SystemLogQuery, services: readonly string[]): readonly string[] {
   const { sinceTime, untilTime, tailLines, pattern, boot } = query;
   return [
@@ -137,7 +137,7 @@ function parseNumber(text: string): number {
   return Number(text);
 }
 
-/** Several errors are told in brackets, each once. */
+/** Joins errors without duplicates, in brackets if there are several. */
 const aggregate = (errors: readonly string[]): string => {
   const each = [...new Set(errors)];
   return each.length === 1 ? each[0]! : `[${each.join(", ")}]`;

@@ -1,5 +1,5 @@
-// Keeps container logs small: a log that grew too large is set aside, the runtime begins a new one, and old
-// ones are packed and counted.
+// Rotates container logs: a log that exceeds the size limit is renamed, the runtime opens a new one, and old
+// ones are compressed and limited in number.
 import { createReadStream, createWriteStream } from "node:fs";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -15,14 +15,14 @@ export interface LogRotationOptions {
   readonly log: Log;
   readonly runtime: ContainerRuntime;
   readonly registry: PodRegistry;
-  /** Negative is no limit. */
+  /** Negative means unlimited. */
   readonly largestBytes: number;
   readonly mostFiles: number;
 }
 
 const periodMilliseconds = 10_000;
 
-/** Goes round until the signal is aborted. */
+/** Rotates logs periodically until the signal is aborted. */
 export async function logRotation(options: LogRotationOptions, signal: AbortSignal): Promise<void> {
   if (options.largestBytes < 0) return;
   while (!signal.aborted) {
@@ -31,7 +31,7 @@ export async function logRotation(options: LogRotationOptions, signal: AbortSign
   }
 }
 
-/** Looks at every running container once. */
+/** Checks the log of every running container once. */
 export async function rotateLogs({
   registry,
   runtime,
@@ -46,8 +46,8 @@ export async function rotateLogs({
       try {
         const found = await stat(logPath).catch(() => undefined);
         if (!found) {
-          // Nobody writes to a name that is gone: a rotation was cut short between setting aside and
-          // beginning anew.
+          // The log path is missing because a rotation was interrupted after the rename: the runtime must
+          // open a new file.
           await runtime.reopenContainerLog(id);
         } else if (found.size >= largestBytes) await rotate(logPath, id);
       } catch (error) {
@@ -73,7 +73,7 @@ export async function rotateLogs({
     }
   }
 
-  /** Makes room for one more: removes the oldest of what was set aside, and packs the rest. */
+  /** Makes room for one more: removes the oldest rotated logs and compresses the others. */
   async function tidy(folder: string, name: string): Promise<void> {
     const ours = (await readdir(folder)).filter((one) => one.startsWith(`${name}.`));
     for (const one of ours.filter((file) => file.endsWith(".tmp")))
@@ -92,6 +92,6 @@ async function pack(path: string): Promise<void> {
   await rm(path);
 }
 
-/** `20240102-030405`. */
+/** Formats a time as `20240102-030405`. */
 const stampOf = (now: number): string =>
   new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");

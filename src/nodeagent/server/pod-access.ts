@@ -1,4 +1,4 @@
-// Reaching into pods: exec, attach, port-forward, run and checkpoint.
+// Access to pods: exec, attach, port-forward, run and checkpoint.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod } from "#api";
@@ -17,7 +17,7 @@ export interface PodAccessOptions {
   readonly registry: PodRegistry;
   readonly runtime: ContainerRuntime;
   readonly limits: TunnelLimits;
-  /** Where checkpoints are put. */
+  /** Directory for checkpoint archives. */
   readonly checkpointFolder: string;
 }
 
@@ -52,7 +52,7 @@ export function podAccess({
     attach: toContainer(
       (name, pod) => `container ${name} not found in pod ${nameOf(pod)}_${namespaceOf(pod)}`,
       ({ id, name, pod, streams }, { call }) => {
-        // A terminal is the container's own matter: whether it has one was decided when it was made.
+        // Whether the container has a terminal was decided when it was created.
         const tty = everyContainerOf(pod).find((one) => one.name === name)?.tty === true;
         return runtime.attach({ containerId: id, ...streams, tty }, call.signal);
       },
@@ -154,7 +154,7 @@ interface Streams {
 
 interface Connected {
   readonly pod: Pod;
-  /** The container's name. */
+  /** Name of the container. */
   readonly name: string;
   readonly id: string;
   readonly streams: Streams;
@@ -164,8 +164,8 @@ const notFound = (container: string): string => `container not found (${JSON.str
 const isOn = (query: Query, name: string): boolean => query.get(name) === "1";
 
 /**
- * What is asked to be connected; undefined when it is nothing. With a terminal there is no error stream of
- * its own.
+ * Returns the requested streams; undefined if there are none. With a terminal there is no separate stderr
+ * stream.
  */
 function streamsOf(query: Query): Streams | undefined {
   const [stdin, stdout, tty] = [isOn(query, "input"), isOn(query, "output"), isOn(query, "tty")];
@@ -173,7 +173,7 @@ function streamsOf(query: Query): Streams | undefined {
   return stdin || stdout || stderr ? { stdin, stdout, stderr, tty } : undefined;
 }
 
-/** Ports belong to the request only where it is a WebSocket; elsewhere each stream names its own. */
+/** Returns the ports of a request: query parameters for WebSocket; with SPDY each stream names its port. */
 function portsOf({ call, query }: Request): { readonly ports: number[] } | { readonly problem: string } {
   const upgrade = call.headers["upgrade"];
   if (!call.upgradable || typeof upgrade !== "string" || upgrade.toLowerCase() !== "websocket")

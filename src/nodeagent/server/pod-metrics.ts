@@ -1,5 +1,4 @@
-// How the work on pods goes: how long pods take to start, workers to act, statuses to be told, and what came
-// of containers.
+// Metrics of pod work: pod start latency, worker actions, status writes, container starts.
 import type { Pod } from "#api";
 import { type Clock, type Metrics, millisOfTime } from "#base";
 import type { Dialect } from "#dialect";
@@ -7,23 +6,23 @@ import { isStatic, uidOf } from "../pod.ts";
 import type { PodCgroups, PodMetrics } from "../interfaces.ts";
 
 export interface PodWorkMetrics extends PodMetrics {
-  /** A look at all pods of the runtime. */
+  /** Records a relist of all pods of the runtime. */
   relisted(milliseconds: number, intervalMilliseconds: number): void;
-  /** A status reached the API server. */
+  /** Records a status written to the API server. */
   written(milliseconds: number): void;
-  /** A pod was ended for the node's sake. */
+  /** Records an eviction. */
   evicted(signal: string): void;
-  /** A stream of the runtime's events was opened, or was not. */
+  /** Records an opened or failed stream of runtime events. */
   following(isOpen: boolean): void;
-  /** The runtime told of something that happened this long before. */
+  /** Records the latency of a runtime event. */
   told(latencyMilliseconds: number): void;
-  /** A change was seen of a pod that could not be looked at. */
+  /** Records a change of a pod that could not be inspected. */
   discarded(): void;
-  /** A round of housekeeping. */
+  /** Records a round of housekeeping. */
   cleared(cleared: number, failed: number): void;
-  /** A hook was asked without TLS. */
+  /** Records a lifecycle hook that fell back to plain HTTP. */
   fellBack(): void;
-  /** The same groups, timed. */
+  /** Wraps the cgroup operations to time them. */
   cgroups<T extends PodCgroups>(groups: T): T;
 }
 
@@ -40,7 +39,10 @@ const startBuckets = [
   3600,
 ];
 
-/** Without `fallsBack` hooks are never asked over TLS. */
+/**
+ * Registers the metrics. If `fallsBack` is false, HTTPS hooks never use HTTP, and their metric is not
+ * registered.
+ */
 export function podMetrics(
   metrics: Metrics,
   dialect: Dialect,
@@ -237,5 +239,5 @@ export function podMetrics(
   };
 }
 
-/** A pod that ran before the agent did says nothing of how long pods take to start. */
+/** Reports whether the pod ran before the agent did; such a pod is not counted as a start. */
 const isUp = ({ status }: Pod): boolean => status?.phase !== undefined && status.phase !== "Pending";

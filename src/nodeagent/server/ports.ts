@@ -1,4 +1,4 @@
-// The agent's ports, bound before the agent touches anything: an agent that cannot have its ports is not the
+// Binds the agent's ports before the agent touches anything: an agent that cannot bind its ports is not the
 // agent of this node, and must leave the node's pods alone.
 import { networkInterfaces } from "node:os";
 import type { TlsOptions } from "node:tls";
@@ -16,18 +16,18 @@ import {
 
 export interface PortSettings {
   readonly address: string;
-  /** Undefined is none. */
+  /** Undefined to disable. */
   readonly secure: number | undefined;
-  /** Zero is none. */
+  /** 0 to disable. */
   readonly readOnly: number;
   readonly healthAddress: string;
-  /** Zero is none. */
+  /** 0 to disable. */
   readonly health: number;
 }
 
 type Handler = (call: Call) => Promise<Reply>;
 
-/** Who answers on each port. */
+/** The handlers of the ports. */
 export interface PortHandlers {
   readonly secure: Handler;
   readonly readOnly: Handler;
@@ -35,9 +35,11 @@ export interface PortHandlers {
 }
 
 export interface OpenPorts {
-  /** The secure port as bound. */
+  /** The actual number of the secure port. */
   readonly securePort: number | undefined;
-  /** From now on calls are answered; before, the secure port has no certificate and the others answer 503. */
+  /**
+   * Starts handling requests; until then, the secure port has no certificate and the others respond with 503.
+   */
   answer(handlers: PortHandlers): void;
   useCertificate(pair: CertificatePair): void;
   close(): Promise<void>;
@@ -51,7 +53,7 @@ interface PortOptions {
   readonly tls: TlsOptions;
 }
 
-/** An agent that is restarted may meet the ports of the one before it, and waits a while for them. */
+/** A restarted agent may find its ports still in use by its predecessor, and retries for a while. */
 const takenMilliseconds = 15_000;
 const againMilliseconds = 250;
 
@@ -122,7 +124,7 @@ async function tryPorts(ports: PortSettings, { clock, log, tls }: PortOptions): 
   };
 }
 
-/** Either way of writing "all addresses" means both families, where the machine has both. */
+/** Maps "0.0.0.0" to "::", since both mean all addresses of both families, if the machine has both. */
 const everyAddress = (address: string): string => (address === "0.0.0.0" && hasV6() ? "::" : address);
 const hasV6 = (): boolean =>
   Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === "IPv6"));

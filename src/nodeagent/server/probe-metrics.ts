@@ -1,4 +1,4 @@
-// What probes have found, counted for `/metrics/probes`.
+// Counts probe results for `/metrics/probes`.
 import type { Pod } from "#api";
 import { type Metrics, createMetrics, processStart } from "#base";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";

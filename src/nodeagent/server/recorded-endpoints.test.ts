@@ -1,5 +1,5 @@
-// Every recorded path of the agent's three ports: the same status, type, headers and words. The records are
-// no part of the repo.
+// Replays all recorded paths of the agent's three ports: status, type, headers and body must match. The
+// recordings are not part of the repository.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ interface Recorded {
 
 const file = new URL("../../../../shared/reference/node/http/endpoints.json", import.meta.url);
 const compared = ["content-type", "allow", "x-content-type-options", "location"];
-/** Where the words are the runtime's own. */
+/** Requests whose body text comes from the runtime. */
 const ofTheRuntime = ["POST /run/t1/logger/main"];
 
 test("the agent's ports answer as recorded", async (t) => {

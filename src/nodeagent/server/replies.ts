@@ -1,9 +1,9 @@
-// The plain answers of the agent's server.
+// Common responses of the agent's server.
 import { promisify } from "node:util";
 import { type ZlibOptions, gzip } from "node:zlib";
 import { type Call, type Reply, header } from "#http";
 
-/** What a handler says itself. */
+/** Returns a plain text response. */
 export const text = (
   status: number,
   body: string,
@@ -20,7 +20,7 @@ export const json = (body: string): Reply => ({
   body: Buffer.from(body),
 });
 
-/** Metrics, compressed for those who say that they read it. */
+/** Returns a metrics response, compressed if the client accepts gzip. */
 export async function exposition(body: string, { headers }: Pick<Call, "headers">): Promise<Reply> {
   const plain = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
   const accepted = (header(headers, "accept-encoding") ?? "").split(",").map((one) => one.trim());

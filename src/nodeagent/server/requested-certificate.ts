@@ -1,5 +1,5 @@
-// A serving certificate from the API server: asked for when the node's addresses are known, and again before
-// it expires or when the addresses change. Until the first is signed there is none, and handshakes fail.
+// Requests a serving certificate from the API server: once the node's addresses are known, before it expires,
+// and when the addresses change. Until the first one is signed, TLS handshakes fail.
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { NodeAddress } from "#api";
@@ -18,13 +18,13 @@ export interface RequestedCertificateOptions {
   readonly dialect: Dialect;
   readonly client: ApiClient;
   readonly folder: string;
-  /** The node's addresses, as its status has them. */
+  /** Returns the node's addresses from its status. */
   readonly addresses: () => readonly NodeAddress[];
   readonly template: (names: readonly string[]) => CertificateTemplate;
   readonly onPair: (pair: CertificatePair) => void;
 }
 
-/** Goes on until the signal is aborted. */
+/** Runs until the signal is aborted. */
 export async function requestedCertificate(
   options: RequestedCertificateOptions,
   signal: AbortSignal,
@@ -84,7 +84,7 @@ export async function requestedCertificate(
   );
 }
 
-/** Host names first, then addresses. A node without an address that others can reach asks for none. */
+/** Returns host names, then IP addresses; empty if the node has no IP address other than loopback. */
 export function servingNames(addresses: readonly NodeAddress[]): string[] {
   const all = [...new Set(addresses.map(({ address }) => address ?? ""))].filter((one) => one !== "");
   const numbers = all.filter((one) => isIP(one) > 0);

@@ -1,8 +1,7 @@
-// From a path to its handler, with the answers that clients of this server know for paths and methods that
-// have none.
+// Dispatches paths to handlers, and responds to unknown paths and methods like the reference.
 //
-// A plain route is one path and any method. A service owns a prefix: below it an unknown path or method is
-// answered by the service, which means after authentication.
+// A plain route is one path and any method. A service owns a prefix: unknown paths and methods below it are
+// answered by the service, and thus only after authentication.
 import { type Call, type Query, type Reply, parseQuery, plainReply } from "#http";
 import { moved, text } from "./replies.ts";
 
@@ -14,7 +13,7 @@ export interface Request {
 export type RouteHandler = (request: Request) => Promise<Reply> | Reply;
 
 export interface ServiceRoute {
-  /** Below the service's prefix: `/{namespace}/{pod}`; `/{rest*}` takes all that follows. */
+  /** Path below the service's prefix: `/{namespace}/{pod}`; `/{rest*}` matches the whole remainder. */
   readonly path: string;
   readonly methods: readonly string[];
   readonly answer: RouteHandler;
@@ -23,18 +22,18 @@ export interface ServiceRoute {
 export type Route =
   | { readonly path: string; readonly answer: RouteHandler }
   /**
-   * `bare` answers the prefix without its slash by the service, too; otherwise it leads to the one with the
-   * slash.
+   * If `bare` is set, the service also handles the prefix without trailing slash; otherwise that redirects to
+   * the one with the slash.
    */
   | { readonly prefix: string; readonly bare: boolean; readonly routes: readonly ServiceRoute[] }
-  /** Every path below is answered the same. */
+  /** All paths below the prefix have the same handler. */
   | { readonly prefix: string; readonly answer: RouteHandler };
 
 export type RouteMatch =
   | { readonly found: true; readonly answer: () => Promise<Reply> }
   | { readonly found: false; readonly reply: Reply };
 
-/** Finds what answers a call. What is not found was answered here, before anyone asks who is calling. */
+/** Returns a function that routes a call. Unknown paths are answered immediately, without authentication. */
 export function router(routes: readonly Route[]): (call: Call) => RouteMatch {
   const plain = new Map(
     routes.flatMap((route) => ("path" in route ? [[route.path, route.answer] as const] : [])),
@@ -89,7 +88,7 @@ async function inService(
 function matched(pattern: string, path: string): Record<string, string> | undefined {
   const wanted = pattern.split("/").slice(1);
   const given = path.split("/").slice(1);
-  // A slash at the end makes no other path, but for those that name folders.
+  // A trailing slash is ignored, except by patterns that match directories.
   if (given.length > wanted.length && given.at(-1) === "" && !pattern.endsWith("*}")) given.pop();
   const parts: Record<string, string> = {};
   for (const [i, part] of wanted.entries()) {
@@ -115,7 +114,7 @@ function decoded(value: string): string {
   }
 }
 
-/** Without empty parts, `.` and `..`; a slash at the end stays. */
+/** Removes empty components, `.` and `..`; a trailing slash is kept. */
 function cleanPath(path: string): string {
   const kept: string[] = [];
   for (const part of path.split("/")) {

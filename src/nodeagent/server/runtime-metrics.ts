@@ -1,11 +1,11 @@
-// Metrics of pods and containers as the runtime exposes them, at the path where the agent's own would be.
+// Pod and container metrics reported by the runtime, served in place of the agent's own.
 import type { ContainerRuntime, PodSandboxMetrics } from "#cri";
 import { type Series, exposed } from "./figures-text.ts";
 
 type Runtime = Pick<ContainerRuntime, "listMetricDescriptors" | "listPodSandboxMetrics">;
 type Descriptor = Awaited<ReturnType<Runtime["listMetricDescriptors"]>>[number];
 
-/** What the runtime tells now; nothing where it cannot. Which metrics there are is asked once. */
+/** Returns the current metrics of the runtime; empty on failure. The descriptors are requested once. */
 export function runtimeMetrics(runtime: Runtime): () => Promise<string> {
   let known: Promise<ReadonlyMap<string, Descriptor>> | undefined;
   const descriptors = async (): Promise<ReadonlyMap<string, Descriptor>> =>

@@ -1,4 +1,4 @@
-// From the settings to running servers: ports first, then certificate, access and handlers.
+// Starts the servers: ports first, then certificate, access and handlers.
 import { join } from "node:path";
 import type { Clock, Log } from "#base";
 import type { NodeAddress } from "#api";
@@ -27,11 +27,11 @@ export type ServeParts = Omit<
   | "streamIdleMilliseconds"
 > & {
   readonly client: ApiClient | undefined;
-  /** Puts traces around requests. */
+  /** Wraps requests in trace spans. */
   readonly traced?: (handle: (call: Call) => Promise<Reply>) => (call: Call) => Promise<Reply>;
-  /** Undefined when the API server is to be asked for one. */
+  /** Undefined if the certificate is requested from the API server. */
   readonly certificate: ServingCertificate | undefined;
-  /** As the node's status has them. */
+  /** Returns the addresses from the node's status. */
   readonly nodeAddresses: () => readonly NodeAddress[];
 };
 
@@ -41,7 +41,7 @@ export interface RunningServers {
   close(): Promise<void>;
 }
 
-/** Binds the ports that the settings name. */
+/** Binds the configured ports. */
 export const portsFrom = (
   settings: NodeagentSettings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -57,7 +57,9 @@ export const portsFrom = (
     { clock, log, tls: tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites) },
   );
 
-/** The certificate that the settings name, or the agent's own; undefined when the API server is to be asked. */
+/**
+ * Returns the configured certificate or a self-signed one; undefined if it is requested from the API server.
+ */
 export async function certificateFrom(
   settings: NodeagentSettings,
   parts: Pick<ServeParts, "clock" | "log" | "dialect" | "nodeName">,
@@ -77,7 +79,7 @@ export async function certificateFrom(
   });
 }
 
-/** Answers on the bound ports. */
+/** Serves requests on the bound ports. */
 export function serve(settings: NodeagentSettings, ports: OpenPorts, parts: ServeParts): RunningServers {
   const { clock, log, dialect, nodeName, client, certificate } = parts;
   const gates = resolveGates(knownGates, settings.featureGates);
@@ -111,7 +113,7 @@ export function serve(settings: NodeagentSettings, ports: OpenPorts, parts: Serv
       verbosityFlag: settings.enableDebugFlagsHandler,
       checkpoints: gates.enabled("ContainerCheckpoint"),
       runtimeMetrics: gates.enabled("PodAndContainerStatsFromCRI"),
-      // One port alone, as in the kubelet: its read-only port is there first.
+      // Only one port serves them, as in the kubelet: the read-only port if enabled.
       healthMetrics: !gates.enabled("ComponentSLIs")
         ? undefined
         : settings.readOnlyPort === 0

@@ -1,5 +1,5 @@
-// What the agent's ports answer: the secure port everybody who may, the read-only port reads, the health port
-// the machine itself.
+// The routes of the agent's ports: the secure port for authorized users, the read-only port for reads, the
+// health port for local checks.
 import { type Pod as PodType, Pod, inDialect } from "#api";
 import { type Clock, type Log, type Metrics, createMetrics } from "#base";
 import type { ContainerRuntime } from "#cri";
@@ -33,18 +33,18 @@ export interface ServerParts {
   readonly registry: PodRegistry;
   readonly runtime: ContainerRuntime;
   readonly metrics: Metrics;
-  /** Metrics of the probes alone. */
+  /** Metrics of the probes only. */
   readonly probeMetrics: Metrics;
   readonly stats: Stats;
   readonly machine: Machine;
-  /** What health checks of all ports found. */
+  /** Results of the health checks of all ports. */
   readonly healthMetrics: HealthMetrics;
-  /** The settled configuration as JSON. */
+  /** Returns the effective configuration as JSON. */
   readonly configuration: () => unknown;
   readonly setVerbosity: (level: number) => void;
-  /** Where delays of the event loop are recorded, if they are. */
+  /** Recorder of event loop delays, if enabled. */
   readonly contention?: Contention | undefined;
-  /** What eviction would do now, and a shutdown of the machine, as JSON. */
+  /** Return what eviction would do now, and the plan of a node shutdown, as JSON. */
   readonly previews?: {
     readonly eviction: (signal: AbortSignal) => Promise<string>;
     readonly shutdown: () => string;
@@ -56,9 +56,9 @@ export interface ServerParts {
     readonly profiling: boolean;
     readonly verbosityFlag: boolean;
     readonly checkpoints: boolean;
-    /** Whether metrics of containers are the runtime's own. */
+    /** Whether container metrics come from the runtime. */
     readonly runtimeMetrics?: boolean;
-    /** The one port that tells what health checks found. */
+    /** The one port that serves health check metrics. */
     readonly healthMetrics?: "secure" | "readonly" | undefined;
   };
   readonly hostLogFolder: string;
@@ -66,7 +66,7 @@ export interface ServerParts {
   readonly streamIdleMilliseconds: number;
 }
 
-/** Twice the longest time between two looks at the runtime, and some. */
+/** Slightly more than twice the longest relist period. */
 const stalledMilliseconds = 180_000;
 const previewMilliseconds = 10_000;
 
@@ -75,7 +75,7 @@ const sure = { "x-content-type-options": "nosniff" };
 const ping: HealthCheck = { name: "ping", check: () => undefined };
 const logging: HealthCheck = { name: "log", check: () => undefined };
 
-/** All paths of the secure port, or of the read-only one. */
+/** Returns all routes of the secure or the read-only port. */
 export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Route[] {
   const { dialect, clock, log, registry, runtime, metrics, stats, machine, switches } = parts;
   const isStalled = (): boolean => clock.now() - registry.lastRelistAt() > stalledMilliseconds;
@@ -91,7 +91,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     json(
       `${JSON.stringify(summary(parts.nodeName, machine, await stats.look(), query.get("only_cpu_and_memory") === "true"), null, 1)}\n`,
     );
-  /** A runtime that cannot be asked takes its own figures away, and no others. */
+  /** Logs a failure and resolves with undefined, so that other metrics are still served. */
   const orNone = <T>(figures: Promise<T>): Promise<T | undefined> =>
     figures.catch((error: unknown) => {
       log.warn("failed to get stats for metrics", { error: errorText(error) });
@@ -263,7 +263,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
   ];
 }
 
-/** How much disk the logs of containers take; looked up only for those who ask. */
+/** Formats the disk usage of container logs; computed on each scrape. */
 function logSizeText(
   { data: { agentMetricPrefix } }: Dialect,
   { pods }: Awaited<ReturnType<Stats["look"]>>,
@@ -280,10 +280,10 @@ function logSizeText(
   return pods.length === 0 ? "" : metrics.expose();
 }
 
-/** Items of a list carry no kind of their own. */
+/** Items of a list carry no kind. */
 const itemText = (object: string): string => object.replace(/^\{"kind":"Pod","apiVersion":"v1",?/, "{");
 
-/** Answers calls by these routes; whoever asks for what exists is looked at first. */
+/** Returns a handler for these routes; requests for existing routes are authorized first. */
 export function handler(
   routes: readonly Route[],
   access: Pick<Access, "refuse"> | undefined,
@@ -302,7 +302,7 @@ export function handler(
   };
 }
 
-/** The health port's few paths. */
+/** Returns the handler of the health port. */
 export function healthHandler({
   log,
   healthMetrics,

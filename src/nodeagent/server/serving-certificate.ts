@@ -1,4 +1,4 @@
-// The certificate of the agent's server: the one given, or one that the agent signs itself and keeps.
+// The certificate of the agent's server: the configured one, or a self-signed one that is kept on disk.
 import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type CertificatePair, servingWithAuthority, stillGood, writePair } from "#authn";
@@ -7,18 +7,18 @@ import type { Clock, Log } from "#base";
 export interface ServingCertificateOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Both or neither. */
+  /** Either both files are set or neither. */
   readonly certificateFile: string;
   readonly keyFile: string;
   readonly folder: string;
-  /** The agent's name, which the files of its own pair carry. */
+  /** The agent's name, used in the file names of the self-signed pair. */
   readonly agent: string;
   readonly nodeName: string;
 }
 
 export interface ServingCertificate {
   readonly pair: CertificatePair;
-  /** Tells of a new pair when the files change, until stopped. */
+  /** Calls onChange with a new pair when the files change, until stopped. */
   follow(onChange: (pair: CertificatePair) => void): () => void;
 }
 
@@ -67,7 +67,7 @@ export async function servingCertificate(options: ServingCertificateOptions): Pr
     const stamp = String(Math.floor(clock.now() / 1000));
     const made = await servingWithAuthority(nodeName, stamp, names, { now: clock.now(), days: 365 });
     writePair(made, certificateFile, keyFile);
-    // What every client is shown anyhow may be read by all; the key may not.
+    // The certificate is public; the key is not.
     await chmod(certificateFile, 0o644);
     log.info("made a self-signed serving certificate", { file: certificateFile });
     return made;

@@ -5,7 +5,7 @@ import { systemClock } from "#base";
 import { listenPlain } from "#http";
 import { longestStreamMilliseconds, type TunnelLimits, tunnel } from "./streaming.ts";
 
-/** A runtime's streaming server that answers with the text, and the port of an agent that tunnels to it. */
+/** Starts a fake streaming server of the runtime, and an agent port that tunnels to it. */
 async function setUp(
   t: TestContext,
   answer: (request: string, socket: Socket) => void,
@@ -28,7 +28,7 @@ async function setUp(
   return (front.address as AddressInfo).port;
 }
 
-/** What was received until the text came or the connection ended, and when it ends. */
+/** Returns what was received until the text arrived or the connection ended. */
 async function exchange(
   port: number,
   head: string,

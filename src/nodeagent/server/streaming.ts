@@ -1,5 +1,5 @@
-// Exec, attach and port-forward: the runtime gives an address, and from then on bytes are passed both ways.
-// No frame is looked at.
+// Exec, attach and port-forward: the runtime returns a URL, and bytes are forwarded both ways without
+// inspecting frames.
 import { type Socket, connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Duplex } from "node:stream";
@@ -7,20 +7,20 @@ import { clientProtocol, type Dialect, runtimeProtocols } from "#dialect";
 import { type Call, type Reply, plainReply } from "#http";
 
 export interface TunnelLimits {
-  /** Zero is no limit. */
+  /** 0 means unlimited. */
   readonly idleMilliseconds: number;
   readonly wholeMilliseconds: number;
-  /** How clients may spell stream protocols beside the runtimes' way. */
+  /** Translates stream protocol names between clients and the runtime. */
   readonly dialect?: Dialect;
 }
 
-/** However busy it is. */
+/** Maximum lifetime of a connection, even a busy one. */
 export const longestStreamMilliseconds = 4 * 3_600_000;
 const connectMilliseconds = 30_000;
 const largestHead = 64 * 1024;
 const ownHeaders = new Set(["host", "authorization"]);
 
-/** Passes an upgrade request on to the address. */
+/** Forwards an upgrade request to the URL. */
 export function tunnel(call: Call, address: string, limits: TunnelLimits): Reply {
   if (!call.upgradable) return plainReply(500, "Upgrade request required");
   return {
@@ -33,7 +33,7 @@ export function tunnel(call: Call, address: string, limits: TunnelLimits): Reply
 function pass(call: Call, address: URL, client: Duplex, head: Uint8Array, limits: TunnelLimits): void {
   const port = Number(address.port || (address.protocol === "https:" ? 443 : 80));
   const host = address.hostname.replace(/^\[|\]$/g, "");
-  // The address came over the runtime's own socket: whoever answers there is who we were told to ask.
+  // The URL came over the runtime's own socket, so its server certificate need not be verified.
   const backend: Socket =
     address.protocol === "https:"
       ? connectTls({ host, port, rejectUnauthorized: false })

@@ -1,4 +1,4 @@
-// `/stats/summary`: the figures as JSON, in the shape that autoscalers and dashboards read.
+// `/stats/summary`: node and pod stats as JSON, in the shape that autoscalers and dashboards read.
 import { timeOfMillis } from "#base";
 import type { CgroupUsage } from "../resources/cgroup-usage.ts";
 import type { DiskUsage } from "../resources/disk-usage.ts";
@@ -108,7 +108,7 @@ export function summary(
   };
 }
 
-/** What counts as the pod's local storage: written layers, logs and volumes on the node's disk. */
+/** Returns the local storage usage of a pod: writable layers, logs and volumes on the node's disk. */
 export function localUsage(pod: Pick<PodFigures, "containers" | "volumes">): DiskUsage {
   const all = [
     ...pod.containers.flatMap(({ rootfs, logs }) => [rootfs, logs]),

@@ -1,4 +1,4 @@
-// How the work on volumes goes: how long each took to be set up and to be taken away, and what failed.
+// Metrics of volume work: duration and errors of mount, unmount and reconstruction.
 import type { Metrics } from "#base";
 import type { Dialect } from "#dialect";
 import type { VolumeMeterOptions } from "../resources/volume-meter.ts";
