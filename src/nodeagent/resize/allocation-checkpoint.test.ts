@@ -10,7 +10,7 @@ const state = {
   statuses: { "uid-1": "InProgress" },
 };
 
-// The checksums are the kubelet's own for the same state.
+// The checksums were produced by the kubelet for the same state.
 test("the state file is what the kubelet writes", () => {
   const text = allocationCheckpointText(state);
   assert.deepEqual(JSON.parse(text), {

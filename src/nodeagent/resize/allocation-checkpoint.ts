@@ -1,12 +1,12 @@
 // The state file of allocated resources, byte for byte as the kubelet writes it: the checksum is FNV-1a over
-// the text that its Go printer makes of the same structure, quantities with all their fields.
+// Go's printed form of the same structure, including all fields of quantities.
 import { formatQuantity, parseQuantity } from "#base";
 import { fnv32a } from "../managers/checkpoints.ts";
 
 export type Amounts = Readonly<Record<string, string>>;
 
 export interface AllocationCheckpoint {
-  /** Pod uid to container to what it was given; null where it requests nothing. */
+  /** Allocated resources by pod uid and container; null if the container requests nothing. */
   readonly allocations: Readonly<Record<string, Readonly<Record<string, Amounts | null>>>>;
   readonly statuses: Readonly<Record<string, string>>;
 }
@@ -21,7 +21,7 @@ export function allocationCheckpointText(state: AllocationCheckpoint): string {
   });
 }
 
-/** Throws when the text is not a checkpoint, or not as it was written. */
+/** Throws if the text is not a checkpoint or its checksum does not match. */
 export function parseAllocationCheckpoint(text: string): AllocationCheckpoint {
   const parsed = JSON.parse(text) as {
     allocationEntries?: AllocationCheckpoint["allocations"];
@@ -55,7 +55,7 @@ const sortedDeep = (value: unknown): unknown =>
     ? Object.fromEntries(sorted(value as Record<string, unknown>).map(([key, of]) => [key, sortedDeep(of)]))
     : value;
 
-/** The longest number that the Go parser keeps as an integer. */
+/** Maximum number of digits that the Go parser keeps as an int64. */
 const mostDigits = 18;
 const decimalExponents: Readonly<Record<string, number>> = {
   n: -9,
@@ -78,7 +78,7 @@ interface GoAmount {
   readonly format: string;
 }
 
-/** How the Go parser keeps an amount; undefined where it needs a number of any length. */
+/** Returns Go's representation of an amount; undefined if it needs arbitrary precision. */
 function goAmount(text: string): GoAmount | undefined {
   const [, sign, digits = "", fraction = "", suffix = ""] = amountForm.exec(text) ?? [];
   const number = digits || "0";
@@ -107,12 +107,12 @@ function goQuantity(text: string): string {
   return (
     `{i:(resource.int64Amount){value:(int64)${value} scale:(resource.Scale)${scale}} ` +
     "d:(resource.infDecAmount){Dec:(*inf.Dec)<nil>} " +
-    // Of decimal amounts the parser keeps the text.
+    // For decimal amounts the Go parser caches the text.
     `s:(string)${format === "BinarySI" ? "" : text} Format:(resource.Format)${format}}`
   );
 }
 
-/** Amounts that the Go parser would keep as numbers of any length, written so that it need not. */
+/** Rewrites amounts that the Go parser would keep with arbitrary precision so that they fit an int64. */
 function withPlainAmounts({ allocations, statuses }: AllocationCheckpoint): AllocationCheckpoint {
   const plain = (text: string): string => {
     if (goAmount(text)) return text;

@@ -1,5 +1,6 @@
-// What the node has given to the containers of its pods, and what it last decided about wanted changes. Both
-// outlive the agent: a pod whose change waits is still admitted with what it has.
+// The resources allocated to the containers of the node's pods, and the last decision about requested
+// resizes. Both survive a restart of the agent: a pod with a pending resize is still admitted with its
+// allocated resources.
 import type { Pod, ResizeStatus } from "#api";
 import type { Log } from "#base";
 import { containersOf, uidOf } from "../pod.ts";
@@ -12,22 +13,25 @@ import {
 } from "./allocation-checkpoint.ts";
 
 export interface Allocations {
-  /** What a container was given; null where it requests nothing, undefined where the node does not know. */
+  /**
+   * Returns the resources allocated to a container; null if it requests nothing, undefined if the container
+   * is unknown.
+   */
   of(uid: string, container: string): Amounts | null | undefined;
-  /** Gives the pod what it requests. */
+  /** Allocates the requested resources to the pod. */
   allocate(pod: Pod): void;
   status(uid: string): ResizeStatus | undefined;
   decide(uid: string, status: ResizeStatus | undefined): void;
   forget(uid: string): void;
-  /** The pod with the CPU and memory that it was given instead of what it asks for. */
+  /** Returns the pod with its allocated CPU and memory in place of the requested ones. */
   allocated(pod: Pod): Pod;
-  /** Resolves once all of that is on disk. */
+  /** Resolves once the state has been written to disk. */
   saved(): Promise<void>;
 }
 
 export interface AllocationsOptions {
   readonly store: Pick<CheckpointStore, "read" | "write">;
-  /** The kubelet's name of the file. */
+  /** The kubelet's name of the state file. */
   readonly fileName: string;
   readonly log: Log;
 }

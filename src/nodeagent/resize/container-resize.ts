@@ -1,12 +1,12 @@
-// What a change of a running container's resources takes: nothing, a call to the runtime, or a restart. Pure.
-// Amounts are compared as the kernel keeps them: a thousandth of a processor more may be no change at all.
+// Determines how to resize a running container: not at all, by a runtime call, or by a restart. Pure. Amounts
+// are compared in kernel units, so that one millicore more may be no change.
 import { type Container, type ContainerStatus, sameAmounts } from "#api";
 import type { ObservedContainer } from "../containers/observed.ts";
 import { type CpuSettings, containerAmounts, quotaOf, sharesOf } from "../plan/amounts.ts";
 import { resourceAmount } from "../plan/pod-resources.ts";
 import type { Amounts } from "./allocation-checkpoint.ts";
 
-/** CPU in thousandths, memory in bytes; zero is none. */
+/** CPU in millicores, memory in bytes; 0 means unset. */
 export interface ContainerSize {
   readonly cpuRequest: number;
   readonly cpuLimit: number;
@@ -22,7 +22,7 @@ export type ContainerResize =
       readonly id: string;
       readonly desired: ContainerSize;
       readonly current: ContainerSize;
-      /** Which of them change, and whether they grow. */
+      /** Which resources change, and in which direction. */
       readonly memory?: "grows" | "shrinks";
       readonly cpu?: "grows" | "shrinks";
     };
@@ -31,7 +31,7 @@ const none: ContainerResize = { kind: "none" };
 
 export interface ResizeFacts {
   readonly found: ObservedContainer;
-  /** What was told of the container last. */
+  /** The previous container status. */
   readonly status: ContainerStatus | undefined;
   readonly allocated: Amounts | null | undefined;
   readonly cpu: CpuSettings;
@@ -41,7 +41,7 @@ export function containerResize(
   container: Container,
   { found, status, allocated, cpu }: ResizeFacts,
 ): ContainerResize {
-  // The node must have agreed, and what is known must be of this container and not of the one before.
+  // The resize must have been accepted, and the status must belong to this container, not its predecessor.
   if (found.state !== "running" || !status?.state.running || !status.resources) return none;
   if (!status.containerID?.endsWith(found.id)) return none;
   if (!sameAmounts(container.resources?.requests, allocated ?? undefined)) return none;
@@ -71,7 +71,7 @@ export function containerResize(
 
 const changeOf = (from: number, to: number): "grows" | "shrinks" | undefined => {
   if (from === to) return undefined;
-  // No limit is more than any limit.
+  // An absent limit means unlimited and compares greater than any other.
   return (to === 0 ? Infinity : to) > (from === 0 ? Infinity : from) ? "grows" : "shrinks";
 };
 

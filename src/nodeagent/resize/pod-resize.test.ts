@@ -38,12 +38,12 @@ const uid = "uid-of-p";
 
 interface Node {
   readonly h: Harness;
-  /** Calls to the runtime and changes of the pod's group, in order. */
+  /** Runtime calls and changes of the pod's cgroup, in order. */
   readonly acts: string[];
   readonly file: () => string;
 }
 
-/** A pod that was admitted small, on a node whose admission the test decides. */
+/** Runs a test with a small pod on a node whose admission the test controls. */
 async function resizing(
   play: (node: Node) => Promise<void>,
   admission: PodAdmission = { admit: () => ({ ok: true }) },

@@ -1,5 +1,5 @@
-// Changes of resources while a pod runs: the node decides whether it can give what is asked for, the runtime
-// is told, and pods are shown what they have.
+// In-place resize of pods: decides whether a requested resize fits the node, plans the runtime updates, and
+// reports the actual resources in the status.
 import {
   type Container,
   type ContainerStatus,
@@ -25,22 +25,22 @@ import { type ContainerResize, containerResize, sizeOf } from "./container-resiz
 
 export interface PodResize {
   readonly allocations: Allocations;
-  /** Adds to new containers how they are known apart from their resources. */
+  /** Adds an annotation to new containers with their hash without resources. */
   readonly contributor: ContainerContributor;
   /**
-   * Decides about a pod whose spec asks for other amounts than it was given, beside these others. Tells
-   * whether it must be asked again.
+   * Decides about a pod whose spec requests other resources than allocated, given the other pods. Resolves to
+   * true if the decision must be retried.
    */
   decide(pod: Pod, status: PodStatus, others: readonly Pod[]): Promise<boolean>;
-  /** What the plan has to know. */
+  /** Returns the resize information needed by the plan. */
   resizing(pod: Pod, status: PodStatus | undefined): ContainerResizing;
-  /** The containers that are to be changed without a restart. */
+  /** Returns the containers to be resized without a restart. */
   updates(
     pod: Pod,
     observed: ObservedPod,
     status: PodStatus | undefined,
   ): readonly (ContainerResize & { readonly kind: "update" })[];
-  /** What the pod is told it has. */
+  /** Returns the status with allocated and actual resources. */
   shown(pod: Pod, observed: ObservedPod, old: PodStatus, status: PodStatus): PodStatus;
 }
 
@@ -48,12 +48,15 @@ export interface PodResizeOptions {
   readonly dialect: Dialect;
   readonly allocations: Allocations;
   readonly admission: () => Pick<PodAdmission, "admit">;
-  /** What all pods of the node may use. */
+  /** Returns the node's allocatable resources. */
   readonly allocatable: () => Readonly<Record<string, string>>;
   readonly cpu: CpuSettings;
 }
 
-/** A container as if it had no resources: what else changed takes a restart. */
+/**
+ * Hashes a container without its resources: if this hash differs, something else changed that requires a
+ * restart.
+ */
 const hashWithoutResources = (container: Container): string => containerHash({ ...container, resources: {} });
 
 export function podResize(options: PodResizeOptions): PodResize {
@@ -119,7 +122,7 @@ export function podResize(options: PodResizeOptions): PodResize {
         );
       });
       if (!differs) allocations.decide(uidOf(pod), undefined);
-      // What is not decided yet stays as it was proposed.
+      // Until a decision the proposed resize status is kept.
       const resize = differs ? (allocations.status(uidOf(pod)) ?? pod.status?.resize) : undefined;
       return resize ? { ...next, resize } : next;
     },

@@ -1,5 +1,5 @@
-// Gives containers that run other resources: memory first, then CPU, of each what shrinks before what grows.
-// What fails is tried again with the next sync: all of it can be repeated.
+// Resizes running containers: memory before CPU, and for each resource decreases before increases. Failures
+// are retried by the next sync, since all steps are idempotent.
 import type { Pod } from "#api";
 import type { LinuxContainerResources } from "#cri";
 import { hugepageLimits, linuxResources, oomScoreOf } from "../plan/amounts.ts";
@@ -14,7 +14,7 @@ export async function resizePod(
   context: Pick<SyncContext, "runtime" | "cgroups" | "settings" | "dialect">,
   pod: Pod,
   updates: readonly Update[],
-  /** Containers were stopped to start with other resources: the limits of the whole pod change, too. */
+  /** Containers were stopped to restart with other resources, so the pod's limits change, too. */
   { whole }: { readonly whole: boolean },
   signal: AbortSignal,
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function resizePod(
   }
 }
 
-/** The runtime is told the size that the container has after this step. */
+/** Returns the container's resources after this step. */
 function linuxOf(
   { settings, dialect }: Pick<SyncContext, "settings" | "dialect">,
   pod: Pod,
@@ -46,7 +46,7 @@ function linuxOf(
     resource === "memory" ? { ...current, memoryLimit: desired.memoryLimit } : desired;
   return {
     ...linuxResources(size, settings.cpu),
-    // What is left out stays as it is.
+    // Fields left out keep their value.
     ...(size.memoryLimit === 0 && current.memoryLimit > 0 && { memoryLimitInBytes: -1 }),
     ...(settings.cpu.quota && size.cpuLimit === 0 && current.cpuLimit > 0 && { cpuQuota: -1 }),
     oomScoreAdj: oomScoreOf(pod, container, settings.memoryCapacityBytes, dialect),

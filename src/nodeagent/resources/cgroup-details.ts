@@ -1,5 +1,5 @@
-// More of a control group, for those who ask for all of it: its settings, its disks, and what its processes
-// hold open.
+// Details of a control group for cAdvisor metrics: settings, disk I/O, and the processes with their open
+// files.
 import { readFile, readdir, readlink } from "node:fs/promises";
 import type { CgroupTree } from "./cgroup-tree.ts";
 import { fieldsOf } from "./cgroup-usage.ts";
@@ -17,21 +17,21 @@ export interface DiskTraffic {
 export interface CgroupDetails {
   readonly cpuShares: number;
   readonly cpuPeriod: number;
-  /** Microseconds of each period; undefined where there is no limit. */
+  /** Microseconds per period; undefined if unlimited. */
   readonly cpuQuota: number | undefined;
   readonly memoryReservationBytes: number;
   readonly swapLimitBytes: number;
-  /** Zero where there is no limit. */
+  /** 0 if unlimited. */
   readonly mostThreads: number;
   readonly oomKills: number;
-  /** Of the group alone, without those below. */
+  /** Of the group alone, without its descendants. */
   readonly ownPageFaults: number;
   readonly ownMajorPageFaults: number;
   readonly disks: readonly DiskTraffic[];
   readonly processes: ProcessDetails;
 }
 
-/** What the processes of a group are at and hold. */
+/** Process states and open files of a group. */
 export interface ProcessDetails {
   readonly count: number;
   readonly descriptors: number;
@@ -40,7 +40,7 @@ export interface ProcessDetails {
   readonly running: number;
   readonly stopped: number;
   readonly uninterruptible: number;
-  /** How many files the first may open; undefined where there is none. */
+  /** Open file limit of the first process; undefined without processes. */
   readonly openFilesLimit: number | undefined;
 }
 
@@ -50,7 +50,7 @@ const limitOf = (text: string | undefined): number => {
   return limit > 0 && limit < unlimited ? limit : 0;
 };
 
-/** Looks at a group, and at the processes in it. */
+/** Reads the details of a group and of its processes. */
 export async function cgroupDetails(tree: CgroupTree, name: string): Promise<CgroupDetails> {
   const pids = ((await tree.read(name, tree.mounts.version === 2 ? "" : "memory", "cgroup.procs")) ?? "")
     .split("\n")
@@ -65,7 +65,7 @@ export async function cgroupDetails(tree: CgroupTree, name: string): Promise<Cgr
   };
 }
 
-/** What the two versions tell in different ways. */
+/** The part whose files differ between the cgroup versions. */
 type Versioned = Omit<CgroupDetails, "mostThreads" | "ownPageFaults" | "ownMajorPageFaults" | "processes">;
 
 async function separateDetails(tree: CgroupTree, name: string): Promise<Versioned> {
@@ -91,7 +91,7 @@ async function unifiedDetails(tree: CgroupTree, name: string): Promise<Versioned
   const weight = limitOf(await tree.read(name, "cpu", "cpu.weight"));
   const perDevice = ((await tree.read(name, "io", "io.stat")) ?? "").trim().split("\n");
   return {
-    // As the weight was made from shares, so that both versions tell the same.
+    // The inverse of the conversion to weights, so that both versions report the same shares.
     cpuShares: weight === 0 ? 0 : Math.round(2 + ((weight - 1) * 262_142) / 9999),
     cpuPeriod: limitOf(period),
     cpuQuota: limitOf(quota) || undefined,
@@ -117,7 +117,7 @@ async function unifiedDetails(tree: CgroupTree, name: string): Promise<Versioned
   };
 }
 
-/** From lines such as `8:0 Read 12`, one text for how often and one for how many bytes. */
+/** Parses lines such as `8:0 Read 12`; one text holds operation counts, the other bytes. */
 async function disksOf(texts: ReadonlyMap<string, string | undefined>): Promise<DiskTraffic[]> {
   const found = new Map<string, Map<string, number>>();
   for (const [kind, text] of texts) {
@@ -142,7 +142,7 @@ async function disksOf(texts: ReadonlyMap<string, string | undefined>): Promise<
   );
 }
 
-/** More than these are not counted: whoever asks must not have to wait for a crowd. */
+/** Limits on the inspected processes and descriptors, so that large groups do not delay a scrape. */
 const mostProcesses = 200;
 const mostDescriptors = 4096;
 

@@ -1,5 +1,5 @@
-// Names of control groups: all pods below one group, those that are not guaranteed anything below one of
-// their class.
+// Names of control groups: all pods are below one group, and those that are not Guaranteed below the group of
+// their QoS class.
 import type { QosClass } from "../plan/qos.ts";
 
 export interface CgroupNaming {
@@ -14,7 +14,7 @@ export const partsOfGroup = (name: string): string[] => name.split("/").filter((
 
 const partsOf = ({ root, podsGroup }: CgroupNaming): string[] => [...partsOfGroup(root), podsGroup];
 
-/** The group below which that of all pods is made. */
+/** Returns the parent of the group of all pods. */
 export const rootCgroup = (naming: CgroupNaming): string => joined(naming, partsOfGroup(naming.root));
 
 export const podsCgroup = (naming: CgroupNaming): string => joined(naming, partsOf(naming));
@@ -28,8 +28,8 @@ export const podCgroup = (naming: CgroupNaming, qos: QosClass, uid: string): str
 const classPart = (qos: QosClass): string[] => (qos === "Guaranteed" ? [] : [qos.toLowerCase()]);
 
 /**
- * Below systemd every group is a slice whose name tells all those above it: /a.slice/a-b.slice; a dash in a
- * part becomes an underscore.
+ * Joins the components of a name. With the systemd driver every group is a slice whose name contains its
+ * parents: /a.slice/a-b.slice; dashes within a component become underscores.
  */
 function joined({ driver }: CgroupNaming, parts: readonly string[]): string {
   if (driver === "cgroupfs") return `/${parts.join("/")}`;
@@ -37,7 +37,7 @@ function joined({ driver }: CgroupNaming, parts: readonly string[]): string {
   return `/${escaped.map((_, i) => `${escaped.slice(0, i + 1).join("-")}.slice`).join("/")}`;
 }
 
-/** The uid of the pod whose group has this last part, or undefined. */
+/** Returns the uid of the pod whose group has this base name, or undefined. */
 export function uidOfGroup({ driver }: CgroupNaming, last: string): string | undefined {
   if (driver === "cgroupfs") return /^pod(.+)$/.exec(last)?.[1];
   return /-pod([^-]+)\.slice$/.exec(last)?.[1]?.replaceAll("_", "-");

@@ -1,10 +1,10 @@
-// The control group below which all pods run is the administrator's: the agent makes groups in it, never the
-// group itself, so that a misspelt name does not set pods free of the limits that the intended group has.
+// Validates the root cgroup of all pods. It is created by the administrator, never by the agent, so that a
+// misspelled name does not free pods from the limits of the intended group.
 import { silentLog } from "#base";
 import { type CgroupNaming, partsOfGroup, rootCgroup } from "./cgroup-names.ts";
 import { type CgroupTree, cgroupTree, findCgroups } from "./cgroup-tree.ts";
 
-/** Why pods cannot run below the root group, or undefined. */
+/** Returns why pods cannot run below the root group, or undefined. */
 export async function cgroupRootProblem(
   tree: Pick<CgroupTree, "mounts" | "missing" | "read">,
   naming: CgroupNaming,
@@ -25,10 +25,10 @@ export async function cgroupRootProblem(
     : undefined;
 }
 
-/** Those that the limits of pods need; one that the machine lacks altogether is done without. */
+/** Controllers needed for pod limits; one that the machine lacks altogether is not required. */
 const needed = ["cpu", "cpuset", "hugetlb", "memory", "pids"];
 
-/** Makes a group for an agent that is told to use it as its root. */
+/** Creates a group for use as an agent's root cgroup. */
 export async function makeCgroupRoot(name: string): Promise<void> {
   await cgroupTree(await findCgroups(), silentLog).make(name);
 }

@@ -1,12 +1,12 @@
-// Control groups of both versions behind one small door: make, limit, list, empty, remove. A controller that
-// the kernel lacks is told once and then done without. These files are the kernel's own memory and no disk:
-// what every pod needs is done at once, for a fifth of what waiting costs.
+// Common operations on control groups of both versions: create, limit, list, remove. A missing controller is
+// logged once and then ignored. Cgroup files live in kernel memory, so frequent operations are synchronous,
+// at a fifth of the cost of asynchronous ones.
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { access, mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Log } from "#base";
 
-/** Where the controllers live. In version 2 there is one tree for all of them. */
+/** The mount points of the controllers. In version 2 there is a single hierarchy. */
 export type CgroupMounts =
   | { readonly version: 1; readonly controllers: ReadonlyMap<string, string> }
   | { readonly version: 2; readonly path: string; readonly controllers: ReadonlySet<string> }
@@ -14,10 +14,10 @@ export type CgroupMounts =
 
 export interface CgroupLimits {
   readonly cpuShares?: number;
-  /** Microseconds of each period; a negative value is no limit. */
+  /** Microseconds per period; negative means unlimited. */
   readonly cpuQuota?: number;
   readonly cpuPeriod?: number;
-  /** A negative value is no limit. */
+  /** Negative means unlimited. */
   readonly memoryBytes?: number;
   readonly pids?: number;
   /** By the kernel's name of the page size, such as 2MB. */
@@ -26,27 +26,27 @@ export interface CgroupLimits {
 
 export interface CgroupTree {
   readonly mounts: CgroupMounts;
-  /** Makes the group, and those above it, everywhere; safe to repeat. */
+  /** Creates the group and its parents in all hierarchies; idempotent. */
   make(name: string): Promise<void>;
   limit(name: string, limits: CgroupLimits): Promise<void>;
-  /** Names of the groups right below. */
+  /** Lists the names of the child groups. */
   below(name: string): Promise<ReadonlySet<string>>;
-  /** Processes in the group and below it. */
+  /** Lists the processes in the group and its descendants. */
   processes(name: string): Promise<ReadonlySet<number>>;
-  /** Removes the group and everything below it; false while something in it lives. */
+  /** Removes the group and its descendants; resolves to false while a process remains. */
   remove(name: string): Promise<boolean>;
-  /** One file of the group, undefined where there is none. */
+  /** Reads one file of the group; undefined if it does not exist. */
   read(name: string, controller: string, file: string): Promise<string | undefined>;
   exists(name: string): Promise<boolean>;
-  /** Folders that the group lacks in the trees that count. */
+  /** Directories of the group that are missing in the required hierarchies. */
   missing(name: string): Promise<readonly string[]>;
-  /** Moves a process into the group, in every tree. */
+  /** Moves a process into the group in every hierarchy. */
   join(name: string, pid: number): Promise<void>;
 }
 
 /**
- * Reads the mounts of control groups from the text of /proc/self/mounts; the second version counts only where
- * it is alone.
+ * Finds the cgroup mounts in the text of /proc/self/mounts. Version 2 is used only if no version 1
+ * controllers are mounted.
  */
 export async function findCgroups(mountsText?: string): Promise<CgroupMounts> {
   const text = mountsText ?? (await readFile("/proc/self/mounts", "utf8"));
@@ -62,7 +62,7 @@ export async function findCgroups(mountsText?: string): Promise<CgroupMounts> {
     }
   }
   if (controllers.has("memory") || controllers.has("cpu") || (controllers.size > 1 && !unified)) {
-    // Beside the first version the second has no controllers, but runtimes make groups there all the same.
+    // In hybrid mode the v2 hierarchy has no controllers, but runtimes create groups in it nevertheless.
     if (unified !== undefined) controllers.set("unified", unified);
     return { version: 1, controllers };
   }
@@ -88,7 +88,7 @@ const knownControllers = new Set([
   "misc",
 ]);
 
-/** A group is there where it is in these trees; what others make need not be in the rest, as for the kubelet. */
+/** The hierarchies a group must exist in; foreign groups may be missing in the others, as in the kubelet. */
 const counted = new Set(["cpu", "cpuacct", "cpuset", "memory", "pids", "hugetlb", "name=systemd"]);
 
 export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
@@ -230,10 +230,10 @@ function unifiedFiles({
   return settings;
 }
 
-/** Shares run from 2 to 262144, weights from 1 to 10000. */
+/** Converts shares (2 to 262144) to weights (1 to 10000). */
 export const weightOf = (shares: number): number => Math.trunc(1 + ((shares - 2) * 9999) / 262_142);
 
-/** A group hands down only the controllers that it was told to. */
+/** Enables controllers for child groups in every parent's cgroup.subtree_control. */
 async function enableBelow(root: string, name: string, controllers: ReadonlySet<string>): Promise<void> {
   const parts = name.split("/").filter((part) => part !== "");
   for (let i = 0; i < parts.length; i++) {
@@ -249,7 +249,7 @@ async function enableBelow(root: string, name: string, controllers: ReadonlySet<
   }
 }
 
-/** Those above it are nearly always there. */
+/** Tries without the parents first, which nearly always exist. */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder);
@@ -260,7 +260,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** Removes a group without others below it, as that of a pod whose containers have ended. */
+/** Removes a group without children, such as that of a pod whose containers have ended. */
 function isRemoved(folder: string): boolean {
   try {
     rmdirSync(folder);
@@ -270,15 +270,12 @@ function isRemoved(folder: string): boolean {
   }
 }
 
-/**
- * A new group of the first version has no processors and no memory nodes until it is given those of its
- * parent.
- */
+/** Copies CPUs and memory nodes from the parent, since a new v1 cpuset group has none. */
 function inheritCpus(root: string, name: string, done: Set<string>): void {
   const folder = join(root, name);
   if (folder === root) return;
   const parent = dirname(name);
-  // Groups of pods come and go; those above them stay, and need no second look.
+  // Pod groups are short-lived; their parents persist and are checked only once.
   if (parent !== "/" && parent !== "." && !done.has(parent)) {
     inheritCpus(root, parent, done);
     done.add(parent);
@@ -289,7 +286,7 @@ function inheritCpus(root: string, name: string, done: Set<string>): void {
       const given = readFileSync(join(root, parent, file), "utf8").trim();
       if (given !== "") writeFileSync(join(folder, file), given);
     } catch {
-      // Without the controller there is nothing to hand down.
+      // Without the cpuset controller there is nothing to inherit.
     }
   }
 }
@@ -305,7 +302,7 @@ async function collectProcesses(folder: string, into: Set<number>): Promise<void
   for (const child of await childrenOf(folder)) await collectProcesses(join(folder, child), into);
 }
 
-/** Groups hold files that cannot be removed, so only folders are; from the bottom up. */
+/** Removes directories bottom up; the files in cgroup directories cannot be removed. */
 async function removeTree(folder: string): Promise<boolean> {
   for (const child of await childrenOf(folder)) if (!(await removeTree(join(folder, child)))) return false;
   try {

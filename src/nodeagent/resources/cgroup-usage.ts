@@ -1,4 +1,4 @@
-// What a control group uses, in both versions' files.
+// Resource usage of a control group, for both cgroup versions.
 import { readFile } from "node:fs/promises";
 import type { CgroupTree } from "./cgroup-tree.ts";
 
@@ -19,21 +19,21 @@ export interface CgroupUsage {
   readonly memoryFailures: number;
   readonly pageFaults: number;
   readonly majorPageFaults: number;
-  /** Undefined where there is none. */
+  /** Undefined if unlimited. */
   readonly memoryLimitBytes: number | undefined;
   readonly processes: number;
 }
 
 const unlimited = 2 ** 62;
-/** Clock ticks, of which the kernel tells a hundred a second. */
+/** Duration of a clock tick: the kernel reports 100 per second. */
 const tickNanoseconds = 10_000_000;
 
-/** Undefined when there is no such group. */
+/** Returns undefined if the group does not exist. */
 export async function cgroupUsage(tree: CgroupTree, name: string): Promise<CgroupUsage | undefined> {
   return tree.mounts.version === 2 ? await unifiedUsage(tree, name) : await separateUsage(tree, name);
 }
 
-/** Lines of a name and a number. */
+/** Parses lines of a name and a number. */
 export const fieldsOf = (text: string | undefined): Map<string, number> =>
   new Map(
     (text ?? "")
@@ -122,7 +122,7 @@ export interface InterfaceUsage {
   readonly txDropped: number;
 }
 
-/** Traffic of the network that a process lives in; empty when it is gone. */
+/** Returns the traffic in the network namespace of a process; empty if the process has exited. */
 export async function networkUsage(pid: number | "self"): Promise<InterfaceUsage[]> {
   const text = await readFile(`/proc/${pid}/net/dev`, "utf8").catch(() => "");
   return text

@@ -1,5 +1,5 @@
-// Checkpoints as files of one directory: written beside, synced and renamed, so that a crash leaves the old
-// text or the new one.
+// Checkpoints as files in one directory: written to a temporary file, synced and renamed, so that a crash
+// leaves either the old or the new content.
 import { open, readFile, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolderAsync } from "#base";

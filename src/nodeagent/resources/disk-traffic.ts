@@ -1,4 +1,4 @@
-// The machine's disks as the kernel counts them, and the name of the one that holds a path.
+// I/O counters of the machine's disks, and the device that holds a path.
 import { readFile, readlink, stat } from "node:fs/promises";
 
 export interface DiskCounts {
@@ -17,7 +17,7 @@ export interface DiskCounts {
   readonly weightedMilliseconds: number;
 }
 
-/** All disks that were ever used. */
+/** Returns the counters of all disks with any I/O since boot. */
 export async function diskCounts(text?: string): Promise<DiskCounts[]> {
   const lines = (text ?? (await readFile("/proc/diskstats", "utf8").catch(() => ""))).split("\n");
   return lines.flatMap((line) => {
@@ -43,13 +43,13 @@ export async function diskCounts(text?: string): Promise<DiskCounts[]> {
   });
 }
 
-/** `/dev/sda` for the kernel's number of a device, such as `8:0`. */
+/** Returns `/dev/sda` for a device number such as `8:0`. */
 export async function deviceName(number: string): Promise<string> {
   const path = await readlink(`/sys/dev/block/${number}`).catch(() => number);
   return `/dev/${path.split("/").at(-1)}`;
 }
 
-/** The device that holds a path. */
+/** Returns the device that holds a path. */
 export async function deviceOf(path: string): Promise<string> {
   const { dev } = await stat(path);
   return await deviceName(`${(dev >> 8) & 0xfff}:${(dev & 0xff) | ((dev >> 12) & 0xfff00)}`);

@@ -1,4 +1,4 @@
-// How much of a disk a folder takes, without following links or leaving its file system.
+// Disk usage of a directory tree, without following symbolic links or crossing file systems.
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -9,7 +9,7 @@ export interface DiskUsage {
 
 const blockBytes = 512;
 
-/** What vanishes while it is looked at does not count. A file with several names counts once. */
+/** Files that vanish meanwhile are ignored. A file with several hard links counts once. */
 export async function diskUsage(root: string): Promise<DiskUsage> {
   const top = await lstat(root).catch(() => undefined);
   if (!top) return { bytes: 0, inodes: 0 };

@@ -1,5 +1,5 @@
-// Every control group that somebody may ask about, in full: the machine's, that of all pods, each pod's and
-// each container's.
+// Full stats of all relevant control groups: of the machine, of all pods together, of each pod and each
+// container.
 import type { CgroupTree } from "./cgroup-tree.ts";
 import { type CgroupDetails, cgroupDetails } from "./cgroup-details.ts";
 import { type CgroupUsage, cgroupUsage } from "./cgroup-usage.ts";
@@ -18,11 +18,11 @@ export interface GroupFigures {
 export interface AllGroups {
   readonly groups: readonly GroupFigures[];
   readonly disks: readonly DiskCounts[];
-  /** The device that holds what pods write. */
+  /** The device that holds the agent's root directory. */
   readonly device: string;
 }
 
-/** Looks at all groups; costs some file reads for each, so it is done only for those who ask. */
+/** Collects the stats of all groups; costs several file reads per group, so it runs only on request. */
 export async function groupFigures(
   figures: NodeFigures,
   tree: CgroupTree,

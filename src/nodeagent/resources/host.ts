@@ -1,5 +1,5 @@
-// Makes the host fit for pods, or says why it is not: swap, kernel settings, and the agent's own place among
-// processes.
+// Prepares the host for pods, or reports why it is unsuitable: swap, kernel settings, and the agent's own OOM
+// score and file limit.
 import { execFile } from "node:child_process";
 import { readFile, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,16 +11,17 @@ export interface HostOptions {
   readonly log: Log;
   readonly root?: string;
   readonly failSwapOn: boolean;
-  /** Leaves the kernel's settings alone, and fails where they are not as needed. */
+  /** Leaves kernel settings alone, and fails if they differ from the required values. */
   readonly protectKernelDefaults: boolean;
   readonly oomScoreAdj: number;
   readonly maxOpenFiles: number;
-  /** Sets how many files this process may have open. */
+  /** Sets the open file limit of this process. */
   readonly limitOpenFiles?: (limit: number) => Promise<void>;
 }
 
 /**
- * Memory is promised freely, a full memory ends processes and not the machine, and a panic ends in a restart.
+ * Memory overcommit is allowed, an out-of-memory condition kills processes rather than the machine, and a
+ * panic reboots.
  */
 const kernelSettings: Readonly<Record<string, string>> = {
   "vm/overcommit_memory": "1",
@@ -31,7 +32,7 @@ const kernelSettings: Readonly<Record<string, string>> = {
   "kernel/keys/root_maxbytes": "25000000",
 };
 
-/** Rejects when the agent must not run here. */
+/** Rejects if the agent must not run on this host. */
 export async function prepareHost(options: HostOptions): Promise<void> {
   const { log, root = "/", limitOpenFiles = limitOwnFiles } = options;
   if (options.failSwapOn && (await hasSwap(root)))
@@ -69,7 +70,7 @@ export async function prepareHost(options: HostOptions): Promise<void> {
   );
 }
 
-/** The first line is a heading; swap in memory counts as none. */
+/** Reports whether a swap area is active, including in memory. The first line is a heading. */
 async function hasSwap(root: string): Promise<boolean> {
   const lines = (await readFile(join(root, "proc/swaps"), "utf8").catch(() => "")).split("\n").slice(1);
   return lines.some((line) => line.trim() !== "");
@@ -80,8 +81,8 @@ async function limitOwnFiles(limit: number): Promise<void> {
 }
 
 /**
- * Moves every process that is in no group of its own, except the kernel's and the first, into the group.
- * Undone only by a reboot.
+ * Moves every process of the root cgroup, except kernel threads and init, into the group. Undone only by a
+ * reboot.
  */
 export async function gatherSystem(tree: CgroupTree, group: string, root = "/"): Promise<void> {
   await tree.make(group);
@@ -108,7 +109,7 @@ async function isInRoot(root: string, pid: number): Promise<boolean> {
   return place !== undefined && place.endsWith(":/");
 }
 
-/** Threads of the kernel have no program. */
+/** Reports whether a process is a kernel thread, which has no executable. */
 const isOfTheKernel = async (root: string, pid: number): Promise<boolean> =>
   await readlink(join(root, "proc", String(pid), "exe")).then(
     () => false,

@@ -1,4 +1,4 @@
-// The machine as the kernel tells it: what it has and who it is.
+// Hardware and identity of the machine, as reported by the kernel.
 import { execFile } from "node:child_process";
 import { readFile, readdir, statfs } from "node:fs/promises";
 import { availableParallelism, cpus } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 export interface Hugepages {
-  /** As the kernel writes it in control groups: `2MB`. */
+  /** As in cgroup file names: `2MB`. */
   readonly size: string;
   readonly pageBytes: number;
   readonly count: number;
@@ -25,7 +25,7 @@ export interface Machine {
   readonly kernelVersion: string;
   readonly osImage: string;
   readonly architecture: string;
-  /** How many processes and threads the kernel can number. */
+  /** Maximum number of processes and threads. */
   readonly maxPids: number;
   readonly appArmor: boolean;
   readonly selinux: boolean;
@@ -33,13 +33,13 @@ export interface Machine {
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 
-/** Files, separated by commas, of which the first that says something counts. */
+/** Comma-separated files; the first non-empty one is used. */
 export interface MachineIdFiles {
   readonly machineIdFiles?: string;
   readonly bootIdFiles?: string;
 }
 
-/** Reads the machine below `root`; what cannot be read is empty, as on machines that lack it. */
+/** Reads the machine's data below `root`; unreadable values are empty. */
 export async function readMachine(root = "/", ids: MachineIdFiles = {}): Promise<Machine> {
   const { machineIdFiles = "etc/machine-id,var/lib/dbus/machine-id" } = ids;
   const { bootIdFiles = "proc/sys/kernel/random/boot_id" } = ids;
@@ -88,7 +88,7 @@ export async function readMachine(root = "/", ids: MachineIdFiles = {}): Promise
 const prettyName = (osRelease: string): string =>
   /^PRETTY_NAME=["']?(.*?)["']?$/m.exec(osRelease)?.[1] ?? "Linux";
 
-/** Cores and sockets, by which processors share them. */
+/** Counts cores and sockets from the CPU topology. */
 async function topology(root: string): Promise<{ readonly cores: number; readonly sockets: number }> {
   const folder = join(root, "sys/devices/system/cpu");
   const names = (await readdir(folder).catch(() => [])).filter((name) => /^cpu\d+$/.test(name));
@@ -127,7 +127,7 @@ function kernelSize(kilobytes: number): string {
 export interface Filesystem {
   readonly capacityBytes: number;
   readonly availableBytes: number;
-  /** Also what only root may use: what is used is the capacity without this. */
+  /** Including blocks reserved for root: the used space is the capacity minus this. */
   readonly freeBytes: number;
   readonly inodes: number;
   readonly inodesFree: number;
@@ -135,9 +135,11 @@ export interface Filesystem {
 
 const statMilliseconds = 5000;
 
-/** The same, asked by a process that is killed when the file system's server does not answer. */
+/**
+ * Returns the same as filesystemOf, from a child process that is killed if the file server does not respond.
+ */
 export async function remoteFilesystemOf(path: string): Promise<Filesystem> {
-  // Block size, blocks, free blocks, those for everybody, inodes, free inodes.
+  // Block size, blocks, free blocks, available blocks, inodes, free inodes.
   const { stdout } = await promisify(execFile)("stat", ["-f", "-c", "%S %b %f %a %c %d", path], {
     timeout: statMilliseconds,
     killSignal: "SIGKILL",
@@ -155,7 +157,7 @@ export async function remoteFilesystemOf(path: string): Promise<Filesystem> {
   };
 }
 
-/** The file system that holds a local path. */
+/** Returns the stats of the file system that holds a local path. */
 export async function filesystemOf(path: string): Promise<Filesystem> {
   const { bsize, blocks, bavail, bfree, files, ffree } = await statfs(path);
   return {
@@ -167,7 +169,7 @@ export async function filesystemOf(path: string): Promise<Filesystem> {
   };
 }
 
-/** Processes and threads that there are. */
+/** Returns the number of existing processes and threads. */
 export async function runningProcesses(root = "/"): Promise<number> {
   const load = await readFile(join(root, "proc/loadavg"), "utf8");
   return Number(/\/(\d+) /.exec(load)?.[1] ?? 0);

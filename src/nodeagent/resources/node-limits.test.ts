@@ -4,7 +4,7 @@ import { silentLog, virtualClock } from "#base";
 import type { CgroupLimits, CgroupTree } from "./cgroup-tree.ts";
 import { limitsOf, nodeLimits } from "./node-limits.ts";
 
-/** A tree that refuses so many limits before it takes one. */
+/** Sets up a cgroup tree that rejects the given number of limits before it accepts one. */
 function played(refusals: number, exists = true) {
   const clock = virtualClock(0);
   const told: string[] = [];

@@ -1,5 +1,4 @@
-// What all pods together may use, and what is reserved for others: limits on groups that hold more than one
-// pod.
+// Enforces node allocatable: limits on the group of all pods, and on the groups of reserved resources.
 import type { Clock, Log } from "#base";
 import { sharesOf } from "../plan/amounts.ts";
 import type { EventRecorder } from "../interfaces.ts";
@@ -20,13 +19,11 @@ const againMilliseconds = 60_000;
 
 export interface NodeLimits {
   /**
-   * Holds all pods together to these amounts. Pods that ran before may use more than that: the kernel refuses
-   * the limit until they do not, and it is tried again.
+   * Limits all pods together to these amounts. Existing pods may use more: the kernel rejects the limit until
+   * they do not, so it is retried.
    */
   holdPods(group: string, amounts: Amounts, signal: AbortSignal): Promise<void>;
-  /**
-   * Holds a group that someone else made to what is reserved for it; `what` is that, as in "system reserved".
-   */
+  /** Limits an existing group to its reservation; `what` names it, as in "system reserved". */
   holdReserved(what: string, group: string, amounts: Amounts): Promise<void>;
 }
 
@@ -75,7 +72,7 @@ export function nodeLimits({ tree, clock, log, events, nodeName }: NodeLimitsOpt
   };
 }
 
-/** Amounts of a node as limits of a group. */
+/** Converts resource amounts of a node to cgroup limits. */
 export function limitsOf(amounts: Amounts): CgroupLimits {
   const [milliCpu, memory, pids] = [milli(amounts["cpu"]), whole(amounts["memory"]), whole(amounts["pid"])];
   return {

@@ -1,6 +1,5 @@
-// The machine's memory as the group of all processes counts it: what is used less the file pages that nobody
-// has read lately. The kernel's own estimate of what is available also counts other pages as free, and
-// eviction thresholds are not measured against it.
+// The machine's memory usage as counted by the root cgroup: usage minus inactive file pages. The kernel's
+// MemAvailable also counts other pages as free, and eviction thresholds are not defined in terms of it.
 import { readFile } from "node:fs/promises";
 import type { CgroupTree } from "./cgroup-tree.ts";
 import { fieldsOf } from "./cgroup-usage.ts";
@@ -21,7 +20,7 @@ export async function nodeMemory(
 ): Promise<NodeMemory> {
   const stat = fieldsOf(await tree.read("/", "memory", "memory.stat"));
   const of = (key: string): number => stat.get(key) ?? 0;
-  // The first group of the second version has no count of its own.
+  // The v2 root group has no usage counter.
   const isFirst = tree.mounts.version === 1;
   const counted = isFirst ? await tree.read("/", "memory", "memory.usage_in_bytes") : undefined;
   const usageBytes = counted === undefined ? used(meminfo ?? (await readMeminfo())) : Number(counted);

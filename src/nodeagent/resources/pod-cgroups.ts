@@ -1,4 +1,4 @@
-// The control groups of pods: one each, below the group of their class, with what they may use together.
+// The control groups of pods: one each, below the group of their QoS class, with the limits of the whole pod.
 import { kill } from "node:process";
 import { type Pod, runningContainers } from "#api";
 import { type Clock, type Log, parseQuantity, quantityMilliValue, quantityValue } from "#base";
@@ -15,33 +15,34 @@ import type { SystemdSlices } from "./systemd-slices.ts";
 export interface PodCgroupsOptions {
   readonly tree: CgroupTree;
   readonly naming: CgroupNaming;
-  /** With the systemd driver: who makes the units of groups. */
+  /** With the systemd driver: starts and stops slice units. */
   readonly slices?: SystemdSlices | undefined;
   readonly cpu: CpuSettings;
-  /** Zero or less is no limit. */
+  /** 0 or less means unlimited. */
   readonly pidsPerPod: number;
-  /** Whether there is a group per class and per pod at all. */
+  /** Whether groups per QoS class and per pod exist at all. */
   readonly perPod: boolean;
   /**
-   * How many percent of the memory that better classes asked for the lesser ones must leave alone; zero is
-   * none.
+   * Percentage of the memory requested by higher QoS classes that lower ones must leave alone; 0 disables it.
    */
   readonly memoryReservedPercent?: number;
-  /** The pods that were admitted and have not finished: by them the classes are weighed. */
+  /** Returns the admitted pods that have not finished, from which the shares of QoS classes are computed. */
   readonly admitted: () => readonly Pod[];
-  /** Memory that pods may use together. */
+  /** Returns the memory allocatable to pods. */
   readonly allocatableMemory?: () => number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface RunningPodCgroups extends PodCgroups {
-  /** Makes the groups of all pods and of the classes. */
+  /** Creates the groups of all pods and of the QoS classes. */
   prepare(): Promise<void>;
-  /** The group of one pod, with the leading slash. */
+  /** Returns the group of one pod, with the leading slash. */
   nameOf(pod: Pod): string;
   readonly podsGroup: string;
-  /** Keeps the weights of the classes right, once the pods are known, until the signal is aborted. */
+  /**
+   * Periodically updates the limits of the QoS classes once all pods are known, until the signal is aborted.
+   */
   reconcile(isKnown: () => boolean, signal: AbortSignal): Promise<void>;
 }
 
@@ -64,7 +65,7 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
       await options.slices?.start(podsCgroup(naming));
       await tree.make(podsCgroup(naming));
       for (const qos of ["Burstable", "BestEffort"] as const) {
-        // The weight of a group that an earlier agent made stays until all pods are known again.
+        // The shares of a group made by an earlier agent are kept until all pods are known again.
         if (await tree.exists(classCgroup(naming, qos))) continue;
         await options.slices?.start(classCgroup(naming, qos));
         await tree.make(classCgroup(naming, qos));
@@ -116,7 +117,7 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
     },
   };
 
-  /** Burstable pods together weigh as much as they asked for; `gone` does not count any more. */
+  /** Updates shares and memory limits of the QoS classes; the pod `gone` no longer counts. */
   async function updateQosWeights(gone?: string): Promise<void> {
     const pods = options.admitted().filter((pod) => uidOf(pod) !== gone);
     const asked = (qos: QosClass, of: (pod: Pod) => number): number =>
@@ -133,7 +134,7 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
     await tree.limit(classCgroup(naming, "BestEffort"), { memoryBytes: bestEffort }).catch(onBusy);
   }
 
-  /** A limit below what is in use is refused by the kernel. */
+  /** Logs a failed limit: the kernel rejects a memory limit below the current usage. */
   function onBusy(error: Error): void {
     log.warn("memory in use exceeds the QoS limit; limit not set yet", { error: error.message });
   }
@@ -157,7 +158,7 @@ function end(pid: number): void {
   try {
     kill(pid, "SIGKILL");
   } catch {
-    // It ended by itself.
+    // The process exited by itself.
   }
 }
 
@@ -166,7 +167,7 @@ export const milli = (amount: string | undefined): number =>
 export const whole = (amount: string | undefined): number =>
   amount === undefined ? 0 : quantityValue(parseQuantity(amount));
 
-/** What the kernel holds one pod to. A limit counts only where every container has one. */
+/** Returns the cgroup limits of one pod. CPU and memory are limited only if every container has a limit. */
 export function podLimits(pod: Pod, cpu: CpuSettings): CgroupLimits {
   const qos = qosClass(pod);
   const hugepages = hugepagesOf(pod);
@@ -189,7 +190,7 @@ export function podLimits(pod: Pod, cpu: CpuSettings): CgroupLimits {
 
 const requestedMilliCpu = (pod: Pod): number => total(pod, "requests", "cpu");
 
-/** The cost of running the pod is added where it has an amount to add to. */
+/** Includes the pod overhead; in limits only if the containers have one. */
 function total(pod: Pod, kind: ResourceKind, name: string): number {
   const own = podResource(pod, kind, name);
   return kind === "requests" || own > 0 ? own + podOverhead(pod, name) : own;

@@ -5,7 +5,7 @@ import { resizeCgroup } from "./resize-cgroup.ts";
 
 type Files = Readonly<Record<string, string>>;
 
-/** What is set on a group with these files. */
+/** Returns the limits set on a group with these files, before and after. */
 async function set(
   files: Files,
   limits: CgroupLimits,

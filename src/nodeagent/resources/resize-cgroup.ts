@@ -1,10 +1,10 @@
-// Changes the limits of a pod's control group around a change of its containers: what grows is set before the
-// containers grow, what shrinks after they have shrunk, so that they never exceed their pod.
+// Changes the limits of a pod's cgroup around a resize of its containers: increases are applied before the
+// containers grow, decreases after they have shrunk, so that containers never exceed their pod.
 import type { CgroupLimits, CgroupTree } from "./cgroup-tree.ts";
 import { weightOf } from "./cgroup-tree.ts";
 
 export interface CgroupResize {
-  /** All limits that the pod shall have; what is absent is not limited. */
+  /** All limits of the pod; absent ones are unlimited. */
   readonly limits: CgroupLimits;
   readonly resource: "cpu" | "memory";
   readonly when: "before" | "after";
@@ -35,7 +35,7 @@ export async function resizeCgroup(
 const bounded = (limit: number): number => (limit < 0 ? Infinity : limit);
 const isUnified = (tree: CgroupTree): boolean => tree.mounts.version === 2;
 
-/** The kernel would end processes, or refuse. */
+/** Throws if the limit is below usage, which would kill processes or be rejected by the kernel. */
 async function checkUse(tree: CgroupTree, name: string, limit: number): Promise<void> {
   const file = isUnified(tree) ? "memory.current" : "memory.usage_in_bytes";
   const used = Number((await tree.read(name, "memory", file)) ?? 0);
@@ -43,7 +43,7 @@ async function checkUse(tree: CgroupTree, name: string, limit: number): Promise<
     throw new Error("Aborting attempt to set pod memory limit less than current memory usage");
 }
 
-/** Without a limit the first version of control groups tells the largest number of pages there can be. */
+/** In cgroup v1 an absent limit is reported as the maximum number of pages. */
 const mostBytes = 2 ** 62;
 
 async function memoryLimitOf(tree: CgroupTree, name: string): Promise<number> {

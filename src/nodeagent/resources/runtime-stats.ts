@@ -1,5 +1,4 @@
-// Figures of pods and containers as the runtime tells them, in place of what their control groups say
-// (PodAndContainerStatsFromCRI).
+// Pod and container stats reported by the runtime, in place of cgroup stats (PodAndContainerStatsFromCRI).
 import type { ContainerRuntime } from "#cri";
 import type { CgroupUsage, InterfaceUsage } from "./cgroup-usage.ts";
 
@@ -8,9 +7,9 @@ type LinuxStats = NonNullable<SandboxStats["linux"]>;
 type ContainerStats = LinuxStats["containers"][number];
 
 export interface RuntimeStats {
-  /** By the id of the container. */
+  /** By container ID. */
   readonly containers: ReadonlyMap<string, ContainerStats>;
-  /** By the uid of the pod. */
+  /** By pod uid. */
   readonly pods: ReadonlyMap<
     string,
     { readonly usage: CgroupUsage; readonly network: readonly InterfaceUsage[] }
@@ -18,8 +17,8 @@ export interface RuntimeStats {
 }
 
 /**
- * Undefined where the runtime cannot tell: then the figures come from where they always did. Runtimes that are too
- * old for this answer so, and containerd 1.6 fails for all pods once one of them has ended.
+ * Returns undefined if the runtime does not provide stats, so that cgroup stats are used. Old runtimes do not
+ * implement the call, and containerd 1.6 fails for all pods once one of them has ended.
  */
 export async function runtimeStats(
   runtime: Pick<ContainerRuntime, "listPodSandboxStats">,
@@ -53,7 +52,7 @@ function usageOf({ cpu, memory, process }: LinuxStats): CgroupUsage {
     majorPageFaults: valueOf(memory?.majorPageFaults),
     memoryLimitBytes: memory?.availableBytes ? workingSetBytes + valueOf(memory.availableBytes) : undefined,
     processes: valueOf(process?.processCount),
-    // What the protocol has no words for.
+    // Not part of the CRI.
     userNanoseconds: 0,
     systemNanoseconds: 0,
     periods: 0,

@@ -29,7 +29,7 @@ const separate = (root: string) =>
     },
     silentLog,
   );
-/** What figures are looked up with, over files of the first version: one group for all, and no volumes. */
+/** Returns options for stats over cgroup v1 files: a single group, and no volumes. */
 const plainOptions = async (root: string) => ({
   tree: separate(root),
   machine: await readMachine(),

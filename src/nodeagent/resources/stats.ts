@@ -1,5 +1,4 @@
-// What the node, its pods and their containers use: looked at when asked, and not more often than every few
-// seconds.
+// Resource usage of the node, its pods and containers: collected on request, at most once every few seconds.
 import { readFile, stat } from "node:fs/promises";
 import type { Pod } from "#api";
 import type { Clock } from "#base";
@@ -17,7 +16,7 @@ import { type VolumeMeasure, type VolumeMeterOptions, volumeMeter } from "./volu
 
 export interface CpuFigures {
   readonly nanoseconds: number;
-  /** Billionths of a core since the look before; undefined at the first. */
+  /** Nanocores since the previous sample; undefined in the first. */
   readonly nanoCores: number | undefined;
 }
 
@@ -63,7 +62,7 @@ export interface NodeFigures {
   readonly images: { readonly filesystem: Filesystem; readonly used: DiskUsage };
   readonly processes: number;
   readonly podsGroup: CgroupFigures | undefined;
-  /** Groups of the system by what they hold, where the settings name them. */
+  /** The configured system groups by name, such as the runtime's. */
   readonly systemGroups?: Readonly<Record<string, CgroupFigures>>;
   readonly pods: readonly PodFigures[];
 }
@@ -82,22 +81,22 @@ export interface StatsOptions {
   readonly machine: Machine;
   readonly rootDirectory: string;
   readonly podsGroup: string;
-  /** Further groups by what they hold: the agent, the runtime, the rest of the system. */
+  /** Additional groups by name: the agent, the runtime, the rest of the system. */
   readonly systemGroups?: Readonly<Record<string, string>>;
   readonly groupOf: (pod: Pod) => string;
   readonly volumesOf: (podUid: string) => ReadonlyMap<string, MountedVolume>;
-  /** How long figures of volumes are good; zero leaves them out. */
+  /** How long volume stats are cached; 0 disables them. */
   readonly volumeMilliseconds: number;
   readonly volumeTook?: VolumeMeterOptions["took"];
-  /** Whether the runtime is asked for all figures of pods, as far as it tells them. */
+  /** Whether all pod stats are requested from the runtime, as far as it provides them. */
   readonly fromRuntime?: boolean;
-  /** Older figures are never told. */
+  /** Maximum age of returned stats. */
   readonly oldestMilliseconds?: number;
 }
 
 export interface Stats {
   look(): Promise<NodeFigures>;
-  /** Every control group in full. */
+  /** Returns the full stats of all control groups. */
   groups(): Promise<AllGroups>;
 }
 
@@ -231,7 +230,7 @@ export function stats(options: StatsOptions): Stats {
     };
   }
 
-  /** A process of the pod, through whose eyes its network is seen. */
+  /** Returns a process of the pod, through which its network namespace is read. */
   async function firstProcess(
     group: string,
     containers: readonly { readonly id: string }[],
@@ -247,7 +246,7 @@ export function stats(options: StatsOptions): Stats {
     const figures: VolumeFigures[] = [];
     for (const [name, { hostPath, isDevice, stats: ownStats }] of options.volumesOf(uidOf(pod))) {
       const volume = pod.spec.volumes?.find((one) => one.name === name);
-      // Paths of the host may be anything, and large; what a device holds is its user's to know.
+      // A host path may be anything, and large; the usage of a block device is unknown.
       if (!volume || volume.hostPath || isDevice) continue;
       measured.add(hostPath);
       const found = ownStats ? await measureOf(ownStats) : await meter.measure(hostPath);
@@ -264,7 +263,7 @@ export function stats(options: StatsOptions): Stats {
     return figures;
   }
 
-  /** What a volume's own plug-in tells; undefined when it does not. */
+  /** Returns the stats reported by a volume's plugin; undefined if it fails. */
   async function measureOf(ask: () => Promise<VolumeStats>): Promise<VolumeMeasure | undefined> {
     const told = await ask().catch(() => undefined);
     return (
@@ -285,7 +284,7 @@ export function stats(options: StatsOptions): Stats {
   }
 }
 
-/** User, nice, system, and interrupts; not idle, not waiting. */
+/** Sums user, nice, system and interrupt time, without idle and iowait. */
 function nodeNanoseconds(text: string): number {
   const n = (/^cpu\s+(.*)$/m.exec(text)?.[1] ?? "").split(/\s+/).map(Number);
   return ((n[0] ?? 0) + (n[1] ?? 0) + (n[2] ?? 0) + (n[5] ?? 0) + (n[6] ?? 0)) * tickNanoseconds;

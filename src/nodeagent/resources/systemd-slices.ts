@@ -1,11 +1,11 @@
-// Slices of systemd for the control groups of pods: with the systemd driver every group is a unit, so that
-// systemd knows of it and leaves it alone.
+// Systemd slices for the control groups of pods: with the systemd driver every group is a unit, so that
+// systemd knows it and leaves it alone.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
 
 export interface SystemdSlices {
-  /** Starts the slice of a group, and those above it; safe to repeat. */
+  /** Starts the slice of a group and its parents; idempotent. */
   start(group: string): Promise<void>;
   stop(group: string): Promise<void>;
 }
@@ -19,7 +19,7 @@ const runProgram: Run = (command, args) =>
     env: { ...process.env, LC_ALL: "C" },
   });
 
-/** Throws where systemd does not run the machine: then nobody would manage the groups. */
+/** Throws if systemd is not running, since nothing would manage the groups. */
 export function systemdSlices(
   isSystemd: () => boolean = () => existsSync("/run/systemd/system"),
   run: Run = runProgram,
@@ -51,7 +51,7 @@ export function systemdSlices(
   };
 }
 
-/** `/a.slice/a-b.slice` as the units `a.slice` and `a-b.slice`. */
+/** Converts `/a.slice/a-b.slice` to the units `a.slice` and `a-b.slice`. */
 export const unitsOf = (group: string): string[] =>
   group.split("/").filter((part) => part.endsWith(".slice"));
 

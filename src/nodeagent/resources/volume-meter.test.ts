@@ -5,7 +5,7 @@ import type { Filesystem } from "./machine.ts";
 import { filesystemOf, remoteFilesystemOf } from "./machine.ts";
 import { volumeMeter } from "./volume-meter.ts";
 
-/** Folders whose file systems answer when the test says so, and what was asked. */
+/** Directories whose file systems respond when the test says so, and the recorded calls. */
 function played() {
   const clock = virtualClock(0);
   const asked: string[] = [];

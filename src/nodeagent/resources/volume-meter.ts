@@ -1,5 +1,5 @@
-// How much volumes hold. Counting takes its time, and a file server that is away never answers: nobody waits
-// long for either, and whoever has not answered yet is not asked again.
+// Measures volume usage. Measuring takes time, and an unavailable file server never responds: callers wait
+// only briefly for either, and a pending measurement is not started a second time.
 import { readFile } from "node:fs/promises";
 import type { Clock } from "#base";
 import { isNetworkMount } from "../volumes/mounter.ts";
@@ -13,27 +13,27 @@ export interface VolumeMeasure {
 
 export interface VolumeMeterOptions {
   readonly clock: Clock;
-  /** How long what was counted is good. */
+  /** How long a measured usage is cached. */
   readonly goodForMilliseconds: number;
-  /** Told how long each look took: at all that a folder holds, or at its file system. */
+  /** Called with the duration of each measurement: of a directory walk, or of a statfs call. */
   readonly took?: (how: "du" | "statfs", milliseconds: number) => void;
   readonly filesystemOf?: typeof filesystemOf;
   readonly diskUsage?: typeof diskUsage;
-  /** Whether a path lies on a file system of the network, which is never walked. */
+  /** Reports whether a path lies on a network file system, which is never walked. */
   readonly isRemote?: (path: string) => Promise<boolean>;
   readonly remoteFilesystemOf?: typeof remoteFilesystemOf;
 }
 
 export interface VolumeMeter {
-  /** What the folder holds, or held when it was last counted; undefined when that is not known. */
+  /** Returns the current or last known usage of the directory; undefined if unknown. */
   measure(path: string): Promise<VolumeMeasure | undefined>;
-  /** Forgets all folders but these. */
+  /** Drops the cached usage of all other directories. */
   keepOnly(paths: ReadonlySet<string>): void;
 }
 
 const patienceMilliseconds = 5000;
 
-/** Of a file system of the network all that is used counts as the volume's. */
+/** Returns all used space of the file system, which counts as a network volume's usage. */
 const usedOf = ({ capacityBytes, freeBytes, inodes, inodesFree }: Filesystem): DiskUsage => ({
   bytes: capacityBytes - freeBytes,
   inodes: inodes - inodesFree,
