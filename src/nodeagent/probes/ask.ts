@@ -1,4 +1,4 @@
-// Asks a container once how it is.
+// Executes a single probe of a container.
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Container, Probe } from "#api";
@@ -8,7 +8,7 @@ import { grpcErrorText } from "../errors.ts";
 import { type HttpGet, headersOf } from "./http-get.ts";
 import { getFollowing } from "./redirects.ts";
 
-/** What came of it. A failure to ask at all is thrown: it says nothing about the container. */
+/** The result of a probe. If the probe could not be executed at all, an error is thrown instead. */
 export interface ProbeAnswer {
   readonly result: "success" | "warning" | "failure";
   readonly output: string;
@@ -20,7 +20,7 @@ export interface AskOptions {
   readonly containerId: string;
   readonly podIp: string;
   readonly userAgent: string;
-  /** A command that takes too long tells nothing, instead of a failure (ExecProbeTimeout is off). */
+  /** A command that times out yields no result instead of a failure (ExecProbeTimeout is off). */
   readonly ignoresLateCommands?: boolean | undefined;
   readonly signal: AbortSignal;
 }
@@ -48,7 +48,7 @@ export async function ask(probe: Probe, options: AskOptions): Promise<ProbeAnswe
   throw new Error(`missing probe handler for ${options.container.name}`);
 }
 
-/** The number of a port, which may be one that the container's definition names. */
+/** Resolves a port number or the name of a container port. */
 export function portNumber(port: number | string | null | undefined, container: Container): number {
   const number =
     typeof port === "number"
@@ -56,7 +56,7 @@ export function portNumber(port: number | string | null | undefined, container: 
       : /^\d+$/.test(port ?? "")
         ? Number(port)
         : container.ports?.find(({ name }) => name === port)?.containerPort;
-  // As the kubelet words it, whose last try is to read the name as a number.
+  // Worded as in the kubelet, which finally tries to parse the name as a number.
   if (number === undefined) throw new Error(`strconv.Atoi: parsing ${JSON.stringify(port)}: invalid syntax`);
   if (number < 1 || number > 65_535) throw new Error(`invalid port number: ${number}`);
   return number;
@@ -98,7 +98,7 @@ async function askByHttp(
       signal,
     });
     if (status < 200 || status >= 400) return failure(`HTTP probe failed with statuscode: ${status}`);
-    // Where it leads to was not asked: another host says nothing about this one.
+    // The redirect is not followed: another host says nothing about this container.
     return status >= 300
       ? { result: "warning", output: `Probe terminated redirects, Response body: ${body}` }
       : success(body);
@@ -140,10 +140,12 @@ const healthCheck: GrpcMethod<string, number> = {
   decode: (bytes) => (bytes[0] === 0x08 ? (bytes[1] ?? 0) : 0),
 };
 
-/** Between two tries to connect. */
+/** Interval between connection attempts. */
 const reconnectMilliseconds = 1000;
 
-/** Connecting is tried until the time is over: who is about to listen gets the chance to. */
+/**
+ * Probes by gRPC. Connecting is retried until the timeout, so that a server about to listen is still reached.
+ */
 async function askByGrpc(
   address: string,
   service: string,
@@ -163,7 +165,7 @@ async function askByGrpc(
   }
 }
 
-/** Undefined where nobody can be reached. */
+/** Returns undefined if the server cannot be reached. */
 async function tryGrpc(
   address: string,
   service: string,

@@ -1,17 +1,17 @@
-// One HTTP request to a container, for probes and hooks: no shared connections, certificates are not checked,
-// bodies are cut.
+// A single HTTP request to a container, for probes and hooks: without connection reuse or certificate
+// verification, with truncated bodies.
 import { request as requestHttps } from "node:https";
 import { hostAndPort } from "#base";
 import { requestTarget } from "./request-target.ts";
 
-// Imported in the ordinary way, this module brings a whole web client along.
+// A plain import of this module would load an entire web client as well.
 const { request: requestHttp } = process.getBuiltinModule("node:http");
 
 export interface HttpGet {
   readonly scheme: "http" | "https";
   readonly host: string;
   readonly port: number;
-  /** With its query, as the definition has it. */
+  /** Path with query, as given in the pod spec. */
   readonly path: string;
   readonly headers: HeaderList;
 }
@@ -24,23 +24,23 @@ export interface HttpAnswer {
 
 const mostBody = 10 * 1024;
 
-/** A server that was to speak TLS speaks plain HTTP. */
+/** A server expected to use TLS responded with plain HTTP. */
 export class PlainAnswer extends Error {
   override readonly name = "PlainAnswer";
 }
 
-/** What the first bytes of plain HTTP look like to someone who expects a record of TLS. */
+/** Matches the TLS errors caused by a plain HTTP response. */
 const isPlain = ({ code, message }: NodeJS.ErrnoException): boolean =>
   code === "EPROTO" && /wrong version number|packet length too long/.test(message);
 
-/** As the Host header and the URL write it. */
+/** Returns the authority as written in the Host header and the URL. */
 export const authorityOf = ({ host, port }: Pick<HttpGet, "host" | "port">): string =>
   hostAndPort(host, port);
 
 export const urlOf = ({ scheme, path, ...at }: HttpGet): string =>
   `${scheme}://${authorityOf(at)}${requestTarget(path).shown}`;
 
-/** The host comes first, and is where the request goes unless the definition says otherwise. */
+/** Prepends a Host header unless the pod spec sets one. */
 const withHost = (get: HttpGet): HeaderList =>
   get.headers[0]?.[0] === "Host" ? get.headers : [["Host", authorityOf(get)], ...get.headers];
 
@@ -109,8 +109,8 @@ export function httpGet(
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /**
- * The headers of a request as its definition and our name make them, in the order of Go's HTTP client: the
- * host where it is given, the user agent, the others by name, the end of the connection.
+ * Builds the headers of a request in the order of Go's HTTP client: Host if given, User-Agent, the others by
+ * name, Connection.
  */
 export function headersOf(
   given: readonly { readonly name: string; readonly value: string }[] | undefined,
@@ -141,7 +141,7 @@ const special = new Set([
   "Trailer",
 ]);
 
-/** `x-custom-name` as `X-Custom-Name`; a name with other signs stays as it is. */
+/** Canonicalizes `x-custom-name` to `X-Custom-Name`; a name with invalid characters is unchanged. */
 const canonicalName = (name: string): string =>
   /^[\w!#$%&'*+.^`|~-]+$/.test(name)
     ? name.replaceAll(/[^-]+/g, (part) => part[0]!.toUpperCase() + part.slice(1).toLowerCase())

@@ -12,7 +12,10 @@ import { probes } from "./probes.ts";
 import { probing } from "./probing.ts";
 
 const container = { name: "c", ports: [{ name: "web", containerPort: 8080 }] } as unknown as Container;
-/** With more time than a second, for which this process, the server's too, may stand still. */
+/**
+ * Runs a probe with a long timeout, since this process, including the server, may stall for more than a
+ * second.
+ */
 const question = (probe: object): Promise<ProbeAnswer> =>
   ask(
     { timeoutSeconds: 60, ...probe },
@@ -74,7 +77,7 @@ test("an HTTP probe asks for a path that is no part of a URL as it is written th
     assert.deepEqual([answer.result, asked[0]?.url], ["success", "/a%20b/%C3%A4"]);
   }));
 
-// Each waits a second in vain, so they wait together.
+// Each waits one second for nothing, so they run concurrently.
 describe("ports where nobody listens", { concurrency: true }, () => {
   test("a closed port is a failure, whatever the kind of probe", async () => {
     const server = createTcpServer();

@@ -1,4 +1,4 @@
-// The probes of all running containers, and what they have found.
+// The probe workers of all running containers and their results.
 import { type Container, type ContainerStatus, type Pod, type Probe, runningContainers } from "#api";
 import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
@@ -19,15 +19,17 @@ interface Held {
 }
 
 export interface Probes {
-  /** Begins to probe what runs and ends what does not. `before` is what the status said of the containers. */
+  /**
+   * Starts probing running containers and stops for others. `before` holds the previous container statuses.
+   */
   update(pod: Pod, observed: ObservedPod, before: readonly ContainerStatus[]): void;
-  /** The pod is being stopped: only readiness still counts. */
+  /** Stops liveness and startup probes of a terminating pod: only readiness is still probed. */
   stopping(podUid: string): void;
   forget(podUid: string): void;
   failed(containerId: string): "LivenessProbe" | "StartupProbe" | undefined;
   isStarted(containerId: string, hasProbe: boolean): boolean;
   isReady(containerId: string, hasProbe: boolean): boolean;
-  /** Ends all probing; nothing more is begun. */
+  /** Stops all probing; no new probe worker is started. */
   close(): void;
 }
 
@@ -39,7 +41,7 @@ export interface ProbesOptions {
   readonly userAgent: string;
   readonly ignoresLateCommands?: AskOptions["ignoresLateCommands"];
   readonly onChange: (podUid: string) => void;
-  /** Told each answer, for the metrics. */
+  /** Called with each result, for metrics. */
   readonly onResult?: (
     pod: Pod,
     container: string,
@@ -70,7 +72,7 @@ export function probes(options: ProbesOptions): Probes {
     const found: Held = {
       podUid: uidOf(pod),
       started: !container.startupProbe || (carried && before?.started === true),
-      // What was ready before the agent restarted stays so until it is found otherwise.
+      // A container that was ready before the agent restarted stays ready until a probe fails.
       ready: carried && before?.ready === true,
       failed: undefined,
       probing: new Map(),
@@ -128,7 +130,7 @@ export function probes(options: ProbesOptions): Probes {
       (good) => {
         if (good) {
           found.started = true;
-          // Who waited for the start need not wait for the next round as well.
+          // Probe readiness at once after startup instead of at the next period.
           found.probing.get("readiness")?.now();
         } else found.failed = "StartupProbe";
         onChange(found.podUid);

@@ -1,4 +1,4 @@
-// One probe of one running container: asks again and again, and says when enough answers in a row agree.
+// One probe of one running container: runs it periodically, and reports when its threshold is reached.
 import type { Probe } from "#api";
 import type { Clock } from "#base";
 import { grpcErrorText } from "../errors.ts";
@@ -9,25 +9,25 @@ export interface ProbingOptions {
   readonly probe: Probe;
   /** When the container started, in milliseconds. */
   readonly startedAt: number;
-  /** Whether the first answer decides alone: what is known is from before the agent restarted. */
+  /** Whether the first result decides alone, since the known state is from before the agent restarted. */
   readonly firstDecides?: boolean;
-  /** Undefined while the question must not be asked yet. */
+  /** Executes the probe; undefined while it must not run yet. */
   readonly ask: (signal: AbortSignal) => Promise<ProbeAnswer> | undefined;
-  /** Told each answer that is not a plain success, and failures to ask. */
+  /** Called with each result other than success, and with errors. */
   readonly onTrouble: (kind: "failed" | "errored" | "warning", text: string) => void;
-  /** Told when the verdict is reached, every time anew. False ends the probing. */
+  /** Called each time the threshold is reached. Returning false ends the probing. */
   readonly onVerdict: (good: boolean) => boolean;
 }
 
 const mostTries = 3;
 
 export interface Probing {
-  /** Asks at once, beside the usual times; not before the first delay is over. */
+  /** Runs the probe at once, in addition to its schedule; not before the initial delay. */
   now(): void;
   stop(): void;
 }
 
-/** Begins to ask. */
+/** Starts probing. */
 export function probing(options: ProbingOptions): Probing {
   const { clock, probe, startedAt, ask, onTrouble, onVerdict } = options;
   const stop = new AbortController();
@@ -48,7 +48,7 @@ export function probing(options: ProbingOptions): Probing {
     return (!decides && inARow < (good ? enough.good : enough.bad)) || onVerdict(good);
   }
 
-  /** One answer; undefined when none could be had. */
+  /** Runs the probe once; undefined if it could not be executed. */
   async function answer(): Promise<boolean | undefined> {
     for (let tries = 1; ; tries++) {
       try {
@@ -69,7 +69,7 @@ export function probing(options: ProbingOptions): Probing {
 
   let nudge: AbortController | undefined;
 
-  /** Waits until then, or until it is to be at once. */
+  /** Waits until the given time, or until the probe is to run at once. */
   async function until(due: number): Promise<void> {
     nudge = new AbortController();
     try {

@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import { type HttpGet, headersOf } from "./http-get.ts";
 import { type FollowOptions, getFollowing } from "./redirects.ts";
 
-/** Answers `/<status>?<location>` with both, and leads `/loop` to itself. */
+/** Starts a server that responds to `/<status>?<location>` with both, and redirects `/loop` to itself. */
 async function asked(t: TestContext, path: string, options: Partial<FollowOptions> = {}) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {

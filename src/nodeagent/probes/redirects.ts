@@ -1,17 +1,17 @@
-// One HTTP request to a container and those that its answers lead to, as Go's client follows them.
+// An HTTP request to a container that follows redirects like Go's client.
 import { type HeaderList, type HttpAnswer, type HttpGet, httpGet, urlOf } from "./http-get.ts";
 
 export interface FollowOptions {
   readonly timeoutMilliseconds: number;
   readonly signal: AbortSignal;
-  /** Whether another host may be asked, too. */
+  /** Whether redirects to other hosts are followed. */
   readonly anyHost?: boolean;
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const mostRequests = 10;
 
-/** The last answer, which may lead to a host that is not to be asked. */
+/** Returns the last response, possibly a redirect to a host that must not be requested. */
 export async function getFollowing(first: HttpGet, options: FollowOptions): Promise<HttpAnswer> {
   const { timeoutMilliseconds, signal, anyHost = false } = options;
   const deadline = performance.now() + timeoutMilliseconds;
@@ -31,20 +31,20 @@ export async function getFollowing(first: HttpGet, options: FollowOptions): Prom
 function redirected(from: HttpGet, location: string, first: HttpGet): HttpGet {
   const to = new URL(location, urlOf(from));
   const scheme = to.protocol === "https:" ? "https" : "http";
-  // Only who stays on the host keeps the name by which the definition calls it.
+  // The given Host header is kept only for redirects on the same host.
   const isRelative = !/^[a-z][a-z0-9+.-]*:/i.test(location);
   const kept = first.headers.filter(([name]) => name !== "Referer" && (name !== "Host" || isRelative));
   return {
     scheme,
     host: to.hostname.replace(/^\[|\]$/g, ""),
     port: Number(to.port) || (scheme === "https" ? 443 : 80),
-    // As a whole: a path of two slashes is no path by itself.
+    // The whole URL, since a path starting with two slashes is ambiguous on its own.
     path: to.href,
     headers: from.scheme === "https" && scheme === "http" ? kept : withReferer(kept, urlOf(from)),
   };
 }
 
-/** In its place: by name between the user agent and the end of the connection. */
+/** Inserts Referer in its place: sorted by name between User-Agent and Connection. */
 function withReferer(headers: HeaderList, referer: string): HeaderList {
   const at = headers.findIndex(([name]) => name !== "Host" && name !== "User-Agent" && name > "Referer");
   const end = headers.findIndex(([name]) => name === "Connection");

@@ -1,30 +1,30 @@
-// What is asked of a server for the path in the definition of a probe or a hook. The definition may hold what
-// no URL does; Go's URLs, by which such definitions were written, say what becomes of it.
+// Computes the request target for the path of a probe or hook. The path may contain characters that are
+// invalid in URLs; they are treated as by Go's URL package.
 import { urlParts } from "#base";
 
 export interface RequestTarget {
-  /** Of the request line: the path and the query. */
+  /** Path and query of the request line. */
   readonly sent: string;
-  /** As messages name it: with the fragment. */
+  /** The form shown in messages, with the fragment. */
   readonly shown: string;
 }
 
 export function requestTarget(text: string): RequestTarget {
   const parts = urlParts(text);
-  // What is no URL is a path, all of it. Whatever host it names, another one is asked.
+  // Anything that is not a valid URL is treated as a path; a host named in it is ignored.
   const url =
     typeof parts === "string"
       ? { path: escaped(text), query: "", fragment: "" }
       : { ...parts, path: isEncoded(parts.path) ? parts.path : escaped(unescaped(parts.path)) };
   const path = url.path.startsWith("/") ? url.path : `/${url.path}`;
-  // Bytes of UTF-8, each as the character with its number: so they leave as they are. A blank, which would
-  // break the request line, cannot.
+  // UTF-8 bytes are mapped to characters of the same number, so they are sent unchanged. Blanks would break
+  // the request line and are escaped.
   const query = Buffer.from(url.query, "utf8").toString("latin1").replaceAll(" ", "%20");
   const shown = url.path === "" ? "" : path;
   return { sent: `${path}${query}`, shown: `${shown}${url.query}${url.fragment}` };
 }
 
-/** What a path says, as bytes: a percent sign and two digits are one. */
+/** Decodes percent escapes to bytes. */
 function unescaped(text: string): Buffer {
   const bytes = Buffer.from(text, "utf8").toString("latin1");
   const plain = bytes.replaceAll(/%(..)/g, (_, digits: string) =>
@@ -33,7 +33,7 @@ function unescaped(text: string): Buffer {
   return Buffer.from(plain, "latin1");
 }
 
-/** Whether a path can stay as it is written. */
+/** Reports whether a path needs no escaping. */
 const isEncoded = (path: string): boolean => /^[\w.~!$&'()*+,;=:@%[\]/-]*$/.test(path);
 
 const escaped = (path: string | Buffer): string =>

@@ -1,5 +1,4 @@
-// Messages of D-Bus, as far as talking to logind and systemd needs them: little endian, basic types and
-// variants of them.
+// D-Bus messages, as far as needed for logind and systemd: little endian, basic types and variants of them.
 
 export type DbusValue = string | number | bigint | boolean;
 
@@ -101,7 +100,7 @@ export function encodeCall(call: DbusCall, serial: number): Buffer {
   return Buffer.concat([head, Buffer.alloc(-head.length & 7), content.bytes]);
 }
 
-/** The first whole message of the bytes, and how long it is; undefined while it is not whole. */
+/** Decodes the first complete message and returns its length; undefined while it is incomplete. */
 export function decodeMessage(
   bytes: Buffer,
 ): { readonly message: DbusMessage; readonly length: number } | undefined {

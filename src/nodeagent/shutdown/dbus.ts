@@ -1,4 +1,4 @@
-// A connection to the system's message bus: calls with their answers, and signals of one interface.
+// A connection to the D-Bus system bus: method calls, and signals.
 import { type Socket, connect } from "node:net";
 import {
   type DbusCall,
@@ -10,9 +10,9 @@ import {
 
 export interface Dbus {
   call(call: DbusCall): Promise<readonly DbusValue[]>;
-  /** Told of every signal that was asked for by `AddMatch`. */
+  /** Calls the listener with every signal matched by `AddMatch`. */
   onSignal(listener: (message: DbusMessage) => void): void;
-  /** Resolves when the connection ends, however it does. */
+  /** Resolves when the connection is closed for any reason. */
   readonly closed: Promise<void>;
   close(): void;
 }
@@ -22,7 +22,7 @@ const mostBytes = 1 << 20;
 
 export const busAddress = (): string => process.env["DBUS_SYSTEM_BUS_ADDRESS"] || usualAddress;
 
-/** Connects, proves who we are by our user id, and says hello. */
+/** Connects, authenticates by user ID, and registers with Hello. */
 export async function connectDbus(address = busAddress()): Promise<Dbus> {
   const path = /(?:^|;)unix:(?:.*,)?path=([^,;]+)/.exec(address)?.[1];
   if (!path) throw new Error(`the bus address ${JSON.stringify(address)} names no socket`);

@@ -1,25 +1,25 @@
-// The system's login manager: how long it lets a shutdown wait, the lock that makes it wait, and its signal.
+// Client of systemd-logind: maximum shutdown delay, inhibitor lock, and shutdown signal.
 import { spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Dbus } from "./dbus.ts";
 
 export interface Logind {
-  /** The most that a shutdown waits for locks, in seconds. */
+  /** Returns the maximum delay of a shutdown by inhibitor locks, in seconds. */
   longestDelaySeconds(): Promise<number>;
-  /** Asks for a longer one by a file beside the login manager's own, and has it read. */
+  /** Requests a longer delay with a drop-in configuration file, and reloads logind. */
   overrideDelay(seconds: number): Promise<void>;
-  /** Holds a shutdown up; gives what lets it go on. */
+  /** Takes a delay inhibitor lock; resolves with a function that releases it. */
   inhibit(): Promise<() => void>;
-  /** Told when a shutdown begins (true) or is called off (false). */
+  /** Calls the listener when a shutdown starts (true) or is cancelled (false). */
   onShutdown(listener: (begins: boolean) => void): Promise<void>;
-  /** Resolves when it cannot be heard any more. */
+  /** Resolves when the connection is lost. */
   readonly closed: Promise<void>;
 }
 
 export interface LogindOptions {
   readonly bus: Dbus;
-  /** Who holds the lock, and in capitals for people. */
+  /** Holder of the lock; the title is the capitalized form for messages. */
   readonly agent: string;
   readonly agentTitle: string;
   readonly configFolder?: string;
@@ -76,8 +76,9 @@ export function logind({ bus, agent, agentTitle, configFolder }: LogindOptions):
 }
 
 /**
- * The lock is an open file that the login manager passes over the socket, which this runtime cannot receive:
- * systemd-inhibit holds it for as long as its program reads our end of a pipe, so it ends with the agent, too.
+ * Takes a delay inhibitor lock. It is a file descriptor passed by logind over the socket, which Node.js
+ * cannot receive. So systemd-inhibit holds it while its program reads from our end of a pipe, and it is
+ * released when the agent exits.
  */
 async function holdLock(agent: string, title: string): Promise<() => void> {
   const why = `${title} needs time to handle node shutdown`;

@@ -11,7 +11,7 @@ const podOf = (uid: string, priority: number): Pod =>
   ({ metadata: { name: uid, uid }, spec: { priority } }) as unknown as Pod;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A machine whose login manager does as told, and what was asked of it. */
+/** Sets up a machine with a fake logind that records its calls. */
 function machine(
   delays: readonly number[],
   pods: readonly Pod[] = [],
@@ -50,7 +50,7 @@ function machine(
     agentTitle: "Agent",
     steps: shutdownSteps({ graceSeconds: 30, criticalSeconds, byPriority: [] }),
     connect: async () => {
-      // The bus is not there again at once.
+      // The bus is not available again immediately.
       if (++connections === 2) throw new Error("no bus");
       return logind();
     },

@@ -1,4 +1,4 @@
-// Follows the machine's shutdown: holds it up, ends pods group by group, then lets it go on.
+// Graceful node shutdown: delays the machine's shutdown, stops pods group by group, then lets it proceed.
 import type { Pod } from "#api";
 import type { Clock, Log } from "#base";
 import type { CheckpointStore, EventRecorder, PodAdmitHandler, PodEvictor } from "../interfaces.ts";
@@ -12,25 +12,25 @@ export interface NodeShutdownOptions {
   readonly log: Log;
   readonly events: EventRecorder;
   readonly nodeName: string;
-  /** "Kubelet", for the reason of the condition. */
+  /** Agent name such as "Kubelet", for the reason of the pod condition. */
   readonly agentTitle: string;
   readonly steps: readonly PriorityGrace[];
   readonly connect: () => Promise<Logind>;
   readonly pods: () => readonly Pod[];
   readonly evictor: PodEvictor;
-  /** Keeps the times of shutdowns; absent where nobody asks for them. */
+  /** Stores the times of shutdowns; absent if metrics of them are disabled. */
   readonly store?: CheckpointStore | undefined;
-  /** Told when a shutdown begins or is called off, so that the node's status says so. */
+  /** Called when a shutdown starts or is cancelled, to update the node status. */
   readonly onChange: () => void;
   readonly onTimes?: (startSeconds: number, endSeconds: number) => void;
 }
 
 export interface NodeShutdown extends PodAdmitHandler {
-  /** Why the node is not ready; undefined while no shutdown is under way. */
+  /** Returns why the node is not ready; undefined while no shutdown is in progress. */
   trouble(): string | undefined;
-  /** Which pods would end when, as JSON. */
+  /** Returns which pods would be stopped when, as JSON. */
   plan(): string;
-  /** Follows shutdowns until the signal is aborted; a machine that cannot tell of them is left at that. */
+  /** Handles shutdowns until the signal is aborted; errors at the start are logged and disable it. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
   const { clock, log, events, evictor, steps } = options;
   let isShuttingDown = false;
   let release: () => void = () => undefined;
-  /** What the login manager said last is handled once all before it was. */
+  /** Signals are handled one at a time, in order. */
   let handled: Promise<void> = Promise.resolve();
   const seconds = inhibitSeconds(steps);
 
@@ -71,7 +71,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     const logind = await options.connect();
     if ((await logind.longestDelaySeconds()) < seconds) {
       await logind.overrideDelay(seconds);
-      // The login manager needs a moment to read the file.
+      // Logind needs a moment to reload its configuration.
       await clock.sleep(reloadMilliseconds, signal);
       const longest = await logind.longestDelaySeconds();
       if (longest < seconds)
@@ -90,7 +90,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     return logind;
   }
 
-  /** Connects again whenever the bus was lost. */
+  /** Reconnects whenever the bus connection is lost. */
   async function followAgain(first: Logind, signal: AbortSignal): Promise<void> {
     const aborted = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
@@ -108,7 +108,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     }
   }
 
-  /** Takes a lock, and lets go of the one before. */
+  /** Takes a new lock, and releases the previous one. */
   async function hold(logind: Logind): Promise<void> {
     const taken = await logind.inhibit();
     release();
@@ -132,7 +132,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     release = () => undefined;
   }
 
-  /** Waits until the pods are gone, or their time is over. */
+  /** Waits until the pods have ended, or the group's time is over. */
   async function endGroup(
     pods: readonly { readonly pod: Pod; readonly graceSeconds: number }[],
     groupSeconds: number,
@@ -148,7 +148,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
           log.info("ending pod for the shutdown", { pod: keyOf(pod), graceSeconds });
           await evictor.evict(
             uidOf(pod),
-            // A group without seconds of its own is not waited for; its pods have the time that they ask for.
+            // A group with 0 seconds is not waited for; its pods get their own grace period.
             { reason: "Terminated", message, graceSeconds, disruption },
             AbortSignal.any([limit.signal, signal]),
           );
@@ -177,7 +177,7 @@ export function nodeShutdown(options: NodeShutdownOptions): NodeShutdown {
     });
   }
 
-  /** The times of the last shutdown that this machine came back from. */
+  /** Reports the times of the last shutdown before this boot. */
   async function tellSavedTimes(): Promise<void> {
     try {
       const text = await options.store?.read(stateName);

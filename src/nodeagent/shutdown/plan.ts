@@ -1,12 +1,12 @@
-// Who ends when at a node's shutdown, and with how much time: groups of pods by priority, the lowest first.
+// The order and grace periods of pods at a node shutdown: groups by priority, the lowest first.
 import type { Pod } from "#api";
 import type { PriorityGrace } from "../options/types.ts";
 
 export interface ShutdownSettings {
   readonly graceSeconds: number;
-  /** The last part of the whole, for pods of the system. */
+  /** The last part of graceSeconds, for critical pods. */
   readonly criticalSeconds: number;
-  /** Takes the place of the other two. */
+  /** Overrides the other two fields. */
   readonly byPriority: readonly PriorityGrace[];
 }
 
@@ -18,7 +18,7 @@ export interface ShutdownGroup {
 
 const systemPriority = 2_000_000_000;
 
-/** The steps in order of priority; empty when shutdowns are not followed. */
+/** Returns the steps by ascending priority; empty if shutdowns are not handled. */
 export function shutdownSteps({
   graceSeconds,
   criticalSeconds,
@@ -36,7 +36,7 @@ export function shutdownSteps({
   return steps.toSorted((a, b) => a.priority - b.priority);
 }
 
-/** Seconds that the machine is asked to wait. */
+/** Seconds for which the shutdown is delayed. */
 export const inhibitSeconds = (steps: readonly PriorityGrace[]): number =>
   steps.reduce((sum, step) => sum + step.shutdownGracePeriodSeconds, 0);
 
@@ -57,7 +57,7 @@ export function shutdownPlan(steps: readonly PriorityGrace[], pods: readonly Pod
   return groups;
 }
 
-/** The first step of this priority, else the one below it, else the lowest. */
+/** Returns the step of this priority, else the next lower one, else the lowest. */
 function stepOf(steps: readonly PriorityGrace[], priority: number): number {
   const at = steps.findIndex((step) => step.priority >= priority);
   if (at < 0) return steps.length - 1;
