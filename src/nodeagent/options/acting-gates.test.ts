@@ -7,7 +7,7 @@ import { knownGates, settle } from "#options";
 import { agentGates } from "./acting-gates.ts";
 import { nodeagentOptions } from "./options.ts";
 
-/** Names that the code puts together. */
+/** Names that the code composes at run time. */
 const composed = ["CPUManagerPolicyAlphaOptions", "CPUManagerPolicyBetaOptions"];
 
 test("the gates that act are those that the code reads, no more and no fewer", () => {

@@ -1,5 +1,6 @@
-// The feature gates that switch something in the agent, besides those that settings need. All others are accepted
-// and reported as without effect. A test holds the list against the places that read gates.
+// The feature gates that switch something in the agent, in addition to those that settings depend on. All
+// others are accepted and reported as having no effect. A test checks the list against the places that read
+// gates.
 export const agentGates: readonly string[] = [
   "CPUManager",
   "CPUManagerPolicyAlphaOptions",

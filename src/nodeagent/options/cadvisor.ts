@@ -1,5 +1,5 @@
-// Flags that the original inherits from the library that measures its containers. Here the agent measures by itself:
-// three of them mean something, the rest is taken, announced as the original announces it, and has no effect.
+// Flags that the kubelet inherits from cAdvisor. This agent measures containers itself: three of the flags
+// have an effect, the others are accepted with the original's deprecation text and ignored.
 import type { Dialect } from "#dialect";
 import { type OptionType, above, bool, duration, int, option, section, text } from "#options";
 

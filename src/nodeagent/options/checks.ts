@@ -1,4 +1,4 @@
-// What must hold between settings of the node agent.
+// Validation across settings of the node agent.
 
 import { totalmem } from "node:os";
 import { formatQuantity, parseQuantity, quantityOf, quantityValue } from "#base";
@@ -10,14 +10,14 @@ import type { NodeagentSettings } from "./options.ts";
 
 type Run = Check<NodeagentSettings>["run"];
 const check = (name: string, run: Run): Check<NodeagentSettings> => ({ name, run });
-/** Must hold for a start, not for a file to be written or looked at. */
+/** Defines a check for starting the agent, not for writing or reading a configuration file. */
 const atStart = (name: string, run: Run): Check<NodeagentSettings> => ({ name, run, startOnly: true });
 
 const bytesOf = (amount: string): number => quantityValue(parseQuantity(amount));
 const isMemoryType = (name: string): boolean => name === "memory" || name.startsWith("hugepages-");
 const inMemory = (bytes: number): string => formatQuantity(quantityOf(bytes, 0, "BinarySI"));
 
-/** What the function throws, as text. */
+/** Returns the message of the error that the function throws. */
 function problemOf(run: () => unknown): string | undefined {
   try {
     run();
@@ -40,7 +40,7 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
           "bootstrapOrchconfig has no effect: what is asked for is written to the file of orchconfig, which is not named",
         );
       if (orchconfig === "" || isReadable(orchconfig)) return;
-      // With a client configuration in place, nobody needs to ask for one.
+      // With a client configuration in place, no bootstrap configuration is needed.
       if (bootstrapOrchconfig === "")
         blame(["orchconfig"], `the file ${orchconfig} does not exist or cannot be read`);
     },
@@ -171,7 +171,7 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
     if (iptablesDropBit === iptablesMasqueradeBit)
       blame(["iptablesDropBit", "iptablesMasqueradeBit"], "must differ");
   }),
-  // A negative size switches rotation off.
+  // A negative size disables rotation.
   check("a log file has a size", ({ containerLogMaxSize }, blame) => {
     if (parseQuantity(containerLogMaxSize).value === 0n) blame(["containerLogMaxSize"], "must not be zero");
   }),
@@ -211,7 +211,7 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
   check(
     "critical pods get a part of the shutdown",
     ({ shutdownGracePeriod: whole, shutdownGracePeriodCriticalPods: part }, blame) => {
-      // As the kubelet has it, the part may be the whole: other pods have no time then.
+      // As in the kubelet, the part may equal the whole: other pods have no time then.
       if (part > whole)
         blame(
           ["shutdownGracePeriodCriticalPods", "shutdownGracePeriod"],

@@ -1,4 +1,4 @@
-// Networking, registries, the API server as seen from the agent; shutdown of the node.
+// Settings for networking, registries and the API client, and for node shutdown.
 
 import type { Dialect } from "#dialect";
 import {

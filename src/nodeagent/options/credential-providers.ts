@@ -18,10 +18,10 @@ import {
 import { placeOf } from "../credentials/image-pattern.ts";
 
 export interface CredentialProviderSettings {
-  /** The program's name in the directory of providers. */
+  /** Name of the program in the providers directory. */
   readonly name?: string;
   readonly matchImages: readonly string[];
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly defaultCacheDuration: number;
   readonly apiVersion: string;
   readonly args?: readonly string[];
@@ -30,7 +30,7 @@ export interface CredentialProviderSettings {
 
 export interface CredentialProviders {
   readonly providers: readonly CredentialProviderSettings[];
-  /** Whole sentences that begin with the file and the line. */
+  /** Problems as full sentences that start with file and line. */
   readonly problems: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export const readCredentialProviders = async (path: string, dialect: Dialect): P
   credentialProvidersFrom(await readConfigFile(path), dialect);
 
 export function credentialProvidersFrom(file: ConfigFile, dialect: Dialect): CredentialProviders {
-  // Like others, the reader passes over fields that it does not know, and takes the last of two.
+  // Like the reference, ignores unknown fields and uses the last of duplicate ones.
   const problems = [...file.problems];
   if (!file.root) return { providers: [], problems };
   try {
@@ -67,7 +67,7 @@ const knownFields = {
   env: ["name", "value"],
 } as const;
 
-/** The value with nothing but known fields, at every level. */
+/** Removes unknown fields at every level. */
 function known(value: unknown, level: keyof typeof knownFields = "file"): unknown {
   if (Array.isArray(value)) return value.map((item) => known(item, level));
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-// Eviction, and the collection of dead containers and unused images.
+// Settings for eviction, and for garbage collection of containers and images.
 
 import type { Dialect } from "#dialect";
 import { between, bool, duration, fileOption, int32, maybe, notNegative, option, section } from "#options";

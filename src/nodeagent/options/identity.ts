@@ -1,4 +1,4 @@
-// Identity, registration and the agent's own files.
+// Settings for identity, registration and the agent's own files.
 
 import { isIP } from "node:net";
 import { type Dialect, pauseImage } from "#dialect";

@@ -1,4 +1,4 @@
-// Which labels an agent may give its own node.
+// Validates the labels that an agent may set on its own node.
 
 import { isLabelValue, isQualifiedName } from "#base";
 import type { Dialect } from "#dialect";
@@ -19,7 +19,7 @@ export function labelsProblem(
   return wrong.length > 0 ? wrong.join("; ") : undefined;
 }
 
-/** Labels outside the product's domains are free; inside them only some are the agent's to set. */
+/** Labels outside the product's domains are allowed; of those inside, only some. */
 export function isAllowedLabel(key: string, dialect: Dialect): boolean {
   const prefix = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
   const under = (domain: string): boolean => prefix === domain || prefix.endsWith(`.${domain}`);

@@ -1,4 +1,4 @@
-// Values that lie just within and just beyond what the documents allow.
+// Values just inside and just outside the documented limits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apiVersionOf, dialects } from "#dialect";
@@ -79,7 +79,7 @@ test("reserved memory may be given again and again, and adds up to the other res
   assert.equal(about(...sums, "--eviction-hard=memory.available<200Mi").wrong.length, 1);
   const withoutEviction = ["--eviction-hard=memory.available<0%", "--system-reserved=memory=124Mi"];
   assert.deepEqual(about(...sums, ...withoutEviction).wrong, []);
-  // Nothing else reserves huge pages, so none can be reserved per node either.
+  // Nothing else reserves huge pages, so none can be reserved per NUMA node either.
   assert.match(
     about(...used, huge, "--system-reserved=memory=24Mi").wrong.join(),
     /hugepages-1M.*2Gi is not 0/,

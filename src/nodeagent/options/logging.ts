@@ -1,4 +1,4 @@
-// Logs, metrics, traces; feature gates.
+// Settings for logs, metrics, traces and feature gates.
 
 import type { Dialect } from "#dialect";
 import {

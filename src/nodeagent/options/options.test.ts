@@ -63,7 +63,7 @@ test("the four security defaults differ with a file", async () => {
   );
 });
 
-/** Refused with a message that names these; the setting is given by flag or in the file. */
+/** Rejected with a message that contains these texts; the setting is given by flag or in the file. */
 const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--fail-swap-on=maybe", ["--fail-swap-on"]],
   ["--sync-frequency=5parsecs", ["--sync-frequency"]],

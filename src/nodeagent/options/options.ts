@@ -29,14 +29,14 @@ const sections = (dialect: Dialect) =>
 
 type NodeagentOption = OptionsOf<ReturnType<typeof sections>>;
 /**
- * One typed value per setting: under the flag's name in camel case, or the field's where there is no flag.
- * Durations are milliseconds.
+ * One typed value per setting, under the flag's name in camel case, or the field's if there is no flag.
+ * Durations are in milliseconds.
  */
 export type NodeagentSettings = SettingsOf<NodeagentOption>;
 
 /**
- * The group and kind of the configuration file, in the dialect's spelling and, where that differs, in the
- * documents'.
+ * Returns group and kind of the configuration file, in the dialect's spelling and, if that differs, also in
+ * the original one.
  */
 function fileKinds(dialect: Dialect): { apiVersion: string; kind: string }[] {
   const group = { group: "nodeagent.config", branded: true, version: "v1beta1" };

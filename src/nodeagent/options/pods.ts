@@ -1,4 +1,4 @@
-// Where pods come from and how many run; the container runtime.
+// Settings for pod sources, pod limits and the container runtime.
 
 import type { Dialect } from "#dialect";
 import {
@@ -159,7 +159,7 @@ export const podsSection = (dialect: Dialect) => {
   ]);
 };
 
-/** An address the runtime client can reach; the empty text is none. */
+/** Validates an endpoint of the runtime client; empty means unset. */
 function endpointProblem(value: string): string | undefined {
   return value === "" || /^unix:\/\/\/.+$/.test(value) || value.startsWith("/")
     ? undefined

@@ -1,4 +1,4 @@
-// Cgroups, reservations, resource managers.
+// Settings for cgroups, reservations and resource managers.
 
 import type { Dialect } from "#dialect";
 import {
@@ -122,7 +122,7 @@ export const resourcesSection = (dialect: Dialect) => {
       flag: "memory-manager-policy",
       ...moved("memoryManagerPolicy"),
       zeroIsUnset: true,
-      // Only the file takes either case.
+      // Only the file accepts either case.
       type: { ...anyCase("None", "Static"), parse: oneOf("None", "Static").parse },
       default: "None",
       gate: "MemoryManager",

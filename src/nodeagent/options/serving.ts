@@ -1,4 +1,4 @@
-// The agent's own servers, and who may use them.
+// Settings for the agent's servers, and for authentication and authorization.
 
 import type { Dialect } from "#dialect";
 import {

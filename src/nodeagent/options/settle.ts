@@ -1,4 +1,4 @@
-// From the agent's command line to its settings: reads the files that the flags name, then settles.
+// Computes the agent's settings from its command line and the files named by flags.
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export async function settleNodeagent(
   });
 }
 
-/** The files of a directory in the order of their names; hidden ones and other endings are left alone. */
+/** Reads the files of a directory in order of their names; hidden files and other extensions are ignored. */
 async function dropIns(directory: string): Promise<ConfigFile[]> {
   try {
     const names = (await readdir(directory))

@@ -1,5 +1,5 @@
-// The agent's configuration as /configz shows it: without what is empty, in the order of its declaration
-// upstream. A value that differs from its absence is shown even when it is zero or false.
+// The agent's configuration as served by /configz: without empty values, in the order of the upstream
+// declaration. A value that differs from being unset is shown even if it is zero or false.
 import { join } from "node:path";
 import type { Dialect } from "#dialect";
 import { configOf } from "#options";
@@ -7,7 +7,7 @@ import { type NodeagentSettings, nodeagentOptions } from "./options.ts";
 
 type Shown = Record<string, unknown>;
 
-/** Numbers and switches of which zero and false say nothing. */
+/** Numbers and booleans for which zero and false equal being unset. */
 const plainScalars = new Set([
   "port",
   "readOnlyPort",
@@ -27,7 +27,7 @@ const plainScalars = new Set([
   "kernelMemcgNotification",
   "splitStream",
 ]);
-/** Shown even when they are empty. */
+/** Shown even if empty. */
 const alwaysShown = new Set(["x509", "memorySwap", "resolvConf", "containerRuntimeEndpoint"]);
 
 const order = (
@@ -60,7 +60,7 @@ export function shownConfiguration(dialect: Dialect, settings: NodeagentSettings
     ...config
   } = configOf(nodeagentOptions(dialect), {
     ...settings,
-    // Where it is the runtime's own, nobody has asked for it.
+    // An endpoint equal to the runtime's was not set explicitly.
     imageServiceEndpoint:
       settings.imageServiceEndpoint === settings.containerRuntimeEndpoint
         ? ""
@@ -79,7 +79,7 @@ export function shownConfiguration(dialect: Dialect, settings: NodeagentSettings
   );
 }
 
-/** The files of the certificate that the agent makes for itself where it is given none. */
+/** Returns the files of the self-signed certificate, if no other is configured. */
 function ownCertificate(dialect: Dialect, settings: NodeagentSettings): Partial<NodeagentSettings> {
   if (settings.tlsCertFile !== "" || settings.tlsPrivateKeyFile !== "" || settings.rotateServerCertificates)
     return {};

@@ -1,4 +1,4 @@
-// Types of settings that only the node agent has: taints, reservations, eviction thresholds, CPU sets.
+// Option types specific to the node agent: taints, reservations, eviction thresholds, CPU sets.
 
 import { isLabelValue, isQualifiedName, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
@@ -56,7 +56,7 @@ const taint: OptionType<Taint> = {
 /** `key=value:effect,…`. */
 export const taints = listOf(taint, "taints");
 
-/** Amounts of node resources set aside. */
+/** Resources that can be reserved on the node. */
 export const reservedResources = ["cpu", "memory", "ephemeral-storage", "pid"] as const;
 const amount: OptionType<string> = {
   ...quantity,
@@ -122,7 +122,7 @@ export const evictionSignals = [
   "pid.available",
 ] as const;
 
-/** A quantity, or a share of the whole such as `10%`. */
+/** A quantity, or a percentage such as `10%`. */
 const threshold: OptionType<string> = {
   ...quantity,
   parse: checkedThreshold,
@@ -149,7 +149,7 @@ export const thresholds = mapOf(threshold, {
   keys: evictionSignals,
   name: "signal<threshold,...",
 });
-/** The same; nothing at all may be asked for. */
+/** A minimum reclaim: like a threshold, but may be 0. */
 const reclaim: OptionType<string> = {
   ...threshold,
   parse: (given) => (isZero(given) ? given : threshold.parse(given)),
@@ -181,7 +181,7 @@ function checkedShare(given: string): string {
 }
 export const qosShares = mapOf(percentage, { keys: ["memory"], name: "resource=percentage,..." });
 
-/** `0-3,5`; empty for none. */
+/** `0-3,5`; may be empty. */
 export const cpuSet: OptionType<string> = {
   ...text,
   name: "cpus",
@@ -197,7 +197,7 @@ function checkedCpus(given: string): string {
   return given;
 }
 
-/** The CPUs of a set, in order. */
+/** Returns the CPUs of a set in ascending order. */
 export function cpusOf(set: string): number[] {
   const cpus = new Set<number>();
   for (const part of set === "" ? [] : set.split(",")) {
@@ -207,11 +207,11 @@ export function cpusOf(set: string): number[] {
   return [...cpus].toSorted((a, b) => a - b);
 }
 
-/** An absolute cgroup name; empty for none. */
+/** Validates an absolute cgroup name; empty means unset. */
 export const absoluteCgroup = (value: string): string | undefined =>
   value === "" || value.startsWith("/") ? undefined : "must be an absolute cgroup name that begins with /";
 
-/** Words that the dialect spells its own way; the value has the documents' spelling. */
+/** Returns enumerated values in the dialect's spelling; the resulting setting has the original spelling. */
 export function wordIn<const V extends string>(dialect: Dialect, ...allowed: readonly V[]): OptionType<V> {
   const { word } = dialect.spelling;
   const pick = (given: unknown): V => {
@@ -222,7 +222,7 @@ export function wordIn<const V extends string>(dialect: Dialect, ...allowed: rea
   return { ...oneOf(...allowed), parse: pick, read: pick, write: word, format: word };
 }
 
-/** Values that differ only in their case. */
+/** Returns enumerated values that are matched case-insensitively. */
 export function anyCase<const V extends string>(...allowed: readonly V[]): OptionType<V> {
   const plain = oneOf(...allowed);
   const fold = (given: unknown): unknown =>
@@ -236,7 +236,7 @@ export function anyCase<const V extends string>(...allowed: readonly V[]): Optio
   };
 }
 
-/** Grace of pods from this priority up to the next. */
+/** The grace period of pods from this priority up to the next. */
 export interface PriorityGrace {
   readonly priority: number;
   readonly shutdownGracePeriodSeconds: number;

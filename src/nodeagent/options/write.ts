@@ -1,11 +1,11 @@
-// --write-config-to: the settled configuration as a file, or on standard output.
+// --write-config-to: writes the effective configuration to a file or standard output.
 
 import { writeFile } from "node:fs/promises";
 import type { Dialect } from "#dialect";
 import { configOf, configText } from "#options";
 import { type NodeagentSettings, nodeagentOptions } from "./options.ts";
 
-/** JSON for a name that ends in .json, YAML for any other; `-` goes to `out`. */
+/** Writes JSON if the name ends in .json, otherwise YAML; `-` writes to `out`. */
 export async function writeNodeagentConfig(
   dialect: Dialect,
   settings: NodeagentSettings,

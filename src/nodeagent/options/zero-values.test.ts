@@ -1,4 +1,4 @@
-// Files that other tools write hold zeros and empty texts for all that they leave to the agent.
+// Files written by other tools contain zeros and empty strings for unset fields.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apiVersionOf, dialects } from "#dialect";

@@ -10,7 +10,7 @@ import { type PluginInfo, registration } from "./registration-messages.ts";
 
 type Status = { readonly pluginRegistered?: boolean | undefined; readonly error?: string | undefined };
 
-/** A directory that is watched, and plug-ins that announce themselves in it. */
+/** Sets up a watched directory and plugins that announce themselves in it. */
 async function begin(t: TestContext, handler: Partial<PluginHandler> = {}) {
   const directory = await mkdtemp(join(tmpdir(), "plugins-"));
   const stopping = new AbortController();

@@ -1,5 +1,5 @@
-// Plug-ins that announce themselves by a socket in the agent's directory: each is asked what it is, handed to
-// whoever handles its kind, told the outcome, and tried again while that is a refusal.
+// Discovers plugins by their sockets in the agent's directory: each is asked for its info, registered with
+// the handler of its type, notified of the result, and retried after a failure.
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, type Log, makeFolderAsync } from "#base";
@@ -7,9 +7,9 @@ import { grpcChannel } from "#http";
 import { grpcErrorText } from "../errors.ts";
 import { type PluginInfo, registration } from "./registration-messages.ts";
 
-/** Takes plug-ins of one kind. */
+/** Handles plugins of one type. */
 export interface PluginHandler {
-  /** Rejects with what is wrong with the plug-in. */
+  /** Throws if the plugin is invalid. */
   validate(plugin: PluginInfo): void;
   register(plugin: PluginInfo, signal: AbortSignal): Promise<void>;
   deregister(plugin: PluginInfo): Promise<void>;
@@ -19,16 +19,16 @@ export interface PluginWatcherOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly directory: string;
-  /** By kind. */
+  /** By plugin type. */
   readonly handlers: Readonly<Record<string, PluginHandler>>;
-  /** How often the directory is looked at, and when a refused plug-in is first tried again. */
+  /** How often the directory is scanned, and the first retry delay of a failed plugin. */
   readonly pace?: { readonly scanMilliseconds: number; readonly firstRetryMilliseconds: number };
 }
 
 interface Watched {
-  /** Tells a socket from another one of the same path. */
+  /** Distinguishes a socket from a later one at the same path. */
   readonly identity: string;
-  /** Undefined until it was taken. */
+  /** Undefined until the plugin is registered. */
   readonly info?: PluginInfo;
   readonly failures: number;
   readonly retryAt: number;
@@ -37,7 +37,7 @@ interface Watched {
 const usualPace = { scanMilliseconds: 1000, firstRetryMilliseconds: 500 };
 const callMilliseconds = 1000;
 const longestRetryMilliseconds = 122_000;
-/** Deeper sockets are not looked for. */
+/** Maximum number of directory entries that are considered. */
 const mostSockets = 1000;
 
 /** Watches until the signal is aborted. */
@@ -80,7 +80,10 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
     }
   }
 
-  /** Asks, validates, registers and tells the outcome; rejects with a refusal. */
+  /**
+   * Requests the plugin's info, validates and registers it, and notifies it of the result; rejects on
+   * failure.
+   */
   async function introduce(path: string): Promise<PluginInfo> {
     const channel = grpcChannel({ endpoints: [`unix://${path}`], clock, maxMessageBytes: 1 << 20 });
     const limits = { deadlineMilliseconds: callMilliseconds, signal };
@@ -116,7 +119,10 @@ export async function watchPlugins(options: PluginWatcherOptions, signal: AbortS
   }
 }
 
-/** Sockets by path, with what tells each from a later one; hidden ones are none of ours. */
+/**
+ * Returns sockets by path, with an identity that distinguishes each from a later one; hidden ones are
+ * ignored.
+ */
 async function socketsBelow(directory: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const entries = await readdir(directory, { withFileTypes: true, recursive: true }).catch(() => []);

@@ -1,5 +1,5 @@
-// The messages of plug-in registration (pluginregistration v1): a plug-in serves a socket in the agent's
-// directory and is told whether it was taken.
+// The messages of plugin registration (pluginregistration v1): a plugin serves a socket in the agent's
+// directory and is notified whether it was registered.
 import type { Told } from "#cri";
 import { apiPackage, bool, list, optional, required, string } from "#schema";
 import { procedureOf } from "../grpc-procedure.ts";

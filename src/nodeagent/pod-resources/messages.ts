@@ -1,4 +1,4 @@
-// The messages of the pod resources API: which CPUs, memory and devices containers have for themselves.
+// The messages of the pod resources API: CPUs, memory and devices assigned exclusively to containers.
 import type { Told } from "#cri";
 import { apiPackage, int64, list, optional, required, string, uint64 } from "#schema";
 

@@ -1,5 +1,5 @@
-// The pod resources API on its local socket: monitoring agents ask here which CPUs, memory and devices
-// containers have for themselves.
+// The pod resources API on its local socket. Monitoring agents request from it which CPUs, memory and devices
+// are assigned exclusively to containers.
 import { type Pod, runningContainers } from "#api";
 import type { Clock } from "#base";
 import { tokenBucket } from "#client";
@@ -20,7 +20,7 @@ import {
 
 export interface PodResourcesOptions {
   readonly socketPath: string;
-  /** Pods that are on the node. */
+  /** Returns the pods on the node. */
   readonly pods: () => readonly Pod[];
   readonly exclusive: (podUid: string, container: string) => CpuSet;
   readonly memoryBlocks: (podUid: string, container: string) => readonly MemoryBlock[];
@@ -30,31 +30,31 @@ export interface PodResourcesOptions {
     readonly memory: readonly MemoryBlock[];
     readonly devices: readonly ContainerDevice[];
   };
-  /** Which methods may be asked beside the list. */
+  /** Which methods are enabled in addition to List. */
   readonly allows: AllowedMethods;
   readonly clock: Pick<Clock, "now">;
   readonly onRequest?: OnRequest;
 }
 
 export interface AllowedMethods {
-  /** One pod. */
+  /** The Get method. */
   readonly get: boolean;
-  /** What there is to have. */
+  /** The GetAllocatableResources method. */
   readonly get_allocatable: boolean;
 }
 
-/** Told of every request; the older version of the API has no methods of its own. */
+/** Called for every request; v1alpha1 has no per-method metrics. */
 export type OnRequest = (
   version: "v1" | "v1alpha1",
   method: "list" | "get" | "get_allocatable" | undefined,
   isGood: boolean,
 ) => void;
 
-/** Listens until closed. */
+/** Serves until closed. */
 export const podResourcesServer = (options: PodResourcesOptions): Promise<GrpcServer> =>
   grpcServer({ socketPath: options.socketPath, procedures: podResourcesProcedures(options) });
 
-/** Requests a second, and how many may come at once: those of the kubelet. */
+/** Requests per second and burst, as in the kubelet. */
 const [perSecond, burst] = [100, 10];
 
 export function podResourcesProcedures(options: PodResourcesOptions): readonly GrpcProcedure[] {
@@ -89,7 +89,7 @@ export function podResourcesProcedures(options: PodResourcesOptions): readonly G
       return { podResources: resourcesOf(found, true) };
     }),
   ];
-  // All methods of both versions share one limit; what is beyond it is refused before it is counted.
+  // All methods of both versions share one rate limit; rejected requests are not counted.
   return procedures.map(({ path, answer }) => ({
     path,
     answer: (request, call) => {
@@ -98,7 +98,7 @@ export function podResourcesProcedures(options: PodResourcesOptions): readonly G
     },
   }));
 
-  /** The older version knows devices only. */
+  /** Returns the resources of a pod; v1alpha1 reports devices only. */
   function resourcesOf(pod: Pod, withManagers: boolean): PodResources {
     return {
       name: nameOf(pod),

@@ -1,11 +1,11 @@
-// Counts requests to the pod resources API, in all and by method.
+// Counts requests to the pod resources API, in total and by method.
 import type { Metrics } from "#base";
 import type { Dialect } from "#dialect";
 import type { AllowedMethods, OnRequest } from "./pod-resources.ts";
 
 const methods = { list: "List", get: "Get", get_allocatable: "GetAllocatableResources" } as const;
 
-/** Methods are counted only where they may be asked. */
+/** Registers the metrics; disabled methods have none. */
 export function requestMetrics(metrics: Metrics, dialect: Dialect, allows: AllowedMethods): OnRequest {
   const counter = (name: string, help: string) =>
     metrics.counter({

@@ -1,5 +1,6 @@
-// User namespaces of pods: each pod that does not share the node's users has a span of ids of the node for
-// itself, written down in its folder, so that it keeps them over restarts and either agent can read them.
+// User namespaces of pods: each pod with hostUsers false gets an exclusive range of the node's IDs. The range
+// is stored in the pod's directory, so that it survives restarts and both this agent and the kubelet can read
+// it.
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod } from "#api";
@@ -8,7 +9,10 @@ import { uidOf } from "../pod.ts";
 import type { PodFiles } from "../sync/pod-files.ts";
 
 export interface UserNamespaces {
-  /** What the runtime is told of the pod's users; its folder must be there. Rejects when it cannot have any. */
+  /**
+   * Returns the pod's user namespace options for the runtime; the pod's directory must exist. Rejects if no
+   * range is available.
+   */
   of(pod: Pod): Promise<UserNamespace>;
 }
 
@@ -22,10 +26,10 @@ interface Mapping {
   readonly length: number;
 }
 
-/** Also read and removed by the kubelet, by this name. */
+/** The kubelet reads and removes the file under this name. */
 export const mappingsFile = "userns";
 const spanLength = 65_536;
-/** The first span is the node's own. */
+/** The first range belongs to the node itself. */
 const spans = 2 ** 32 / spanLength;
 const mostPods = 1024;
 
@@ -36,7 +40,7 @@ export function userNamespaces({
   readonly files: Pick<PodFiles, "folderOf" | "podUids">;
   readonly runtime: Pick<ContainerRuntime, "version">;
 }): UserNamespaces {
-  /** The first id of each pod's span. */
+  /** The first ID of each pod's range. */
   const held = new Map<string, number>();
   let restored: Promise<void> | undefined;
 
@@ -60,7 +64,7 @@ export function userNamespaces({
   }
 
   async function allocate(uid: string): Promise<number> {
-    // Whoever is among these now had a folder before the folders are listed.
+    // Taken before the directories are listed: each of these pods already had its directory.
     const before = [...held.keys()];
     const present = new Set(await files.podUids());
     for (const each of before) if (!present.has(each)) held.delete(each);
@@ -82,7 +86,7 @@ export function userNamespaces({
     return hostId;
   }
 
-  /** Durable before it is used: two pods must never have the same ids. */
+  /** Writes the mapping file, synced to disk before use: two pods must never share IDs. */
   async function write(uid: string, hostId: number): Promise<void> {
     const mapping = [{ hostId, containerId: 0, length: spanLength }];
     const path = join(files.folderOf(uid), mappingsFile);
@@ -124,7 +128,7 @@ export function userNamespaces({
   }
 }
 
-/** Older releases do not know the field, and would run the pod as the node's root without a word. */
+/** Rejects runtimes that ignore the field and would silently run the pod with the node's root user. */
 async function checkRuntime(runtime: Pick<ContainerRuntime, "version">): Promise<void> {
   const { runtimeName, runtimeVersion } = await runtime.version();
   const [major = 0, minor = 0] = runtimeVersion.replace(/^v/, "").split(".").map(Number);
