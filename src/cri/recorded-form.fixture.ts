@@ -1,5 +1,5 @@
-// A request as wire recordings show it: the protocol's own field names, names for numbers that stand for
-// something, and no zeros.
+// Converts a request to the form of the wire recordings: protobuf field names, enum names, and no zero
+// values.
 import type { Message, Shape } from "#schema";
 import { calls } from "./grpc/calls.ts";
 
@@ -11,7 +11,9 @@ const spelledOtherwise: Readonly<Record<string, string>> = {
 const protocolName = (name: string): string =>
   spelledOtherwise[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The recorded form of a call's request; `method` is the protocol's name, such as `RunPodSandbox`. */
+/**
+ * Returns the recorded form of a call's request; `method` is the CRI method name, such as `RunPodSandbox`.
+ */
 export function recordedForm(method: string, request: unknown): unknown {
   const call = Object.values(calls).find(({ name }) => name === method);
   if (!call) throw new TypeError(`the runtime's protocol has no call ${method}`);
@@ -28,7 +30,7 @@ function messageForm(message: Message, value: unknown): Record<string, unknown> 
   return form;
 }
 
-/** Undefined for what the wire leaves out. A message that is there stays, even if it is empty. */
+/** Returns undefined for values omitted on the wire. A message that is set is kept even if empty. */
 function valueForm(shape: Shape, value: unknown, names?: readonly string[]): unknown {
   if (value === undefined || value === null || value === "" || value === false || value === 0 || value === 0n)
     return undefined;

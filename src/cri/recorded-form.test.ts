@@ -79,7 +79,7 @@ test(
         const [number, type = "", many] = known.get(name) ?? [];
         known.delete(name);
         const isEnum = Object.keys(enums).some((one) => one === type || one.endsWith(`.${type}`));
-        // A time is declared unsigned: the same bytes, and it always fits.
+        // Times are declared unsigned: the encoding is the same, and they are never negative.
         const declared = field.more.enum
           ? isEnum
             ? type

@@ -1,5 +1,5 @@
-// The contract of a ContainerRuntime: one suite for the real thing and for the fake, so that tests on the
-// fake mean something.
+// The contract of a ContainerRuntime: one test suite for the real runtime and the fake, so that tests on the
+// fake are meaningful.
 import { after, before, describe, test } from "node:test";
 import { containerCases } from "./contract/container-cases.contract.ts";
 import { podCases } from "./contract/pod-cases.contract.ts";
@@ -7,7 +7,7 @@ import { type RuntimeUnderTest, contractWorld } from "./contract/world.fixture.t
 
 export type { RuntimeUnderTest } from "./contract/world.fixture.ts";
 
-/** Runs the suite on one runtime from `open`; its cases wait for real time together where that is asked for. */
+/** Runs the suite on the runtime returned by `open`; with `concurrency` its cases run concurrently. */
 export function runtimeContract(
   name: string,
   open: () => Promise<RuntimeUnderTest>,

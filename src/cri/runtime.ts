@@ -1,8 +1,8 @@
-// What runs containers: every call of the runtime's protocol as a promise. Implementations: over a socket,
-// and in memory for tests.
+// The container runtime interface: every CRI call as a promise. It is implemented over a socket, and in
+// memory for tests.
 //
-// Errors are GrpcErrors with the protocol's code (NOT_FOUND, UNAVAILABLE while the runtime is down, …).
-// Stopping and removing what is stopped or gone is no error.
+// Errors are GrpcErrors with the code of the call (NOT_FOUND, UNAVAILABLE while the runtime is down, …).
+// Stopping and removing are idempotent.
 import { GrpcError } from "#http";
 import type { ImageSpec, LinuxContainerResources } from "./messages/common.ts";
 import type {
@@ -33,9 +33,9 @@ import type {
 
 export interface SandboxReport {
   readonly status: PodSandboxStatus;
-  /** The sandbox's containers; only from runtimes that send events. */
+  /** The sandbox's containers; only from runtimes that support events. */
   readonly containers: readonly ContainerStatus[];
-  /** Nanoseconds since the epoch; zero from runtimes that send no events. */
+  /** Nanoseconds since the epoch; 0 from runtimes that do not support events. */
   readonly timestamp: number | bigint;
 }
 
@@ -44,14 +44,14 @@ export interface ContainerRuntime {
   status(signal?: AbortSignal): Promise<{ readonly conditions: readonly RuntimeCondition[] }>;
   updateRuntimeConfig(config: RuntimeConfig, signal?: AbortSignal): Promise<void>;
 
-  /** Makes and starts a sandbox; gives its id. */
+  /** Creates and starts a sandbox; resolves with its ID. */
   runPodSandbox(config: PodSandboxConfig, runtimeHandler?: string, signal?: AbortSignal): Promise<string>;
   stopPodSandbox(sandboxId: string, signal?: AbortSignal): Promise<void>;
   removePodSandbox(sandboxId: string, signal?: AbortSignal): Promise<void>;
   podSandboxStatus(sandboxId: string, signal?: AbortSignal): Promise<SandboxReport>;
   listPodSandboxes(filter?: PodSandboxFilter, signal?: AbortSignal): Promise<PodSandbox[]>;
 
-  /** Makes a container; gives its id. */
+  /** Creates a container; resolves with its ID. */
   createContainer(
     sandboxId: string,
     config: ContainerConfig,
@@ -59,7 +59,7 @@ export interface ContainerRuntime {
     signal?: AbortSignal,
   ): Promise<string>;
   startContainer(containerId: string, signal?: AbortSignal): Promise<void>;
-  /** Asks the container to end, and ends it after the grace period. */
+  /** Sends SIGTERM to the container, and kills it after the grace period. */
   stopContainer(containerId: string, graceSeconds: number, signal?: AbortSignal): Promise<void>;
   removeContainer(containerId: string, signal?: AbortSignal): Promise<void>;
   containerStatus(containerId: string, signal?: AbortSignal): Promise<{ readonly status: ContainerStatus }>;
@@ -77,14 +77,14 @@ export interface ContainerRuntime {
     signal?: AbortSignal,
   ): Promise<void>;
 
-  /** Runs a program to its end. Throws ExecTimeout when it takes longer; zero seconds means no limit. */
+  /** Runs a program to completion. Throws ExecTimeout if it takes too long; 0 seconds means unlimited. */
   execSync(
     containerId: string,
     command: readonly string[],
     timeoutSeconds: number,
     signal?: AbortSignal,
   ): Promise<ExecSyncResponse>;
-  /** These three give the address of a stream. */
+  /** The following three resolve with the URL of a stream. */
   exec(request: ExecRequest, signal?: AbortSignal): Promise<string>;
   attach(request: AttachRequest, signal?: AbortSignal): Promise<string>;
   portForward(sandboxId: string, ports: readonly number[], signal?: AbortSignal): Promise<string>;
@@ -96,15 +96,15 @@ export interface ContainerRuntime {
   listMetricDescriptors(signal?: AbortSignal): Promise<MetricDescriptor[]>;
   listPodSandboxMetrics(signal?: AbortSignal): Promise<PodSandboxMetrics[]>;
   /**
-   * What happens, as it happens, until aborted or the connection is lost. UNIMPLEMENTED from runtimes without
-   * events.
+   * Streams events until aborted or the connection is lost. Fails with UNIMPLEMENTED if the runtime does not
+   * support events.
    */
   containerEvents(signal: AbortSignal): AsyncIterable<ContainerEventResponse>;
 
   listImages(image?: ImageSpec, signal?: AbortSignal): Promise<Image[]>;
-  /** Undefined when the image is not on the node. */
+  /** Resolves with undefined if the image is not on the node. */
   imageStatus(image: ImageSpec, signal?: AbortSignal): Promise<{ readonly image: Image | undefined }>;
-  /** Brings an image to the node; gives its id or digest. */
+  /** Pulls an image; resolves with its ID or digest. */
   pullImage(
     image: ImageSpec,
     auth?: AuthConfig,
@@ -114,11 +114,11 @@ export interface ContainerRuntime {
   removeImage(image: ImageSpec, signal?: AbortSignal): Promise<void>;
   imageFsInfo(signal?: AbortSignal): Promise<FilesystemUsage[]>;
 
-  /** Lets go of the runtime; containers stay as they are. */
+  /** Closes the connections to the runtime; containers are unaffected. */
   close(): void;
 }
 
-/** A program in a container did not end in time. */
+/** A program in a container did not end within its timeout. */
 export class ExecTimeout extends Error {
   override readonly name = "ExecTimeout";
   readonly timeoutSeconds: number;
@@ -131,6 +131,6 @@ export class ExecTimeout extends Error {
   }
 }
 
-/** Whether an error says that the thing asked for is not there. */
+/** Reports whether an error means that the object does not exist. */
 export const isNotFound = (error: unknown): boolean =>
   error instanceof GrpcError && error.code === "NOT_FOUND";

@@ -1,4 +1,4 @@
-// What the contract says of commands, logs, figures and changes of containers.
+// Contract cases for exec, logs, stats and resource updates of containers.
 import assert from "node:assert/strict";
 import { readFileSync, renameSync } from "node:fs";
 import { GrpcError } from "#http";

@@ -1,4 +1,4 @@
-// What the contract says of images, sandboxes and the lives of containers.
+// Contract cases for images, sandboxes and container lifecycle.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { GrpcError } from "#http";
@@ -168,7 +168,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
           status.startedAt,
           status.finishedAt,
         ].map((time) => millisecondsOf(time)!);
-        // A container that ends at once may have ended before its start was written down.
+        // A short-lived container may finish before its start time is recorded.
         assert.ok(createdAt! <= startedAt! && createdAt! <= finishedAt!);
         const lines = readFileSync(status.logPath, "utf8")
           .trim()
@@ -227,7 +227,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
           "trap 'exit 0' TERM; echo ready; while true; do sleep 0.05; done",
         );
         await lineIn(id, "ready");
-        // Whoever waited for the end of the grace period would be too late for this test.
+        // A runtime that waited for the whole grace period would exceed the timeout of this test.
         await world.runtime().stopContainer(id, 3600);
         assert.equal((await ended(id)).exitCode, 0);
         await world.runtime().stopContainer(id, 30);

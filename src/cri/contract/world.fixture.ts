@@ -1,4 +1,4 @@
-// Pods and containers for the cases of the runtime's contract, on whichever runtime is under test.
+// Creates pods and containers for the runtime contract cases, on the runtime under test.
 import { readFileSync } from "node:fs";
 import { GrpcError } from "#http";
 import { namespaceMode } from "../messages/common.ts";
@@ -8,10 +8,10 @@ import type { ContainerRuntime } from "../runtime.ts";
 
 export interface RuntimeUnderTest {
   readonly runtime: ContainerRuntime;
-  /** An image on the node with a shell, and one that can be pulled but is not there yet. */
+  /** An image on the node that has a shell, and one that can be pulled but is not on the node. */
   readonly image: string;
   readonly pullable: string;
-  /** A folder for logs and mounts. */
+  /** Directory for logs and mounts. */
   readonly folder: string;
   readonly cgroupRoot: string;
   stop(): Promise<void>;
@@ -26,7 +26,7 @@ export const failsWith =
   (error: unknown): boolean =>
     error instanceof GrpcError && codes.includes(error.code);
 
-/** `at` gives what is under test once it is open. */
+/** Returns helpers for the cases; `at` returns the runtime under test once it is open. */
 export function contractWorld(at: () => RuntimeUnderTest) {
   let pods = 0;
   const runtime = (): ContainerRuntime => at().runtime;
@@ -75,7 +75,7 @@ export function contractWorld(at: () => RuntimeUnderTest) {
     await runtime().stopPodSandbox(sandbox);
     await runtime().removePodSandbox(sandbox);
   };
-  /** Waits until the container's log has the line. */
+  /** Waits until the container's log contains the line. */
   const lineIn = async (id: string, text: string): Promise<void> => {
     const { logPath } = (await runtime().containerStatus(id)).status;
     for (;;) {
@@ -83,7 +83,7 @@ export function contractWorld(at: () => RuntimeUnderTest) {
         const lines = readFileSync(logPath, "utf8").split("\n");
         if (lines.some((line) => line.endsWith(` F ${text}`))) return;
       } catch {
-        // Not there yet.
+        // The log does not exist yet.
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

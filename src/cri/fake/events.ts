@@ -1,5 +1,4 @@
-// Events of the fake runtime for everyone who listens. A listener that does not read is cut off, not waited
-// for.
+// Distributes the fake runtime's events to all listeners. A listener that does not keep up is cut off.
 import { GrpcError } from "#http";
 import type { ContainerEventResponse } from "../messages/runtime.ts";
 

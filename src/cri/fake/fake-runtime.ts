@@ -1,5 +1,5 @@
-// A container runtime in memory: it keeps the protocol's rules, runs small programs on a clock, writes down
-// every call, and fails on order.
+// An in-memory container runtime: it follows the CRI, runs small programs on a clock, records every call, and
+// fails on request.
 import { createHash } from "node:crypto";
 import { type Clock, systemClock } from "#base";
 import { GrpcError } from "#http";
@@ -34,15 +34,15 @@ export interface FakeRuntimeOptions {
   /** Images on the node, and images that can be pulled. */
   readonly images?: readonly (string | FakeImage)[];
   readonly offered?: readonly (string | FakeImage)[];
-  /** What a container runs instead of what its command says, by container name. */
+  /** Programs run in place of the container's command, by container name. */
   readonly programs?: Readonly<Record<string, Program>>;
-  /** Whether logs and files in mounts are written to the disk; else they stay in memory. */
+  /** Whether logs and files in mounts are written to disk; otherwise they are kept in memory. */
   readonly touchDisk?: boolean;
-  /** Whether it sends events; runtimes of older versions do not. */
+  /** Whether the runtime supports events; older versions do not. */
   readonly events?: boolean;
 }
 
-/** One call as it was made. `method` is the protocol's name, `request` the protocol's message. */
+/** A recorded call. `method` is the CRI method name, `request` the CRI message. */
 export interface RecordedCall {
   readonly method: string;
   readonly request: Readonly<Record<string, unknown>>;
@@ -50,21 +50,21 @@ export interface RecordedCall {
 }
 
 export interface FakeRuntime extends ContainerRuntime {
-  /** Every call so far, questions too. */
+  /** All recorded calls, including read-only ones. */
   readonly calls: RecordedCall[];
   readonly images: FakeImages;
   readonly faults: Faults;
-  /** The conditions that status() tells. */
+  /** The conditions returned by status(). */
   conditions: RuntimeCondition[];
-  /** The addresses that exec(), attach() and portForward() give. */
+  /** Returns the URLs for exec(), attach() and portForward(). */
   streamUrl: (kind: "exec" | "attach" | "portforward", request: unknown) => string;
-  /** Ends a container from outside: a crash, or the kernel when memory runs out. */
+  /** Terminates a container externally, like a crash or an out-of-memory kill. */
   end(containerId: string, exitCode: number, reason?: string): void;
-  /** Takes a sandbox down under its containers, as a crash of its process does. */
+  /** Makes a sandbox not ready together with its containers, like a crash of its process. */
   breakSandbox(sandboxId: string): void;
-  /** The lines of a container's log, as written. */
+  /** Returns the lines of a container's log as written. */
   logLines(containerId: string): readonly string[];
-  /** Forgets what it holds without being asked to, as after a reboot. */
+  /** Terminates all containers and sandboxes, as after a reboot. */
   reboot(): void;
 }
 
@@ -339,7 +339,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
           Promise.race([held.process.ended, clock.sleep(graceSeconds * 1000, stop.signal).catch(() => {})]),
           signal,
         ).finally(() => stop.abort());
-        // Let the exit be written down before it is taken for a refusal.
+        // Let the exit be recorded before it is treated as a timeout.
         await Promise.resolve();
       }
       end(held, 137);
@@ -371,7 +371,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     checkpointContainer: async (containerId, location, timeoutSeconds, signal) => {
       await called("CheckpointContainer", { containerId, location, timeout: timeoutSeconds }, signal);
       containerOf(containerId);
-      // As the runtimes answer that most people have.
+      // Like the most common runtimes.
       throw new GrpcError("UNIMPLEMENTED", "method CheckpointContainer not implemented");
     },
 

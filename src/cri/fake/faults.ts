@@ -1,5 +1,5 @@
-// Trouble on order: calls of the fake runtime that fail, wait, find nobody there, or are carried out without
-// an answer.
+// Fault injection: calls of the fake runtime that fail, block, are refused, or are executed but lose their
+// response.
 import { GrpcError } from "#http";
 import type { ContainerRuntime } from "../runtime.ts";
 
@@ -9,24 +9,24 @@ export class Faults {
   readonly #gates = new Map<string, Promise<void>>();
   #down = false;
 
-  /** The next calls of a method fail with an error. */
+  /** Makes the next calls of a method fail with an error. */
   fail(method: string, error: Error, times = 1): void {
     const list = this.#failures.get(method) ?? [];
     list.push({ error, left: times });
     this.#failures.set(method, list);
   }
 
-  /** Calls of a method fail no more. */
+  /** Stops calls of a method from failing. */
   heal(method: string): void {
     this.#failures.delete(method);
   }
 
-  /** The next calls of a method that changes something are carried out, but their answers are lost. */
+  /** Makes the next calls of a mutating method succeed but lose their responses. */
   lose(method: string, times = 1): void {
     this.#losses.set(method, times);
   }
 
-  /** Calls of a method wait until the returned function is called. */
+  /** Blocks calls of a method until the returned function is called. */
   hold(method: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gates.set(method, promise);
@@ -36,12 +36,12 @@ export class Faults {
     };
   }
 
-  /** While down, every call fails as if nobody listened. */
+  /** Sets whether every call fails with connection refused. */
   setDown(down: boolean): void {
     this.#down = down;
   }
 
-  /** Passes, waits or throws, as was ordered for this method. */
+  /** Passes, blocks or throws, as configured for this method. */
   async pass(method: string, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) throw new GrpcError("CANCELLED", "the caller left", { cause: signal.reason });
     const gate = this.#gates.get(method);
@@ -56,7 +56,7 @@ export class Faults {
     throw next.error;
   }
 
-  /** Whether the answer to this call gets lost. */
+  /** Reports whether the response to this call is lost. */
   isLost(method: string): boolean {
     const left = this.#losses.get(method) ?? 0;
     if (left > 0) this.#losses.set(method, left - 1);
@@ -64,7 +64,7 @@ export class Faults {
   }
 }
 
-/** Those calls that change something, with answers that get lost as was ordered. */
+/** Wraps the mutating calls so that their responses can be lost. */
 export function losing<T extends ContainerRuntime>(runtime: T, isLost: (method: string) => boolean): T {
   const losable =
     <A extends unknown[], R>(method: string, act: (...given: A) => Promise<R>) =>
@@ -84,7 +84,7 @@ export function losing<T extends ContainerRuntime>(runtime: T, isLost: (method: 
   });
 }
 
-/** Waits, but no longer than the caller does. */
+/** Waits for the promise until the signal is aborted. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {

@@ -1,10 +1,13 @@
-// Files as a fake container sees them: those in mounts may be real, the rest lives in memory.
+// Files as seen by a fake container: those in mounts may be on disk, the others are in memory.
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Mount } from "../messages/common.ts";
 import type { Files } from "./program.ts";
 
-/** The files of one container. What programs write they and later programs of the same container can read. */
+/**
+ * Returns the files of one container. Files written by a program are visible to later programs of the
+ * container.
+ */
 export function filesOf(mounts: readonly Mount[], touchDisk: boolean, memory: Map<string, string>): Files {
   const onHost = (path: string): string | undefined => {
     const inside = mounts.filter(

@@ -1,4 +1,4 @@
-// The images of the fake runtime: those on the node, and those that could be pulled.
+// The images of the fake runtime: those on the node, and those that can be pulled.
 import { createHash } from "node:crypto";
 import { GrpcError } from "#http";
 import type { ImageSpec } from "../messages/common.ts";
@@ -14,7 +14,7 @@ export interface FakeImage {
 
 const digest = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
 
-/** A name with registry and tag, as runtimes complete it. */
+/** Completes a name with registry and tag, like real runtimes. */
 function completeName(name: string): string {
   if (name.startsWith("sha256:")) return name;
   const [first = "", ...rest] = name.split("/");
@@ -27,7 +27,7 @@ export class FakeImages {
   readonly #here = new Map<string, Image>();
   readonly #elsewhere = new Map<string, Image>();
 
-  /** Puts an image on the node. */
+  /** Adds an image to the node. */
   add(image: FakeImage): Image {
     const made = imageOf(image);
     this.#here.set(made.id, made);

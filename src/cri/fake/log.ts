@@ -1,16 +1,15 @@
-// A container's log as runtimes write it: one line for each line of output, with its time, stream and whether
-// it is whole.
+// A container log in CRI format: one line per line of output, with time, stream and partial flag.
 import { appendFileSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Stream } from "./program.ts";
 
-/** Longer output is cut into parts, as real runtimes do. */
+/** Longer lines are split into partial ones, as by real runtimes. */
 const partBytes = 16_384;
 const linesKept = 10_000;
 
 export class Log {
   readonly path: string;
-  /** The newest lines, as written. */
+  /** The most recent lines, as written. */
   readonly lines: string[] = [];
   readonly #onDisk: boolean;
   readonly #now: () => number;
@@ -29,7 +28,7 @@ export class Log {
     this.#file = openSync(this.path, "a", 0o640);
   }
 
-  /** Goes on in a new file at the same path: the old one was moved away. */
+  /** Continues in a new file at the same path, after the old one was renamed. */
   reopen(): void {
     this.close();
     this.open();
@@ -50,7 +49,7 @@ export class Log {
     }
   }
 
-  /** What was printed without an end of line comes out when the program ends. */
+  /** Writes output without a trailing newline as a partial line when the program ends. */
   flush(): void {
     for (const stream of ["stdout", "stderr"] as const) {
       if (this.#pending[stream]) this.#add(stream, "P", this.#pending[stream]);

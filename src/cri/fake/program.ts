@@ -1,31 +1,30 @@
-// What a container of the fake runtime runs: a function that prints, sleeps and ends, and that can be asked
-// to end.
+// Programs run by containers of the fake runtime: functions that print, sleep, exit, and may handle SIGTERM.
 import type { Clock } from "#base";
 
 export type Stream = "stdout" | "stderr";
 
-/** What a program sees of its world. */
+/** The environment of a program. */
 export interface World {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   print(stream: Stream, text: string): void;
-  /** Resolves later, or rejects when the program is killed. */
+  /** Resolves after the given time, or rejects when the program is killed. */
   sleep(milliseconds: number): Promise<void>;
   /** Never resolves; rejects when the program is killed. */
   forever(): Promise<never>;
   /**
-   * Calls back when the program is asked to end. A program that does nothing about it goes on, as the first
-   * process of a container does.
+   * Registers a SIGTERM handler. A program without one keeps running, like the first process of a real
+   * container.
    */
   onTerm(run: () => void): void;
   readFile(path: string): string | undefined;
   writeFile(path: string, text: string, more: { readonly append: boolean }): void;
 }
 
-/** Returns its exit code, now or later. */
+/** Returns the exit code, now or later. */
 export type Program = (world: World) => number | Promise<number>;
 
-/** Thrown into a program that is killed; nothing needs to catch it. */
+/** Thrown into a program that is killed; programs need not catch it. */
 export class Killed extends Error {
   override readonly name = "Killed";
 }
@@ -78,7 +77,7 @@ export class Process {
         if (!signal.aborted) files.write(path, text, append);
       },
     };
-    // Started a turn later, so that whoever starts it has written down that it runs.
+    // Deferred by a microtask, so that the caller can first record that the program runs.
     Promise.resolve()
       .then(() => program(world))
       .then(
@@ -87,12 +86,12 @@ export class Process {
       );
   }
 
-  /** Asks the program to end. */
+  /** Sends SIGTERM to the program. */
   term(): void {
     for (const run of this.#onTerm) run();
   }
 
-  /** Ends the program with this code, whatever it does. */
+  /** Ends the program with this code regardless of what it does. */
   exit(code: number): void {
     this.#end(code);
     this.#dead.abort(new Killed());

@@ -1,4 +1,4 @@
-// A shell small enough to read: what the containers of tests usually say, without a machine to say it to.
+// A minimal shell that runs the typical scripts of test containers in memory.
 //
 //   echo [-n] words [> file | >> file | >&2]   cat file   sleep 0.5   exit 3   true   false   :   wait   $NAME   ${NAME}
 //   a ; b   a && b   a || b   a &   while true; do …; done   trap 'exit 0' TERM   sh -c '…'
@@ -33,7 +33,9 @@ const words = new Set([
 ]);
 const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-/** Whether the shell can run this; the image's own program (nothing given) counts as one that waits. */
+/**
+ * Reports whether the shell can run this; an empty command counts as the image's own program, which waits.
+ */
 export const isKnown = (argv: readonly string[]): boolean =>
   argv.length === 0 || words.has(baseName(argv[0]!));
 
@@ -103,7 +105,7 @@ async function command(world: World, argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Runs a line of commands; the first waits for the end of what stands behind it. */
+/** Runs a script; an exit in a trap handler interrupts it. */
 async function script(world: World, text: string): Promise<number> {
   const interrupted = Promise.withResolvers<never>();
   interrupted.promise.catch(() => {});
@@ -114,7 +116,7 @@ async function script(world: World, text: string): Promise<number> {
 interface State {
   readonly world: World;
   readonly interrupt: (exit: Exit) => void;
-  /** What runs in the background. */
+  /** Background jobs. */
   readonly behind: Promise<unknown>[];
 }
 
@@ -129,7 +131,7 @@ async function block(state: State, text: string): Promise<number> {
       const body = rest.slice(loop[0].length, end).replace(/;\s*$/, "");
       for (;;) {
         await block(state, body);
-        // A loop without a sleep must not stop the whole test process.
+        // A loop without a sleep must not block the test process.
         await state.world.sleep(0);
       }
     }
@@ -152,7 +154,7 @@ function endOfLoop(text: string, from: number): number {
   return end;
 }
 
-/** The first statement, what ends it, and how long both are. Quotes are respected. */
+/** Returns the first statement, its separator, and the length of both. Quotes are respected. */
 function first(text: string): [statement: string, separator: string, length: number] {
   let quote = "";
   for (let at = 0; at < text.length; at++) {

@@ -1,4 +1,4 @@
-// The sandboxes, containers and images that the fake runtime holds, and how they look from outside.
+// The sandboxes and containers held by the fake runtime, and their CRI views.
 import type { Container, ContainerConfig, ContainerStatus } from "../messages/container.ts";
 import { containerState } from "../messages/container.ts";
 import type { Image } from "../messages/image.ts";
@@ -85,7 +85,7 @@ export const containerStatusView = (held: HeldContainer): ContainerStatus => {
 
 export const isRunning = (held: HeldContainer): boolean => held.state === containerState.running;
 
-/** Whether all labels of a selector are there. */
+/** Reports whether all labels of a selector match. */
 export const hasLabels = (
   labels: Readonly<Record<string, string>> | undefined,
   selector: Readonly<Record<string, string>> | undefined,

@@ -1,10 +1,10 @@
-// Figures for the things of the fake runtime: made up, but they grow as real ones do.
+// Stats of the fake runtime's sandboxes and containers: made up, but growing over time.
 import type { ContainerStats, PodSandboxStats } from "../messages/stats.ts";
 import type { HeldContainer, HeldSandbox } from "./things.ts";
 
 const memoryBytes = 1 << 20;
 
-/** A container uses a hundredth of a core and a mebibyte. */
+/** Returns the stats of a container, which uses a hundredth of a core and one mebibyte. */
 export function containerStatsView(held: HeldContainer, now: bigint): ContainerStats {
   const running = held.startedAt > 0n && held.finishedAt === 0n;
   const lived = held.startedAt === 0n ? 0n : (held.finishedAt || now) - held.startedAt;

@@ -1,4 +1,4 @@
-// The remote procedures of the runtime's two services.
+// The methods of the CRI RuntimeService and ImageService.
 import type { GrpcMethod } from "#http";
 import { type Message, protobufCodec } from "#schema";
 import * as c from "../messages/container.ts";

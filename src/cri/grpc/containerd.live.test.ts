@@ -58,7 +58,7 @@ test(
       await daemon.kill();
       await assert.rejects(runtime.version(), { code: "UNAVAILABLE" });
       await daemon.start();
-      // The pause after the failure passes while the daemon comes up, or is waited for here.
+      // The reconnect backoff may end while the daemon starts; otherwise it is waited for here.
       let listed = await runtime.listContainers().catch(() => undefined);
       while (!listed) {
         await new Promise((resolve) => setTimeout(resolve, 50));

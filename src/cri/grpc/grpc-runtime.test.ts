@@ -9,9 +9,9 @@ import { grpcRuntime } from "./grpc-runtime.ts";
 
 const sandbox = { metadata: { name: "p" } };
 /**
- * The seconds each call may take, as the reference was recorded; undefined for calls that take as long as
- * they take. There the figures of containers and of images are among those; here they end, for else one lost
- * answer would leave the node without figures for good.
+ * The timeout of each call in seconds, as recorded from the reference; undefined for calls without a timeout.
+ * In the reference, stats calls of containers and images have none; here they have one, since otherwise a
+ * single lost response would leave the node without stats forever.
  */
 const limits: [
   call: string,

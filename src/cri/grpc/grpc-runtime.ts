@@ -1,5 +1,5 @@
-// A container runtime behind a socket. Every call has its time limit; questions are asked again when the
-// runtime restarts under them.
+// A container runtime behind a socket. Every call has a timeout; read-only calls are retried when the
+// connection is lost.
 import { type Clock, systemClock } from "#base";
 import { GrpcError, grpcChannel } from "#http";
 import { type ContainerRuntime, ExecTimeout, isNotFound } from "../runtime.ts";
@@ -8,9 +8,9 @@ import { type CriMethod, calls } from "./calls.ts";
 export interface GrpcRuntimeOptions {
   /** `unix:///path` or `http://host:port`. */
   readonly endpoint: string;
-  /** Where images are managed, when that is elsewhere. */
+  /** Endpoint of the image service, if it differs. */
   readonly imageEndpoint?: string;
-  /** What an ordinary call may take. */
+  /** Timeout of an ordinary call. */
   readonly timeoutMilliseconds?: number;
   readonly clock?: Clock;
   readonly maxMessageBytes?: number;
@@ -18,13 +18,13 @@ export interface GrpcRuntimeOptions {
 
 interface Manner {
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds, or "none": pulling an image takes as long as it takes. */
+  /** Milliseconds, or "none": pulling an image may take any time. */
   readonly limit?: number | "none";
-  /** Asking twice changes nothing. */
+  /** The call is read-only and may be repeated. */
   readonly question?: boolean;
 }
 
-/** Makes a runtime over a socket. Nothing is connected before the first call. */
+/** Creates a runtime client. It connects on the first call. */
 export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
   const timeout = options.timeoutMilliseconds ?? 120_000;
   const clock = options.clock ?? systemClock;
@@ -202,7 +202,10 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
   };
 }
 
-/** Ends well when the thing is not there: some runtimes complain when it was never there, others do not. */
+/**
+ * Ignores "not found" errors: some runtimes return them when stopping or removing a missing object, others do
+ * not.
+ */
 async function gone(ending: Promise<unknown>): Promise<void> {
   try {
     await ending;

@@ -1,8 +1,8 @@
-// Parts that several messages of the runtime's protocol share.
+// Types shared by several CRI messages.
 import { bool, int32, int64, list, map, optional, string, uint32, uint64 } from "#schema";
 import { type Told, choice, message } from "./language.ts";
 
-/** Whose namespace a container lives in. */
+/** Values of the CRI enum NamespaceMode. */
 export const namespaceMode = { pod: 0, container: 1, node: 2, target: 3 } as const;
 const namespaceModes = ["POD", "CONTAINER", "NODE", "TARGET"];
 export const mountPropagation = { private: 0, hostToContainer: 1, bidirectional: 2 } as const;

@@ -1,4 +1,4 @@
-// Containers: what they shall be, how they are, and what can be done with them.
+// CRI messages for containers: configuration, status, and operations.
 import { bool, int32, int64, list, map, optional, rawBytes, required, string, uint32 } from "#schema";
 import {
   ImageSpec,
@@ -214,7 +214,7 @@ export const AttachRequest = message("AttachRequest", "Asks for a way to the pro
   stderr: optional(5, bool, "With its complaints; not together with a terminal."),
 });
 export type AttachRequest = Told<typeof AttachRequest>;
-/** What Exec, Attach and PortForward answer. */
+/** The response of Exec, Attach and PortForward. */
 export const StreamingResponse = message("StreamingResponse", "A way to a stream.", {
   url: required(1, string, "Where to connect."),
 });

@@ -1,4 +1,4 @@
-// Making a container takes both declarations: the container's and its sandbox's.
+// CreateContainer, which takes the configurations of both container and sandbox.
 import { optional, string } from "#schema";
 import { ContainerConfig } from "./container.ts";
 import { message } from "./language.ts";

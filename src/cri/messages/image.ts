@@ -1,4 +1,4 @@
-// Images: what is on the node, and how it gets there.
+// CRI messages for images.
 import { bool, list, map, optional, required, string, uint64 } from "#schema";
 import { ImageSpec, Int64Value, UInt64Value } from "./common.ts";
 import { type Told, message, nanoseconds } from "./language.ts";

@@ -1,8 +1,8 @@
-// How this room declares the messages of the runtime's protocol.
+// The declarations of CRI messages.
 //
-// What we send is declared optional: unset and zero are the same on this wire. What only the runtime sends is
-// declared required, so that it reads as a zero, an empty text, list or map when the runtime left it out. A
-// time is nanoseconds since the epoch.
+// Fields that we send are declared optional: on the wire, unset and zero are the same. Fields sent only by
+// the runtime are declared required, so that a missing one reads as zero or as an empty string, list or map.
+// Times are nanoseconds since the epoch.
 import {
   type Message,
   type Shape,
@@ -16,7 +16,7 @@ import {
 
 export const { message } = apiPackage({ package: "runtime.v1" });
 
-/** The type of a message of this room: nothing in it is ever null. */
+/** The type of a CRI message: no part of it is ever null. */
 export type Told<S extends Shape> = NeverNull<TypeOf<S>>;
 type NeverNull<T> = T extends null
   ? never
@@ -27,21 +27,21 @@ type NeverNull<T> = T extends null
       : { [K in keyof T]: NeverNull<T[K]> };
 export type AnyMessage = Message;
 
-/** A number that stands for a name: the names in order from zero. */
+/** Declares an enum field; the names are numbered from zero. */
 export const choice = (number: number, names: readonly string[], doc: string) =>
   optional(number, int32, doc, { enum: names });
 export const toldChoice = (number: number, names: readonly string[], doc: string) =>
   required(number, int32, doc, { enum: names });
 
-/** Nanoseconds since the epoch, more than a plain number holds; zero when it has not happened. */
+/** Nanoseconds since the epoch, which exceed a plain number; 0 if the event has not happened. */
 export const nanoseconds = uint64;
 
-/** A time of the runtime in milliseconds since the epoch; undefined when it has not happened. */
+/** Converts a CRI time to milliseconds since the epoch; undefined if the event has not happened. */
 export function millisecondsOf(time: number | bigint | undefined): number | undefined {
   const whole = BigInt.asIntN(64, BigInt(time ?? 0));
   return whole > 0n ? Number(whole / 1000n) / 1000 : undefined;
 }
 
-/** Milliseconds since the epoch as a time of the runtime. */
+/** Converts milliseconds since the epoch to a CRI time. */
 export const nanosecondsOf = (milliseconds: number): bigint =>
   BigInt(Math.round(milliseconds * 1000)) * 1000n;

@@ -1,4 +1,4 @@
-// The runtime itself: its version, its state, its settings, and what it reports.
+// CRI messages for the runtime itself: version, status, configuration and events.
 import { bool, list, map, optional, required, string } from "#schema";
 import { ContainerStatus } from "./container.ts";
 import { type Told, message, nanoseconds, toldChoice } from "./language.ts";

@@ -1,4 +1,4 @@
-// Sandboxes: what a pod's containers share.
+// CRI messages for pod sandboxes.
 import { bool, int32, int64, list, map, optional, required, string, uint32 } from "#schema";
 import {
   DNSConfig,

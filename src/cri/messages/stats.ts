@@ -1,4 +1,4 @@
-// What sandboxes and containers use.
+// CRI messages for stats and metrics of sandboxes and containers.
 import { list, map, optional, required, string } from "#schema";
 import { UInt64Value } from "./common.ts";
 import { ContainerMetadata } from "./container.ts";
