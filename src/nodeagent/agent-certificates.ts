@@ -1,5 +1,5 @@
-// The agent's way to the API server as the settings ask for it: a client configuration that is there, one
-// that is asked for, and a client certificate that is rotated.
+// Builds the agent's API server client from its settings: from an existing client configuration, from one
+// obtained by bootstrapping, and optionally with a rotated client certificate.
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
@@ -39,9 +39,9 @@ export interface AccessParts {
 }
 
 export interface ApiAccess {
-  /** Undefined when there is no API server. */
+  /** Undefined without an API server. */
   readonly client: ApiClient | undefined;
-  /** Rotates the client certificate, where that is asked for. */
+  /** Rotates the client certificate if rotation is enabled. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ const standalone: ApiAccess = { client: undefined, run: () => Promise.resolve() 
 const onceMilliseconds = 3_600_000;
 const retryMilliseconds = 2000;
 
-/** Waits for a first client certificate where one must be asked for before anything else. */
+/** Returns the API client; if the agent must bootstrap, waits for the first client certificate. */
 export async function apiAccess(parts: AccessParts, signal: AbortSignal): Promise<ApiAccess> {
   const { settings, clock } = parts;
   const { orchconfig: path, bootstrapOrchconfig: bootstrap } = settings;
@@ -109,17 +109,20 @@ async function rotating(parts: AccessParts, bootstrap: string): Promise<ApiAcces
           onFailure: () => errors.add(),
           onCertificate: (certificate) => {
             current = certificate;
-            // Requests from now on come with the new one.
+            // New connections present the new certificate.
             own.transport.renew();
           },
         },
         signal,
-        // A connection that stays open keeps the program from ending.
+        // An open connection would keep the process alive.
       ).finally(() => first.transport.close()),
   };
 }
 
-/** Asks with the bootstrap credentials, by a name that follows from the key, so that a restart asks no twice. */
+/**
+ * Requests a client certificate with the bootstrap credentials. The name of the signing request is derived
+ * from the key, so that a restarted agent finds its earlier request.
+ */
 async function bootstrapOnce(parts: AccessParts, signal: AbortSignal): Promise<void> {
   const { settings, dialect, clock, log, nodeName } = parts;
   const agent = dialect.cli.agent;
@@ -156,7 +159,7 @@ interface Connected {
   readonly transport: HttpsTransport;
 }
 
-/** `certificate` takes the place of what the file names. */
+/** `certificate` overrides the client certificate in the configuration file. */
 function connect(
   { settings, dialect, version, clock, metrics }: AccessParts,
   path: string,
@@ -169,7 +172,7 @@ function connect(
   return { client: apiClient(limited, dialect, isBinary ? "protobuf" : "json"), transport };
 }
 
-/** A connection that is only used to ask for a first certificate: neither limited nor measured. */
+/** A client used only to request the first certificate: neither rate-limited nor measured. */
 function connectPlainly({ dialect, version }: AccessParts, path: string): Connected {
   const { transport } = plainTransport(dialect, version, path);
   return { client: apiClient(transport, dialect, "json"), transport };
@@ -186,7 +189,7 @@ function plainTransport(
   return { transport, host: new URL(connection.server).host };
 }
 
-/** Whether a client configuration is there and its certificate, if it has one, is still good. */
+/** Reports whether a client configuration exists and its certificate, if any, has not expired. */
 function isUsable(path: string, now: number): boolean {
   try {
     const { secrets } = connectionOf(readClientConfig(path));
@@ -203,7 +206,7 @@ const userOf = (path: string) => {
   return config.users.find(({ name }) => name === context?.user)?.user;
 };
 
-/** The certificate in files that the client configuration names. */
+/** Returns the certificate in the files referenced by the client configuration. */
 function givenFiles(path: string): StoredCertificate | undefined {
   const user = userOf(path);
   const { "client-certificate": certificate, "client-key": key } = user ?? {};

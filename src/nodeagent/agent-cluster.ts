@@ -1,4 +1,4 @@
-// The agent as a part of the cluster: its pods come from the API server once the node is known there.
+// The agent as a member of the cluster: it receives its pods from the API server once its node is registered.
 import type { Service } from "#api";
 import { type Informer, informer, kinds } from "#client";
 import type { AgentEnvironment } from "./agent-environment.ts";
@@ -18,14 +18,14 @@ export interface ClusterParts {
 
 const askMilliseconds = 10_000;
 
-/** All services of the cluster; undefined without a client. */
+/** Watches all services of the cluster. Returns undefined without a client. */
 export const followServices = (
   { client, clock }: AgentEnvironment,
   signal: AbortSignal,
 ): ServiceInformer | undefined =>
   client && informer({ client: client.of(kinds.services), clock, signal, onEvent: () => undefined });
 
-/** The pods of the moment, for an agent that starts them and quits. */
+/** Lists the node's pods once, for an agent in run-once mode. */
 export async function askForPods(
   { client, clock, log, nodeName, dialect }: AgentEnvironment,
   { services, wanted }: ClusterParts,
@@ -44,7 +44,7 @@ export async function askForPods(
   }
 }
 
-/** Once the node is known to the API server, its pods are asked for. */
+/** Watches the node's pods once the node is registered with the API server. */
 export async function joinCluster(
   { joined: client, clock, log, nodeName }: AgentEnvironment,
   {

@@ -1,4 +1,4 @@
-// What pods are brought about with: the parts of the agent that the work on each of them needs.
+// The sync context: the parts of the agent that pod workers need to sync a pod.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { RuntimeClass } from "#api";
@@ -37,7 +37,7 @@ export interface ContextParts
   readonly tally: ReturnType<typeof podMetrics>;
   readonly health: RuntimeHealth;
   readonly credentialProviders?: CredentialProviders | undefined;
-  /** Told when a probe has changed its mind about a pod, and of every answer. */
+  /** Called when the result of a probe changes. */
   readonly onProbe: ProbesOptions["onChange"];
   readonly ignoresLateCommands: boolean;
   readonly asksPlainly: boolean;
@@ -51,7 +51,7 @@ export function contextFrom(
   const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, owner, tellsNetwork, ...others } =
     parts;
   const { credentialProviders, ignoresLateCommands, asksPlainly, ...rest } = others;
-  // Probes and hooks name the release by its first two numbers: 1.27.
+  // The user agents of probes and hooks contain the major and minor version only: 1.27.
   const release = /\d+\.\d+/.exec(version)?.[0] ?? version;
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
   const queue = pullQueue({ clock, ...pullLimits(settings) });
@@ -131,7 +131,7 @@ async function runtimeHandler(client: ApiClient | undefined, name: string): Prom
   }
 }
 
-/** The first pause is never longer than the longest. */
+/** Options of the restart backoff. The initial delay never exceeds the maximum. */
 export const restartBackOff = (clock: Clock, longestMilliseconds = 300_000) => ({
   clock,
   firstMilliseconds: Math.min(10_000, longestMilliseconds),
@@ -139,9 +139,9 @@ export const restartBackOff = (clock: Clock, longestMilliseconds = 300_000) => (
 });
 
 /**
- * How many sandboxes are made at once. One that takes long mostly waits, for locks of the kernel or behind the
- * other work of the machine: then others are begun beside it, so that this limit never decides how long many
- * pods take.
+ * Limits how many sandboxes are created concurrently. A slow creation mostly waits, for kernel locks or for
+ * other work on the machine; after a short time it no longer counts against the limit, so that the limit does
+ * not determine how long many pods take to start.
  */
 export const sandboxLimiter = (clock: Clock, processors: number): Limiter =>
   limiter({ clock, atOnce: processors + 1, patienceMilliseconds: 300 });

@@ -1,4 +1,4 @@
-// Image credential providers as the settings name them.
+// Sets up the image credential providers from the settings.
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Metrics } from "#base";
@@ -7,7 +7,7 @@ import { type CredentialProviders, credentialProviders } from "./credentials/cre
 import { runProvider } from "./credentials/provider-program.ts";
 import { readCredentialProviders } from "./options/credential-providers.ts";
 
-/** Undefined where none are configured. Rejects when the file or a program cannot be used. */
+/** Returns undefined if none are configured. Rejects if the file or a provider program cannot be used. */
 export async function credentialProvidersOf(
   { settings, dialect, clock, log }: Pick<AgentDeps, "settings" | "dialect" | "clock" | "log">,
   metrics: Metrics,
@@ -22,7 +22,7 @@ export async function credentialProvidersOf(
   });
   const { providers, problems } = await readCredentialProviders(file, dialect);
   if (problems.length > 0) throw new Error(problems.join("; "));
-  // Whether it may be run shows when it is: rights may still change.
+  // The execute permission is checked only when the program runs, because it may still change.
   for (const { name = "" } of providers)
     await access(join(directory, name)).catch(() => {
       throw new Error(`plugin binary executable ${join(directory, name)} did not exist`);

@@ -1,5 +1,4 @@
-// Device plug-ins as the settings ask for them: the manager, the socket they register at, and the directory
-// in which other plug-ins register.
+// Sets up the device manager from the settings, and the socket at which device plug-ins register.
 import { basename, join } from "node:path";
 import type { Metrics } from "#base";
 import type { AgentDeps } from "./agent-parts.ts";
@@ -11,7 +10,7 @@ import { checkpointStore } from "./resources/checkpoint-store.ts";
 export interface AgentDevices {
   readonly manager: DeviceManager;
   readonly registration: DeviceRegistration;
-  /** Serves the socket of device plug-ins; what keeps it from that is told, and the agent goes on. */
+  /** Serves the registration socket of device plug-ins. A failure is logged and does not stop the agent. */
   serve(): Promise<{ close(): Promise<void> }>;
 }
 
@@ -25,7 +24,7 @@ export async function devicesFrom(
   signal: AbortSignal,
 ): Promise<AgentDevices> {
   const { numa } = await readTopology(machine.memoryBytes);
-  // Plug-ins look for the socket at one place of the machine, whatever the agent's own root is.
+  // Plug-ins expect the socket at one fixed path of the machine, independent of the agent's root directory.
   const directory = dialect.paths.devicePlugins;
   const prefix = `${dialect.data.agentMetricPrefix}device_plugin`;
   const registrations = parts.metrics.counter({
@@ -43,8 +42,8 @@ export async function devicesFrom(
   const manager = await deviceManager({
     clock,
     log,
-    // Below the agent's root, which usually is the same place: agents that share a machine must not take each
-    // other's devices for their own.
+    // Below the agent's root directory, which usually is the same path: agents that share a machine must not
+    // restore each other's device allocations.
     store: checkpointStore(join(settings.rootDir, basename(directory))),
     checkpoint: `${dialect.cli.agent}_internal_checkpoint`,
     numaNodes: numa.map(({ id }) => id),

@@ -1,5 +1,5 @@
-// What the agent needs before it knows any pod: ports, access to the API server, the runtime, the machine, the
-// lock, events.
+// The environment that the agent prepares before it handles any pod: ports, API server client, runtime,
+// machine information, lock file and event recorder.
 import { hostname } from "node:os";
 import { type Clock, type Metrics, createMetrics, makeFolderAsync } from "#base";
 import { type ApiClient, eventRecorder, loggedEvents } from "#client";
@@ -26,15 +26,15 @@ import type { ServingCertificate } from "./server/serving-certificate.ts";
 export interface AgentEnvironment extends AgentDeps {
   readonly metrics: Metrics;
   readonly ports: OpenPorts;
-  /** Of the agent's server; undefined when the API server is to be asked for one. */
+  /** The certificate of the agent's server; undefined if it is requested from the API server. */
   readonly certificate: ServingCertificate | undefined;
-  /** Undefined when the settings ask for none. */
+  /** Undefined unless tracing is configured. */
   readonly tracing: AgentTracing | undefined;
-  /** Undefined when the settings name no file. */
+  /** Undefined unless a lock file is configured. */
   readonly lock: LockFile | undefined;
   readonly tree: CgroupTree;
   readonly cgroupNaming: CgroupNaming;
-  /** The client of an agent that becomes part of the cluster: one that only starts pods and quits does not. */
+  /** The client of an agent that joins the cluster; undefined in run-once mode. */
   readonly joined: ApiClient | undefined;
 }
 
@@ -49,10 +49,10 @@ export async function prepareEnvironment(
   const { signal } = lifecycle;
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();
   const metrics = createMetrics();
-  // Made while the rest is prepared, and there before anybody hears of the node.
+  // Created concurrently with the rest, and present before the node is registered.
   const serving = certificateFrom(settings, { clock, log, dialect, nodeName });
   serving.catch(() => undefined);
-  // Whoever sees a request for the agent's certificates finds its own on the disk.
+  // By the time a signing request of the agent is visible, its self-signed certificate is on disk.
   if (settings.bootstrapOrchconfig !== "" || settings.rotateCertificates) await serving;
   const reach = options.client
     ? undefined
@@ -85,7 +85,7 @@ export async function prepareEnvironment(
   await checkManagers({ settings, clock, log, machine, runtime: plain, dialect }, gates.enabled);
   await waitForRuntime({ runtime: plain, clock, log, signal: options.signal ?? signal });
   const certificate = await serving;
-  // An agent that still waits for its first certificate, or for the runtime, answers nobody.
+  // The ports are opened only after the first certificate has been issued and the runtime is ready.
   const ports = await portsFrom(settings, { clock, log });
   lifecycle.part("ports", () => ports.close());
   const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;

@@ -1,4 +1,4 @@
-// Eviction and image collection as the settings ask for them.
+// Sets up eviction and image garbage collection from the settings.
 import type { Pod } from "#api";
 import { type DeadLimits, surplusOfNode } from "./containers/dead-containers.ts";
 import type { ObservedPod } from "./containers/observed.ts";
@@ -23,7 +23,7 @@ export interface EvictionParts {
   readonly podsGroup: string;
   readonly observedPods: () => readonly ObservedPod[];
   readonly dead: DeadLimits;
-  /** EmptyDirs on disk that have a limit: they are measured anew at every pass. */
+  /** On-disk emptyDir volumes with a size limit; their usage is measured at every eviction pass. */
   readonly limited: (pod: Pod) => readonly { readonly volume: string; readonly path: string }[];
   readonly disruptionConditions: boolean;
   readonly onPressure: () => void;
@@ -33,7 +33,7 @@ export interface EvictionParts {
 export interface EvictionAndCollection {
   readonly eviction: Eviction;
   readonly images: ImageCollection;
-  /** What eviction would do now, as JSON. */
+  /** Returns as JSON what eviction would do now. */
   readonly preview: (signal: AbortSignal) => Promise<string>;
 }
 

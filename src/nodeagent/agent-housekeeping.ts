@@ -1,5 +1,5 @@
-// What the agent does all the time beside its pods: pod ranges, folders and groups that nobody needs, ended
-// containers, logs that grow.
+// Periodic background work of the agent: pod CIDR updates, removal of orphaned directories and cgroups, dead
+// container collection and log rotation.
 import { parseQuantity, quantityValue } from "#base";
 import type { AgentLifecycle } from "./agent-lifecycle.ts";
 import type { AgentDeps } from "./agent-parts.ts";

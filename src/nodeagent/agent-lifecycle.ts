@@ -1,5 +1,6 @@
-// What the agent has started, so that it can be stopped: parts in the opposite order of their start, then what
-// runs in the background, then the resources that all of them use. A start that fails stops what it began.
+// Tracks what the agent has started, so that it can be stopped: first the parts in reverse order of their
+// start, then the background tasks, then the resources that all of them use. A failed start stops what it has
+// started.
 import type { Clock, Log } from "#base";
 
 export interface AgentLifecycle {
@@ -7,11 +8,11 @@ export interface AgentLifecycle {
   readonly signal: AbortSignal;
   /** Resolves when the agent stops. */
   readonly stopped: Promise<void>;
-  /** Something with a life of its own. */
+  /** Registers a component to stop. */
   part(name: string, stop: () => Promise<unknown> | void): void;
-  /** Something that others use until they have stopped: a connection, a process, a lock. */
+  /** Registers something that components use until they have stopped: a connection, a process, a lock. */
   resource(name: string, stop: () => Promise<unknown> | void): void;
-  /** Something that runs until the signal is aborted. */
+  /** Registers tasks that run until the signal is aborted. */
   run(...tasks: readonly Promise<unknown>[]): void;
   stop(): Promise<void>;
 }
@@ -21,7 +22,7 @@ interface Started {
   readonly stop: () => Promise<unknown> | void;
 }
 
-/** How long the end waits for what goes on. */
+/** How long a stop waits for running tasks. */
 const patienceMilliseconds = 2000;
 
 export function agentLifecycle({ clock, log }: { readonly clock: Clock; readonly log: Log }): AgentLifecycle {
@@ -50,7 +51,7 @@ export function agentLifecycle({ clock, log }: { readonly clock: Clock; readonly
     resource: (name, stop) => void resources.push({ name, stop }),
     run: (...begun) => {
       for (const task of begun) {
-        // Whoever waits for it hears of its failure; nobody else need end for it.
+        // A failure is reported to those who await the task; it must not be an unhandled rejection.
         task.catch(() => undefined);
         tasks.push(task);
       }
@@ -61,13 +62,13 @@ export function agentLifecycle({ clock, log }: { readonly clock: Clock; readonly
       const ended = Promise.allSettled(tasks);
       await waitAtMost(clock, patienceMilliseconds, ended);
       await stopAll(resources);
-      // Whoever still waited for an answer gets none any more.
+      // Tasks that still waited for a response fail once the resources are closed.
       await waitAtMost(clock, patienceMilliseconds, ended);
     },
   };
 }
 
-/** Waits for something, but no longer than this. */
+/** Waits for `awaited` to settle, for at most `milliseconds`. */
 export async function waitAtMost(
   clock: Clock,
   milliseconds: number,

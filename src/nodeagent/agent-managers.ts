@@ -1,4 +1,4 @@
-// The resource managers as the settings ask for them.
+// Sets up the CPU, memory and topology managers from the settings.
 import { type Metrics, createMetrics, parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import type { Dialect } from "#dialect";
 import type { AgentDeps } from "./agent-parts.ts";
@@ -23,7 +23,7 @@ import { checkpointStore } from "./resources/checkpoint-store.ts";
 
 type ManagerDeps = Pick<AgentDeps, "settings" | "clock" | "log" | "machine" | "runtime" | "dialect">;
 
-/** Rejects what the managers would reject on this machine, and changes nothing. */
+/** Rejects settings that the managers would reject on this machine. Changes nothing. */
 export async function checkManagers(deps: ManagerDeps, enabled: Gates): Promise<void> {
   const { rootDir } = deps.settings;
   const store = { ...checkpointStore(rootDir), write: () => Promise.resolve() };
@@ -45,7 +45,7 @@ export async function managersFrom(
     readonly registry: () => PodRegistry;
     readonly isGone: (podUid: string) => boolean;
     readonly devices?: DeviceHints;
-    /** Where the state is kept, unless in the agent's own directory. */
+    /** The store of the state, by default in the agent's root directory. */
     readonly store?: CheckpointStore;
   },
 ): Promise<ResourceManagers> {
@@ -107,7 +107,10 @@ export function cpuFrom(
   return { reserved, options: cpuPolicyOptions(cpuManagerPolicyOptions, enabled) };
 }
 
-/** Bytes by NUMA node and type of memory. Throws where nothing is reserved, or on a node that is not there. */
+/**
+ * Returns reserved bytes by NUMA node and memory type. Throws if nothing is reserved or a node does not
+ * exist.
+ */
 export function reservedMemoryOf(
   { reservedMemory }: Pick<NodeagentSettings, "reservedMemory">,
   numaNodes: ReadonlySet<number>,

@@ -1,5 +1,4 @@
-// Parts of the agent that follow from its settings: its runtime, its way to the API server, its node, its
-// sources, its groups.
+// Parts of the agent that are built from its settings: runtime, node, pod sources and cgroups.
 import type { Clock, Log } from "#base";
 import type { ApiClient } from "#client";
 import { type ContainerRuntime, grpcRuntime } from "#cri";
@@ -19,7 +18,7 @@ import { fileSource } from "./sources/file-source.ts";
 import { urlSource } from "./sources/url-source.ts";
 import type { SourceName, WantedPods } from "./sources/wanted-pods.ts";
 
-/** What nearly every part of the agent is made with. */
+/** Dependencies that nearly every part of the agent needs. */
 export interface AgentDeps {
   readonly dialect: Dialect;
   readonly settings: NodeagentSettings;
@@ -29,12 +28,15 @@ export interface AgentDeps {
   readonly nodeName: string;
   readonly machine: Machine;
   readonly runtime: ContainerRuntime;
-  /** Undefined when there is no API server. */
+  /** Undefined without an API server. */
   readonly client: ApiClient | undefined;
   readonly events: EventRecorder;
 }
 
-/** The groups that hold what is not a pod: the agent, the system, and what is reserved for them. */
+/**
+ * Sets up the cgroups of everything but pods: the agent, system processes and the resources reserved for
+ * them.
+ */
 export async function placeOthers(
   { settings, dialect }: AgentDeps,
   tree: CgroupTree,
@@ -54,7 +56,7 @@ export async function placeOthers(
   }
 }
 
-/** The groups that the settings name, by what they hold. */
+/** Returns the configured cgroups by the system container they hold. */
 export const systemGroupsOf = ({ settings, dialect }: AgentDeps): Readonly<Record<string, string>> => ({
   ...(settings.nodeagentCgroups && { [dialect.cli.agent]: settings.nodeagentCgroups }),
   ...(settings.runtimeCgroups && { runtime: settings.runtimeCgroups }),
@@ -78,7 +80,7 @@ export function sourcesOf(settings: NodeagentSettings, client: ApiClient | undef
   ];
 }
 
-/** Static pods of a file or folder and of a URL, as far as the settings name them. */
+/** Starts the configured sources of static pods: a file or folder, and a URL. */
 export function manifestSources(
   { dialect, settings, clock, log, nodeName, events }: AgentDeps,
   wanted: WantedPods,
@@ -130,11 +132,11 @@ export function manifestSources(
   ];
 }
 
-/** What is kept from pods for others. */
+/** Returns the resources reserved for system daemons and the agent. */
 export const reservedOf = (settings: NodeagentSettings): readonly Amounts[] =>
   reservations([settings.orchReserved, settings.systemReserved], cpusOf(settings.reservedCpus).length);
 
-/** The node as the settings and the machine describe it; without a client it is nobody's. */
+/** Creates the node as described by settings and machine. Without a client it is not registered anywhere. */
 export function nodeFrom(
   { dialect, settings, clock, log, version, nodeName, machine, runtime, events }: AgentDeps,
   client: ApiClient | undefined,

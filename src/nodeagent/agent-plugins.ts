@@ -1,4 +1,4 @@
-// Plug-ins that register in a directory of the agent, by kind: device plug-ins and storage drivers.
+// Handlers of plug-ins that register through the agent's plug-in directory: device plug-ins and CSI drivers.
 import { join } from "node:path";
 import type { AgentDeps } from "./agent-parts.ts";
 import type { DeviceRegistration } from "./devices/registration-server.ts";
@@ -10,7 +10,7 @@ export const devicePlugins = (registration: DeviceRegistration): PluginHandler =
   deregister: async ({ name }) => registration.deregister(name),
 });
 
-/** Follows the directory until the signal is aborted. */
+/** Watches the plug-in directory until the signal is aborted. */
 export const followPlugins = (
   { settings, clock, log }: AgentDeps,
   handlers: Readonly<Record<string, PluginHandler>>,

@@ -47,6 +47,6 @@ test("an agent whose port is taken ends before it touches anything", async (t) =
   }
   await started;
   assert.deepEqual([runtime.calls.map(({ method }) => method), existsSync(root)], [["Version"], false]);
-  // Whoever finds the port open, or hears of the node, finds the certificate there.
+  // The certificate exists before the port is open and before the node is registered.
   assert.equal(existsSync(join(folder, "pki", `${dialect.cli.agent}.crt`)), true);
 });

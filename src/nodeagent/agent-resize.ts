@@ -1,4 +1,4 @@
-// Changes of resources while pods run, where the feature gate asks for them.
+// Sets up in-place resize of running pods if its feature gate is enabled.
 import type { AgentDeps } from "./agent-parts.ts";
 import type { Gates } from "./managers/policy-options.ts";
 import { openAllocations } from "./resize/allocations.ts";

@@ -1,4 +1,4 @@
-// What the agent answers: its servers, its metrics, and the sockets of pod resources.
+// Starts the agent's servers: its HTTP servers with metrics, and the pod resources socket.
 import { join } from "node:path";
 import { type Gates, knownGates } from "#options";
 import type { AgentEnvironment } from "./agent-environment.ts";
@@ -68,7 +68,7 @@ export async function serveAgent(
   };
   const resources = await podResourcesServer({
     socketPath: join(settings.rootDir, "pod-resources", `${dialect.cli.agent}.sock`),
-    // Those that have ended as well, until they are deleted, as the kubelet of this release does.
+    // Includes finished pods until they are deleted, like the kubelet of this release.
     pods: () => registry.pods(),
     exclusive: (uid, container) => managers.exclusive(uid, container),
     memoryBlocks: (uid, container) => managers.memoryBlocks(uid, container),

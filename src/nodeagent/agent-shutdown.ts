@@ -1,4 +1,4 @@
-// Graceful node shutdown as the settings ask for it.
+// Sets up graceful node shutdown from the settings.
 import type { Pod } from "#api";
 import type { Metrics } from "#base";
 import type { AgentDeps } from "./agent-parts.ts";
@@ -54,7 +54,7 @@ function timeMetrics(metrics: Metrics, prefix: string): (startSeconds: number, e
   };
 }
 
-/** Each way of setting it has a gate of its own. */
+/** Returns the shutdown steps. Each of the two ways to configure them has a separate feature gate. */
 export function stepsFrom(
   settings: Pick<
     NodeagentSettings,

@@ -1,4 +1,4 @@
-// Storage drivers as the settings ask for them: who is registered, how volumes are attached, and the plug-in
+// Sets up CSI from the settings: the registered drivers, the attachment of volumes, and the volume plug-in
 // that mounts them.
 import { join } from "node:path";
 import type { AgentEnvironment } from "./agent-environment.ts";
@@ -14,7 +14,7 @@ import type { PodTokens } from "./volumes/tokens.ts";
 export interface AgentStorage {
   readonly drivers: CsiDrivers;
   readonly plugin: CsiPlugin;
-  /** Undefined for an agent that does not become part of a cluster. */
+  /** Undefined for an agent that does not join a cluster. */
   readonly node: CsiNode | undefined;
 }
 
@@ -29,7 +29,7 @@ export function storageFrom(
   lifecycle: AgentLifecycle,
 ): AgentStorage {
   const node = joined && csiNode({ client: joined, clock, log, nodeName, nodeUid: () => parts.node.uid() });
-  // Drivers may register before the node does.
+  // Drivers may register before the node is registered.
   const registry = node && {
     install: async (...given: Parameters<CsiNode["install"]>) => {
       await parts.node.registered;

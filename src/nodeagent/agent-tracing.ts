@@ -1,5 +1,5 @@
-// Traces of what the agent does, to the collector that the settings name: requests to its server, calls to the
-// runtime, and the syncs of pods, with the calls that belong to one below it.
+// Exports traces of the agent to the configured collector: requests to its server, runtime calls, and pod
+// syncs with the runtime calls that they make as child spans.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { hostname } from "node:os";
 import type { Pod } from "#api";
@@ -34,12 +34,12 @@ export interface AgentTracingOptions {
   readonly log: Log;
   readonly nodeName: string;
   readonly configuration: Tracing;
-  /** Instead of one that sends. */
+  /** Replaces the exporter to the configured collector. */
   readonly exporter?: SpanExporter;
 }
 
 const imageCalls = new Set(["listImages", "imageStatus", "pullImage", "removeImage", "imageFsInfo"]);
-/** What lasts as long as the agent is no call. */
+/** Methods that last as long as the agent, or that are not calls. */
 const untraced = new Set(["close", "containerEvents"]);
 
 export function agentTracing(options: AgentTracingOptions): AgentTracing {
@@ -106,7 +106,7 @@ async function ended<T>(span: Span, run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Every call has a span of its own. */
+/** Wraps a runtime so that every call has a span. */
 function tracedRuntime(
   runtime: ContainerRuntime,
   begin: (name: string, attributes: Readonly<Record<string, string>>, kind: "client") => Span | undefined,

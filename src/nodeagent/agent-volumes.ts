@@ -1,4 +1,4 @@
-// The volumes of pods as the settings ask for them: the objects they show, the mounter, the plug-ins.
+// Sets up pod volumes from the settings: the objects they project, the mounter and the volume plug-ins.
 import { kinds } from "#client";
 import type { AgentLifecycle } from "./agent-lifecycle.ts";
 import type { AgentDeps } from "./agent-parts.ts";
@@ -33,7 +33,7 @@ export async function mounterFrom(
   return mounter;
 }
 
-/** Volumes of programs that an operator installed. */
+/** The plug-in for FlexVolume drivers that an operator has installed. */
 export const flexVolumesFrom = ({ settings, dialect, client }: AgentDeps, mounter: Mounter): VolumePlugin =>
   flexVolumePlugin({
     dialect,
@@ -55,7 +55,7 @@ export function volumesFrom(
     readonly tokens: PodTokens;
     readonly plugins: readonly VolumePlugin[];
     readonly limitsMemory: boolean;
-    /** Told which pods refer to an object that changed. */
+    /** Called with the UIDs of the pods that refer to a changed object. */
     readonly onChange: (uids: Iterable<string>) => void;
   },
   lifecycle: AgentLifecycle,

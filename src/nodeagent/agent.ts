@@ -1,4 +1,4 @@
-// The node agent: all its parts and how they hold together. Nothing is decided here.
+// Assembles the node agent from its parts. The policies are in the parts.
 import { type Clock, type Log, type Metrics, parseQuantity, quantityValue, systemClock } from "#base";
 import type { ApiClient } from "#client";
 import type { ContainerRuntime } from "#cri";
@@ -63,12 +63,12 @@ export interface AgentOptions {
   readonly log: Log;
   readonly version: string;
   readonly clock?: Clock;
-  /** Changes how much is logged while the agent runs. */
+  /** Changes the log verbosity while the agent runs. */
   readonly setVerbosity?: (level: number) => void;
-  /** Instead of the runtime and the server that the settings name. */
+  /** Replace the runtime and the API client that the settings configure. */
   readonly runtime?: ContainerRuntime;
   readonly client?: ApiClient;
-  /** Ends a start that still waits for its first certificate. */
+  /** Aborts a start that still waits for the first certificate or for the runtime. */
   readonly signal?: AbortSignal;
 }
 
@@ -77,18 +77,21 @@ export interface Agent {
   readonly metrics: Metrics;
   readonly registry: PodRegistry;
   readonly node: NodeLife;
-  /** Waits until the pods of files and URLs were started; gives the names of those that were not. */
+  /** Waits until the pods of a run-once agent have been started; returns the names of those that were not. */
   started(): Promise<readonly string[]>;
-  /** Resolves with true when another process waits for the lock file and the settings say to give way. */
+  /**
+   * Resolves with true when another process waits for the lock file and exit on lock contention is
+   * configured.
+   */
   readonly lockContended: Promise<boolean>;
-  /** Ends the agent; pods go on running. */
+  /** Stops the agent; pods keep running. */
   stop(): Promise<void>;
 }
 
-/** How long the start waits for the runtime, and the end for the pod workers. */
+/** How long the start waits for the runtime, and the stop for the pod workers. */
 const patienceMilliseconds = 2000;
 
-/** Rejects when the agent cannot run here; what was begun is stopped then. */
+/** Starts the agent. If it cannot run here, stops everything already started and rejects. */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const clock = options.clock ?? systemClock;
   const lifecycle = agentLifecycle({ clock, log: options.log });
@@ -113,7 +116,7 @@ async function assemble(
   const tally = podMetrics(metrics, dialect, clock, { fallsBack: asksConsistently });
   const probeResults = probeMetrics();
 
-  // The node.
+  // Node.
   let nodeSoon = (): void => undefined;
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
   lifecycle.part("runtime health", () => health.stop());
@@ -134,7 +137,7 @@ async function assemble(
   lifecycle.part("node status", () => node.stop());
   await node.start();
 
-  // What pods are made of.
+  // Cgroups and volumes of pods.
   const cpu = { quota: settings.cpuCfsQuota, periodMicroseconds: settings.cpuCfsQuotaPeriod * 1000 };
   const cgroups = tally.cgroups(
     podCgroups({
@@ -163,7 +166,7 @@ async function assemble(
   lifecycle.run(
     limits.holdPods(
       cgroups.podsGroup,
-      // What eviction keeps free is not held back by the kernel: it is what is left to evict in time.
+      // The limit does not subtract the eviction thresholds: that memory is the headroom to evict in time.
       settings.enforceNodeAllocatable.includes("pods")
         ? { ...allocatableOf(node.capacity(), reservedOf(settings), {}), ...pids }
         : {},
@@ -202,7 +205,7 @@ async function assemble(
   await volumes.reconstruct();
   const services = followServices(environment, signal);
 
-  // The pods.
+  // Pods.
   let mirror: Mirrors | undefined;
   const wanted = wantedPods({
     dialect,
@@ -220,9 +223,7 @@ async function assemble(
       for (const observed of cache.pods()) all.seen(observed, mayEnd());
     },
   });
-  /**
-   * Whether a pod that nobody asked for is to be ended. One that only starts pods leaves the others alone.
-   */
+  /** Reports whether pods that no source wants may be killed. A run-once agent leaves other pods alone. */
   const mayEnd = (): boolean => wanted.ready() && !settings.runonce;
   const cache = podCache({
     runtime,
@@ -377,11 +378,11 @@ async function assemble(
   lifecycle.run(eviction.run(signal));
 
   lifecycle.part("pod workers", () => waitAtMost(clock, patienceMilliseconds, all.close()));
-  // What is still asked would open the way to the runtime again.
+  // A probe still in flight would reopen the connection to the runtime.
   lifecycle.part("probes", () => context.probes.close());
 
-  // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice,
-  // and nothing that runs is told as lost.
+  // The sources start only after the runtime has been listed, however long that takes: no container is
+  // created twice, and no running pod is reported as lost.
   lifecycle.run(cache.follow(signal));
   await waitAtMost(clock, patienceMilliseconds, cache.listed);
   if (client && !joined)
@@ -397,7 +398,7 @@ async function assemble(
       onMirror: () => all.pods().forEach(({ metadata }) => all.wake(metadata.uid ?? "")),
     });
     lifecycle.run(mirror.follow(signal));
-    // Static pods do not wait for the API server: they may be what it runs on.
+    // Static pods do not wait for the API server: it may itself run as a static pod.
     const followed = { services: services!, wanted, node, mirror, storage: storage.node! };
     lifecycle.run(onceLooked(() => joinCluster(environment, followed, signal)));
   }
@@ -412,7 +413,7 @@ async function assemble(
       files,
       volumes,
       cgroups,
-      // A parent that the settings name is this agent's alone.
+      // A configured cgroup root belongs to this agent alone.
       sharesCgroups: owner !== undefined && settings.cgroupRoot.replaceAll("/", "") === "",
       ready: mayEnd,
       onCleared: tally.cleared,
@@ -468,14 +469,16 @@ async function assemble(
     stop: () => lifecycle.stop(),
   };
 
-  /** Begins when it is known what runs. */
+  /** Calls `begin` once the runtime has been listed. */
   async function onceLooked(begin: () => Promise<unknown>): Promise<void> {
     await Promise.race([cache.listed, stopped]);
     if (!signal.aborted) await begin();
   }
 }
 
-/** Devices that containers have are there, whatever their plug-in says now. */
+/**
+ * Raises allocatable devices to the number allocated to containers, even if their plug-in reports fewer now.
+ */
 function withAllocated(
   allocatable: Readonly<Record<string, string>>,
   devices: Pick<DeviceManager, "allocated">,

@@ -1,28 +1,28 @@
-// The agent's way to the API server: no more requests a second than allowed, each counted and timed. Events
-// have a limit of their own, and heartbeats wait for nobody, least of all for an answer that does not come: a
-// node that is busy must not look dead.
+// The agent's transport to the API server: limits the request rate, and counts and times every request.
+// Events have a separate limiter. Heartbeats are exempt and have a short timeout: a busy node must not look
+// dead.
 import type { Clock, Metrics } from "#base";
 import { type ClientRequest, type Transport, Unreachable, rateLimiter, requestMetrics } from "#client";
 
 export interface ApiTransportOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** Requests a second and how many may come together; 0 is no limit. */
+  /** Requests per second and the burst; 0 means unlimited. */
   readonly perSecond: number;
   readonly burst: number;
-  /** Host and port, as the label of the figures. */
+  /** Host and port, the value of the metrics' `host` label. */
   readonly host: string;
 }
 
-/** The node's lease and the node's own object. */
+/** Reports whether a request concerns the node's lease or the node object. */
 const isHeartbeat = ({ path }: ClientRequest): boolean =>
   /\/leases(\/|\?|$)|\/nodes\/[^/?]+(\/status)?(\?|$)/.test(path);
 const isExempt = (request: ClientRequest): boolean =>
   /\/events(\/|\?|$)/.test(request.path) || isHeartbeat(request);
-/** How long a heartbeat may take; by then the next one is due, and a node may miss a few. */
+/** Timeout of a heartbeat. By then the next one is due, and a node may miss a few. */
 const heartbeatMilliseconds = 10_000;
 
-/** `renew` leaves connections behind that may be dead. */
+/** `renew` abandons connections that may be dead, after a heartbeat has failed. */
 export function apiTransport(
   transport: Transport & { renew?(): void },
   { clock, metrics, perSecond, burst, host }: ApiTransportOptions,

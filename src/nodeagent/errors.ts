@@ -1,20 +1,17 @@
-// What to tell a user of an error.
+// Texts of errors for users.
 import { GrpcError } from "#http";
 
-/** The runtime's own words where there are some. */
+/** Returns the detail of a gRPC error, or else the error's message. */
 export const errorText = (error: unknown): string =>
   error instanceof GrpcError ? error.detail : error instanceof Error ? error.message : String(error);
 
-/** The same, with what kind of error it is: as other clients of runtimes print it. */
+/** Like `errorText`, with the gRPC status code, in the form that grpc-go prints. */
 export const grpcErrorText = (error: unknown): string =>
   error instanceof GrpcError
     ? `rpc error: code = ${codeName(error.code)} desc = ${error.detail}`
     : errorText(error);
 
-/**
- * What the system says of a file, in the order in which programs usually tell it: what was done, to what, and
- * why it failed.
- */
+/** Formats a file system error like Go: the operation, the path and the reason. */
 export function fsErrorText(error: Error & { code?: string; syscall?: string; path?: string }): string {
   const found = /^[A-Z0-9]+: (.+), (\w+) '(.*)'$/s.exec(error.message);
   if (!found || error.code === undefined) return error.message;
@@ -22,7 +19,7 @@ export function fsErrorText(error: Error & { code?: string; syscall?: string; pa
   return `${call} ${path}: ${words[error.code] ?? why}`;
 }
 
-/** Where the runtime that we are written for has words of its own. */
+/** Texts for error codes that differ from those of Node.js. */
 const words: Readonly<Record<string, string>> = {
   EEXIST: "file exists",
   EISDIR: "is a directory",

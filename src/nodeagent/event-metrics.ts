@@ -1,4 +1,4 @@
-// What is counted about the events that the agent records.
+// Metrics of the events that the agent records.
 import type { Metrics } from "#base";
 import type { EventObserver } from "#client";
 import type { Dialect } from "#dialect";

@@ -1,4 +1,4 @@
-// An API server for tests of the agent's parts: objects in a map, plain verbs, and a list of what was asked.
+// A fake API server for tests of the agent: objects in a map, the basic verbs, and a record of the requests.
 import { type ApiClient, type ClientRequest, apiClient } from "#client";
 import { type Dialect, dialects } from "#dialect";
 
@@ -7,10 +7,11 @@ export interface FakeApi {
   /** `METHOD path`, in order. */
   readonly asked: string[];
   readonly bodies: unknown[];
-  /** By path. */
+  /** Objects by path. */
   readonly objects: Map<string, Record<string, unknown>>;
   /**
-   * Answers instead of the plain verbs where it gives something: a status and a body, or an error to throw.
+   * Overrides the basic verbs if it returns something: a status and a body to respond with, or an error to
+   * throw.
    */
   answer: (
     request: ClientRequest,
@@ -141,7 +142,7 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** A merge patch; lists are replaced. */
+/** Applies a merge patch; lists are replaced. */
 function merged(old: Record<string, unknown>, patch: Record<string, unknown>): Record<string, unknown> {
   const result = { ...old };
   for (const [key, value] of Object.entries(patch)) {

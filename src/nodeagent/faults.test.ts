@@ -1,5 +1,5 @@
-// What a runtime may do to the agent that fails now and then, or that does what it is asked and cannot say
-// so: nothing but delay.
+// A runtime that fails now and then, or that carries out a call but loses the response, causes nothing but
+// delays.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodStatus } from "#api";
@@ -93,7 +93,7 @@ test("an agent that comes back while the runtime cannot show a pod waits until i
   await first.close();
   const second = harness({
     reuse: first,
-    // One that is taken for new is turned away.
+    // A pod that is treated as new is rejected.
     admission: {
       admit: (_, __, ran) => (ran ? { ok: true } : { ok: false, reason: "NoRoom", message: "it is full" }),
     },

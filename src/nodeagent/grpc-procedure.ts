@@ -1,12 +1,12 @@
-// A remote procedure of a plug-in protocol as both sides need it: one asks, one answers.
+// A procedure of a plug-in protocol for both its client and its server.
 import type { Told } from "#cri";
 import type { GrpcMethod, GrpcServerMethod } from "#http";
 import { type Message, protobufCodec } from "#schema";
 
 export interface GrpcProcedurePair<Q, R> {
-  /** For the side that asks. */
+  /** The client side. */
   readonly call: GrpcMethod<Q, R>;
-  /** For the side that answers. */
+  /** The server side. */
   readonly serve: GrpcServerMethod<Q, R>;
 }
 

@@ -1,5 +1,5 @@
-// The agent's core on a fake runtime and a clock that tests turn: real workers, plan, sync and status; the
-// rest played.
+// The agent's core with a fake runtime and a virtual clock: workers, plan, sync and status are real,
+// everything else is faked.
 import { join } from "node:path";
 import type { ConfigMap, Pod, PodStatus, Secret, Service } from "#api";
 import { type VirtualClock, silentLog, virtualClock } from "#base";
@@ -38,19 +38,19 @@ export interface HarnessOptions {
   readonly services?: readonly Service[];
   readonly admission?: PodAdmission;
   readonly cgroupRoot?: string;
-  /** Why no control group can be made. */
+  /** The error with which the creation of cgroups fails. */
   readonly cgroupTrouble?: string;
   readonly folder?: string;
   readonly nodeIp?: string;
   readonly settings?: Partial<SyncContext["settings"]>;
-  /** Parts of the agent that are not played. */
+  /** Parts of the agent that replace the fakes. */
   readonly parts?: Partial<Pick<SyncContext, "resize" | "contributors" | "cgroups">>;
   readonly tally?: PodMetrics;
-  /** Told whenever the volumes of a pod are brought up to date. */
+  /** Called whenever the volumes of a pod are refreshed. */
   readonly onRefresh?: (uid: string) => void;
-  /** Told when the control groups of a pod are released. */
+  /** Called when the cgroups of a pod are released. */
   readonly onRelease?: (uid: string) => void;
-  /** Told when the agent has the object of a pod removed from the API server. */
+  /** Called when the agent deletes a pod object from the API server. */
   readonly onDelete?: (uid: string) => void;
 }
 
@@ -60,28 +60,29 @@ export interface Harness {
   readonly folder: string;
   readonly pods: PodWorkers;
   readonly events: TellTale[];
-  /** Every status told, in order, by pod uid. */
+  /** Every status written, in order, by pod UID. */
   readonly told: Map<string, PodStatus[]>;
-  /** Uids of objects that were removed from the API server. */
+  /** UIDs of pod objects that were deleted from the API server. */
   readonly deleted: string[];
   status(uid: string): PodStatus;
-  /** Puts a pod on the node as the API server would hand it over. */
+  /** Adds a pod as if received from the API server. */
   run(pod: object): Pod;
-  /** Deletes it as a user would. */
+  /** Deletes a pod like a user. */
   delete(uid: string, graceSeconds: number): void;
-  /** Looks at the runtime before any source has spoken, as a fresh agent does. */
+  /** Lists the runtime before any source is ready, like an agent that has just started. */
   look(): Promise<void>;
-  /** Lets time pass, with the runtime looked at every second. */
+  /** Advances the clock and relists the runtime in each step. */
   pass(seconds: number): Promise<void>;
-  /** The same, where looking may fail. */
+  /** Like `pass`, but ignores errors of relisting. */
   runThroughErrors(seconds: number): Promise<void>;
   reasons(): string[];
   close(): Promise<void>;
 }
 
 /**
- * Waits until nothing goes on but what waits for the clock. Nothing here touches the disk, so turns are
- * enough on any machine. All tests pass with three; more cost time, as each half second of a test waits twice.
+ * Waits until only timers of the virtual clock are pending. Nothing here touches the disk, so turns of the
+ * event loop suffice on any machine. All tests pass with three turns; more cost time, as each half second of
+ * a test waits twice.
  */
 const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 15; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -282,7 +283,7 @@ export function harness(options: HarnessOptions = {}): Harness {
   };
 }
 
-/** Plays something on a harness, and takes it down. */
+/** Runs `play` on a harness and closes it. */
 export async function on(options: HarnessOptions, play: (h: Harness) => Promise<void>): Promise<void> {
   const h = harness(options);
   try {
@@ -292,7 +293,7 @@ export async function on(options: HarnessOptions, play: (h: Harness) => Promise<
   }
 }
 
-/** Every volume is where the real ones would be; nothing is mounted. */
+/** Fake volumes: they have the paths of real volumes, but nothing is mounted. */
 function playedVolumes(folder: string, dialect: Dialect): SyncContext["volumes"] {
   const kinds = [
     ["emptyDir", "empty-dir"],

@@ -1,6 +1,6 @@
-// Removes directories and control groups of pods that are long gone, their logs with them. Logs that no
-// directory of ours accounts for are left alone, and control groups too where agents share their parent: other
-// agents of the machine keep theirs in the same place.
+// Removes directories, logs and cgroups of orphaned pods. Logs without a matching pod directory are left
+// alone, and so are cgroups if agents share the parent cgroup: they may belong to other agents on the
+// machine.
 import type { Clock, Log } from "#base";
 import type { PodCgroups, PodVolumes } from "./interfaces.ts";
 import type { PodFiles } from "./sync/pod-files.ts";
@@ -11,19 +11,22 @@ export interface HousekeepingOptions {
   readonly files: PodFiles;
   readonly volumes: PodVolumes;
   readonly cgroups: PodCgroups;
-  /** Whether other agents may keep control groups below the same parent: then only a directory makes one ours. */
+  /**
+   * Whether other agents may use the same parent cgroup. If so, only cgroups with a pod directory are
+   * removed.
+   */
   readonly sharesCgroups?: boolean;
-  /** Whether all sources have spoken; before, nothing is known to be gone. */
+  /** Reports whether all pod sources are ready. Until then no pod is considered orphaned. */
   readonly ready: () => boolean;
   readonly isKnown: (podUid: string) => boolean;
-  /** Told after every round how many folders of gone pods were cleared, and how many could not be. */
+  /** Called after every pass with the number of removed pod directories and of failed removals. */
   readonly onCleared?: (cleared: number, failed: number) => void;
 }
 
 const periodMilliseconds = 30_000;
 const firstMilliseconds = 5000;
 
-/** Goes round until the signal is aborted. */
+/** Runs periodically until the signal is aborted. */
 export async function housekeeping(options: HousekeepingOptions, signal: AbortSignal): Promise<void> {
   const told = new Set<string>();
   for (let wait = firstMilliseconds; !signal.aborted; wait = periodMilliseconds) {

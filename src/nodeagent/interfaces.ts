@@ -1,5 +1,4 @@
-// What the parts of the agent ask of each other. agent.ts puts the parts together; nothing else knows all of
-// them.
+// Interfaces between the parts of the agent. Only agent.ts knows and assembles all parts.
 import type {
   ConfigMap,
   Container,
@@ -11,41 +10,38 @@ import type {
 } from "#api";
 import type { Device, LinuxContainerResources, Mount } from "#cri";
 
-/** A volume as containers can mount it. */
+/** A volume that is ready to be mounted into containers. */
 export interface MountedVolume {
   readonly hostPath: string;
-  /** Whether it must be mounted read-only whatever the container asks for. */
+  /** Whether it must be mounted read-only regardless of the container's volume mount. */
   readonly readOnly?: boolean;
   readonly selinuxRelabel?: boolean;
-  /** A device that is given to containers, not mounted; the path is a link to it. */
+  /** Whether this is a block device, passed to containers instead of mounted; the path is a link to it. */
   readonly isDevice?: boolean;
-  /** How full it is, where the file system of the path does not tell. */
+  /** Returns the usage, if it cannot be read from the file system of the path. */
   readonly stats?: () => Promise<VolumeStats>;
 }
 
-/** One entry of a container's volumeMounts that names a path inside the volume. */
+/** An entry of a container's volumeMounts with a sub path of the volume. */
 export interface SubPath {
   readonly container: string;
-  /** The place of the entry in the container's list. */
+  /** Index of the entry in the container's list. */
   readonly index: number;
   readonly volumeName: string;
   readonly path: string;
 }
 
-/** A volume that cannot be had, now. The event FailedMount was made by whoever throws this. */
+/** A volume cannot be mounted for now. The thrower has recorded the event FailedMount. */
 export class VolumeError extends Error {
   override readonly name = "VolumeError";
 }
 
-/**
- * Nothing of the pod is mounted any more, but something lies in its folder that the agent did not put there,
- * and stays.
- */
+/** All volumes of the pod are unmounted, but its directory contains files that the agent did not create. */
 export class LeftoverError extends Error {
   override readonly name = "LeftoverError";
 }
 
-/** A volume as a plug-in gets it: the entry of the pod, its claim, and the persistent volume behind that. */
+/** A volume as passed to plug-ins: the pod's volume entry, its claim, and the bound persistent volume. */
 export interface VolumeSpec {
   readonly volume: Volume;
   readonly claim?: PersistentVolumeClaim;
@@ -72,216 +68,224 @@ export interface VolumePlugin {
   readonly name: string;
   supports(spec: VolumeSpec): boolean;
   mount(pod: Pod, spec: VolumeSpec, directory: string, signal: AbortSignal): Promise<MountedVolume>;
-  /** Brings the contents of a mounted volume up to date; absent where nothing changes. */
+  /** Updates the contents of a mounted volume; absent if they never change. */
   refresh?(pod: Pod, spec: VolumeSpec, directory: string): Promise<void>;
   /**
-   * Undoes `mount`, also of an earlier agent's: all that is known is the directory. Absent where the generic
-   * teardown (unmount what is below, remove the directory) will do.
+   * Undoes `mount`, also for a volume that an earlier agent process mounted: only the directory is known.
+   * Absent if the generic teardown (unmount everything below, remove the directory) suffices.
    */
   unmount?(podUid: string, name: string, directory: string): Promise<void>;
-  /** Makes the volume available as a block device; absent where there are no such volumes. */
+  /** Makes the volume available as a block device; absent if the plug-in does not support block volumes. */
   map?(pod: Pod, spec: VolumeSpec, link: string, signal: AbortSignal): Promise<MountedVolume>;
   unmap?(podUid: string, name: string, link: string): Promise<void>;
-  /** Whether a volume of an earlier agent can be undone by what lies in its directory; absent where all can. */
+  /**
+   * Reports whether a volume of an earlier agent process can be torn down from the contents of its directory;
+   * absent if every volume can.
+   */
   isRecorded?(directory: string): Promise<boolean>;
-  /** Absent where the file system of the directory tells. */
+  /** Returns the usage; absent if it can be read from the file system of the directory. */
   stats?(directory: string): Promise<VolumeStats>;
 }
 
-/** What a part of the agent adds to a container that is about to be created. */
+/** Additions of a part of the agent to the configuration of a container that is about to be created. */
 export interface ContainerContribution {
-  /** Merged over what requests and limits say: cpuset, mems, unified and the like. */
+  /** Override the values from requests and limits: cpuset, mems, unified and the like. */
   readonly resources?: Partial<LinuxContainerResources>;
   readonly devices?: readonly Device[];
   readonly cdiDevices?: readonly string[];
-  /** The container's own variables win. */
+  /** Variables of the container spec take precedence. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly mounts?: readonly Mount[];
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A part that allocates resources of the node to containers: processors, memory, devices. */
+/** A part that allocates node resources to containers: CPUs, memory, devices. */
 export interface ContainerContributor {
-  /** Asked for each container right before it is created; may reject with why it cannot be. */
+  /** Called for each container right before its creation; rejects if the container cannot be created. */
   contribute(pod: Pod, container: Container, signal: AbortSignal): Promise<ContainerContribution>;
-  /** The container was created under this id and is about to start. */
+  /** Called when the container has been created with this ID and is about to start. */
   created?(pod: Pod, container: Container, containerId: string): void;
-  /** The pod is gone from this node: what it had is free again. */
+  /** Releases the allocations of a pod that has been removed from this node. */
   release?(podUid: string): void;
 }
 
-/** Small named documents that outlive the agent: state of the resource managers and the like. */
+/** Small named documents that persist across agent restarts, such as the state of the resource managers. */
 export interface CheckpointStore {
-  /** Undefined when there is none. */
+  /** Returns undefined if there is no such document. */
   read(name: string): Promise<string | undefined>;
-  /** Durable when it resolves; readers see the old text or the new one, never a part. */
+  /** Durable when it resolves; atomic: readers see the old text or the new one. */
   write(name: string, text: string): Promise<void>;
   remove(name: string): Promise<void>;
   names(): Promise<readonly string[]>;
 }
 
-/** The volumes of pods. */
+/** Manages the volumes of pods. */
 export interface PodVolumes {
   /**
-   * Sets up what the pod's containers mount; safe to call again. Rejects with VolumeError while something
-   * is missing.
+   * Sets up the volumes that the pod's containers mount. Idempotent. Rejects with VolumeError while a volume
+   * is not available.
    */
   mount(pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, MountedVolume>>;
   /**
-   * The host path of a path inside a mounted volume, made if absent and bound so that it cannot be moved
-   * away.
+   * Returns the host path of a sub path of a mounted volume. Creates it if absent, and bind-mounts it so that
+   * it cannot be moved away.
    */
   subPath(pod: Pod, volume: MountedVolume, at: SubPath, signal: AbortSignal): Promise<string>;
-  /** Brings config maps, secrets, downward values and tokens of a running pod up to date. */
+  /** Updates config maps, secrets, downward API values and tokens of a running pod. */
   refresh(pod: Pod): Promise<void>;
-  /** Unmounts and removes the pod's volumes and sub paths. The rest of the pod's folder is removed by the caller. Safe to call again.
-   * Rejects with LeftoverError when all is unmounted and what others put there is left. */
+  /**
+   * Unmounts and removes the pod's volumes and sub paths. Idempotent; the caller removes the rest of the
+   * pod's directory. Rejects with LeftoverError if everything is unmounted but foreign files remain.
+   */
   release(podUid: string): Promise<void>;
 }
 
-/** The control groups of pods. Names come from the pure functions in plan/. */
+/** Manages the cgroups of pods. Their names are computed by the pure functions in plan/. */
 export interface PodCgroups {
   /**
-   * Makes the pod's group with its limits; gives the name that the sandbox gets as its parent. Safe to call
-   * again.
+   * Creates the pod's cgroup with its limits and returns the name to use as the sandbox's cgroup parent.
+   * Idempotent.
    */
   ensure(pod: Pod): Promise<string>;
   /**
-   * The pod's new limits of one resource where they are larger than those of the kernel, before its containers
-   * grow, or smaller, after they have shrunk.
+   * Applies the pod's new limit of one resource: an increase before its containers are resized, a decrease
+   * afterwards.
    */
   resize?(pod: Pod, resource: "cpu" | "memory", when: "before" | "after"): Promise<void>;
-  /** Ends what still runs in the pod's group and removes it. Safe to call again. */
+  /** Kills all processes in the pod's cgroup and removes it. Idempotent. */
   release(podUid: string): Promise<void>;
-  /** Uids of pods that have a group. */
+  /** Returns the UIDs of pods that have a cgroup. */
   podUids(): Promise<ReadonlySet<string>>;
 }
 
 export type { EventRecorder } from "#client";
 
-/** `preempts` are pods that must end first, for want of what `lacking` names. */
+/** `preempts` are pods that must be evicted first; `lacking` names the insufficient resource. */
 export type Admitted =
   | { readonly ok: true; readonly preempts?: readonly Pod[]; readonly lacking?: string }
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
 /**
- * One of the things that may speak against a pod, asked in order after the general rules; the first refusal
- * counts. A resource manager allocates here.
+ * An admission handler. Handlers are called in order after the general checks; the first rejection is final.
+ * Resource managers allocate here.
  */
 export interface PodAdmitHandler {
   admit(pod: Pod, others: readonly Pod[]): Admitted;
 }
 
-/** Whether a pod may run on this node, beside these others. */
+/** Decides whether a pod may run on this node together with the other pods. */
 export interface PodAdmission {
-  /** One that ran before this agent started is asked about again, beside those that were there before it. */
+  /**
+   * `ran`: the pod ran before this agent started, and is checked against the pods that were admitted before
+   * it.
+   */
   admit(pod: Pod, others: readonly Pod[], ran?: boolean): Admitted;
   /**
-   * Has from others what an admitted pod was promised, before anything of it is made: devices of their
-   * plug-ins. Safe to call again.
+   * Allocates what an admitted pod was promised, such as devices from their plug-ins, before anything of the
+   * pod is created. Idempotent.
    */
   confirm?(pod: Pod, signal: AbortSignal): Promise<Admitted>;
-  /** Why a pod that was admitted cannot be started now; it waits until it can. */
+  /** Returns why an admitted pod cannot be started yet; the pod waits. */
   blocks?(pod: Pod): { readonly reason: string; readonly message: string } | undefined;
 }
 
 /**
- * Config maps and secrets that pods of this node refer to. Undefined when there is none; throws when it
- * cannot be known.
+ * Config maps and secrets that pods of this node refer to. Resolves with undefined if the object does not
+ * exist; rejects if that cannot be determined.
  */
 export interface ReferencedObjects {
   configMap(namespace: string, name: string): Promise<ConfigMap | undefined>;
   secret(namespace: string, name: string): Promise<Secret | undefined>;
-  /** Keeps what the pod refers to close at hand. */
+  /** Keeps the objects that the pod refers to cached. */
   watch(pod: Pod): void;
   forget(podUid: string): void;
 }
 
-/** The node as pods see it. */
+/** Facts about the node that pods depend on. */
 export interface NodeFacts {
   readonly name: string;
-  /** At most one of each family, the preferred first. */
+  /** Returns at most one address of each IP family, the preferred one first. */
   hostIps(): readonly string[];
-  /** What pods may use together, as quantities. */
+  /** Returns the resources that pods may use in total, as quantities. */
   allocatable(): Readonly<Record<string, string>>;
   labels(): Readonly<Record<string, string>>;
 }
 
-/** One container of a pod as the runtime tells it. */
+/** A container of a pod as reported by the runtime. */
 export interface ContainerHandle {
   readonly name: string;
   readonly id: string;
   readonly state: "created" | "running" | "exited" | "unknown";
-  /** How many of that name there were before. */
+  /** The number of earlier containers with that name. */
   readonly attempt: number;
   readonly logPath: string;
 }
 
-/** The pods of this node, for those who show them or reach into them. */
+/** The pods of this node, for the agent's servers, metrics and eviction. */
 export interface PodRegistry {
-  /** All pods with their newest status. */
+  /** Returns all pods with their latest status. */
   pods(): readonly Pod[];
   byName(namespace: string, name: string): Pod | undefined;
   byUid(uid: string): Pod | undefined;
-  /** Whether a uid is the pod's own, or that of the object that stands for it in the API server. */
+  /** Reports whether a UID is that of the pod or of its mirror pod. */
   isUidOf(pod: Pod, uid: string): boolean;
-  /** The newest sandbox that runs; undefined when there is none. */
+  /** Returns the newest ready sandbox, or undefined. */
   sandboxId(uid: string): string | undefined;
-  /** The pod's containers, the newest of each name first. */
+  /** Returns the pod's containers, the newest of each name first. */
   containers(uid: string): readonly ContainerHandle[];
-  /** Pods that the runtime knows, with the little that it can tell of them. */
+  /** Returns the pods known to the runtime, as far as the runtime describes them. */
   runningPods(): Promise<readonly Pod[]>;
-  /** When pods were last compared with the runtime, in milliseconds; for the health check. */
+  /** Returns the time of the last relist, in milliseconds; for the health check. */
   lastRelistAt(): number;
 }
 
 export type ContainerType = "container" | "init_container" | "ephemeral_container";
 
-/** Keeps count of the work on pods, for the figures. */
+/** Records the metrics of pod workers. */
 export interface PodMetrics {
-  /** A pod that is new here. */
+  /** A pod was added to this node. */
   added(pod: Pod): void;
-  /** A worker begins something; what is given is called when it is over. */
+  /** A worker starts an action; the returned function is called when it ends. */
   acting(podUid: string, at: "syncing" | "terminating" | "terminated"): () => void;
-  /** The image of one of its containers was seen to. */
+  /** The image of one of the pod's containers was pulled or found present. */
   pulled(podUid: string, milliseconds: number): void;
-  /** A container was started, or was not, for this reason. */
+  /** A container was started, or failed to start for this reason. */
   started(type: ContainerType, failure?: string): void;
-  /** The pod is seen running; only the first time counts. */
+  /** The pod was observed running; only the first call counts. */
   running(pod: Pod): void;
-  /** The runtime had a pod that nobody asked for. */
+  /** The runtime had a pod that no source wants. */
   orphan(): void;
-  /** A pod begins anew under a uid whose last life here is over. */
+  /** A pod was added again with a UID whose earlier pod has terminated on this node. */
   restarted(pod: Pod): void;
-  /** A pod was ended to make room for one of the system. */
+  /** A pod was preempted for a critical pod. */
   preempted(lacking: string): void;
   forgotten(podUid: string): void;
 }
 
-/** What becomes of volumes, for those who count. */
+/** Records the metrics of volume operations. */
 export interface VolumeMetrics {
   tried(operation: VolumeOperation, plugin: string, milliseconds: number, isGood: boolean): void;
-  /** From the first attempt until it was there. */
+  /** An operation succeeded; the duration includes all failed attempts. */
   inPlace(operation: VolumeOperation, plugin: string, milliseconds: number): void;
-  /** A volume of an earlier agent was found, and is known by what lies there, or is not. */
+  /** A volume of an earlier agent process was found and reconstructed, or could not be. */
   reconstructed(isGood: boolean): void;
-  /** A volume that was not known, and that no pod has any more, was taken away, or was not. */
+  /** A volume that could not be reconstructed and that no pod uses was cleaned up, or could not be. */
   forceCleaned(isGood: boolean): void;
 }
 
 export type VolumeOperation = "volume_mount" | "map_volume" | "volume_unmount" | "unmap_volume";
 
-/** A pod as its worker has it. */
+/** The state of a pod worker, for metrics. */
 export interface WorkingPod {
   readonly lifecycle: "sync" | "terminating" | "terminated";
   readonly config: "desired" | "orphan" | "runtime_only";
   readonly static: "true" | "false" | "unknown";
 }
 
-/** Ends pods for the node's sake. */
+/** Evicts pods. */
 export interface PodEvictor {
   /**
-   * The pod ends as Failed with this reason; resolves once its containers have ended, or the signal is
+   * Terminates the pod as Failed with this reason; resolves once its containers have exited or the signal is
    * aborted.
    */
   evict(
@@ -289,9 +293,9 @@ export interface PodEvictor {
     why: {
       readonly reason: string;
       readonly message: string;
-      /** Without them, or with 0 of them, the pod has the time that it asks for. */
+      /** If absent or 0, the pod's own termination grace period applies. */
       readonly graceSeconds?: number;
-      /** Told in the condition DisruptionTarget. */
+      /** Reported in the condition DisruptionTarget. */
       readonly disruption?: { readonly reason: string; readonly message: string };
     },
     signal?: AbortSignal,

@@ -14,7 +14,7 @@ test("a lock is held until released, and whoever waits for it is noticed", async
   const path = join(folder, "lock");
   const clock: Clock = {
     ...systemClock,
-    // Whoever looks and sees nobody sleeps: only then the second comes.
+    // The holder sleeps after it has seen no waiter; the second process starts only then.
     sleep: async (_milliseconds, signal) => {
       second ??= lockFile(path, systemClock).finally(() => (passed = true));
       await systemClock.sleep(1, signal);

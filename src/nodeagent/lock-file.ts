@@ -1,18 +1,20 @@
-// A file that is locked while the agent runs, so that two never run on one node. The lock is the kernel's: it
-// goes when its holder does.
+// A file that is locked while the agent runs, so that two agents never run on one node. The kernel releases
+// the lock when its holder exits.
 import { spawn } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import type { Clock } from "#base";
 
 export interface LockFile {
-  /** Resolves when another process waits for the lock: with false where the signal was aborted before. */
+  /**
+   * Resolves with true when another process waits for the lock, with false if the signal is aborted before.
+   */
   contended(signal: AbortSignal): Promise<boolean>;
   release(): void;
 }
 
 const lookMilliseconds = 1000;
 
-/** Waits for the lock; rejects when it cannot be had at all. */
+/** Waits for the lock; rejects if the file cannot be locked. */
 export async function lockFile(path: string, clock: Clock): Promise<LockFile> {
   const holder = spawn("flock", [path, "sh", "-c", "echo locked; exec cat"], {
     stdio: ["pipe", "pipe", "pipe"],
@@ -29,7 +31,7 @@ export async function lockFile(path: string, clock: Clock): Promise<LockFile> {
   return {
     contended: async (signal) => {
       while (!signal.aborted) {
-        // A line with an arrow is one that waits: `1: -> FLOCK ADVISORY WRITE 42 08:01:1234 0 EOF`
+        // A line with an arrow is a waiter: `1: -> FLOCK ADVISORY WRITE 42 08:01:1234 0 EOF`
         const locks = await readFile("/proc/locks", "utf8").catch(() => "");
         if (locks.split("\n").some((line) => line.includes("->") && line.includes(`:${ino} `))) return true;
         await clock.sleep(lookMilliseconds, signal).catch(() => undefined);

@@ -1,4 +1,4 @@
-// Tells the runtime the addresses of this node's pods, when they become known and when they change.
+// Passes the node's pod CIDR to the runtime when it becomes known and when it changes.
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
 
@@ -6,17 +6,15 @@ export interface PodRangeOptions {
   readonly runtime: ContainerRuntime;
   readonly clock: Clock;
   readonly log: Log;
-  /** Empty until it is known. */
+  /** Returns the pod CIDR; empty until it is known. */
   readonly range: () => string;
 }
 
 const lookMilliseconds = 10_000;
-/** Leaves 65536 addresses. */
+/** Prefix length of the widest IPv6 range passed on: 65536 addresses. */
 const widestV6 = 112;
 
-/**
- * Of an IPv6 range only the first 65536 addresses are given out: whoever keeps books on them must be able to.
- */
+/** Limits IPv6 ranges to the first 65536 addresses, so that the address allocator can keep track of them. */
 export const boundedRange = (range: string): string =>
   range
     .split(",")
@@ -26,7 +24,7 @@ export const boundedRange = (range: string): string =>
     })
     .join(",");
 
-/** Follows until the signal is aborted. */
+/** Runs until the signal is aborted. */
 export async function podRange(
   { runtime, clock, log, range }: PodRangeOptions,
   signal: AbortSignal,

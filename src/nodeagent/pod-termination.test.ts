@@ -7,7 +7,7 @@ import type { ContainerContributor } from "./interfaces.ts";
 import { portsCollide } from "./node/host-ports.ts";
 import { condition, made, podOf, states } from "./worker-pods.fixture.ts";
 
-/** What the runtime was told last before the agent had each pod's object removed. */
+/** Returns, for each deleted pod, the last runtime call before the agent deleted the pod object. */
 async function lastActsBeforeGone(play: (h: Harness) => Promise<void>): Promise<(string | undefined)[]> {
   const acts: (string | undefined)[] = [];
   let h: Harness | undefined;

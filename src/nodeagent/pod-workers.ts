@@ -1,5 +1,5 @@
-// The pods of this node: one worker each, fed by the sources and by what the runtime shows. This is the
-// driver: it performs what next() and plan() decided; the actions are in worker/.
+// The pods of this node, one worker each, driven by updates from the sources and by the state of the runtime.
+// The driver performs what next() and plan() decide; the actions are in worker/.
 import type { Pod } from "#api";
 import type { ObservedPod } from "./containers/observed.ts";
 import { restoredPod } from "./containers/restored-pod.ts";
@@ -20,14 +20,16 @@ export type { PodWorkersOptions } from "./worker/entry.ts";
 
 export interface PodWorkers extends PodEvictor {
   readonly registry: PodRegistry;
-  /** A pod that should run here, new or changed. */
+  /** Adds or updates a pod that should run on this node. */
   set(pod: Pod): void;
-  /** A pod that should not run here any more. */
+  /** Terminates a pod that should no longer run on this node. */
   drop(uid: string): void;
-  /** The runtime shows something new of a pod. Unknown pods are ended once all sources are synced. */
+  /**
+   * Handles a change in the runtime's state of a pod. Orphaned pods are killed once all sources are ready.
+   */
   seen(observed: ObservedPod, sourcesReady: boolean): void;
   wake(uid: string): void;
-  /** Something that the pod refers to changed: its volumes are brought up to date. */
+  /** Syncs a pod because an object that it refers to changed, which updates its volumes. */
   refresh(uid: string): void;
   has(uid: string): boolean;
   pods(): readonly Pod[];
@@ -151,7 +153,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
     working: () =>
       [...entries.values()].map((entry) => {
         const { at, pod } = entry.worker.state();
-        // What was only found running has no source.
+        // A pod that was only found running has no source.
         const hasSource = pod.metadata.annotations?.[dialect.names.annotations.configSource] !== undefined;
         return {
           lifecycle: at === "syncing" ? "sync" : at,
@@ -182,7 +184,7 @@ export function podWorkers(options: PodWorkersOptions): PodWorkers {
   };
 }
 
-/** Whether a newer version of a pod asks for anything; our own status coming back does not. */
+/** Reports whether an update of a pod requires a sync. The agent's own status update does not. */
 function matters(old: Pod, pod: Pod): boolean {
   const wish = ({ metadata, spec, status }: Pod): string => {
     const { resourceVersion: _, managedFields: __, ...rest } = metadata;

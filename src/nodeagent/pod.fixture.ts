@@ -1,4 +1,4 @@
-// Pods and what the runtime shows of them, in few words, for tables.
+// Concise constructors of pods and of their observed runtime state, for table tests.
 import type { Pod } from "#api";
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from "./containers/observed.ts";
 import { containerHash } from "./containers/hash.ts";
@@ -23,7 +23,7 @@ export const sandbox = (more: Partial<ObservedSandbox> = {}): ObservedSandbox =>
   ...more,
 });
 
-/** A container of the pod in a state: `running`, `exited 0`, `exited 3`, `created`, `unknown`. */
+/** Returns an observed container in a state: `running`, `exited 0`, `exited 3`, `created`, `unknown`. */
 export function container(
   pod: Pod,
   name: string,

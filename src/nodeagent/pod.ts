@@ -1,4 +1,4 @@
-// Small facts about a pod that every part of the agent asks for.
+// Small helpers about pods, used by all parts of the agent.
 import type { Container, EphemeralContainer, ObjectReference, Pod } from "#api";
 import type { Dialect } from "#dialect";
 
@@ -7,14 +7,14 @@ export const nameOf = (pod: Pod): string => pod.metadata.name ?? "";
 export const namespaceOf = (pod: Pod): string => pod.metadata.namespace ?? "";
 /** `namespace/name`, for logs and maps. */
 export const keyOf = (pod: Pod): string => `${namespaceOf(pod)}/${nameOf(pod)}`;
-/** `name_namespace(uid)`, as messages to users write it. */
+/** `name_namespace(uid)`, the form used in messages to users. */
 export const longNameOf = (pod: Pod): string => `${nameOf(pod)}_${namespaceOf(pod)}(${uidOf(pod)})`;
 
 export const containersOf = (pod: Pod): readonly Container[] => pod.spec.containers ?? [];
 export const initContainersOf = (pod: Pod): readonly Container[] => pod.spec.initContainers ?? [];
 export const ephemeralContainersOf = (pod: Pod): readonly EphemeralContainer[] =>
   pod.spec.ephemeralContainers ?? [];
-/** Init containers, containers, ephemeral containers. */
+/** Returns init containers, containers and ephemeral containers, in this order. */
 export const everyContainerOf = (pod: Pod): readonly Container[] => [
   ...initContainersOf(pod),
   ...containersOf(pod),
@@ -26,22 +26,22 @@ export const isDeleted = (pod: Pod): boolean => Boolean(pod.metadata.deletionTim
 export const isFinished = (pod: Pod): boolean =>
   pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
 
-/** Whether the pod came from a file or a URL and not from the API server. */
+/** Reports whether the pod comes from a file or a URL instead of the API server. */
 export function isStatic(pod: Pod, { names }: Dialect): boolean {
   const source = pod.metadata.annotations?.[names.annotations.configSource];
   return source !== undefined && source !== "api";
 }
-/** Whether this object in the API server only mirrors a static pod. */
+/** Reports whether the pod is a mirror pod: the API object of a static pod. */
 export const isMirror = (pod: Pod, { names }: Dialect): boolean =>
   pod.metadata.annotations?.[names.annotations.configMirror] !== undefined;
 
-/** Pods of this priority and above belong to the system. */
+/** Pods with at least this priority are system-critical. */
 const systemPriority = 2_000_000_000;
-/** Whether the node cannot do without the pod: others yield to it. */
+/** Reports whether the pod is critical: other pods may be preempted for it. */
 export const isCritical = (pod: Pod, dialect: Dialect): boolean =>
   isStatic(pod, dialect) || isMirror(pod, dialect) || Number(pod.spec.priority ?? 0) >= systemPriority;
 
-/** What an event about the pod, or one of its containers, points at. */
+/** Returns the object reference for events about the pod or one of its containers. */
 export function referenceTo(pod: Pod, container?: string): ObjectReference {
   const field = container === undefined ? undefined : fieldPathOf(pod, container);
   return {

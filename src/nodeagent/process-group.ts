@@ -1,5 +1,5 @@
-// Ends a program together with what it has started: it leads a process group of its own (`detached`), or those
-// would go on and hold its output open.
+// Kills a program together with its child processes. The program must lead a separate process group
+// (`detached`); otherwise the children would keep running and hold its output open.
 import type { ChildProcess } from "node:child_process";
 
 export function killGroup(leader: ChildProcess): void {

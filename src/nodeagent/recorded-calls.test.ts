@@ -1,6 +1,6 @@
-// Feeds pods whose runtime calls were recorded elsewhere through plan and sync, and compares what the fake
-// runtime is told with the records, as facts: maps and environments as sets, random parts replaced. The
-// records are no part of the repo.
+// Syncs pods whose runtime calls have been recorded elsewhere, and compares the requests to the fake runtime
+// with the recorded ones: maps and environments as sets, random parts replaced. The recordings are not part
+// of this repository.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
@@ -17,12 +17,14 @@ interface Recorded {
 }
 type Json = { [key: string]: unknown };
 
-/** Recorded with --seccomp-default and the static cpu policy, which puts a cpu set into every container. */
+/**
+ * Whether it was recorded with --seccomp-default and the static CPU policy, which sets a cpuset everywhere.
+ */
 const isPinned = ({ calls }: Recorded): boolean =>
   JSON.stringify(calls.find(({ method }) => method === "CreateContainer")?.request ?? "").includes(
     '"cpuset_cpus"',
   );
-/** Rejected on the node, before it comes to the runtime. */
+/** Rejected by node admission before any runtime call. */
 const rejected = "sysctl-denied";
 
 const service = (
@@ -51,7 +53,7 @@ const configMaps = [
 const secrets = [
   { metadata: { namespace: "t1", name: "sec1" }, data: { pw: Buffer.from("s3cret").toString("base64") } },
 ] as unknown as Secret[];
-/** The one secret for a registry that the records name; the password is masked in them. */
+/** The only registry secret that the recordings refer to; its password is masked in them. */
 const pullSecret = (name: string): Secret =>
   ({
     metadata: { namespace: "t1", name },
@@ -103,7 +105,7 @@ async function play(recorded: Recorded): Promise<Recorded["calls"]> {
     };
   }
   if (mountsToken) {
-    // What the API server's admission adds.
+    // The API server's service account admission adds these.
     given.spec.volumes = [...(given.spec.volumes ?? []), { name: token, projected: { sources: [] } }];
     for (const container of [...(given.spec.initContainers ?? []), ...(given.spec.containers ?? [])]) {
       container.volumeMounts = [
@@ -124,12 +126,12 @@ async function play(recorded: Recorded): Promise<Recorded["calls"]> {
     settings: {
       hostDns: () => ({ servers: ["${hostDNS}"], searches: [], options: [] }),
       logFolder: "/var/log/pods",
-      // Of the machine that was recorded; it shows in one score.
+      // The memory of the recorded machine; an OOM score adjustment depends on it.
       memoryCapacityBytes: 23.5 * 1024 ** 3,
       security: { dialect, seccompDefault: isPinned(recorded), seccompFolder: "" },
     },
   });
-  // No registry could be reached.
+  // No registry was reachable.
   h.runtime.faults.fail("PullImage", new Error("dial tcp: lookup failed"), Infinity);
   h.run(given);
   await h.pass(6);
@@ -137,7 +139,7 @@ async function play(recorded: Recorded): Promise<Recorded["calls"]> {
   return h.runtime.calls.map(({ method, request }) => ({ method, request: wire(request) as Json }));
 }
 
-/** The first request of a method for each container, or for the pod. */
+/** Returns the first request of a method for each container, or for the pod. */
 function firsts(calls: Recorded["calls"], method: string): Map<string, Json> {
   const found = new Map<string, Json>();
   for (const call of calls) {
@@ -161,7 +163,7 @@ const enums: Readonly<Record<string, readonly string[]>> = {
 };
 const byKey = new Set(["labels", "annotations", "sysctls", "unified"]);
 
-/** A message as the records write it: names with underscores, nothing that is zero. */
+/** Converts a message to the recorded form: snake_case names, no zero values. */
 function wire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(wire);
   if (typeof value !== "object" || value === null) return value;
@@ -183,7 +185,7 @@ function wire(value: unknown): unknown {
   );
 }
 
-/** What counts of a request, in an order of its own. */
+/** Returns the comparable parts of a request in a canonical order. */
 function facts(request: Json): unknown {
   const text = JSON.stringify(request)
     .replaceAll(/(\/containers\/[^/"]+\/)[^/"]+/g, "$1${rand8}")

@@ -1,5 +1,5 @@
-// Adapters from recorded tables of the node agent's pure rules (input, output) to our functions, one for each
-// table and named like it. The recording's checker imports this file; see scripts/replay/node-tables.mjs.
+// Adapters from recorded tables (input, output) of the node agent's pure rules to the functions under test,
+// one per table and named like it. scripts/replay/node-tables.mjs imports this file.
 import { createPrivateKey } from "node:crypto";
 import type { Pod } from "#api";
 import { formatQuantity, parseQuantity, quantityValue } from "#base";
@@ -273,7 +273,7 @@ export function shutdownPlan(row: {
   return { enabled: true, inhibitSeconds: inhibitSeconds(steps), groups };
 }
 
-/** Each manager's state has fields that the others do not have. The recording prints a value, not a pointer. */
+/** Distinguishes the managers' checkpoints by their fields. The recording prints a value, not a pointer. */
 export function checkpointFiles(row: object): unknown {
   const shown = (text: string, hashed: string): unknown => ({ hashed: hashed.replace("(*", "("), text });
   if ("machineState" in row) {

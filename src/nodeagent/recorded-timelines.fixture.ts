@@ -1,5 +1,5 @@
-// Adapters from recorded tables that follow a part of the node agent over time: eviction from pass to pass,
-// and image collection over images that came and were used at different times.
+// Adapters from recorded tables about behaviour over time: eviction from pass to pass, and image collection
+// for images that were pulled and used at different times.
 import type { Pod } from "#api";
 import { parseQuantity, silentLog, virtualClock } from "#base";
 import { dialectNamed } from "#dialect";
@@ -26,7 +26,7 @@ export interface EvictionRow {
   readonly steps: readonly (Texts & { readonly advance: number })[];
 }
 
-/** What a step of the recording calls an amount, its signal, and how much the node has of it. */
+/** The name of an amount in a recorded step, its signal, and its default capacity. */
 const amounts: readonly (readonly [step: string, signal: Signal, capacity: string])[] = [
   ["memAvail", "memory.available", "16Gi"],
   ["nodeFs", "nodefs.available", "100Gi"],
@@ -106,7 +106,7 @@ const goMap = (map: Texts): string =>
     .map(([key, value]) => `${key}:${value}`)
     .join(" ")}]`;
 
-/** Which kinds of pods may come under pressure, or why they may not. */
+/** Returns which kinds of pods are admitted under pressure, and why the others are not. */
 function admitted(pressures: readonly string[]): unknown {
   const { admit } = podAdmission({
     dialect,
@@ -134,7 +134,7 @@ function admitted(pressures: readonly string[]): unknown {
   return Object.fromEntries(answers);
 }
 
-/** Collects images that came and were used as long ago as the row says. */
+/** Collects images that were first seen and last used as long ago as the row says. */
 export async function imageGc(row: {
   readonly high: number;
   readonly low: number;
@@ -146,7 +146,7 @@ export async function imageGc(row: {
     readonly id: string;
     readonly size: number;
     readonly firstSeenAgo: number;
-    /** 0 where it was never seen in use. */
+    /** 0 if it was never seen in use. */
     readonly lastUsedAgo: number;
     readonly inUse?: boolean;
     readonly pinned?: boolean;
@@ -186,7 +186,7 @@ export async function imageGc(row: {
         ? { capacityBytes: 100, availableBytes: 100 }
         : { capacityBytes: row.capacity, availableBytes: row.available },
   });
-  // The first look counts what it finds as old: it must find nothing.
+  // The first pass treats all existing images as old; it must find none.
   await it.collect(signal);
   for (const next of passes.filter((moment) => moment > 0)) {
     if (ago !== Infinity) await clock.advance((ago - next) * 1000);

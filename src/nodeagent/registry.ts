@@ -1,4 +1,4 @@
-// The pods as others may see them.
+// The read-only registry of pods, used by the agent's servers, metrics and eviction.
 import type { Pod } from "#api";
 import { shownPod } from "./containers/restored-pod.ts";
 import type { PodCache } from "./containers/pod-cache.ts";

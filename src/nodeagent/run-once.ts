@@ -1,11 +1,11 @@
-// For agents that start the pods of local files and URLs, and then quit.
+// Run-once mode: the agent starts its pods and exits.
 import type { Pod } from "#api";
 import type { Clock } from "#base";
 import { keyOf } from "./pod.ts";
 
 export interface RunOnceOptions {
   readonly clock: Clock;
-  /** Whether all sources have spoken. */
+  /** Reports whether all pod sources are ready. */
   readonly ready: () => boolean;
   readonly pods: () => readonly Pod[];
 }
@@ -13,7 +13,9 @@ export interface RunOnceOptions {
 const lookMilliseconds = 250;
 const patienceMilliseconds = 10 * 60_000;
 
-/** Resolves once every pod has been started; the names of those that were not, in the end. */
+/**
+ * Waits until every pod has been started, for at most ten minutes; returns the names of those that were not.
+ */
 export async function runOnce({ clock, ready, pods }: RunOnceOptions): Promise<readonly string[]> {
   const until = clock.now() + patienceMilliseconds;
   const left = (): string[] =>

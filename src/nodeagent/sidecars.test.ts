@@ -1,4 +1,4 @@
-// Pods with sidecars from start to end, on a played runtime.
+// The life cycle of pods with sidecars, with a fake runtime.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Harness, on } from "./harness.fixture.ts";
@@ -28,7 +28,7 @@ const running = ({ status }: Harness): string[] =>
   [...(status(uid).initContainerStatuses ?? []), ...(status(uid).containerStatuses ?? [])].flatMap(
     ({ name, state }) => (state.running ? [name] : []),
   );
-/** Names of containers in the order in which they were told to stop. */
+/** Returns the names of containers in the order of their StopContainer calls. */
 function stopped(h: Harness): string[] {
   const { initContainerStatuses = [], containerStatuses = [] } = h.status(uid);
   const named = [...initContainerStatuses, ...containerStatuses];

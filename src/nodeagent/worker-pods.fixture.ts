@@ -1,4 +1,4 @@
-// Pods in few words and their states in one line, for tests of the pod workers.
+// Concise constructors of pods and one-line summaries of their states, for tests of the pod workers.
 import type { Harness } from "./harness.fixture.ts";
 
 export const podOf = (name: string, container: object = {}, spec: object = {}): object => ({

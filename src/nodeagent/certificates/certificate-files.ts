@@ -1,4 +1,4 @@
-// Certificates with their keys as files: one per certificate, and a link to the one in use.
+// Stores certificates with their keys as files, one per certificate, with a symbolic link to the current one.
 import { type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { open, rename, rm, symlink } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { makeFolderAsync } from "#base";
 
 export interface StoredCertificate {
-  /** The chain, then the key. */
+  /** The certificate chain followed by the private key. */
   readonly pem: string;
   readonly notBefore: number;
   readonly notAfter: number;
@@ -14,14 +14,14 @@ export interface StoredCertificate {
 }
 
 export interface CertificateFiles {
-  /** The link to the certificate in use. */
+  /** Path of the symbolic link to the current certificate. */
   readonly current: string;
-  /** Undefined when there is none, or none that can be read. */
+  /** Returns the current certificate; undefined if it is missing or unreadable. */
   read(): StoredCertificate | undefined;
   write(certificate: string, key: KeyObject | string): Promise<StoredCertificate>;
 }
 
-/** `name` begins the file names: `agent-client`. */
+/** `name` is the prefix of the file names, such as `agent-client`. */
 export function certificateFiles(folder: string, name: string, now: () => number): CertificateFiles {
   const directory = resolve(folder);
   const current = join(directory, `${name}-current.pem`);
@@ -60,7 +60,7 @@ export function certificateFiles(folder: string, name: string, now: () => number
 
 const keyPem = (key: KeyObject): string => key.export({ type: "sec1", format: "pem" }).toString();
 
-/** Throws when it is no certificate with its key. */
+/** Parses a certificate with its key. Throws if either is missing. */
 export function storedCertificate(pem: string): StoredCertificate {
   const { validFromDate, validToDate, subjectAltName } = new X509Certificate(pem);
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) throw new Error("there is no private key");

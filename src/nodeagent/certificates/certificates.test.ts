@@ -58,11 +58,11 @@ MJIGaBy9ohrbJ0d33mmUcc/XgCVodgEjIw==
 -----END EC PRIVATE KEY-----
 `);
   const named = { ...template, commonName: "system:node:n2" };
-  // As the kubelet names it.
+  // The name that the kubelet uses.
   assert.equal(requestName(key, named), "node-csr-eTdRw33hhjHYAuymteVGO8uVW1ByfI32AqZpnJvN_iI");
 });
 
-/** A server that answers each look at a request with the next of these. */
+/** Fakes a server that responds to each read of a signing request with the next of `answers`. */
 function server(...answers: readonly object[]) {
   const made: { metadata: object; spec: { request: string; usages: string[] } }[] = [];
   let at = 0;

@@ -1,11 +1,11 @@
-// The client configuration that the agent writes after a bootstrap: the server of the bootstrap, and the
-// certificate by the link to its file.
+// The client configuration that the agent writes after bootstrapping: the server of the bootstrap
+// configuration, and the link to the current certificate.
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { writePrivate } from "#base";
 import type { ClientConfig } from "#client";
 
-/** Text in YAML; quoted where a plain word would be something else. */
+/** Formats a YAML string; quotes it if a plain scalar would not be read as a string. */
 const scalar = (text: string): string =>
   /^[\w./:@-]+$/.test(text) && !/^[\d.-]+$/.test(text) ? text : JSON.stringify(text);
 

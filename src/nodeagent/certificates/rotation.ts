@@ -1,5 +1,5 @@
-// Keeps a certificate fresh: asks for a new one well before the old one ends, again and again until it is
-// signed.
+// Certificate rotation: requests a new certificate well before the current one expires, and retries until it
+// is signed.
 import { type KeyObject, generateKeyPairSync } from "node:crypto";
 import type { Clock, Log } from "#base";
 import type { ApiClient } from "#client";
@@ -10,14 +10,14 @@ export interface RotationOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly files: CertificateFiles;
-  /** With which the next request is made. */
+  /** Returns the client for the next signing request. */
   readonly client: () => ApiClient;
-  /** Undefined while it is not known what to ask for. */
+  /** Returns undefined while the contents of the certificate are not known yet. */
   readonly template: () => CertificateTemplate | undefined;
-  /** Whether what is there does not do, whatever its age. */
+  /** Reports whether the current certificate must be replaced regardless of its age. */
   readonly isStale?: (current: StoredCertificate) => boolean;
   readonly initial: StoredCertificate | undefined;
-  /** Ask at once, though there is a certificate. */
+  /** Request a new certificate immediately even if there is one. */
   readonly rotateNow?: boolean;
   readonly random?: () => number;
   readonly onCertificate: (certificate: StoredCertificate) => void;
@@ -29,22 +29,24 @@ const firstRetryMilliseconds = 2000;
 const quickTries = 5;
 const slowRetryMilliseconds = 32_000;
 const lookMilliseconds = 1000;
-/** Timers hold no more than this. */
+/** Longest delay of a timer. */
 const longestSleep = 2 ** 31 - 1;
 
-/** When to ask for the next one: at a random point of the last part of its life. */
+/**
+ * Returns when to request the next certificate: after 70 to 90 percent of the lifetime; `random` is 0 to 1.
+ */
 export const rotationTime = (
   { notBefore, notAfter }: Pick<StoredCertificate, "notBefore" | "notAfter">,
   random: number,
 ): number => notBefore + (notAfter - notBefore) * (0.7 + 0.2 * random);
 
-/** How long to wait after a failure; `random` from 0 to 1. */
+/** Returns the delay after the given number of failures; `random` is 0 to 1. */
 export const retryMilliseconds = (failures: number, random: number): number =>
   failures > quickTries
     ? slowRetryMilliseconds
     : firstRetryMilliseconds * 2 ** (failures - 1) * (1 + 0.1 * random);
 
-/** Goes on until the signal is aborted. */
+/** Runs until the signal is aborted. */
 export async function certificateRotation(options: RotationOptions, signal: AbortSignal): Promise<void> {
   const { clock, log, files } = options;
   const random = options.random ?? Math.random;

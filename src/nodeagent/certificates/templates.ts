@@ -1,4 +1,4 @@
-// What a node's certificates say.
+// Templates of a node's client and serving certificates.
 import type { Dialect } from "#dialect";
 import type { CertificateTemplate } from "./signing-request.ts";
 

@@ -8,7 +8,7 @@ import type { ObservedPod } from "./observed.ts";
 
 const pod = samplePod({ containers: [{ name: "a" }, { name: "b" }] });
 /**
- * `a3 exited 1` is container a, the fourth of its name, made at second 3. Newest first, as the cache has them.
+ * `a3 exited 1` is container a, the fourth of its name, created at second 3. Newest first, as in the cache.
  */
 const seen = (uid: string, ...said: string[]): ObservedPod => ({
   ...observed(

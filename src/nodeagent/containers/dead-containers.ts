@@ -1,21 +1,21 @@
-// Dead containers take room: of each name only the last few are kept, and on the whole node only so many.
-// Which of them go is decided purely; whatever still tells how a living pod is doing stays.
+// Garbage collection of dead containers: limits how many are kept per name, and in total on the node. The
+// choice is made by pure functions. The newest container of each name of a live pod is kept for its status.
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { ObservedContainer, ObservedPod } from "./observed.ts";
 
 export interface DeadLimits {
-  /** Dead containers kept of each name; negative is no limit. */
+  /** Dead containers kept per name; negative means unlimited. */
   readonly perContainer: number;
-  /** Dead containers kept on the node; negative is no limit. */
+  /** Dead containers kept on the node; negative means unlimited. */
   readonly total: number;
-  /** How old a dead container is before it goes, counted from when it was made. */
+  /** Minimum age, since its creation, of a dead container to be removed. */
   readonly ageMilliseconds: number;
 }
 
 /**
- * The dead containers of one pod that are too many of their name. The newest tells how it ended, so that it
- * is kept in any case.
+ * Returns the dead containers of one pod above the limit per name. The newest of each name is always kept:
+ * the container's last state is read from it.
  */
 export function surplusOfPod(
   { containers }: ObservedPod,
@@ -32,7 +32,9 @@ export function surplusOfPod(
   });
 }
 
-/** The dead containers of all pods that are too many, those of each name first, then the oldest. */
+/**
+ * Returns the dead containers of all pods to remove: first those above the limit per name, then the oldest.
+ */
 export function surplusOfNode(
   pods: readonly ObservedPod[],
   limits: DeadLimits,
@@ -68,15 +70,15 @@ export interface CollectionOptions {
   readonly runtime: ContainerRuntime;
   readonly limits: DeadLimits;
   readonly pods: () => readonly ObservedPod[];
-  /** Whether nothing of the pod will run again. */
+  /** Reports whether no container of the pod will run again. */
   readonly isOver: (podUid: string) => boolean;
 }
 
 const periodMilliseconds = 60_000;
 
 /**
- * Goes round until the signal is aborted. Limits that each pod keeps by itself whenever it is looked at need
- * no rounds.
+ * Runs periodically until the signal is aborted. Returns at once if only the limit per name is set, because
+ * every pod sync enforces that limit.
  */
 export async function collectDeadContainers(
   { clock, log, runtime, limits, pods, isOver }: CollectionOptions,

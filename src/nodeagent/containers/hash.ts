@@ -1,4 +1,4 @@
-// A container's definition in few letters, so that a changed one is noticed.
+// A hash of a container's definition, to detect changes.
 import { createHash } from "node:crypto";
 import type { Container } from "#api";
 
@@ -9,7 +9,7 @@ export function containerHash(container: Container): string {
     .slice(0, 16);
 }
 
-/** Keys in order and absent values left out, so that equal definitions print equally. */
+/** Sorts keys and omits absent values, so that equal definitions serialize identically. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-// What the runtime tells of one pod, in our words.
+// The state of a pod as observed in the runtime.
 import {
   type ContainerStatus,
   type LinuxContainerResources,
@@ -28,7 +28,7 @@ export interface ObservedContainer {
   readonly imageId: string;
   readonly logPath: string;
   readonly runtimeLabels: RuntimeLabels;
-  /** What it may use, as far as the runtime tells: CPU in thousandths, memory in bytes. */
+  /** The resources in effect, as far as the runtime reports them: CPU in millicores, memory in bytes. */
   readonly size?: ObservedSize;
 }
 
@@ -63,7 +63,7 @@ export const nothingObserved = (pod: {
   readonly namespace: string;
 }): ObservedPod => ({ ...pod, sandboxes: [], containers: [] });
 
-/** The newest container of a name. */
+/** Returns the newest container with a name. */
 export const latest = (observed: ObservedPod, name: string): ObservedContainer | undefined =>
   observed.containers.find((container) => container.name === name);
 
@@ -73,7 +73,7 @@ export const hasRunningContainers = ({ containers }: ObservedPod): boolean =>
 export const isRunningPod = (observed: ObservedPod): boolean =>
   hasRunningContainers(observed) || observed.sandboxes.some(({ ready }) => ready);
 
-/** The addresses of the newest sandbox that is ready. */
+/** Returns the IP addresses of the newest sandbox if it is ready. */
 export const podIpsOf = (observed: ObservedPod): readonly string[] =>
   observed.sandboxes[0]?.ready ? observed.sandboxes[0].ips : [];
 

@@ -1,5 +1,6 @@
-// What the runtime holds, kept current: two lists a second, and a closer look only at what changed since. Our
-// own actions look at once, and only at what they changed, so that nobody waits for the next round.
+// A cache of the runtime's state: sandboxes and containers are listed every second, and only changed ones are
+// inspected. After its own actions the agent inspects at once what they changed, without waiting for a
+// relist.
 import { type Clock, type Log, durationOfMillis } from "#base";
 import {
   type Container,
@@ -33,39 +34,37 @@ export interface PodName {
 
 export interface PodParts {
   readonly sandboxes?: readonly { readonly id: string }[];
-  /** Sandboxes that the runtime says it has stopped: there is no need to ask. */
+  /** Sandboxes that the runtime has confirmed to be stopped; their status is not queried. */
   readonly stopped?: readonly { readonly id: string }[];
   readonly containers?: readonly { readonly id: string; readonly sandboxId: string }[];
 }
 
 export interface PodCache {
-  /** What was last seen of a pod. */
+  /** Returns the last observed state of a pod. */
   cached(uid: string): ObservedPod | undefined;
-  /** The same, or nothing; where the last look failed, this looks anew, and fails as that did. */
-  fresh(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
-  /** Whether the runtime has anything of a pod, even if it could not be looked at. */
-  has(uid: string): boolean;
   /**
-   * Resolves once the runtime has told all that it has: before, what was not seen may be there all the same.
+   * Returns the last observed state, or an empty one. If the last inspection failed, inspects again and
+   * rejects if that fails.
    */
+  fresh(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
+  /** Reports whether the runtime has any part of a pod, even if it could not be inspected. */
+  has(uid: string): boolean;
+  /** Resolves after the first complete relist. Before that, a pod that is not cached may still exist. */
   readonly listed: Promise<void>;
-  /** All pods seen. */
+  /** Returns all observed pods. */
   pods(): IterableIterator<ObservedPod>;
-  /** Looks at one pod now. */
+  /** Inspects one pod now. */
   refresh(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
-  /** Looks now at those parts of a pod that we changed; the others stay as they were seen last. */
+  /** Inspects the given parts of a pod now; the others keep their last observed state. */
   refreshParts(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod>;
-  /** The runtime says that it has removed all of the pod that was seen. */
+  /** Drops a pod after the runtime has removed all of its observed parts. */
   forget(pod: PodName): void;
-  /** Looks at all pods now; those that changed are told. */
+  /** Lists all pods now; `onChange` is called for those that changed. */
   relist(): Promise<void>;
-  /** Follows the runtime until the signal is aborted. */
+  /** Relists periodically, and handles runtime events, until the signal is aborted. */
   follow(signal: AbortSignal): Promise<void>;
   lastRelistAt(): number;
-  /**
-   * Why pods cannot be looked after, in the words that clients know: the runtime has not been listed for
-   * long.
-   */
+  /** Returns the kubelet's PLEG health message if the runtime has not been listed for too long. */
   troubles(): readonly string[];
 }
 
@@ -74,37 +73,37 @@ export interface PodCacheOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly dialect: Dialect;
-  /** Which sandboxes and containers are this agent's; all with a pod's labels unless given. */
+  /** Selects the sandboxes and containers of this agent; by default all with pod labels. */
   readonly owns?: Owns;
   readonly onChange: (observed: ObservedPod) => void;
   readonly periodMilliseconds?: number;
-  /** Whether lists are rare while the runtime tells its events. */
+  /** Whether to relist rarely while runtime events are received. */
   readonly byEvents?: boolean;
-  /** Told after every look at all pods how long it took, and how long after the one before it began. */
+  /** Called after every relist with its duration and the interval between its start and the previous one. */
   readonly onRelist?: (milliseconds: number, intervalMilliseconds: number) => void;
-  /** Told when the runtime's own account of events begins to be followed, or cannot be. */
+  /** Called when the stream of runtime events opens or fails. */
   readonly onFollow?: (isOpen: boolean) => void;
-  /** Told how long after it happened an event of the runtime came. */
+  /** Called with the latency of each runtime event. */
   readonly onEvent?: (latencyMilliseconds: number) => void;
-  /** Told when a change was seen of a pod that could not be looked at: a later list finds it again. */
+  /** Called when a changed pod could not be inspected; a later relist retries. */
   readonly onDiscard?: () => void;
-  /** How a container's last words are read. */
+  /** Reads a container's termination message. */
   readonly readTerminationMessage?: typeof terminationMessage;
 }
 
 interface CachedPod {
   observed: ObservedPod;
-  /** The state of each part as the lists show it. */
+  /** The state of each part as listed. */
   states: ReadonlyMap<string, number>;
-  /** When looking began, in looks; an older look never replaces a newer one. */
+  /** Sequence number of the inspection; an older inspection never replaces a newer one. */
   look: number;
 }
 
-/** A part that was looked at closely, and its state then. */
+/** An inspected part with its state at that time. */
 interface Inspected<T> {
   readonly state: number;
   readonly observed: T;
-  /** There may be more to say about it: the next list looks again. */
+  /** Its status may not be final yet; the next relist inspects it again. */
   readonly early?: boolean;
 }
 
@@ -133,12 +132,9 @@ export function podCache(options: PodCacheOptions): PodCache {
   const names = runtimeLabelNames(dialect);
   const owns = options.owns ?? (({ [names.podUid]: uid }) => uid !== undefined);
   const held = new Map<string, CachedPod>();
-  /** Pods that are gone, by the look that found it: a list that began before still shows them. */
+  /** Removed pods, with the inspection that found this: a list that began earlier still contains them. */
   const deletedAt = new Map<string, number>();
-  /**
-   * Pods that the runtime has and that could not be looked at: what is held of them, if anything, may not be
-   * so any more.
-   */
+  /** Pods that the runtime has but that could not be inspected: their cached state may be out of date. */
   const uninspected = new Set<string>();
   const { promise: listed, resolve: haveListed } = Promise.withResolvers<void>();
   const containers = new Map<string, Inspected<ObservedContainer>>();
@@ -170,7 +166,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     return found;
   }
   const isEarly = ({ id }: { readonly id: string }): boolean => containers.get(id)?.early === true;
-  /** What has ended stays as it is. */
+  /** Returns the cached state of an exited container, which no longer changes. */
   const ended = (id: string): Inspected<ObservedContainer> | undefined => {
     const known = containers.get(id);
     return known?.state === containerState.exited ? known : undefined;
@@ -201,7 +197,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     return (known?.state === state ? known : await inspectSandbox(id, signal))?.observed;
   }
 
-  /** Looks closer at a pod's lists and keeps what is found, unless a later look was faster. */
+  /** Inspects the listed parts of a pod and caches the result, unless a later inspection finished first. */
   async function keep(pod: PodName, lists: Lists, look: number, signal?: AbortSignal): Promise<ObservedPod> {
     const isOverdue = (): boolean => (held.get(pod.uid)?.look ?? 0) > look || isDeletedSince(pod, look);
     let found: ObservedPod;
@@ -272,7 +268,7 @@ export function podCache(options: PodCacheOptions): PodCache {
       ofSandboxes.push({ id, found });
     }
     const before = held.get(pod.uid);
-    // Whoever began later saw at least as much.
+    // An inspection that began later is at least as recent.
     if (before && before.look > started) return before.observed;
     const states = new Map(before?.states);
     for (const { id, found } of ofSandboxes) put(states, `s${id}`, found?.state);
@@ -298,7 +294,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     deletedAt.set(uid, ++looks);
   }
 
-  /** Whoever made it a moment ago starts it, and looks at it then. */
+  /** Reports whether a container was only just created: its worker is about to start and inspect it. */
   const isBeingMade = ({ id, state, createdAt }: Container): boolean =>
     state === containerState.created &&
     !containers.has(id) &&
@@ -318,7 +314,7 @@ export function podCache(options: PodCacheOptions): PodCache {
     >();
     const groupOf = (labels: Readonly<Record<string, string>>) => {
       const uid = labels[names.podUid];
-      // Whatever does not carry our labels is not ours to touch.
+      // Without this agent's labels it must not be touched.
       if (uid === undefined || !owns(labels)) return undefined;
       let group = groups.get(uid);
       if (!group)
@@ -346,7 +342,7 @@ export function podCache(options: PodCacheOptions): PodCache {
         if (!isDeletedSince(group.pod, look) && !(same && reasonsOf(found) === reasonsOf(before.observed)))
           onChange(found);
       } catch (error) {
-        // One that cannot be looked at keeps nobody else from being seen; the next round tries it again.
+        // A pod that cannot be inspected does not affect the others; the next relist retries.
         onDiscard?.();
         if (!wasUninspected)
           log.warn("failed to inspect pod", {
@@ -432,14 +428,14 @@ export function podCache(options: PodCacheOptions): PodCache {
   };
 }
 
-/** The runtime hears that memory ran out apart from the end itself, and sometimes a moment later. */
+/** Reports whether an exit may turn out to be an OOM kill, which some runtimes learn a moment later. */
 const mayBeOutOfMemory = ({ state, exitCode, reason, finishedAt }: ContainerStatus, now: number): boolean =>
   state === containerState.exited &&
   exitCode === killed &&
   reason !== "OOMKilled" &&
   now - (millisecondsOf(finishedAt) ?? 0) < secondThoughtsMilliseconds;
 
-/** What was there when listed may be gone when looked at. */
+/** Resolves with undefined for a not-found error: a listed part may be removed before it is inspected. */
 async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -452,8 +448,7 @@ async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
 const reasonsOf = ({ containers }: ObservedPod): string => containers.map(({ reason }) => reason).join();
 
 /**
- * By their numbers, which only grow; clocks are also set back. Parts with the same number are told apart by
- * their age.
+ * Sorts by attempt, which only increases, because clocks may be set back; equal attempts by creation time.
  */
 const newestFirst = <T extends Numbered>(items: readonly (T | undefined)[]): T[] =>
   items
@@ -467,7 +462,7 @@ type Numbered = { readonly createdAt: number } & (
 const numberOf = (part: Numbered): number =>
   "attempt" in part ? part.attempt : part.runtimeLabels.restartCount;
 
-/** The list with the parts that were looked at, and without those that are gone. */
+/** Replaces the inspected parts in a list and drops those that no longer exist. */
 function replaced<T extends { readonly id: string }>(
   items: readonly T[],
   looked: readonly { readonly id: string; readonly found: Inspected<T> | undefined }[],

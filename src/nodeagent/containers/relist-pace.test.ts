@@ -6,7 +6,7 @@ import { dialects } from "#dialect";
 import { podCache } from "./pod-cache.ts";
 import { relistPace } from "./relist-pace.ts";
 
-/** How often a runtime is listed in a minute, by gate and by what becomes of its stream of events. */
+/** Counts how often a runtime is listed in a minute, by feature gate and state of its event stream. */
 async function listsInAMinute(
   byEvents: boolean,
   stream: "open" | "unimplemented" | "broken",

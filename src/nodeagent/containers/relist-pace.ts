@@ -1,21 +1,21 @@
-// How often the runtime is listed: every second, or rarely while its own events are followed instead
-// (EventedPLEG). Where those cannot be had, the pace falls back for good, as the kubelet's does.
+// The relist period: one second, or longer while runtime events are received instead (EventedPLEG). If events
+// are unavailable, the period falls back for good, like in the kubelet.
 import type { Clock } from "#base";
 
 export interface RelistPace {
   /** Waits until the next list is due. */
   wait(signal: AbortSignal): Promise<void>;
-  /** Without a list for so long nobody knows how pods are. */
+  /** Returns the time without a relist after which the pod lifecycle is unhealthy. */
   thresholdMilliseconds(): number;
-  /** How much later than usual a list may come. */
+  /** Returns how much later than usual a relist may be. */
   slackMilliseconds(): number;
-  /** How long to wait before the stream of events is asked for again. */
+  /** Returns the delay before the event stream is reopened. */
   retryMilliseconds(): number;
-  /** The stream of events broke: the runtime is listed at once, and always often after some of these. */
+  /** The event stream failed: relists at once; after several failures falls back to the short period. */
   streamFailed(): void;
-  /** There will be no events. */
+  /** The runtime does not support events. */
   streamEnded(): void;
-  /** The next list comes within this time. */
+  /** Schedules the next relist within this time. */
   within(milliseconds: number): void;
 }
 
@@ -26,7 +26,10 @@ const mostFailures = 5;
 export function relistPace(clock: Clock, periodMilliseconds: number, byEvents: boolean): RelistPace {
   let isRare = byEvents;
   let failures = 0;
-  /** Kept beyond the wait: what is asked for during a list wants another one behind it. */
+  /**
+   * Time of a requested relist. Survives the current relist: a request during a relist needs another one
+   * after it.
+   */
   let wantedAt = Infinity;
   let wake = (): void => undefined;
   const within = (milliseconds: number): void => {

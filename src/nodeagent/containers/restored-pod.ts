@@ -1,4 +1,4 @@
-// A pod that only the runtime knows: as much of it as its labels tell, enough to end it well.
+// Restores a pod that only the runtime knows from its labels, as far as needed to terminate it gracefully.
 import type { Pod } from "#api";
 import type { ObservedPod } from "./observed.ts";
 
@@ -31,7 +31,9 @@ export function restoredPod(observed: ObservedPod): Pod {
   };
 }
 
-/** What the runtime tells of a pod, and no more; null where none of its containers is left. */
+/**
+ * Describes a pod as reported by the runtime only; `containers` is null if none of its containers is left.
+ */
 export function shownPod({ name, namespace, uid, containers }: ObservedPod): Pod {
   const names = new Map(containers.toReversed().map((container) => [container.name, container]));
   const shown = [...names.values()].map((container) => ({

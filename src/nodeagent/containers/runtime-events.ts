@@ -1,5 +1,4 @@
-// What the runtime itself tells of its containers. Each event names a pod to look at; the lists remain, for
-// what was missed.
+// The runtime's container events. Each event names a pod to inspect; relists find what events have missed.
 import type { Clock } from "#base";
 import { type ContainerRuntime, millisecondsOf } from "#cri";
 import type { Dialect } from "#dialect";
@@ -13,17 +12,17 @@ export interface RuntimeEventsOptions {
   readonly dialect: Dialect;
   readonly owns: Owns;
   readonly retryMilliseconds: () => number;
-  /** Looks at a pod of which something was told. */
+  /** Inspects the pod of an event. */
   readonly look: (pod: PodName, signal: AbortSignal) => Promise<void>;
-  /** Told when the stream is there, or cannot be had, or broke. */
+  /** Called with true when the stream delivers its first event, with false when it fails. */
   readonly onFollow?: ((isOpen: boolean) => void) | undefined;
-  /** Told how long after it happened each event came. */
+  /** Called with the latency of each event. */
   readonly onEvent?: ((latencyMilliseconds: number) => void) | undefined;
-  /** Told when the pod of an event could not be looked at: the next list finds what happened. */
+  /** Called when the pod of an event could not be inspected; the next relist finds the change. */
   readonly onDiscard?: (() => void) | undefined;
 }
 
-/** Follows until the signal is aborted, or at once ends where the runtime tells nothing. */
+/** Runs until the signal is aborted. Returns at once if the runtime does not implement events. */
 export async function followRuntimeEvents(options: RuntimeEventsOptions, signal: AbortSignal): Promise<void> {
   const { runtime, clock, dialect, owns, onFollow } = options;
   const names = runtimeLabelNames(dialect);

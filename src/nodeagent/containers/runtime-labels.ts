@@ -1,5 +1,5 @@
-// The labels and annotations by which we know our sandboxes and containers again, and what a later agent must
-// know to end them.
+// Labels and annotations that identify the agent's sandboxes and containers, and that hold what a restarted
+// agent needs to terminate them.
 import type { Container, LifecycleHandler, Pod } from "#api";
 import type { Dialect } from "#dialect";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
@@ -9,7 +9,7 @@ export const runtimeLabelNames = ({ data: { runtimeLabelPrefix: prefix } }: Dial
   podName: `${prefix}pod.name`,
   podNamespace: `${prefix}pod.namespace`,
   podUid: `${prefix}pod.uid`,
-  /** The agent that made it, where it is not the machine's own. */
+  /** The agent that created it, unless that is the agent with the default root directory. */
   owner: `${prefix}pod.owner`,
   containerName: `${prefix}container.name`,
   hash: `${prefix}container.hash`,
@@ -48,7 +48,7 @@ export const containerLabels = (
   ...podLabels(pod, dialect, owner),
 });
 
-/** JSON that markup can hold, as others write these annotations. */
+/** Escapes HTML characters in JSON like Go's encoder, for identical annotations. */
 const escaped = (json: string): string =>
   json.replace(/[<>&]/g, (sign) => `\\u00${sign.codePointAt(0)!.toString(16)}`);
 
@@ -81,10 +81,10 @@ export function containerAnnotations(
   };
 }
 
-/** What a container's annotations say, for ending a container whose pod is not known any more. */
+/** The contents of a container's annotations, for terminating a container whose pod object is lost. */
 export interface RuntimeLabels {
   readonly hash: string;
-  /** Where resources may change while the container runs. */
+  /** Set if resources may change while the container runs. */
   readonly hashWithoutResources?: string;
   readonly restartCount: number;
   readonly terminationMessagePath: string;

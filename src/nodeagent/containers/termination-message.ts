@@ -1,4 +1,4 @@
-// What a container said at its end: from its message file, or from the end of its log where it asked for
+// A container's termination message: from its message file, or from the end of its log if its policy allows
 // that.
 import { open, stat } from "node:fs/promises";
 import type { ContainerStatus } from "#cri";
@@ -7,7 +7,7 @@ import type { RuntimeLabels } from "./runtime-labels.ts";
 const longestMessage = 4096;
 const longestFromLog = 2048;
 const mostLines = 80;
-/** Enough of a log for its last lines; longer lines are cut at their start. */
+/** Bytes of the log that are read to find its last lines; longer lines lose their start. */
 const logTail = 64 * 1024;
 
 export async function terminationMessage(
@@ -30,10 +30,10 @@ export async function terminationMessage(
   return fromLog(await tailOf(status.logPath, logTail));
 }
 
-/** The end of a file; empty when it cannot be read. */
+/** Returns the end of a file; empty if it cannot be read. */
 async function tailOf(path: string, bytes: number): Promise<string> {
   try {
-    // Most have nothing to say.
+    // Most message files are empty.
     if ((await stat(path)).size === 0) return "";
     const file = await open(path, "r");
     try {
@@ -49,7 +49,10 @@ async function tailOf(path: string, bytes: number): Promise<string> {
   }
 }
 
-/** The contents of the last lines: `time stream F text`, where P marks a line that goes on. */
+/**
+ * Returns the contents of the last log lines, `time stream F text`, where P instead of F marks a partial
+ * line.
+ */
 export function fromLog(text: string): string {
   const lines = text.split("\n").slice(-(mostLines + 1));
   const said = lines

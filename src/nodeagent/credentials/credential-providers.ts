@@ -1,5 +1,5 @@
-// Image credentials from provider programs: those whose patterns mean the image are asked, their answers are
-// kept for as long as they allow. A program that fails is as good as none.
+// Image credentials from provider programs. Runs the providers whose patterns match the image, and caches
+// their responses as long as they allow. A provider that fails contributes no credentials.
 import { LRUCache } from "lru-cache";
 import type { Clock, Log } from "#base";
 import { imageMatches } from "./image-pattern.ts";
@@ -11,7 +11,7 @@ export interface CredentialProvider {
   readonly matchImages: readonly string[];
   readonly defaultCacheMilliseconds: number;
   readonly apiVersion: string;
-  /** Runs the program with this input; gives its output. */
+  /** Runs the program with this input and returns its output. */
   run(input: string, signal: AbortSignal): Promise<string>;
 }
 
@@ -19,12 +19,15 @@ export interface CredentialProvidersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly providers: readonly CredentialProvider[];
-  /** Told after every run of a program; it is good where the program did not fail. */
+  /** Called after every run of a program; `isGood` if the program did not fail. */
   readonly onRun?: (provider: string, milliseconds: number, isGood: boolean) => void;
 }
 
 export interface CredentialProviders {
-  /** One set per provider, which are asked one after the other by name. `image` has neither tag nor digest. */
+  /**
+   * Runs the providers in the order of their names; returns one set per provider. `image` has no tag or
+   * digest.
+   */
   credentials(image: string, signal: AbortSignal): Promise<readonly RegistryAuths[]>;
 }
 
@@ -59,7 +62,7 @@ function cached(provider: CredentialProvider, { clock, log, onRun }: CredentialP
       const found = kept.get(key);
       if (found && clock.now() < found.until) return found.auths;
     }
-    // Pulls of the same image at the same time ask once.
+    // Concurrent pulls of the same image share one run.
     const before = running.get(image);
     if (before) return await before;
     const now = ask(image, signal).finally(() => running.delete(image));
@@ -87,7 +90,7 @@ function cached(provider: CredentialProvider, { clock, log, onRun }: CredentialP
     }
   }
 
-  /** A program that ends well has done its part, whatever it said. */
+  /** Runs the program. A run counts as good if the program exits successfully, regardless of its output. */
   async function measured(input: string, signal: AbortSignal): Promise<string> {
     const begunAt = clock.now();
     let isGood = false;

@@ -1,5 +1,5 @@
-// Which images a pattern such as `*.registry.example:5000/team` means: the host part by part with globs that
-// do not cross a dot, the same port, and the path as a prefix.
+// Matches images against patterns such as `*.registry.example:5000/team`: the host label by label with globs
+// that do not cross a dot, the same port, and the path as a prefix.
 
 interface Place {
   readonly host: string;
@@ -7,7 +7,7 @@ interface Place {
   readonly path: string;
 }
 
-/** `image` without tag and digest. What cannot be read as a place matches nothing. */
+/** Reports whether a pattern matches an image without tag and digest. Unparsable texts match nothing. */
 export function imageMatches(pattern: string, image: string): boolean {
   const wanted = placeOf(pattern);
   const found = placeOf(image);
@@ -17,7 +17,7 @@ export function imageMatches(pattern: string, image: string): boolean {
   return globs.length === parts.length && globs.every((glob, at) => globMatches(glob, parts[at]!));
 }
 
-/** Undefined for what is no place; a scheme is left out before. */
+/** Parses a registry location without a scheme; returns undefined if it is invalid. */
 export function placeOf(text: string): Place | undefined {
   const slash = text.search(/[/?#]/);
   const authority = slash < 0 ? text : text.slice(0, slash);
@@ -28,7 +28,10 @@ export function placeOf(text: string): Place | undefined {
   return { host, port: found[2] ?? "", path: rest.split(/[?#]/)[0]! };
 }
 
-/** `*` any run of characters, `?` any one, `[…]` one of these; a pattern that is broken matches nothing. */
+/**
+ * Matches a glob: `*` any sequence, `?` any character, `[…]` a character set. A malformed glob matches
+ * nothing.
+ */
 export function globMatches(glob: string, text: string): boolean {
   const source = globSource(glob);
   return source !== undefined && new RegExp(`^${source}$`, "su").test(text);

@@ -1,14 +1,14 @@
-// Credentials by the place they hold for, and which of them an image's registry may accept: the most exact
-// place first, as the kubelet tries them.
+// Selects the credentials to try for an image by the registry location they apply to, the most specific
+// first, in the kubelet's order.
 import type { AuthConfig } from "#cri";
 import { imageMatches, placeOf } from "./image-pattern.ts";
 
-/** Places to credentials, as in a docker configuration file. */
+/** Credentials by registry location, as in a Docker configuration file. */
 export type RegistryAuths = readonly (readonly [place: string, auth: AuthConfig])[];
 
 const defaultRegistry = "index.docker.io";
 
-/** `image` without tag and digest, or with them. Sets of credentials count in their order. */
+/** Returns the credentials for an image, with or without tag and digest. Earlier sets take precedence. */
 export function credentialsFor(image: string, sets: readonly RegistryAuths[]): AuthConfig[] {
   const byPlace = new Map<string, AuthConfig[]>();
   for (const auths of sets)
@@ -21,7 +21,7 @@ export function credentialsFor(image: string, sets: readonly RegistryAuths[]): A
   return found.length > 0 || !isOfDefaultRegistry(image) ? found : (byPlace.get(defaultRegistry) ?? []);
 }
 
-/** A place without its scheme; `/v1/` and `/v2/` are the whole registry. */
+/** Normalizes a location: drops the scheme; `/v1/` and `/v2/` mean the whole registry. */
 function keyOf(place: string): string | undefined {
   const plain = place.replace(/^https?:\/\//, "");
   const parts = placeOf(plain);
@@ -31,7 +31,7 @@ function keyOf(place: string): string | undefined {
   return path === "" || path === "/" ? authority : `${authority}${path}`;
 }
 
-/** An image without a registry comes from the usual one. */
+/** Reports whether the image is in the default registry, which applies to names without a registry. */
 function isOfDefaultRegistry(image: string): boolean {
   const [first = "", rest] = image.split(/\/(.*)/s);
   if (first === "") return false;

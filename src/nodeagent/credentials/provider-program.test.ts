@@ -53,7 +53,7 @@ test("a program that is stopped takes along what it started and what holds its o
   while (isRunning(Number(readFileSync(note, "utf8")))) await sleep(5);
 });
 
-/** What has ended may still wait for somebody to take notice. */
+/** Reports whether a process is running; a zombie is not. */
 function isRunning(pid: number): boolean {
   try {
     return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

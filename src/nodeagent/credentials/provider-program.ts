@@ -1,18 +1,21 @@
-// Runs a credential provider program: a request on its input, a response on its output, one minute at most.
+// Runs a credential provider program: request on stdin, response on stdout, with a timeout of one minute.
 import { spawn } from "node:child_process";
 import { killGroup } from "../process-group.ts";
 
 export interface ProviderProgram {
   readonly path: string;
   readonly args: readonly string[];
-  /** Added to the agent's own environment; the later of two equal names wins. */
+  /** Added to the agent's environment; the last of several entries with the same name wins. */
   readonly environment: readonly { readonly name: string; readonly value: string }[];
 }
 
 const longestMilliseconds = 60_000;
 const mostOutputBytes = 1 << 20;
 
-/** The program's output. Rejects when it fails, says too much or takes too long; what it wrote is not told. */
+/**
+ * Returns the program's output. Rejects if it fails, writes too much or takes too long; the error does not
+ * contain the output.
+ */
 export function runProvider(program: ProviderProgram, input: string, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -49,7 +52,7 @@ export function runProvider(program: ProviderProgram, input: string, signal: Abo
   });
 }
 
-/** Where two have one name, the later one counts, and stands where it comes. */
+/** Adds variables in order; a repeated name replaces the earlier entry and moves to the end. */
 function environmentOf({ environment }: ProviderProgram): NodeJS.ProcessEnv {
   const all = { ...process.env };
   for (const { name, value } of environment) {

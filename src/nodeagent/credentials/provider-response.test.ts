@@ -15,7 +15,7 @@ test("a whole response is read", () => {
   assert.deepEqual([auths.map(([pattern]) => pattern), cacheKeyType], [["registry.example"], "Image"]);
 });
 
-// In the kubelet's words: operators look for them.
+// The texts are the kubelet's, because operators search for them.
 const refused: [name: string, stdout: string, why: string][] = [
   ["nothing", "", "unexpected end of JSON input"],
   ["YAML", "apiVersion: v1", "invalid character 'a' looking for beginning of value"],

@@ -1,4 +1,4 @@
-// What a credential provider program answers, and under which key it may be kept.
+// The response of a credential provider program, and the key under which it is cached.
 import type { AuthConfig } from "#cri";
 import { parseDuration } from "#base";
 import { parseJson } from "#schema";
@@ -7,11 +7,11 @@ import type { RegistryAuths } from "./keyring.ts";
 export interface ProviderResponse {
   readonly auths: RegistryAuths;
   readonly cacheKeyType: string;
-  /** Undefined leaves it to the provider's default. */
+  /** Undefined if the provider's default applies. */
   readonly cacheMilliseconds: number | undefined;
 }
 
-/** Throws on anything but a whole response of the version that was asked for. */
+/** Parses a response. Throws unless it is complete and of the requested API version. */
 export function parseResponse(stdout: string, apiVersion: string): ProviderResponse {
   let found: Record<string, unknown>;
   try {
@@ -49,14 +49,14 @@ function authOf(entry: unknown): AuthConfig {
   return { username, password };
 }
 
-/** The key under which a response is kept for an image; undefined for a type that nobody knows. */
+/** Returns the key under which a response is cached for an image; undefined for an unknown key type. */
 export function cacheKeyOf(cacheKeyType: string, image: string): string | undefined {
   if (cacheKeyType === "Image") return image;
   if (cacheKeyType === "Registry") return registryOf(image);
   return cacheKeyType === "Global" ? "global" : undefined;
 }
 
-/** Every key under which credentials for an image may be kept, the most exact first. */
+/** Returns every key under which credentials for an image may be cached, the most specific first. */
 export const cacheKeysOf = (image: string): readonly string[] => [image, registryOf(image), "global"];
 
 const registryOf = (image: string): string => image.split("/")[0]!;

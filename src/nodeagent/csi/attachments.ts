@@ -1,12 +1,13 @@
-// Waits until a volume is attached to the node: by the controller, or by the agent where the settings say so.
+// Waits until a volume is attached to the node, by the controller or, depending on the settings, by the
+// agent.
 import { ApiError, type Clock } from "#base";
 import { type ApiClient, kinds } from "#client";
 import { attachmentName } from "./volume-data.ts";
 
 export interface CsiAttachments {
-  /** What the attachment tells the node; rejects while it is not there. */
+  /** Waits for the attachment and returns its metadata; rejects if it fails or times out. */
   await(volume: AttachedVolume, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
-  /** Undoes what the agent itself attached. */
+  /** Deletes an attachment that the agent created. */
   detach(name: string): Promise<void>;
 }
 
@@ -20,12 +21,12 @@ export interface CsiAttachmentsOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly nodeName: string;
-  /** False where the agent attaches. */
+  /** False if the agent attaches volumes. */
   readonly byController: boolean;
 }
 
 const lookMilliseconds = 500;
-/** A pod's volumes are tried again later anyhow. */
+/** Timeout for an attachment; pod sync retries later. */
 const patienceMilliseconds = 120_000;
 
 export function csiAttachments(options: CsiAttachmentsOptions): CsiAttachments {

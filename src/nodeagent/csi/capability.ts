@@ -1,15 +1,16 @@
-// How a driver is told a volume is to be used, and which files it may be given to a group. Pure.
+// Pure functions for CSI volumes: the volume capability sent to drivers, ownership by fsGroup, and lifecycle
+// modes.
 import type { CSIDriver as CsiDriverObject, CSIPersistentVolumeSource, Pod } from "#api";
 import type { VolumeSpec } from "../interfaces.ts";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 import type { VolumeCapability } from "./messages.ts";
 import { ephemeralHandle } from "./volume-data.ts";
 
-/** A volume of a driver, wherever it was asked for. */
+/** A CSI volume, persistent or inline. */
 export interface CsiVolume {
   readonly driver: string;
   readonly handle: string;
-  /** The name of its directory. */
+  /** Name of its directory. */
   readonly name: string;
   readonly mode: "Persistent" | "Ephemeral";
   readonly fsType: string;
@@ -17,7 +18,7 @@ export interface CsiVolume {
   readonly attributes: Readonly<Record<string, string>>;
   readonly accessModes: readonly string[];
   readonly mountOptions: readonly string[];
-  /** Undefined for one that lives and dies with its pod. */
+  /** Undefined for an inline ephemeral volume. */
   readonly source?: CSIPersistentVolumeSource;
 }
 
@@ -79,7 +80,7 @@ export function capabilityOf(
   };
 }
 
-/** Whether the agent gives the volume's files to the pod's group. */
+/** Reports whether the agent applies the pod's fsGroup to the volume's files. */
 export function givesToGroup(
   { accessModes, fsType }: CsiVolume,
   driver: CsiDriverObject | undefined,
@@ -94,7 +95,7 @@ export function givesToGroup(
   }
 }
 
-/** What a driver that wants it is told of the pod. */
+/** Returns the volume context entries about the pod for drivers with podInfoOnMount. */
 export const podInfo = (prefix: string, pod: Pod, mode: CsiVolume["mode"]): Record<string, string> => ({
   [`${prefix}pod.name`]: nameOf(pod),
   [`${prefix}pod.namespace`]: namespaceOf(pod),
@@ -103,7 +104,7 @@ export const podInfo = (prefix: string, pod: Pod, mode: CsiVolume["mode"]): Reco
   [`${prefix}ephemeral`]: String(mode === "Ephemeral"),
 });
 
-/** Whether the driver takes volumes that live this long; throws with why not. */
+/** Throws if the driver does not support the volume's lifecycle mode. */
 export function checkLifecycle({ driver, mode }: CsiVolume, object: CsiDriverObject | undefined): void {
   const modes = object?.spec.volumeLifecycleModes ?? [];
   const allowed = modes.length > 0 ? modes : ["Persistent"];

@@ -17,7 +17,7 @@ const storage = `/apis/storage.${dialect.wire.groupSuffix}/v1`;
 const { signal } = new AbortController();
 const capacity = (storageSize: string) => ({ storage: storageSize });
 
-/** Pods with volumes of a played driver that remembers its calls. */
+/** Sets up pod volumes with a fake driver that records its calls. */
 async function begin(
   t: TestContext,
   { can = [nodeCapability.stage] as readonly number[], byController = true } = {},
@@ -76,7 +76,7 @@ async function begin(
       metadata: { ...(object as { metadata?: object }).metadata, name: path.split("/").at(-1), uid: "x" },
     });
   const driverObject = (spec: object): void => named(`${storage}/csidrivers/d.test`, "CSIDriver", { spec });
-  /** A bound claim of the name `c`. */
+  /** Adds a bound claim named `c`. */
   const claimed = (spec: object = {}, size = "1Gi", known = "1Gi"): void => {
     const claim = "/api/v1/namespaces/ns/persistentvolumeclaims/c";
     named(claim, "PersistentVolumeClaim", {

@@ -1,5 +1,5 @@
-// Volumes of storage drivers: attached, staged once for the node, published for each pod, and taken down by
-// what was recorded beside them.
+// The volume plug-in for CSI drivers: attaches volumes, stages them once per node, publishes them for each
+// pod, and tears them down from the data recorded next to them.
 import { mkdir, readdir, rm, rmdir, statfs, symlink, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { CSIDriver as CsiDriverObject, Pod, SecretReference } from "#api";
@@ -37,24 +37,24 @@ import {
 export interface CsiPluginOptions {
   readonly dialect: Dialect;
   readonly log: Log;
-  /** Undefined when there is no API server: then only volumes of the pods themselves can be had. */
+  /** Undefined without an API server: then only inline volumes are available. */
   readonly client: ApiClient | undefined;
   readonly drivers: CsiDrivers;
   readonly attachments: CsiAttachments | undefined;
   readonly mounter: Mounter;
   readonly tokens: Pick<PodTokens, "request">;
   readonly nodeName: string;
-  /** The folder of all pods, and the one of this plug-in. */
+  /** The directory of all pods, and that of this plug-in. */
   readonly podsFolder: string;
   readonly pluginFolder: string;
 }
 
 export interface CsiPlugin extends VolumePlugin {
-  /** Attachable volumes that this node uses, by the names that the node's status has for them. */
+  /** Returns the attachable volumes in use on this node, by their unique names in the node status. */
   inUse(): readonly string[];
 }
 
-/** What is known of a volume once its driver and the cluster were asked. */
+/** A volume with the information from its driver and the API server. */
 interface Prepared {
   readonly volume: CsiVolume;
   readonly driver: CsiDriver;
@@ -159,7 +159,10 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     return join(deviceFolder, name, "data");
   }
 
-  /** Asks the cluster about the driver and the volume, and records whose it is before anything is done. */
+  /**
+   * Reads the driver's object and waits for the attachment; records the volume's data before anything is
+   * mounted.
+   */
   async function prepare(
     pod: Pod,
     spec: VolumeSpec,
@@ -217,7 +220,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     return join(stagingDirectory(pluginFolder, driverName, volumeHandle), "globalmount");
   }
 
-  /** Makes the volume ready on the node, where the driver wants that; gives where. */
+  /** Stages the volume on the node if the driver supports staging; returns the staging path. */
   async function stage(
     pod: Pod,
     { volume, driver, publishContext, data }: Prepared,
@@ -304,7 +307,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     await giveToGroup(target, group, { onlyOnMismatch });
   }
 
-  /** A volume that became larger than its claim knows has its file system made larger. */
+  /** Expands the file system of a volume that has become larger than its claim's recorded capacity. */
   async function expand(
     { persistent, claim }: VolumeSpec,
     { volume, driver }: Pick<Prepared, "volume" | "driver">,
@@ -362,7 +365,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     used.delete(key);
   }
 
-  /** Whether another pod of the node still has the volume, by what is recorded beside it. */
+  /** Reports whether another pod on the node still uses the volume, according to the recorded volume data. */
   async function isPublishedElsewhere({ driverName, volumeHandle }: VolumeData): Promise<boolean> {
     for (const uid of await readdir(podsFolder).catch(() => [])) {
       const parent = join(podsFolder, uid, "volumes", kindFolder);
@@ -374,7 +377,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
     return false;
   }
 
-  /** One thing at a time with one volume, whichever pod it is for. */
+  /** Serializes operations on one volume across all pods. */
   async function inTurn<T>({ driverName, volumeHandle }: VolumeData, run: () => Promise<T>): Promise<T> {
     const key = keyOf(driverName, volumeHandle);
     const turn = (busy.get(key) ?? Promise.resolve()).then(run, run);
@@ -435,7 +438,7 @@ export function csiPlugin(options: CsiPluginOptions): CsiPlugin {
   }
 }
 
-/** A refusal of the driver in its own words. */
+/** Runs a driver call; wraps an error with the driver's name and its gRPC status text. */
 async function told<T>(what: string, { name }: CsiDriver, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

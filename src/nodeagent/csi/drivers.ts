@@ -1,5 +1,5 @@
-// The storage drivers of the node: registered by their plug-in sockets, asked who the node is to them, and
-// told to the cluster.
+// The CSI drivers of the node: they register through plug-in sockets, provide the node's ID, and are
+// published in the CSINode object.
 import type { Clock, Log } from "#base";
 import { type GrpcCallOptions, type GrpcChannel, type GrpcMethod, grpcChannel } from "#http";
 import type { PluginHandler } from "../plugins/plugin-watcher.ts";
@@ -9,19 +9,19 @@ import { highestVersion, versionProblem } from "./versions.ts";
 export interface CsiDriver {
   readonly name: string;
   call<Q, R>(method: { readonly call: GrpcMethod<Q, R> }, request: Q, signal?: AbortSignal): Promise<R>;
-  /** Whether its node service has a capability; asked once a connection. */
+  /** Reports whether its node service has a capability; queried once per connection. */
   can(capability: number, signal?: AbortSignal): Promise<boolean>;
 }
 
 export interface CsiDrivers {
   readonly handler: PluginHandler;
   has(name: string): boolean;
-  /** Throws when it is not registered. */
+  /** Returns a registered driver; throws if it is not registered. */
   get(name: string): CsiDriver;
   close(): void;
 }
 
-/** Keeps the cluster informed of what drivers the node has. */
+/** Publishes the node's drivers in the cluster. */
 export interface CsiNodeRegistry {
   install(driver: string, info: CsiNodeInfo): Promise<void>;
   remove(driver: string): Promise<void>;
@@ -30,9 +30,9 @@ export interface CsiNodeRegistry {
 export interface CsiDriversOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** How errors name the plug-in for storage drivers. */
+  /** Name of the CSI plug-in in error messages. */
   readonly pluginName: string;
-  /** Undefined when there is no API server. */
+  /** Undefined without an API server. */
   readonly registry: CsiNodeRegistry | undefined;
 }
 
@@ -109,7 +109,7 @@ export function csiDrivers({ clock, log, pluginName, registry }: CsiDriversOptio
           await registry?.install(name, info);
         } catch (error) {
           driver.channel.close();
-          // What was told of a driver of this name before does not hold any more.
+          // The published entry of an earlier driver with this name is no longer valid.
           await registry?.remove(name).catch((trouble: unknown) => {
             log.warn("failed to unregister a CSI driver", { name, error: (trouble as Error).message });
           });

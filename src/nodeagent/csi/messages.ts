@@ -1,4 +1,4 @@
-// The messages of the container storage interface that a node needs (csi.v1, service Node).
+// The messages of the Container Storage Interface that a node needs (csi.v1, service Node).
 import type { Told } from "#cri";
 import { apiPackage, bool, int32, int64, list, map, optional, required, string } from "#schema";
 import { procedureOf } from "../grpc-procedure.ts";
@@ -97,7 +97,7 @@ const NodeInfoResponse = message("NodeGetInfoResponse", "The node as the driver 
 });
 export type CsiNodeInfo = Told<typeof NodeInfoResponse>;
 
-/** Capabilities of a driver's node service, by number. */
+/** Numbers of the capabilities of a driver's node service. */
 export const nodeCapability = {
   stage: 1,
   stats: 2,

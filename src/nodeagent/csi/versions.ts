@@ -1,13 +1,16 @@
-// Versions of the storage interface that a driver offers: the highest of the first generation counts. Errors
-// are in the kubelet's words, as authors of drivers look for them.
+// The CSI versions that a driver offers: the highest v1 version is used. The error texts are the kubelet's,
+// because driver authors search for them.
 
 interface Offered {
-  /** The highest below the second generation, which this agent does not speak. */
+  /** The highest version below v2, which this agent does not support. */
   readonly highest?: readonly number[];
   readonly error?: string;
 }
 
-/** Why a driver with these versions is not taken; undefined where it is. `known` is that of its namesake. */
+/**
+ * Returns why a driver with these versions is rejected; undefined if it is accepted. `known` is the version
+ * of a registered driver with the same name.
+ */
 export function versionProblem(versions: readonly string[], known: string | undefined): string | undefined {
   if (versions.length === 0) return "Plugin returned an empty list for supported versions";
   const { highest, error } = offered(versions);
@@ -24,7 +27,7 @@ export function versionProblem(versions: readonly string[], known: string | unde
   return undefined;
 }
 
-/** The version under which a driver is known; empty where it has none. */
+/** Returns the version used for a driver; empty if none is supported. */
 export const highestVersion = (versions: readonly string[]): string =>
   offered(versions).highest?.join(".") ?? "";
 
@@ -42,7 +45,7 @@ function offered(versions: readonly string[]): Offered {
   return { ...(highest && { highest }), ...(error !== undefined && { error }) };
 }
 
-/** The numbers that a version begins with; what follows them does not matter. */
+/** Parses the leading numbers of a version; a suffix is ignored. */
 function componentsOf(version: string): readonly number[] {
   const quoted = JSON.stringify(version);
   const numbers = /^\s*v?(\d+(?:\.\d+)*)/.exec(version)?.[1];

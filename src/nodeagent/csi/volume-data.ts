@@ -1,5 +1,5 @@
-// What is recorded beside a mounted volume of a driver, so that an agent that knows nothing else can take it
-// down again: the same file and keys as the kubelet's.
+// The data recorded next to a mounted CSI volume, from which a restarted agent can tear it down. File name
+// and keys are the kubelet's.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { readRecord, removeDraft, removeRecord, writeRecord } from "../volumes/record-file.ts";
@@ -15,7 +15,7 @@ export interface VolumeData {
 
 const dataPath = (directory: string): string => join(directory, "vol_data.json");
 
-/** Undefined when there is none that can be read. */
+/** Reads the recorded data; returns undefined if it is missing or unreadable. */
 export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
   const found: Partial<VolumeData> | undefined = await readRecord(dataPath(directory));
   return typeof found?.driverName === "string" && typeof found.volumeHandle === "string"
@@ -28,17 +28,17 @@ export const writeVolumeData = (directory: string, data: VolumeData): Promise<vo
 
 export const removeVolumeData = (directory: string): Promise<void> => removeRecord(dataPath(directory));
 
-/** Where nothing was recorded, only the remains of an agent that was killed while it did may be there. */
+/** Removes the temporary file that an agent leaves behind if it is killed while recording. */
 export const removeVolumeDataDraft = (directory: string): Promise<void> => removeDraft(dataPath(directory));
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** The attachment of a volume to a node. */
+/** Returns the name of the VolumeAttachment of a volume on a node. */
 export const attachmentName = (handle: string, driver: string, nodeName: string): string =>
   `csi-${hashOf(`${handle}${driver}${nodeName}`)}`;
-/** The handle of a volume that lives and dies with its pod. */
+/** Returns the handle of an inline ephemeral volume. */
 export const ephemeralHandle = (podUid: string, volumeName: string): string =>
   `csi-${hashOf(`${podUid}${volumeName}`)}`;
-/** The directory in which a volume is made ready for all pods of the node. */
+/** Returns the directory in which a volume is staged for all pods of the node. */
 export const stagingDirectory = (plugins: string, driver: string, handle: string): string =>
   join(plugins, driver, hashOf(handle));

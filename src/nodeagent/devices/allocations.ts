@@ -1,12 +1,12 @@
-// Which container has which devices, and what the plug-ins gave with them.
+// Device allocations by container, with the responses of the plug-ins.
 import type { DeviceEntry } from "../managers/checkpoints.ts";
 import { type ContainerAllocateResponse, allocationBytes, allocationFrom } from "./messages.ts";
 
 export interface DeviceAllocation {
   readonly devices: readonly string[];
-  /** The same by NUMA node; -1 where that is unknown. */
+  /** The devices by NUMA node; -1 if that is unknown. */
   readonly byNuma: Readonly<Record<string, readonly string[]>>;
-  /** Undefined until the plug-in was asked. */
+  /** The plug-in's response; undefined until Allocate has been called. */
   readonly answer?: ContainerAllocateResponse;
 }
 
@@ -14,7 +14,7 @@ export interface DeviceAllocations {
   get(podUid: string, container: string, resource: string): DeviceAllocation | undefined;
   of(podUid: string, container: string): ReadonlyMap<string, DeviceAllocation>;
   set(podUid: string, container: string, resource: string, allocation: DeviceAllocation): void;
-  /** Forgets what the pod has; only what no plug-in was asked for, on demand. */
+  /** Drops the pod's allocations, or only those without a response; reports whether there were any. */
   drop(podUid: string, onlyUnanswered?: boolean): boolean;
   podUids(): readonly string[];
   inUse(resource: string): Set<string>;

@@ -1,5 +1,5 @@
-// What plug-ins give with their devices, as one contribution to a container. Of two for the same variable,
-// path or annotation the first counts.
+// Merges the plug-ins' allocation responses into one contribution to a container. The first of several
+// entries for the same variable, path or annotation wins.
 import type { ContainerContribution } from "../interfaces.ts";
 import type { ContainerAllocateResponse } from "./messages.ts";
 

@@ -1,4 +1,4 @@
-// Which of a resource's devices a container gets. Pure: the same request gives the same devices.
+// Chooses which of a resource's devices a container gets. Pure: the same request yields the same devices.
 import { AllocationError } from "../managers/hint-provider.ts";
 import { type NumaMask, type TopologyHint, countOf, everyMask, maskOf } from "../managers/numa.ts";
 
@@ -6,17 +6,17 @@ export interface DeviceRequest {
   readonly resource: string;
   readonly size: number;
   readonly healthy: ReadonlySet<string>;
-  /** Devices that containers have, those of `reusable` among them. */
+  /** Devices allocated to containers, including those in `reusable`. */
   readonly inUse: ReadonlySet<string>;
-  /** Devices of the pod's init containers, taken first. */
+  /** Devices of the pod's init containers; used first. */
   readonly reusable: ReadonlySet<string>;
-  /** NUMA nodes that a device is near; none where that is unknown. */
+  /** Returns the NUMA nodes of a device; empty if unknown. */
   readonly numaOf: (device: string) => readonly number[];
-  /** Where the topology manager wants them. */
+  /** The NUMA nodes chosen by the topology manager. */
   readonly nodes: NumaMask | undefined;
 }
 
-/** What a plug-in is asked that has preferences; undefined when there is nothing to choose. */
+/** The arguments of GetPreferredAllocation. */
 export interface PreferenceQuestion {
   readonly available: readonly string[];
   readonly mustInclude: readonly string[];
@@ -27,7 +27,7 @@ interface Candidates {
   readonly needed: number;
   readonly available: readonly string[];
   readonly aligned: readonly string[];
-  /** Further away, then those of unknown place. */
+  /** Devices on other NUMA nodes, then those of unknown NUMA nodes. */
   readonly others: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export function preferenceQuestion(request: DeviceRequest): PreferenceQuestion |
   return { available: [...choice, ...reused], mustInclude: reused };
 }
 
-/** Throws AllocationError when there are too few. */
+/** Chooses the devices. Throws AllocationError if there are too few. */
 export function chooseDevices(
   request: DeviceRequest,
   preferred: ReadonlySet<string> = new Set(),
@@ -72,7 +72,7 @@ function candidatesOf(request: DeviceRequest): Candidates {
 
 export interface HintRequest {
   readonly size: number;
-  /** All of the resource, healthy or not. */
+  /** All devices of the resource, healthy or not. */
   readonly all: Iterable<string>;
   readonly available: ReadonlySet<string>;
   readonly reusable: ReadonlySet<string>;
@@ -80,7 +80,10 @@ export interface HintRequest {
   readonly machine: readonly number[];
 }
 
-/** Every set of NUMA nodes near which enough devices are; the smallest that could ever do are preferred. */
+/**
+ * Returns every set of NUMA nodes with enough available devices. Sets of the smallest size that could ever
+ * have enough devices are preferred.
+ */
 export function deviceHints(request: HintRequest): readonly TopologyHint[] {
   const { size, available, reusable, numaOf, machine } = request;
   const all = [...request.all].map((device) => maskOf(numaOf(device)));
@@ -96,7 +99,7 @@ export function deviceHints(request: HintRequest): readonly TopologyHint[] {
   return found.map((nodes) => ({ nodes, preferred: countOf(nodes) === smallest }));
 }
 
-/** Devices by NUMA node as state files have them: under -1 where that is unknown. */
+/** Groups devices by NUMA node in the form of state files: under -1 if unknown. */
 export function byNumaNode(
   devices: readonly string[],
   numaOf: (device: string) => readonly number[],

@@ -24,7 +24,7 @@ const wanting = (uid: string, count: number) => {
   return pod;
 };
 
-/** A plug-in that tells its devices when it is told to. */
+/** Returns a fake plug-in that reports its devices on demand. */
 function played(ids: readonly string[], options: DevicePluginConnection["options"] = {}) {
   const calls: string[] = [];
   let tell: (devices: readonly PluginDevice[]) => void = () => undefined;
@@ -93,7 +93,7 @@ async function begin(options: Partial<DeviceManagerOptions> = {}, files = new Ma
   };
   return { clock, files, manager, admit };
 }
-/** Lets promises that are under way come to rest. */
+/** Lets pending promises settle. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 };

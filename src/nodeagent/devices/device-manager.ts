@@ -1,5 +1,5 @@
-// The devices of plug-ins: chosen when a pod is admitted, had from the plug-in before it starts, kept in a
-// checkpoint that the kubelet reads, too.
+// The device manager: chooses devices when a pod is admitted, allocates them from the plug-in before the pod
+// starts, and records them in a checkpoint in the kubelet's format.
 import { type Container, type Pod, isSidecar, mostAtOnce, numbers } from "#api";
 import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
 import { grpcErrorText } from "../errors.ts";
@@ -36,14 +36,14 @@ export interface DeviceManagerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: CheckpointStore;
-  /** The name of the checkpoint. */
+  /** Name of the checkpoint. */
   readonly checkpoint: string;
   /** The NUMA nodes of the machine. */
   readonly numaNodes: readonly number[];
   readonly isRunning: (podUid: string, container: string) => boolean;
-  /** Told when what the node has changes. */
+  /** Called when the node's devices change. */
   readonly onChange: () => void;
-  /** How long a plug-in took to give devices. */
+  /** Called with the duration of each Allocate call. */
   readonly onAllocated?: (resource: string, milliseconds: number) => void;
 }
 
@@ -55,13 +55,13 @@ export interface ContainerDevice {
 
 export interface DeviceManager extends DeviceHints, ContainerContributor {
   amounts(): { readonly capacity: Amounts; readonly allocatable: Amounts };
-  /** How many devices of a resource containers have; undefined for what no plug-in gives. */
+  /** Returns how many devices of a resource are allocated; undefined for a resource of no plug-in. */
   allocated(resource: string): number | undefined;
-  /** Has the devices of an admitted pod from their plug-ins. */
+  /** Allocates the devices of an admitted pod from their plug-ins. */
   confirm(pod: Pod, signal: AbortSignal): Promise<Admitted>;
   containerDevices(podUid: string, container: string): readonly ContainerDevice[];
   allocatableDevices(): readonly ContainerDevice[];
-  /** Follows a plug-in until it or the signal ends. */
+  /** Receives a plug-in's devices until its stream ends or the signal is aborted. */
   follow(resource: string, plugin: DevicePluginConnection, signal: AbortSignal): Promise<void>;
 }
 
@@ -71,14 +71,14 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
   const { clock, log, store, checkpoint } = options;
   const inventory = deviceInventory();
   const allocations = deviceAllocations();
-  /** Where the topology manager wants a container's devices, until they are had. */
+  /** The topology manager's hints for the containers' devices. */
   const affinities = new Map<string, TopologyHint>();
   let saving = Promise.resolve();
   await restore();
 
   const isDevice = (resource: string): boolean =>
     inventory.has(resource) || allocations.inUse(resource).size > 0;
-  /** The device resources that a container asks for. */
+  /** Returns the device resources that a container requests. */
   const wantsOf = ({ resources }: Container): [resource: string, size: number][] =>
     Object.entries(resources?.limits ?? {})
       .filter(([resource]) => isDevice(resource))
@@ -115,7 +115,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
         throw new AllocationError(
           `pod "${podUid}" container "${container.name}" changed request for resource "${resource}" from ${held.devices.length} to ${size}`,
         );
-      // What runs keeps its devices, whatever became of their plug-in or of the checkpoint.
+      // A running container keeps its devices even if the plug-in or the checkpoint has been lost.
       if (options.isRunning(podUid, container.name)) continue;
       const healthy = inventory.healthy(resource);
       if (!inventory.has(resource))
@@ -156,7 +156,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
     };
   }
 
-  /** Devices of init containers serve the containers after them, each of which takes some away. */
+  /** Returns the devices of earlier init containers that later containers have not taken over yet. */
   function reusableOf(pod: Pod, container: Container, resource: string): Set<string> {
     const found = new Set<string>();
     const isInit = new Set(initContainersOf(pod).flatMap((each) => (isSidecar(each) ? [] : each.name)));
@@ -189,7 +189,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
     }
   }
 
-  /** Lets the plug-in choose where it has preferences, then has the devices from it. */
+  /** Considers the plug-in's preferences, if any, and then allocates the devices from it. */
   async function have(pod: Pod, container: Container, resource: string, signal: AbortSignal): Promise<void> {
     const plugin = inventory.plugin(resource);
     if (!plugin) throw new AllocationError(`unknown Device Plugin ${resource}`);
@@ -216,7 +216,7 @@ export async function deviceManager(options: DeviceManagerOptions): Promise<Devi
     const wants = wantsOf(container).filter(([, size]) => size > 0);
     for (const [resource] of wants) {
       if (!allocations.get(uidOf(pod), container.name, resource)) {
-        // The checkpoint was lost, or the plug-in came after the pod.
+        // The checkpoint was lost, or the plug-in registered after the pod was admitted.
         reserve(pod, container, anywhere);
         const again = await confirm(pod, signal);
         if (!again.ok) throw new Error(again.message);

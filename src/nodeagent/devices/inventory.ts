@@ -1,4 +1,4 @@
-// The devices of the node by resource, as their plug-ins tell them.
+// The devices of the node by resource, as reported by their plug-ins.
 import type { Amounts } from "../node/capacity.ts";
 import type { PluginDevice } from "./messages.ts";
 import type { DevicePluginConnection } from "./plugin-connection.ts";
@@ -7,7 +7,7 @@ interface Resource {
   readonly devices: ReadonlyMap<string, PluginDevice>;
   readonly healthy: ReadonlySet<string>;
   readonly plugin: DevicePluginConnection | undefined;
-  /** When the plug-in was lost. */
+  /** The time at which the plug-in was lost. */
   readonly lostAt?: number;
 }
 
@@ -17,16 +17,16 @@ export interface DeviceInventory {
   healthy(resource: string): ReadonlySet<string>;
   all(resource: string): Iterable<string>;
   numaOf(resource: string): (device: string) => readonly number[];
-  /** Resources of an earlier agent: none of their devices can be given until the plug-in is back. */
+  /** Restores resources from the checkpoint: without devices until their plug-in registers again. */
   restore(resources: Iterable<string>, now: number): void;
-  /** The plug-in of a resource is there; its devices are not known anew yet. */
+  /** The plug-in of a resource has connected; it has not reported its devices yet. */
   connected(resource: string, plugin: DevicePluginConnection): void;
   tell(resource: string, devices: readonly PluginDevice[]): void;
-  /** The plug-in is gone; false when another has taken its place. */
+  /** The plug-in has been lost; returns false if another one has replaced it. */
   lost(resource: string, plugin: DevicePluginConnection, now: number): boolean;
-  /** Healthy devices by resource, for the checkpoint. */
+  /** Returns the healthy devices by resource, for the checkpoint. */
   registered(): Record<string, readonly string[]>;
-  /** Healthy devices with their NUMA nodes. */
+  /** Returns the healthy devices with their NUMA nodes. */
   allocatable(): readonly {
     readonly resource: string;
     readonly id: string;
@@ -35,7 +35,7 @@ export interface DeviceInventory {
   amounts(now: number): { readonly capacity: Amounts; readonly allocatable: Amounts };
 }
 
-/** A lost plug-in's devices stay in the node's capacity for this long. */
+/** How long the devices of a lost plug-in remain in the node's capacity. */
 const lostMilliseconds = 300_000;
 const healthyWord = "Healthy";
 

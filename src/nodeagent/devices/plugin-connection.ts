@@ -1,4 +1,4 @@
-// The connection to one device plug-in: what it wants, its devices at every change, and what it gives.
+// The connection to one device plug-in: its options, its stream of devices, and its calls.
 import type { Clock } from "#base";
 import { GrpcError, grpcChannel } from "#http";
 import {
@@ -10,7 +10,7 @@ import {
 
 export interface DevicePluginConnection {
   readonly options: PluginOptions;
-  /** Gives all devices at every change, until the plug-in or the signal ends it. */
+  /** Yields all devices at every change, until the plug-in ends the stream or the signal is aborted. */
   devices(signal: AbortSignal): AsyncIterable<readonly PluginDevice[]>;
   allocate(devices: readonly string[], signal?: AbortSignal): Promise<ContainerAllocateResponse | undefined>;
   preferred(
@@ -22,13 +22,13 @@ export interface DevicePluginConnection {
   close(): void;
 }
 
-/** Plug-ins wait ten seconds for their registration, as the kubelet does for them: they give up first. */
+/** Slightly longer than the ten seconds after which plug-ins give up registering: they time out first. */
 const connectMilliseconds = 10_100;
 const preStartMilliseconds = 30_000;
-/** What an allocation may take: a plug-in that never answers must not keep a pod in limbo for good. */
+/** Timeout of an allocation, so that an unresponsive plug-in does not block a pod forever. */
 const allocateMilliseconds = 60_000;
 
-/** Connects and asks what the plug-in wants; rejects when it is not there within ten seconds. */
+/** Connects to a plug-in and reads its options; rejects if it is unreachable for ten seconds. */
 export async function connectDevicePlugin(
   socketPath: string,
   clock: Clock,

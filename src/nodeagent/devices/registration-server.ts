@@ -1,5 +1,5 @@
-// The socket at which device plug-ins register. Sockets that plug-ins left there before the agent started are
-// removed: each registers again.
+// The socket at which device plug-ins register. At start, existing plug-in sockets next to it are removed,
+// which makes the plug-ins register again.
 import { lstat, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock, Log } from "#base";
@@ -20,9 +20,9 @@ export interface DeviceRegistrationOptions {
 }
 
 export interface DeviceRegistration {
-  /** Throws with why a plug-in cannot be taken. */
+  /** Throws if a plug-in is rejected. */
   validate(resource: string, versions: readonly string[]): void;
-  /** Connects to a plug-in at a socket. */
+  /** Connects to a plug-in's socket. */
   register(resource: string, socketPath: string): Promise<void>;
   deregister(resource: string): void;
   /** Serves the socket until closed. */

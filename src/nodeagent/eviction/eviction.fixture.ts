@@ -1,4 +1,4 @@
-// Pods with their usage, written briefly, for the tests of eviction.
+// Concise constructors of pods with their usage, for eviction tests.
 import type { Pod } from "#api";
 import { parseQuantity, quantityValue } from "#base";
 import type { MeasuredPod } from "./usage.ts";

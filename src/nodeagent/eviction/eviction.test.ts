@@ -8,7 +8,7 @@ import { type Signal, parseThresholds } from "./thresholds.ts";
 
 const capacities: Readonly<Record<string, string>> = { memory: "16Gi", nodefs: "100Gi", pid: "1000" };
 
-/** A node whose readings are set by the test, and what eviction did to it. */
+/** Sets up eviction on a node whose observations the test sets, and records its events and evictions. */
 function node(
   pods: readonly Sketch[],
   settings: {
@@ -124,7 +124,7 @@ const softGraces: [name: string, thresholdGrace: string, maxPodGraceSeconds: num
     ["is the pod's own where the settings have none", "1s", 0, 0],
     ["of a soft threshold without grace is that of a hard one", "0s", 15, 0],
   ];
-// 0 seconds leave it to the pod.
+// 0 seconds mean that the pod's own grace period applies.
 for (const [name, thresholdGrace, maxPodGraceSeconds, graceSeconds] of softGraces)
   test(`the time that a pod has at a soft eviction ${name}`, async () => {
     const { pass, evicted } = node(three, {

@@ -1,5 +1,5 @@
-// Evicts pods when the node runs short: one pass observes the signals, reclaims what nobody uses, and ends at
-// most one pod for a threshold, or every pod that is over its own limit of local storage.
+// Node-pressure eviction. One pass observes the signals, reclaims unused containers and images, and evicts at
+// most one pod for a threshold, or every pod that exceeds its limit of local storage.
 import type { Pod } from "#api";
 import type { Clock, Log } from "#base";
 import type { Dialect } from "#dialect";
@@ -20,37 +20,39 @@ export interface EvictionOptions extends PressureRules {
   readonly dialect: Dialect;
   readonly nodeName: string;
   readonly events: EventRecorder;
-  /** The seconds that a pod has at a soft eviction; negative leaves it to the pod, and so does 0. */
+  /** Grace period of a soft eviction in seconds; 0 or negative uses the pod's own. */
   readonly maxPodGraceSeconds: number;
-  /** Whether pods are held to their limits of local storage. */
+  /** Whether limits of local storage are enforced. */
   readonly localStorage: boolean;
-  /** Whether an evicted pod carries the condition DisruptionTarget. */
+  /** Whether an evicted pod gets the condition DisruptionTarget. */
   readonly disruptionConditions: boolean;
   readonly observe: (signal: AbortSignal) => Promise<Observations>;
-  /** Pods that run or are about to. */
+  /** Returns the pods that are not finished. */
   readonly pods: () => readonly Pod[];
   readonly measure: (pods: readonly Pod[]) => Promise<readonly MeasuredPod[]>;
-  /** Whether images have a disk of their own; undefined while the runtime does not say. */
+  /**
+   * Reports whether images are on a dedicated file system; undefined while the runtime has not reported it.
+   */
   readonly dedicatedImageFs: () => boolean | undefined;
   /** Removes dead containers and unused images. */
   readonly reclaimUnused: (signal: AbortSignal) => Promise<void>;
   readonly evictor: PodEvictor;
-  /** Whether memory is looked at every second between passes. */
+  /** Whether memory is checked every second between passes. */
   readonly watchMemory?: boolean;
   readonly onPressure?: () => void;
   readonly onEvicted?: (signal: string) => void;
 }
 
 export interface Eviction {
-  /** The pressure conditions that hold, as the node's status names them. */
+  /** Returns the current pressure conditions, by their types in the node status. */
   pressures(): readonly string[];
-  /** Observes once without acting, so that pressure is known before the first pod comes. */
+  /** Observes once without evicting, so that pressure is known before the first pod is admitted. */
   prime(signal: AbortSignal): Promise<void>;
-  /** One pass; gives the pods that were evicted. */
+  /** Runs one pass and returns the evicted pods. */
   pass(signal: AbortSignal): Promise<readonly Pod[]>;
-  /** Passes until the signal is aborted. */
+  /** Runs passes until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
-  /** The order in which pods would be evicted for each signal, now. */
+  /** Returns the order in which pods would be evicted now, for each signal. */
   preview(signal: AbortSignal): Promise<EvictionPreview>;
 }
 
@@ -64,7 +66,7 @@ export interface EvictionPreview {
 
 const periodMilliseconds = 10_000;
 const secondMilliseconds = 1000;
-/** How long a pass waits for the pods that it ended, beyond the time in which they should be killed. */
+/** How long a pass waits for evicted pods in addition to their kill timeout. */
 const cleanupMilliseconds = 30_000;
 const reason = "Evicted";
 
@@ -78,7 +80,7 @@ export function eviction(options: EvictionOptions): Eviction {
 
   async function prime(signal: AbortSignal): Promise<void> {
     observe(await options.observe(signal));
-    // The first pass must see the same reading as new, or it would not act on it.
+    // The first pass must treat the same observations as new, or it would not evict.
     state = { ...state, observations: new Map() };
   }
 
@@ -116,7 +118,7 @@ export function eviction(options: EvictionOptions): Eviction {
     return [];
   }
 
-  /** Whether removing what nobody uses was enough. */
+  /** Reports whether removing unused containers and images was sufficient. */
   async function freedByReclaim(signal: AbortSignal): Promise<boolean> {
     await options
       .reclaimUnused(signal)
@@ -157,7 +159,7 @@ export function eviction(options: EvictionOptions): Eviction {
     return over.map(({ pod }) => pod);
   }
 
-  /** Ends a pod and waits until its containers have ended, but not for ever. */
+  /** Evicts a pod and waits, with a timeout, until its containers have exited. */
   async function end(
     pod: Pod,
     how: {
@@ -191,14 +193,14 @@ export function eviction(options: EvictionOptions): Eviction {
         if (!signal.aborted) log.error("eviction pass failed", { error: (error as Error).message });
         return [];
       });
-      // After an eviction the next pass follows at once: one pod may not be enough.
+      // After an eviction the next pass follows soon: one pod may not be enough.
       if (evicted.length > 0) await clock.sleep(secondMilliseconds, signal).catch(() => undefined);
       else if (options.watchMemory) await untilMemoryIsShort(signal);
       else await clock.sleep(periodMilliseconds, signal).catch(() => undefined);
     }
   }
 
-  /** Waits for the next pass, or until a memory threshold is met that was not met before. */
+  /** Waits for the next pass, or until a memory threshold is newly met. */
   async function untilMemoryIsShort(signal: AbortSignal): Promise<void> {
     const ofMemory = options.thresholds.filter((one) => resourceOf[one.signal] === "memory");
     const end = clock.now() + periodMilliseconds;

@@ -1,5 +1,5 @@
-// Pods that take more local storage than they may: by an emptyDir's own limit, by all their containers'
-// limits together, or by one container's.
+// Detects pods that exceed a limit of local storage: that of an emptyDir volume, of all containers together,
+// or of one container.
 import { type Pod, mostAtOnce, runningContainers } from "#api";
 import {
   type Quantity,
@@ -11,7 +11,7 @@ import {
 } from "#base";
 import type { PodUsage } from "./usage.ts";
 
-/** Which limit was passed, and the message about it. */
+/** The exceeded limit and the eviction message. */
 export interface Excess {
   readonly signal: "emptydirfs.limit" | "ephemeralpodfs.limit" | "ephemeralcontainerfs.limit";
   readonly message: string;
@@ -40,7 +40,10 @@ function emptyDirExcess(pod: Pod, { volumes }: PodUsage): Excess | undefined {
   return undefined;
 }
 
-/** The most that the containers may use at one time; undefined where none has a limit. */
+/**
+ * Returns the limit of the pod: the maximum its containers may use at one time; undefined if none has a
+ * limit.
+ */
 const podLimit = (pod: Pod): Quantity | undefined =>
   mostAtOnce<Quantity | undefined>(
     pod.spec,
@@ -66,7 +69,7 @@ function podExcess(pod: Pod, { ephemeralBytes }: PodUsage): Excess | undefined {
     : undefined;
 }
 
-/** Where images have a disk of their own, a container's own layer is not local storage. */
+/** With a dedicated image file system, a container's writable layer does not count as local storage. */
 function containerExcess(pod: Pod, usage: PodUsage, dedicatedImageFs: boolean): Excess | undefined {
   for (const { name, rootfs, logs } of usage.containers) {
     const text = runningContainers(pod.spec).find((one) => one.name === name)?.resources?.limits?.[storage];

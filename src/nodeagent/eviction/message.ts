@@ -1,4 +1,4 @@
-// What users are told of an eviction: the message of the pod's status, and the annotations of the event.
+// The message of an eviction in the pod status, and the annotations of its event.
 import { runningContainers } from "#api";
 import { type Quantity, compareQuantity, formatQuantity, parseQuantity, quantityOf } from "#base";
 import type { Observations } from "./observations.ts";
@@ -10,7 +10,7 @@ export interface EvictionMessage {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** `thresholds` are those that drive the eviction, the one to reclaim for first. */
+/** `thresholds` are those that cause the eviction; the first one is the one to reclaim for. */
 export function evictionMessage(
   { pod, usage }: MeasuredPod,
   thresholds: readonly Threshold[],

@@ -1,4 +1,4 @@
-// Reads what eviction watches: memory, process numbers, and the file systems of the node and of images.
+// Reads the eviction signals: memory, process counts, and the file systems of the node and of images.
 import { stat } from "node:fs/promises";
 import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
@@ -19,9 +19,14 @@ export interface NodeReaderOptions {
 
 export interface NodeReader {
   observe(signal: AbortSignal): Promise<Observations>;
-  /** Whether images have a disk of their own; undefined while the runtime does not say where they are. */
+  /**
+   * Reports whether images are on a dedicated file system; undefined while the runtime has not reported it.
+   */
   dedicatedImageFs(): boolean | undefined;
-  /** Without capacity until the node was observed once, as the kubelet has it at its start. */
+  /**
+   * Returns the image file system; its capacity is 0 until the node has been observed once, like in the
+   * kubelet.
+   */
   imageDisk(signal: AbortSignal): Promise<Filesystem>;
 }
 
@@ -71,7 +76,7 @@ export function nodeReader(options: NodeReaderOptions): NodeReader {
     },
   };
 
-  /** Images stay where they are while the runtime runs: it is asked until it answers. */
+  /** Queries the runtime for the image file system until it responds; the result is cached. */
   async function findImages(signal: AbortSignal): Promise<NonNullable<typeof images>> {
     if (images) return images;
     const [info] = await runtime.imageFsInfo(signal);

@@ -1,4 +1,4 @@
-// What the node reports for each eviction signal.
+// Observations of the node for each eviction signal.
 import { type Quantity, type QuantityFormat, quantityOf } from "#base";
 import type { Filesystem } from "../resources/machine.ts";
 import type { Signal } from "./thresholds.ts";
@@ -6,7 +6,7 @@ import type { Signal } from "./thresholds.ts";
 export interface Observation {
   readonly available: Quantity;
   readonly capacity: Quantity;
-  /** When it was observed; what was not observed anew drives no eviction. */
+  /** Time of the observation; an observation that is not newer than the last one causes no eviction. */
   readonly at: number;
 }
 
@@ -15,10 +15,10 @@ export type Observations = ReadonlyMap<Signal, Observation>;
 export interface NodeReading {
   readonly at: number;
   readonly memory: { readonly availableBytes: number; readonly capacityBytes: number };
-  /** What all pods together may use; undefined where they are held to no limit. */
+  /** Usage and limit of all pods together; undefined if no limit is enforced. */
   readonly pods?: { readonly workingSetBytes: number; readonly limitBytes: number } | undefined;
   readonly nodefs: Filesystem;
-  /** Undefined while the runtime does not say where images are. */
+  /** Undefined while the runtime has not reported the image file system. */
   readonly imagefs?: Filesystem | undefined;
   readonly processes: { readonly running: number; readonly most: number };
 }
@@ -52,7 +52,7 @@ export function observationsOf(reading: NodeReading): Observations {
   for (const [name, disk] of disks) {
     if (!disk) continue;
     set(`${name}.available`, disk.availableBytes, disk.capacityBytes);
-    // A file system without a count of inodes has no shortage of them.
+    // A file system that does not count inodes cannot run out of them.
     if (disk.inodes > 0) set(`${name}.inodesFree`, disk.inodesFree, disk.inodes, "DecimalSI");
   }
   set("pid.available", processes.most - processes.running, processes.most, "DecimalSI");

@@ -1,5 +1,5 @@
-// The state of eviction between passes: which thresholds are met since when, and which pressure conditions
-// hold. Pure: one reading after the other moves it on.
+// The state of eviction between passes: since when thresholds are met, and which pressure conditions hold.
+// Pure: each set of observations yields the next state.
 import { compareQuantity } from "#base";
 import type { Observations } from "./observations.ts";
 import { type Signal, type Threshold, reclaimQuantity, thresholdQuantity } from "./thresholds.ts";
@@ -18,7 +18,7 @@ export const pressureOf: Readonly<Record<Signal, Pressure>> = {
 
 export interface PressureState {
   readonly firstMetAt: ReadonlyMap<Threshold, number>;
-  /** Those whose grace period is over. */
+  /** Met thresholds whose grace period has expired. */
   readonly met: readonly Threshold[];
   readonly observedAt: ReadonlyMap<Pressure, number>;
   readonly pressures: readonly Pressure[];
@@ -40,7 +40,7 @@ export interface PressureRules {
 
 export interface PressurePass {
   readonly state: PressureState;
-  /** Thresholds to reclaim for, memory first; empty when nothing is to be done. */
+  /** Thresholds to reclaim for, memory first; may be empty. */
   readonly reclaim: readonly Threshold[];
 }
 
@@ -51,11 +51,11 @@ export function nextPressure(
   now: number,
 ): PressurePass {
   const met = isMet(thresholds, observations, false);
-  // One that was met stays met until its minimum reclaim is there, too.
+  // A met threshold stays met until its minimum reclaim is available as well.
   for (const threshold of isMet(before.met, observations, true))
     if (!met.includes(threshold)) met.push(threshold);
   const firstMetAt = new Map(met.map((one) => [one, before.firstMetAt.get(one) ?? now]));
-  // What is observed now comes first, as users are told it in this order.
+  // Current pressures come first: this is the order in messages to users.
   const observedAt = new Map<Pressure, number>(met.map(({ signal }) => [pressureOf[signal], now]));
   for (const [type, at] of before.observedAt) if (!observedAt.has(type)) observedAt.set(type, at);
   const due = met.filter((one) => now - firstMetAt.get(one)! >= one.graceMilliseconds);
@@ -73,7 +73,7 @@ export function nextPressure(
   return { state, reclaim: [...fresh.filter(isOfMemory), ...fresh.filter((one) => !isOfMemory(one))] };
 }
 
-/** The thresholds that are met, whatever their grace period. */
+/** Returns the thresholds that are met, regardless of their grace periods. */
 export function isMet(
   thresholds: readonly Threshold[],
   observations: Observations,
@@ -92,7 +92,8 @@ export function isMet(
 const isOfMemory = ({ signal }: Threshold): boolean => pressureOf[signal] === "MemoryPressure";
 
 /**
- * Whether dead containers and unused images are removed before pods: not for a disk that they do not lie on.
+ * Reports whether dead containers and unused images are removed before pods are evicted: only if they are on
+ * the file system of the signal.
  */
 export const reclaimsImages = (signal: Signal, dedicatedImageFs: boolean): boolean =>
   pressureOf[signal] === "DiskPressure" && (!dedicatedImageFs || signal.startsWith("imagefs."));

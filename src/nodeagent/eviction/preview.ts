@@ -1,4 +1,4 @@
-// What eviction would do now, as JSON for people and tools: signals, thresholds, and the order of pods.
+// Formats as JSON what eviction would do now: signals, thresholds, and the eviction order of pods.
 import { formatQuantity } from "#base";
 import { keyOf } from "../pod.ts";
 import type { EvictionPreview } from "./eviction.ts";

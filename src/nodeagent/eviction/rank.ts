@@ -1,5 +1,5 @@
-// The order in which pods are evicted: those over their request first, then by priority, then by how far they
-// are over it. For process numbers, which nobody requests: by priority, then by count.
+// The order in which pods are evicted: those above their request first, then by priority, then by the excess.
+// For process counts, which have no requests: by priority, then by count.
 import type { Pod } from "#api";
 import type { Signal } from "./thresholds.ts";
 import { type MeasuredPod, diskUseOf, requestOf, resourceOf } from "./usage.ts";
@@ -11,7 +11,7 @@ interface Ranked {
   readonly excess: number;
 }
 
-/** The pods in order of eviction; those of which nothing is known come first. */
+/** Returns the pods in eviction order; those without usage data come first. */
 export function rank(
   signal: Signal,
   pods: readonly MeasuredPod[],
@@ -21,7 +21,7 @@ export function rank(
   return ranked
     .toSorted((a, b) => {
       const unknown = Number(!b.measured.usage) - Number(!a.measured.usage);
-      // Without figures for both, only the priority still tells, and only for processes does it come first.
+      // A pod without usage data comes first, except for process counts, where the priority comes before.
       if (unknown !== 0 && resourceOf[signal] !== "pids") return unknown;
       return Number(b.isOver) - Number(a.isOver) || a.priority - b.priority || unknown || b.excess - a.excess;
     })
@@ -39,7 +39,8 @@ function rankOf(signal: Signal, measured: MeasuredPod, dedicatedImageFs: boolean
     return { measured, isOver: excess > 0, priority, excess };
   }
   const used = diskUseOf(usage, signal, dedicatedImageFs);
-  // Inodes are measured against the request for bytes, as the kubelet does, though nobody requests inodes.
+  // Like in the kubelet, inodes are compared with the storage request, since there are no requests for
+  // inodes.
   return {
     measured,
     isOver: used > (resource === "inodes" ? 0 : requestOf(pod, resource)),

@@ -1,5 +1,5 @@
-// Eviction thresholds: what the settings say, parsed and checked. Percentages are single-precision fractions,
-// as the kubelet computes them.
+// Parses and validates the configured eviction thresholds. Percentages are single-precision fractions, like
+// in the kubelet.
 import { type Quantity, addQuantity, parseDuration, parseQuantity, quantityOf, quantityValue } from "#base";
 
 export const signals = [
@@ -30,11 +30,11 @@ export interface ThresholdSettings {
   readonly soft: Statements;
   readonly softGrace: Statements;
   readonly minimumReclaim: Statements;
-  /** Whether all pods together are held to a limit, which then has a memory threshold of its own. */
+  /** Whether a limit is enforced for all pods together; it then has a separate memory threshold. */
   readonly enforcePods: boolean;
 }
 
-/** Throws on the first statement that cannot be used. */
+/** Parses the thresholds. Throws on the first invalid entry. */
 export function parseThresholds(settings: ThresholdSettings): readonly Threshold[] {
   const hard = statements(settings.hard);
   const soft = statements(settings.soft);
@@ -62,14 +62,14 @@ export function parseThresholds(settings: ThresholdSettings): readonly Threshold
   return [...all, ...allocatable];
 }
 
-/** The amount of a threshold where there is this much in all. */
+/** Returns the amount of a threshold for the given capacity. */
 export function thresholdQuantity(value: ThresholdValue, capacity: Quantity): Quantity {
   if ("quantity" in value) return value.quantity;
   const share = Math.trunc(quantityValue(capacity) * value.percentage);
   return quantityOf(Number.isFinite(share) ? share : 0, 0, "BinarySI");
 }
 
-/** The amount with the minimum reclaim on top. */
+/** Returns the amount of a threshold plus its minimum reclaim. */
 export function reclaimQuantity({ value, minimumReclaim }: Threshold, capacity: Quantity): Quantity {
   const amount = thresholdQuantity(value, capacity);
   return minimumReclaim ? addQuantity(amount, thresholdQuantity(minimumReclaim, capacity)) : amount;
@@ -84,7 +84,7 @@ function entriesOf(given: Statements): [Signal, string][] {
   });
 }
 
-/** 0% and 100% switch a signal off. */
+/** Parses thresholds by signal; 0% and 100% disable a signal. */
 function statements(given: Statements): [Signal, ThresholdValue][] {
   return entriesOf(given)
     .filter(([, text]) => text !== "0%" && text !== "100%")

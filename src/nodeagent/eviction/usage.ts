@@ -1,4 +1,4 @@
-// What pods use of the resources that eviction is about, against what they asked for.
+// Usage and requests of pods for the resources of the eviction signals.
 import type { Pod } from "#api";
 import { podRequests } from "../plan/pod-resources.ts";
 import type { DiskUsage } from "../resources/disk-usage.ts";
@@ -15,14 +15,14 @@ export interface ContainerUsage {
 export interface PodUsage {
   readonly workingSetBytes: number;
   readonly processes: number;
-  /** Layers, logs and local volumes together. */
+  /** Writable layers, logs and local volumes together. */
   readonly ephemeralBytes: number;
   readonly containers: readonly ContainerUsage[];
-  /** Volumes with what they hold; a local one counts as the pod's ephemeral storage. */
+  /** Volumes with their usage; local ones count as the pod's ephemeral storage. */
   readonly volumes: readonly { readonly name: string; readonly used: DiskUsage; readonly isLocal: boolean }[];
 }
 
-/** A pod with its usage; undefined where nothing is known of it. */
+/** A pod with its usage; undefined if it is unknown. */
 export interface MeasuredPod {
   readonly pod: Pod;
   readonly usage: PodUsage | undefined;
@@ -44,7 +44,7 @@ export function usageOf(
   };
 }
 
-/** The resource that a signal tells of, as messages name it. */
+/** The resource of each signal, as named in messages. */
 export const resourceOf: Readonly<Record<Signal, "memory" | "ephemeral-storage" | "inodes" | "pids">> = {
   "memory.available": "memory",
   "allocatableMemory.available": "memory",
@@ -55,7 +55,10 @@ export const resourceOf: Readonly<Record<Signal, "memory" | "ephemeral-storage" 
   "pid.available": "pids",
 };
 
-/** Where images have a disk of their own, each disk counts only what lies on it. */
+/**
+ * Returns the disk usage that counts for a signal. With a dedicated image file system, only what is on that
+ * disk.
+ */
 export function diskUseOf(usage: PodUsage, signal: Signal, dedicatedImageFs: boolean): number {
   const unit = resourceOf[signal] === "inodes" ? "inodes" : "bytes";
   const ofImages = signal.startsWith("imagefs.");

@@ -1,4 +1,4 @@
-// Credentials for registries, from the secrets that a pod names.
+// Registry credentials from a pod's image pull secrets.
 import type { Secret } from "#api";
 import type { AuthConfig } from "#cri";
 import type { Dialect } from "#dialect";
@@ -10,7 +10,7 @@ interface Entry {
   readonly auth?: string;
 }
 
-/** One set of credentials per secret, by the places they hold for. */
+/** Returns one set of credentials per secret, by registry location. */
 export const secretAuths = (secrets: readonly Secret[], dialect: Dialect): RegistryAuths[] =>
   secrets.map((secret) =>
     Object.entries(entriesOf(secret, dialect)).map(([place, entry]) => [place, authOf(entry)]),
@@ -24,7 +24,7 @@ function entriesOf(secret: Secret, { names }: Dialect): Readonly<Record<string, 
     if (secret.type === names.secretTypes.dockerConfig)
       return JSON.parse(text(".dockercfg")) as Record<string, Entry>;
   } catch {
-    // A broken secret opens nothing; the pull's own failure tells the user.
+    // A malformed secret contributes no credentials; the failing pull is reported to the user.
   }
   return {};
 }

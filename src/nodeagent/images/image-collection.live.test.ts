@@ -1,5 +1,5 @@
-// Image collection on the images and containers of a real containerd. Time is virtual and the disk's figures
-// are made up: a real collection is five minutes apart and would fill the machine's disk.
+// Image collection with the images and containers of a real containerd. Time and disk usage are simulated:
+// real collections are five minutes apart and need a full disk.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLog, virtualClock } from "#base";
@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 const wanted = needsContainerd();
 const spacious = { capacityBytes: 100 * gibibyte, availableBytes: 90 * gibibyte };
 
-/** A containerd with the images `idle`, `pinned` and `busy`, the last one used by a container that has ended. */
+/** Starts a containerd with the images `idle`, `pinned` and `busy`, the last one used by a container. */
 async function begin(t: TestContext, options: Partial<ImageCollectionOptions>) {
   const daemon = await startContainerd();
   const runtime = grpcRuntime({ endpoint: daemon.endpoint, timeoutMilliseconds: 60_000 });
@@ -48,7 +48,7 @@ async function begin(t: TestContext, options: Partial<ImageCollectionOptions>) {
     runtime: {
       listContainers: runtime.listContainers,
       removeImage: runtime.removeImage,
-      // containerd tells of pins from 1.7 on.
+      // containerd reports pinned images since 1.7.
       listImages: async () =>
         (await runtime.listImages()).map((image) => ({
           ...image,

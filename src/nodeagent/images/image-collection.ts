@@ -1,5 +1,6 @@
-// Removes images that nobody uses: when their disk is fuller than the high threshold, the longest unused
-// first, until it is down to the low one; under disk pressure all of them. Which go is decided purely.
+// Image garbage collection: when disk usage exceeds the high threshold, removes unused images, least recently
+// used first, until it is below the low one; under disk pressure removes all of them. The choice is made by
+// pure functions.
 import type { ObjectReference } from "#api";
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime, Image } from "#cri";
@@ -11,7 +12,7 @@ export interface ImageRecord {
   readonly isPinned: boolean;
   readonly isUsed: boolean;
   readonly firstSeenAt: number;
-  /** -Infinity when it was never seen in use. */
+  /** -Infinity if it was never seen in use. */
   readonly lastUsedAt: number;
 }
 
@@ -20,7 +21,7 @@ export interface ImageThresholds {
   readonly lowPercent: number;
 }
 
-/** Images that may go, in the order in which they do. */
+/** Returns the images that may be removed, in the order of removal. */
 export function collectableImages(
   records: readonly ImageRecord[],
   now: number,
@@ -34,14 +35,14 @@ export function collectableImages(
     .toSorted((a, b) => compare(a.lastUsedAt, b.lastUsedAt) || compare(a.firstSeenAt, b.firstSeenAt));
 }
 
-/** Images that nobody has used for longer than this go, however full the disk is. */
+/** Returns the images that have been unused for longer than the maximum age, regardless of disk usage. */
 export function outdatedImages(
   records: readonly ImageRecord[],
   now: number,
   maximumAgeMilliseconds: number,
   startedAt: number,
 ): ImageRecord[] {
-  // Of images that were there before nobody knows when they were used: they count from the start.
+  // The last use of images that existed before the agent started is unknown: they count as used at its start.
   const unusedSince = ({ lastUsedAt, firstSeenAt }: ImageRecord): number =>
     Math.max(lastUsedAt, firstSeenAt, startedAt);
   return records.filter(
@@ -49,10 +50,10 @@ export function outdatedImages(
   );
 }
 
-/** Infinities have no difference. */
+/** Compares numbers that may be infinite, whose difference is NaN. */
 const compare = (a: number, b: number): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Bytes to free so that the disk is down to the low threshold; zero below the high one. */
+/** Returns the bytes to free to reach the low threshold; 0 if usage is below the high one. */
 export function bytesToFree(
   disk: { readonly capacityBytes: number; readonly availableBytes: number },
   { highPercent, lowPercent }: ImageThresholds,
@@ -71,24 +72,24 @@ export interface ImageCollectionOptions extends ImageThresholds {
   readonly events: EventRecorder;
   readonly node: ObjectReference;
   readonly minimumAgeMilliseconds: number;
-  /** Zero for none. */
+  /** 0 means no maximum age. */
   readonly maximumAgeMilliseconds: number;
-  /** The image of sandboxes, which no container names. */
+  /** The sandbox image, which no container refers to. */
   readonly sandboxImage: string;
   readonly disk: (signal: AbortSignal) => Promise<{ capacityBytes: number; availableBytes: number }>;
 }
 
 export interface ImageCollection {
-  /** One collection by the thresholds; throws when too little could be freed. */
+  /** Collects once by the thresholds; rejects if too little could be freed. */
   collect(signal: AbortSignal): Promise<void>;
-  /** Removes every image that may go. */
+  /** Removes every unused image. */
   removeUnused(signal: AbortSignal): Promise<void>;
-  /** Collects now and then until the signal is aborted. */
+  /** Collects periodically until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const periodMilliseconds = 300_000;
-/** How messages write that everything may go. */
+/** The number in messages that stands for an unlimited amount. */
 const mostBytes = 2n ** 63n - 1n;
 
 export function imageCollection(options: ImageCollectionOptions): ImageCollection {
@@ -103,7 +104,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
     await removeOutdated(signal);
     const disk = await options.disk(signal);
     if (disk.capacityBytes === 0) {
-      // What is there now was there before; what comes until the next pass was not.
+      // Record the current images as existing before; those that appear until the next pass are new.
       await look(clock.now(), signal);
       throw told("InvalidDiskCapacity", "invalid capacity 0 on image filesystem");
     }
@@ -169,7 +170,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
     return freed;
   }
 
-  /** Images found by the first look count as old: they may have been there for long. */
+  /** Detects images and their use. Images found by the first detection count as old. */
   async function look(now: number, signal: AbortSignal): Promise<ImageRecord[]> {
     const [images, containers] = await Promise.all([
       runtime.listImages(undefined, signal),
@@ -195,8 +196,8 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
   }
 
   async function run(signal: AbortSignal): Promise<void> {
-    // A high threshold of 100 switches collection off, unless images may be too old; use is noted all the same,
-    // for disk pressure.
+    // A high threshold of 100 disables collection, unless there is a maximum age. Image use is recorded
+    // anyway, for disk pressure.
     const isOff = options.highPercent >= 100 && options.maximumAgeMilliseconds === 0;
     const pass = isOff ? () => look(clock.now(), signal) : () => collect(signal);
     let failures = 0;
@@ -209,7 +210,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
         const { message } = error as Error;
         failures++;
         log.warn("image collection failed", { error: message });
-        // Once may be a runtime that is not up yet.
+        // A single failure may mean that the runtime is not up yet.
         if (failures > 1) events.event(node, "Warning", "ImageGCFailed", message);
       }
       await clock.sleep(periodMilliseconds, signal).catch(() => undefined);
@@ -217,7 +218,7 @@ export function imageCollection(options: ImageCollectionOptions): ImageCollectio
   }
 }
 
-/** Several errors as one text, each once. */
+/** Joins error messages without duplicates, like Go's aggregate error. */
 function joined(messages: readonly string[]): string {
   const different = [...new Set(messages)];
   return different.length === 1 ? different[0]! : `[${different.join(", ")}]`;

@@ -1,6 +1,5 @@
-// Names of images: registry.example:5000/some/thing:tag@sha256:…
-//
-// A first part with a dot, a colon or the word localhost is a registry; the rest is lower case.
+// Parses image references: registry.example:5000/some/thing:tag@sha256:…
+// A first part that contains a dot or a colon, or is "localhost", is a registry. Repositories are lower case.
 const part = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";
 const domainPart = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
 const domain = `(?:${domainPart}(?:\\.${domainPart})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
@@ -17,7 +16,7 @@ export interface ImageName {
   readonly digest?: string;
 }
 
-/** Throws for what is no image name; the message says why. */
+/** Parses an image reference; throws if it is invalid. */
 export function parseImageName(text: string): ImageName {
   if (/^[a-f0-9]{64}$/.test(text))
     throw new Error(`invalid repository name (${text}), cannot specify 64-byte hexadecimal strings`);
@@ -38,7 +37,7 @@ export function parseImageName(text: string): ImageName {
   };
 }
 
-/** The registry, the usual one when none is named, and the rest. */
+/** Splits off the registry; the default registry applies if it is absent. */
 function split(text: string): { readonly registry: string; readonly rest: string } {
   const slash = text.indexOf("/");
   const first = text.slice(0, Math.max(slash, 0));
@@ -48,7 +47,7 @@ function split(text: string): { readonly registry: string; readonly rest: string
   return { registry: usualRegistry, rest: slash < 0 ? `library/${text}` : text };
 }
 
-/** The name with a tag: `latest` where it has neither tag nor digest. */
+/** Appends the tag `latest` to a reference without tag and digest. */
 export function withDefaultTag(text: string): string {
   const { tag, digest } = parseImageName(text);
   return tag === undefined && digest === undefined ? `${text}:latest` : text;

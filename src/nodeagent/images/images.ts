@@ -1,4 +1,4 @@
-// Sees to it that a container's image is on the node, by the container's policy.
+// Ensures that a container's image is present on the node, according to the container's pull policy.
 import type { Container, Pod, Secret } from "#api";
 import { type Clock, formatDuration } from "#base";
 import type { ContainerRuntime, Image, ImageSpec, PodSandboxConfig } from "#cri";
@@ -36,7 +36,7 @@ export interface ImagesOptions {
   readonly queue: PullQueue;
   readonly backOff: BackOff;
   readonly dialect: Dialect;
-  /** Programs that are asked for credentials. */
+  /** Credential provider programs. */
   readonly providers?: CredentialProviders | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface Images {
   ): Promise<ImageOutcome>;
 }
 
-/** A failure is shown this long before the wait for the next try is. */
+/** How long a failure stays in the status before it is replaced by the back-off. */
 const settleMilliseconds = 3000;
 
 export function images({
@@ -159,7 +159,7 @@ export function images({
     },
   };
 
-  /** Tries every credential that fits, or none when none fits. */
+  /** Pulls the image with each matching credential in turn, or without credentials if none matches. */
   async function pull(
     spec: ImageSpec,
     secrets: readonly Secret[],
@@ -168,7 +168,7 @@ export function images({
   ): Promise<string> {
     const { registry, repository } = parseImageName(spec.image ?? "");
     const place = `${registry}/${repository}`;
-    // What the pod brings is tried first.
+    // The pod's secrets take precedence.
     const credentials = [
       ...credentialsFor(place, secretAuths(secrets, dialect)),
       ...credentialsFor(place, (await providers?.credentials(place, signal)) ?? []),

@@ -1,17 +1,17 @@
-// When pulls may run: so many at once, so many a second. Those who wait go in the order they came.
+// Limits concurrent image pulls and their rate. Waiting pulls run in the order of their arrival.
 import type { Clock } from "#base";
 
 export interface PullQueueOptions {
   readonly clock: Clock;
-  /** Pulls at one time; Infinity for no limit. */
+  /** Maximum concurrent pulls; Infinity means unlimited. */
   readonly atOnce: number;
-  /** Pulls a second and how many may come together; 0 is no limit. */
+  /** Pulls per second and the burst; 0 means unlimited. */
   readonly perSecond: number;
   readonly burst: number;
 }
 
 export interface PullQueue {
-  /** Runs the pull in its turn; whoever waits leaves the queue when the signal is aborted. */
+  /** Runs the pull in its turn. A waiting pull leaves the queue when the signal is aborted. */
   run<T>(pull: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
@@ -22,14 +22,14 @@ export interface PullSettings {
   readonly registryBurst: number;
 }
 
-/** What the settings say: one pull at a time, or so many, or any number. */
+/** Returns the limits from the settings: one pull at a time, a maximum, or unlimited. */
 export const pullLimits = (settings: PullSettings): Omit<PullQueueOptions, "clock"> => ({
   atOnce: settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? Infinity),
   perSecond: settings.registryQps,
   burst: settings.registryBurst,
 });
 
-/** The registry was asked too often. */
+/** The rate of pulls was exceeded. */
 export class PullRateExceeded extends Error {
   override readonly name = "PullRateExceeded";
   constructor() {

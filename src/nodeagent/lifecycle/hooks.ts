@@ -1,4 +1,4 @@
-// What a container wants done right after its start and before its end.
+// Runs the lifecycle hooks of containers: postStart and preStop.
 import type { Container, LifecycleHandler, Pod } from "#api";
 import { type Clock, hostAndPort, urlProblem } from "#base";
 import type { ContainerRuntime } from "#cri";
@@ -16,7 +16,7 @@ export interface HookTarget {
 }
 
 export interface Hooks {
-  /** Runs the hook to its end; rejects when it fails. */
+  /** Runs the hook to completion; rejects if it fails. */
   run(handler: LifecycleHandler, target: HookTarget, signal: AbortSignal): Promise<void>;
 }
 
@@ -28,9 +28,11 @@ export interface HooksOptions {
   readonly clock: Clock;
   readonly runtime: ContainerRuntime;
   readonly userAgent: string;
-  /** Hooks are asked as they were before 1.26 (ConsistentHTTPGetHandlers is off): never over TLS, without headers. */
+  /**
+   * Sends HTTP hooks like before 1.26 (ConsistentHTTPGetHandlers disabled): without TLS and custom headers.
+   */
   readonly asksPlainly?: boolean;
-  /** Told when a server that was to speak TLS did not, and was asked without. */
+  /** Called when an HTTPS hook was retried over plain HTTP because its server does not speak TLS. */
   readonly onFallback?: (pod: Pod, host: string) => void;
 }
 
@@ -101,15 +103,15 @@ export function hooks({ clock, runtime, userAgent, asksPlainly, onFallback }: Ho
       await getFollowing(get, options);
     } catch (error) {
       if (!(error instanceof PlainAnswer)) throw error;
-      // Hooks were asked for without TLS for years, whatever they said. What was meant for TLS alone stays
-      // behind.
+      // For years hooks were sent without TLS, whatever their scheme. Credentials are not sent over plain
+      // HTTP.
       await getFollowing({ ...get, scheme: "http", headers: withoutCredentials(get.headers) }, options);
       onFallback?.(pod, new URL(urlOf(get)).host);
     }
   }
 }
 
-/** The path comes after a slash of its own, whatever it begins with. */
+/** Sends a hook like before 1.26. The path is always appended after a slash, even if it begins with one. */
 async function byPlainHttp(
   { path = "", port, host }: HttpAction,
   { container, podIp }: HookTarget,
@@ -125,7 +127,7 @@ async function byPlainHttp(
   );
 }
 
-/** What Go's client says of itself where nobody tells it what to say. */
+/** The default headers of Go's HTTP client. */
 const plainHeaders: HttpGet["headers"] = [
   ["User-Agent", "Go-http-client/1.1"],
   ["Accept-Encoding", "gzip"],
@@ -149,7 +151,7 @@ const textOf = (bytes: Uint8Array | undefined): string =>
 const withoutCredentials = (headers: HttpGet["headers"]): HttpGet["headers"] =>
   headers.filter(([name]) => name.toLowerCase() !== "authorization");
 
-/** A handler that nobody can run, as Go prints it. */
+/** Formats a handler of an unsupported kind like Go. */
 function handlerText({ tcpSocket }: LifecycleHandler): string {
   const { port, host = "" } = tcpSocket ?? {};
   const portText = typeof port === "string" ? `{1 0 ${port}}` : `{0 ${port ?? 0} }`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cpuCheckpointText, deviceCheckpointText, memoryCheckpointText } from "./checkpoints.ts";
 
-// The texts and checksums are those that the kubelet writes for the same state.
+// The kubelet writes these texts and checksums for the same state.
 test("a CPU state file is the kubelet's", () => {
   const entries = { "b-pod": { z: "3", a: "1-2" }, "a-pod": { c: "8-11,14" } };
   assert.equal(

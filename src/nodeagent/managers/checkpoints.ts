@@ -1,10 +1,10 @@
-// The state files of the CPU, memory and device managers, byte for byte as the kubelet writes them: the
-// checksum is FNV-1a over the text that its Go printer makes of the same structure.
+// The state files of the CPU, memory and device managers, byte-identical to the kubelet's. The checksum is
+// FNV-1a over the text that Go prints for the same structure.
 
 export interface CpuCheckpoint {
   readonly policyName: string;
   readonly defaultCpuSet: string;
-  /** Pod uid to container to CPUs. */
+  /** CPUs by pod UID and container name. */
   readonly entries: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
@@ -18,7 +18,7 @@ export interface MemoryTable {
 export interface NumaNodeState {
   readonly numberOfAssignments: number;
   readonly memoryMap: Readonly<Record<string, MemoryTable>>;
-  /** The nodes that share assignments with this one, itself included. */
+  /** The nodes that share assignments with this one, including itself. */
   readonly cells: readonly number[];
 }
 export interface MemoryBlock {
@@ -36,9 +36,9 @@ export interface DeviceEntry {
   readonly PodUID: string;
   readonly ContainerName: string;
   readonly ResourceName: string;
-  /** By NUMA node; -1 where the plug-in tells none. */
+  /** Devices by NUMA node; -1 if the plug-in reports none. */
   readonly DeviceIDs: Readonly<Record<string, readonly string[]>>;
-  /** The plug-in's answer, in base 64. */
+  /** The plug-in's allocation response in base64. */
   readonly AllocResp: string;
 }
 export interface DeviceCheckpoint {

@@ -1,5 +1,5 @@
-// The static CPU policy: containers of Guaranteed pods that ask for whole CPUs get them for themselves, all
-// others share the rest. Pure: a state goes in, a state comes out.
+// The static CPU policy: containers of Guaranteed pods that request whole CPUs get them exclusively, all
+// others share the rest. Pure: functions from state to state.
 import { type Container, type Pod, isSidecar, mostAtOnce, numbers } from "#api";
 import { parseQuantity, quantityMilliValue } from "#base";
 import { qosClass } from "../plan/qos.ts";
@@ -17,24 +17,24 @@ export interface CpuPolicyOptions {
   readonly alignBySocket: boolean;
 }
 
-/** Pod uid to container to the CPUs that it has for itself. */
+/** Exclusive CPUs by pod UID and container name. */
 export type CpuAssignments = ReadonlyMap<string, ReadonlyMap<string, CpuSet>>;
 
 export interface CpuState {
-  /** CPUs that nobody has for itself, reserved ones included. */
+  /** CPUs that are not exclusively assigned, including the reserved ones. */
   readonly shared: CpuSet;
   readonly assignments: CpuAssignments;
-  /** CPUs of init containers that the pod's next containers take over. */
+  /** CPUs of init containers to be reused by later containers of the pod. */
   readonly reusable: { readonly podUid: string; readonly cpus: CpuSet } | undefined;
 }
 
 export interface CpuPolicy extends HintProvider<CpuState> {
   readonly reserved: CpuSet;
-  /** CPUs that containers may have for themselves. */
+  /** CPUs that can be assigned exclusively. */
   readonly allocatable: CpuSet;
 }
 
-/** CPUs to reserve: those that are named, or as many as the reservations need. */
+/** `reservedCpus` is the set of CPUs to reserve, or their number. */
 export function cpuPolicy(
   topology: CpuTopology,
   reservedCpus: CpuSet | number,
@@ -110,7 +110,7 @@ export function cpuPolicy(
       );
   }
 
-  /** First what is near the hint, then the rest from anywhere. */
+  /** Takes CPUs on the hinted NUMA nodes first, then any others. */
   function choose(free: CpuSet, count: number, { nodes }: TopologyHint): CpuSet {
     try {
       let near: CpuSet = noCpus;
@@ -157,7 +157,7 @@ export function cpuPolicy(
   }
 }
 
-/** Whole CPUs of a container in a Guaranteed pod; zero for all others. */
+/** Returns the number of exclusive CPUs of a container: whole CPUs in a Guaranteed pod, otherwise 0. */
 export function exclusiveCpus(pod: Pod, { resources }: Container): number {
   const request = resources?.requests?.["cpu"] ?? resources?.limits?.["cpu"];
   if (request === undefined || qosClass(pod) !== "Guaranteed") return 0;
@@ -172,7 +172,7 @@ function assigned(before: CpuAssignments, podUid: string, container: string, cpu
   return new Map(before).set(podUid, new Map(before.get(podUid)).set(container, cpus));
 }
 
-/** What an init container had is taken over by those after it; what a container or a sidecar has is not. */
+/** CPUs of an init container are reusable by later containers; those of a container or sidecar are not. */
 function reusableAfter(state: CpuState, pod: Pod, container: Container, cpus: CpuSet): CpuState["reusable"] {
   const podUid = uidOf(pod);
   const before = state.reusable?.podUid === podUid ? state.reusable.cpus : noCpus;
@@ -202,7 +202,7 @@ export const cpuStateOf = ({ defaultCpuSet, entries }: CpuCheckpoint): CpuState 
   reusable: undefined,
 });
 
-/** Why a restored state does not fit this machine and its reservations; undefined when it does. */
+/** Returns why a restored state does not match this machine and its reservations; undefined if it does. */
 export function cpuStateProblem(
   { shared, assignments }: CpuState,
   reserved: CpuSet,

@@ -1,10 +1,10 @@
-// Sets of CPUs, as the kernel and state files write them: "0-3,5".
+// CPU sets in the list format of the kernel and of state files: "0-3,5".
 
 export type CpuSet = ReadonlySet<number>;
 
 export const noCpus: CpuSet = new Set();
 
-/** Throws on text that is no list of CPUs. */
+/** Parses a CPU list; throws if it is invalid. */
 export function parseCpuSet(text: string): CpuSet {
   const cpus = new Set<number>();
   for (const part of text.trim() === "" ? [] : text.trim().split(",")) {

@@ -1,4 +1,4 @@
-// Which CPU is a thread of which core, in which socket, near which memory.
+// The CPU topology: the core, socket and NUMA node of each CPU.
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type CpuSet, parseCpuSet } from "./cpu-set.ts";
@@ -33,7 +33,7 @@ export function cpuTopology(places: readonly CpuPlace[]): CpuTopology {
   };
 }
 
-/** Those of the CPUs that are in one of these cores, sockets or NUMA nodes. */
+/** Returns those of `cpus` that are in one of these cores, sockets or NUMA nodes. */
 export function cpusIn(
   { places }: CpuTopology,
   cpus: Iterable<number>,
@@ -43,7 +43,7 @@ export function cpusIn(
   return new Set([...cpus].filter((cpu) => ids.has(places.get(cpu)![level])));
 }
 
-/** The cores, sockets or NUMA nodes of these CPUs. */
+/** Returns the cores, sockets or NUMA nodes of these CPUs. */
 export const idsOf = (
   { places }: CpuTopology,
   cpus: Iterable<number>,
@@ -53,9 +53,9 @@ export const idsOf = (
 export interface NumaNode {
   readonly id: number;
   readonly memoryBytes: number;
-  /** Pages by their size in bytes. */
+  /** Number of huge pages by page size in bytes. */
   readonly hugepages: ReadonlyMap<number, number>;
-  /** To every node, in order of their ids. */
+  /** Distances to all nodes, in the order of their IDs. */
   readonly distances: readonly number[];
 }
 
@@ -64,7 +64,7 @@ export interface MachineTopology {
   readonly numa: readonly NumaNode[];
 }
 
-/** Reads both below `root`; a machine that tells nothing of NUMA nodes has one. */
+/** Reads the topology below `root`. A machine without information about NUMA nodes has one node. */
 export async function readTopology(memoryBytes: number, root = "/"): Promise<MachineTopology> {
   const read = async (path: string): Promise<string> =>
     (await readFile(join(root, path), "utf8").catch(() => "")).trim();
@@ -91,7 +91,7 @@ export async function readTopology(memoryBytes: number, root = "/"): Promise<Mac
   for (const cpu of online) {
     const folder = `sys/devices/system/cpu/cpu${cpu}/topology`;
     const socket = Number((await read(`${folder}/physical_package_id`)) || 0);
-    // A core's number is that of its first thread: the kernel's own numbers repeat in every socket.
+    // Cores are numbered by their first thread, because the kernel's core IDs repeat in every socket.
     const core = `${socket}/${(await read(`${folder}/core_id`)) || cpu}`;
     if (!cores.has(core)) cores.set(core, cpu);
     places.push({

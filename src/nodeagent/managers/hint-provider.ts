@@ -1,8 +1,8 @@
-// What a manager of node resources offers the topology manager and the admission of pods.
+// The interface of resource managers to the topology manager and to pod admission.
 import type { Container, Pod } from "#api";
 import type { ProviderHints, TopologyHint } from "./numa.ts";
 
-/** A container that cannot have what it asks for; the reason is what the pod's status shows. */
+/** The resources of a container cannot be allocated; `reason` is shown in the pod status. */
 export class AllocationError extends Error {
   override readonly name = "AllocationError";
   readonly reason: string;
@@ -13,14 +13,14 @@ export class AllocationError extends Error {
 }
 
 /**
- * One manager over an immutable state: allocation gives a new state, so that a trial costs nothing. Null
- * hints are no preference.
+ * A manager with immutable state: allocation returns a new state, so that it can be tried without undoing.
+ * Null hints mean no preference.
  */
 export interface HintProvider<State> {
   hints(state: State, pod: Pod, container: Container): ProviderHints | null;
   podHints(state: State, pod: Pod): ProviderHints | null;
-  /** Safe to call again for what is allocated already. Throws AllocationError. */
+  /** Allocates the container's resources. Idempotent. Throws AllocationError. */
   allocate(state: State, pod: Pod, container: Container, hint: TopologyHint): State;
-  /** Gives back what the pod's containers had. */
+  /** Releases the resources of the pod's containers. */
   release(state: State, podUid: string): State;
 }

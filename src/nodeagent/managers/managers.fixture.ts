@@ -1,4 +1,4 @@
-// Machines and pods, written briefly, for the tests of the resource managers.
+// Concise constructors of machines and pods, for tests of the resource managers.
 import type { Pod } from "#api";
 import { type CpuTopology, cpuTopology } from "./cpu-topology.ts";
 
@@ -18,7 +18,7 @@ interface Wanted {
   readonly memory?: string;
 }
 
-/** Guaranteed when all amounts are given. */
+/** The pod is Guaranteed if all amounts are given. */
 export function podOf(uid: string, containers: readonly Wanted[], init: readonly Wanted[] = []): Pod {
   const specs = (all: readonly Wanted[]) =>
     all.map(({ name, cpu, memory }) => {

@@ -1,5 +1,5 @@
 // The static memory policy: containers of Guaranteed pods get their memory and huge pages from as few NUMA
-// nodes as have enough. Pure: a state goes in, a state comes out.
+// nodes as possible. Pure: functions from state to state.
 import { type Container, type Pod, isSidecar, mostAtOnce, numbers, runningContainers } from "#api";
 import { formatQuantity, parseQuantity, quantityOf, quantityValue } from "#base";
 import { qosClass } from "../plan/qos.ts";
@@ -14,9 +14,9 @@ type Blocks = ReadonlyMap<string, readonly MemoryBlock[]>;
 
 export interface MemoryState {
   readonly machine: MachineState;
-  /** Pod uid to container to what it has. */
+  /** Memory blocks by pod UID and container name. */
   readonly assignments: ReadonlyMap<string, Blocks>;
-  /** Memory of init containers that the pod's next containers take over, by mask and type. */
+  /** Memory of init containers to be reused by later containers of the pod, by mask and type. */
   readonly reusable: { readonly podUid: string; readonly sizes: ReadonlyMap<string, number> } | undefined;
 }
 
@@ -62,7 +62,9 @@ export const memoryPolicy: HintProvider<MemoryState> = {
   },
 };
 
-/** Init containers have ended when a later container of their pod comes: what they still had is free. */
+/**
+ * Releases the memory of init containers, which have exited when a later container of their pod is created.
+ */
 export function releaseEndedInit(state: MemoryState, pod: Pod, container: Container): MemoryState {
   const of = state.assignments.get(uidOf(pod));
   if (!of) return state;
@@ -78,7 +80,7 @@ export function releaseEndedInit(state: MemoryState, pod: Pod, container: Contai
   return { ...state, machine, assignments: new Map(state.assignments).set(uidOf(pod), left) };
 }
 
-/** The machine before anything is given out. */
+/** Returns the machine state without any allocations. */
 export function freshMachine(numa: readonly NumaNode[], reserved: ReservedMemory): MachineState {
   return Object.fromEntries(
     numa.map(({ id, memoryBytes, hugepages }) => {
@@ -100,7 +102,7 @@ export function freshMachine(numa: readonly NumaNode[], reserved: ReservedMemory
   );
 }
 
-/** Why a restored state does not fit this machine; undefined when it does. */
+/** Returns why a restored state does not match this machine; undefined if it does. */
 export function memoryStateProblem(state: MemoryState, fresh: MachineState): string | undefined {
   let expected = fresh;
   for (const of of state.assignments.values())
@@ -153,11 +155,11 @@ function podRequestedMemory(pod: Pod): Sizes {
 }
 
 function byType(wanted: Sizes, hints: readonly TopologyHint[]): Record<string, readonly TopologyHint[]> {
-  // Without any place there are no hints at all, which the topology manager takes for no preference.
+  // If no nodes are suitable there are no hints at all, which the topology manager treats as no preference.
   return hints.length === 0 ? {} : Object.fromEntries([...wanted.keys()].map((type) => [type, hints]));
 }
 
-/** What a container has is where it wants to be; undefined when it asks for something else by now. */
+/** Returns the nodes of existing blocks as the only hints; null if the requested sizes have changed. */
 function hintsOfBlocks(
   blocks: readonly MemoryBlock[],
   wanted: Sizes,
@@ -188,7 +190,7 @@ function hintsFor({ machine, ...state }: MemoryState, pod: Pod, wanted: Sizes): 
   return masks.map((mask) => ({ nodes: mask, preferred: countOf(mask) === smallest }));
 }
 
-/** Nodes that serve one container together serve no other set, and a node of one serves no group. */
+/** Reports whether these nodes may be used as a group: no node may be part of a different group in use. */
 function mayShare(machine: MachineState, nodes: readonly number[]): boolean {
   if (nodes.length === 1) return machine[nodes[0]!]!.cells.length === 1;
   return nodes.every((node) => {
@@ -302,7 +304,7 @@ function reusableAfter(
   return { podUid, sizes };
 }
 
-/** What a container took over from init containers is theirs no more. */
+/** Subtracts the memory that a container reuses from the blocks of earlier init containers. */
 function lessInit(of: Blocks, pod: Pod, container: Container, blocks: readonly MemoryBlock[]): Blocks {
   const after = new Map(of);
   for (const { numaAffinity, type, size } of blocks) {

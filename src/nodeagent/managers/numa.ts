@@ -1,15 +1,15 @@
-// Sets of NUMA nodes as bit masks, and the topology manager's choice among what each resource prefers.
+// NUMA node sets as bit masks, and the topology manager's merging of hints.
 
-/** Bit n is NUMA node n. */
+/** Bit n represents NUMA node n. */
 export type NumaMask = number;
 
-/** Where a resource could be had; `undefined` is anywhere. */
+/** NUMA nodes from which a resource can be allocated; `undefined` means any. */
 export interface TopologyHint {
   readonly nodes: NumaMask | undefined;
   readonly preferred: boolean;
 }
 
-/** By resource; null is no preference, no hint at all is impossible. */
+/** Hints by resource. Null means no preference; an empty list means that allocation is impossible. */
 export type ProviderHints = Readonly<Record<string, readonly TopologyHint[] | null>>;
 
 export const topologyPolicies = ["none", "best-effort", "restricted", "single-numa-node"] as const;
@@ -18,7 +18,7 @@ export type TopologyPolicy = (typeof topologyPolicies)[number];
 export interface NumaMachine {
   readonly nodes: readonly number[];
   readonly distances: ReadonlyMap<number, readonly number[]>;
-  /** Of masks of the same size the one with the least distance is better. */
+  /** Whether to prefer the mask with the smallest distance among masks of the same size. */
   readonly preferClosest: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface TopologyChoice {
   readonly admit: boolean;
 }
 
-/** More nodes would make too many combinations. */
+/** Maximum number of NUMA nodes; more would lead to too many combinations. */
 export const mostNumaNodes = 8;
 
 export const maskOf = (nodes: Iterable<number>): NumaMask => {
@@ -44,7 +44,7 @@ export const countOf = (mask: NumaMask): number => nodesOf(mask).length;
 export const isNarrower = (a: NumaMask, b: NumaMask): boolean =>
   countOf(a) === countOf(b) ? a < b : countOf(a) < countOf(b);
 
-/** Every set of these nodes, the smaller first, each size in the order of its nodes. */
+/** Yields every non-empty set of these nodes, smaller ones first, in lexical order within a size. */
 export function* everyMask(nodes: readonly number[]): Generator<NumaMask> {
   const choose = function* (at: number, size: number, mask: NumaMask): Generator<NumaMask> {
     if (size === 0) yield mask;
@@ -127,7 +127,7 @@ function narrowestCount(hints: readonly TopologyHint[]): number {
   return narrowest === undefined ? 0 : countOf(narrowest);
 }
 
-/** Preferred wins; else what is nearest to the size that some resource needs at least. */
+/** Prefers a preferred hint, then the one whose size is closest to the minimum that some resource needs. */
 function compare(
   current: TopologyHint,
   candidate: TopologyHint,

@@ -1,4 +1,4 @@
-// Options of the CPU and topology policies, by the feature gates that let them be given.
+// Options of the CPU manager and topology manager policies, and their feature gates.
 import type { CpuPolicyOptions } from "./cpu-policy.ts";
 import type { CpuTopology } from "./cpu-topology.ts";
 
@@ -12,7 +12,7 @@ const cpuOptions: Readonly<Record<string, keyof CpuPolicyOptions>> = {
 };
 const betaCpuOptions = new Set(["full-pcpus-only"]);
 
-/** Throws on options that are unknown, closed by a gate, or no booleans. */
+/** Parses options; throws on unknown, gated or non-boolean ones. */
 export function cpuPolicyOptions(given: Given, enabled: Gates): CpuPolicyOptions {
   const options = { fullCoresOnly: false, distributeAcrossNuma: false, alignBySocket: false };
   for (const [name, value] of Object.entries(given)) {
@@ -28,7 +28,10 @@ export function cpuPolicyOptions(given: Given, enabled: Gates): CpuPolicyOptions
   return options;
 }
 
-/** Why the options do not go with this machine and the other policy; undefined when they do. */
+/**
+ * Returns why the options are incompatible with the topology policy or the machine; undefined if they are
+ * not.
+ */
 export function cpuOptionsProblem(
   { alignBySocket }: CpuPolicyOptions,
   topologyPolicy: string,

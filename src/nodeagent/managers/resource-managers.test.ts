@@ -53,7 +53,7 @@ async function begin(t: TestContext, more: Partial<ResourceManagersOptions> = {}
   return { managers, options, state, directory, clock, updates, containers, pods };
 }
 
-/** Devices that say of which pods they were taken back. */
+/** Returns a fake of the device manager that records the pods whose devices were freed. */
 function devicesOf(...podUids: readonly string[]) {
   const freed: string[] = [];
   const devices: DeviceHints = {

@@ -1,5 +1,5 @@
-// The CPU, memory and topology managers together: they admit pods, tell the runtime where containers run,
-// and keep their state in files that the kubelet reads, too.
+// Combines the CPU, memory and topology managers: admits pods, sets the cpusets of containers, and keeps the
+// state in files in the kubelet's format.
 import { join } from "node:path";
 import type { Container, Pod } from "#api";
 import type { Clock, Log } from "#base";
@@ -46,17 +46,17 @@ import {
   writeMemoryState,
 } from "./state-files.ts";
 
-/** Devices take part in the choice of NUMA nodes; their allocation is theirs. */
+/** The device manager's part in topology decisions. It allocates the devices itself. */
 export interface DeviceHints {
   hints(pod: Pod, container: Container): ProviderHints | null;
   podHints(pod: Pod): ProviderHints | null;
-  /** Throws AllocationError when there are too few. */
+  /** Reserves the container's devices. Throws AllocationError if there are too few. */
   reserve(pod: Pod, container: Container, hint: TopologyHint): void;
-  /** Takes back what was reserved for a pod that is not admitted after all. */
+  /** Drops the reservations of a pod that is not admitted. */
   abandon(podUid: string): void;
-  /** Pods that have devices. */
+  /** Returns the UIDs of pods with devices. */
   podUids(): readonly string[];
-  /** Takes back all that a pod had. */
+  /** Frees all devices of a pod. */
   free(podUid: string): void;
 }
 
@@ -65,10 +65,10 @@ export interface ResourceManagersOptions {
   readonly log: Log;
   readonly runtime: Pick<ContainerRuntime, "updateContainerResources">;
   readonly registry: () => PodRegistry;
-  /** Whether neither a source nor the runtime knows the pod; never before all sources have spoken. */
+  /** Reports whether neither a source nor the runtime knows the pod. False until all sources are ready. */
   readonly isGone: (podUid: string) => boolean;
   readonly store: CheckpointStore;
-  /** The directory of the store, for messages. */
+  /** Directory of the store, for error messages. */
   readonly directory: string;
   readonly topology: MachineTopology;
   /** Undefined for the policy none. */
@@ -89,18 +89,18 @@ export interface ResourceManagerMetrics {
 }
 
 export interface ResourceManagers extends PodAdmitHandler, ContainerContributor {
-  /** CPUs that a container has for itself. */
+  /** Returns the exclusive CPUs of a container. */
   exclusive(podUid: string, container: string): CpuSet;
   memoryBlocks(podUid: string, container: string): readonly MemoryBlock[];
-  /** What containers may have for themselves, in all. */
+  /** Returns the CPUs and memory that can be allocated exclusively, in total. */
   allocatable(): { readonly cpus: CpuSet; readonly memory: readonly MemoryBlock[] };
-  /** Keeps containers on their CPUs until the signal is aborted. */
+  /** Reconciles the cpusets of containers until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const anywhere: TopologyHint = { nodes: undefined, preferred: false };
 
-/** Restores or begins the state. Rejects when what is there cannot be used. */
+/** Restores or initializes the state. Rejects if the existing state cannot be used. */
 export async function resourceManagers(options: ResourceManagersOptions): Promise<ResourceManagers> {
   const { clock, log, runtime, store, topology } = options;
   const cpu = options.cpu && cpuPolicy(topology.cpu, options.cpu.reserved, options.cpu.options);
@@ -110,7 +110,7 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
   let saving = Promise.resolve();
   let lastAdmitted: string | undefined;
   let isLastGone = false;
-  /** By container id, what the runtime was told last. */
+  /** The cpuset last applied in the runtime, by container ID. */
   const applied = new Map<string, string>();
   const numa = {
     nodes: topology.numa.map(({ id }) => id),
@@ -152,14 +152,17 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
     if (before.cpus !== cpus || before.memory !== memory) void saveSoon();
   }
 
-  /** Pods that went while no agent ran are in the state files alone. */
+  /** Frees the resources of pods that were removed while no agent was running. */
   function freeGone(except: string | undefined): void {
     const holders = [cpus.assignments, memory.assignments].flatMap((assigned) => [...assigned.keys()]);
     for (const uid of new Set([...holders, ...(options.devices?.podUids() ?? [])]))
       if (uid !== except && options.isGone(uid)) free(uid);
   }
 
-  /** What the pod that was admitted last had is free once another asks, as the kubelet has it. */
+  /**
+   * Frees the resources of removed pods. Like in the kubelet, those of the last admitted pod are freed only
+   * now.
+   */
   function freeStale(podUid: string): void {
     if (isLastGone && lastAdmitted !== undefined) free(lastAdmitted);
     freeGone(podUid);
@@ -187,7 +190,10 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
     }
   }
 
-  /** All of the pod's containers, or none: a state is kept only when every container has its share. */
+  /**
+   * Allocates for all containers of the pod or for none: the new state is kept only if every allocation
+   * succeeds.
+   */
   function allocate(pod: Pod): void {
     let trial = { cpus, memory };
     const scope = options.topologyScope === "pod" ? "pod" : "container";
@@ -259,7 +265,7 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
     };
   }
 
-  /** A container's own CPUs, or those that all others share. */
+  /** Returns a container's exclusive CPUs, or the shared pool. */
   function cpusFor(podUid: string, container: string): CpuSet {
     return cpus.assignments.get(podUid)?.get(container) ?? cpus.shared;
   }
@@ -272,7 +278,7 @@ export async function resourceManagers(options: ResourceManagersOptions): Promis
     }
   }
 
-  /** Containers of the shared pool move when the pool changes. */
+  /** Updates the cpusets of running containers, which change with the shared pool. */
   async function reconcile(signal: AbortSignal): Promise<void> {
     freeGone(lastAdmitted);
     const registry = options.registry();

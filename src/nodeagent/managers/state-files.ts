@@ -1,5 +1,5 @@
-// The state files of the CPU and memory managers: restored at start, written at every change. A file that
-// does not fit ends the start, for pods may still run by it.
+// The state files of the CPU and memory managers: restored at start, written at every change. The agent does
+// not start with an invalid or incompatible file, because running pods may depend on it.
 import type { CheckpointStore } from "../interfaces.ts";
 import {
   type CpuCheckpoint,
@@ -14,13 +14,13 @@ import {
 export const cpuStateName = "cpu_manager_state";
 export const memoryStateName = "memory_manager_state";
 
-/** The name of the file for people, and what goes with it. */
+/** A state file in error messages. */
 export interface StateFile {
   readonly manager: "CPU" | "memory";
   readonly path: string;
 }
 
-/** Undefined when there is no file yet. */
+/** Reads the state of the CPU manager; returns undefined if there is no file yet. */
 export async function readCpuState(
   store: CheckpointStore,
   policyName: string,
@@ -71,7 +71,7 @@ async function restored<T extends CpuCheckpoint | MemoryCheckpoint>(
   return state;
 }
 
-/** Names the file and what to do about it. */
+/** Returns an error that names the file and the remedy. */
 export const unusable = ({ manager, path }: StateFile, why: string): Error =>
   new Error(
     `start ${manager.toLowerCase()} manager error: could not restore state from checkpoint: ${why}, ` +

@@ -1,9 +1,10 @@
-// Which CPUs a container gets for itself: whole NUMA nodes, sockets and cores first, so that little is
-// shared; or spread evenly over NUMA nodes. The choice is that of the kubelet's CPU manager.
+// Chooses the exclusive CPUs of a container: packed, i.e. whole NUMA nodes, sockets and cores first to share
+// as little as possible, or distributed evenly across NUMA nodes. The algorithm is that of the kubelet's CPU
+// manager.
 import { type CpuSet, noCpus, sortedCpus } from "./cpu-set.ts";
 import { type CpuTopology, type TopologyLevel, cpusIn, idsOf } from "./cpu-topology.ts";
 
-/** Throws when there are too few. */
+/** Takes `count` CPUs, packed. Throws if there are too few. */
 export function takePacked(topology: CpuTopology, available: CpuSet, count: number): CpuSet {
   if (count < 1) return noCpus;
   const accumulator = accumulatorOf(topology, available, count);
@@ -65,14 +66,16 @@ function accumulatorOf(topology: CpuTopology, available: CpuSet, count: number):
   };
 }
 
-/** The ids of a level: those with the fewest free CPUs first, below the order of the levels above. */
+/**
+ * Returns the IDs of a level, those with the fewest free CPUs first, within the order of the levels above.
+ */
 function sortedIds(topology: CpuTopology, free: CpuSet, level: TopologyLevel): number[] {
   const upper: TopologyLevel[] = numaFirst(topology) ? ["numaNode", "socket"] : ["socket", "numaNode"];
   const at = level === "core" ? 2 : upper.indexOf(level);
   const within = (cpus: CpuSet, depth: number): number[] => {
     const current = depth === at ? level : upper[depth]!;
     const ids = [...idsOf(topology, cpus, current)];
-    // The size counts all free CPUs of the id, not only those below the level above.
+    // The size counts all free CPUs of the ID, not only those within the level above.
     const sizes = new Map(ids.map((id) => [id, cpusIn(topology, free, current, new Set([id])).size]));
     ids.sort((a, b) => sizes.get(a)! - sizes.get(b)! || a - b);
     if (depth === at) return ids;
@@ -81,7 +84,9 @@ function sortedIds(topology: CpuTopology, free: CpuSet, level: TopologyLevel): n
   return [...new Set(within(free, 0))];
 }
 
-/** The same number of each NUMA node, in groups of `groupSize`, over as few nodes as do. */
+/**
+ * Takes the same number of CPUs from each NUMA node, in groups of `groupSize`, on as few nodes as possible.
+ */
 export function takeDistributed(
   topology: CpuTopology,
   available: CpuSet,
@@ -125,12 +130,12 @@ interface Request {
 }
 interface Spread {
   readonly nodes: readonly number[];
-  /** Nodes that give what does not divide evenly, one group each in turn. */
+  /** Nodes from which the remainder of an uneven division is taken, one group each in turn. */
   readonly remainder: readonly number[];
   readonly balance: number;
 }
 
-/** The combination of nodes that leaves the most even rest. */
+/** Returns the combination of nodes that leaves the free CPUs most evenly distributed. */
 function bestSpread(
   nodes: readonly number[],
   freeOf: ReadonlyMap<number, number>,
@@ -210,7 +215,7 @@ function* combinations(from: readonly number[], size: number): Generator<readonl
       for (const rest of combinations(from.slice(at + 1), size - 1)) yield [from[at]!, ...rest];
 }
 
-/** Rounded to thousandths, so that equal spreads are equal. */
+/** Returns the standard deviation rounded to thousandths, so that equal distributions compare equal. */
 function deviation(values: readonly number[]): number {
   const thousandths = (value: number): number => Math.round(value * 1000) / 1000;
   const mean = thousandths(values.reduce((sum, value) => sum + value, 0) / values.length);

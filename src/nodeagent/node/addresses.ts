@@ -1,24 +1,25 @@
-// The addresses by which the node is known: those given, those its name stands for, or those of its way out.
+// Determines the node's addresses: the configured ones, those its host name resolves to, or those of the
+// interface of the default route.
 import { lookup } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIP, isIPv4 } from "node:net";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 
 export interface AddressSources {
-  /** At most two; 0.0.0.0 and :: only say which family is preferred. */
+  /** At most two configured addresses; 0.0.0.0 and :: only select the preferred IP family. */
   readonly given: readonly string[];
   readonly hostname: string;
   readonly lookUp?: (name: string) => Promise<readonly string[]>;
   readonly interfaces?: () => Readonly<
     Record<string, readonly Pick<NetworkInterfaceInfo, "address" | "internal">[] | undefined>
   >;
-  /** The interface of the default route. */
+  /** Returns the interface of the default route. */
   readonly defaultInterface?: () => Promise<string | undefined>;
 }
 
 const unspecified = new Set(["0.0.0.0", "::"]);
 
-/** One address of a family at most, the preferred first. Rejects when there is none. */
+/** Returns at most one address per IP family, the preferred one first. Rejects if no address is found. */
 export async function nodeAddresses(sources: AddressSources): Promise<readonly string[]> {
   const {
     given,
@@ -49,7 +50,7 @@ export async function nodeAddresses(sources: AddressSources): Promise<readonly s
   return [found];
 }
 
-/** Neither of this machine alone nor of one wire. */
+/** Reports whether an address is neither loopback nor link-local nor multicast. */
 const isUsable = (address: string): boolean =>
   !/^(127\.|169\.254\.|fe80:|::1$|ff|22[4-9]\.|23\d\.)/i.test(address);
 

@@ -1,4 +1,4 @@
-// Whether a pod may run here. The first thing that speaks against it is the reason that users see.
+// Node admission of pods. The first failing check determines the reason in the pod status.
 import { type Pod, type Taint, tolerates, wantsNode } from "#api";
 import type { Dialect } from "#dialect";
 import { qualifiedNameProblems } from "#schema";
@@ -16,21 +16,21 @@ export interface AdmissionOptions {
   readonly labels: () => Readonly<Record<string, string>>;
   readonly allocatable: () => Readonly<Record<string, string>>;
   /**
-   * The same as the API server had it when the agent started. By this a pod is judged that ran before: what
-   * has been reserved since is told the API server only later, and the kubelet believes that.
+   * The allocatable resources in the node object when the agent started. Pods that ran before are checked
+   * against these, like in the kubelet, which has not updated the node object at that point.
    */
   readonly recordedAllocatable?: () => Readonly<Record<string, string>>;
   readonly taints: () => readonly Taint[];
   readonly allowedUnsafeSysctls: readonly string[];
-  /** Whether local storage is accounted for; where it is not, nothing that pods ask of it can be kept. */
+  /** Whether local storage is accounted for; if not, requests and limits for it cannot be enforced. */
   readonly localStorageIsolation: boolean;
-  /** Whether the kernel can confine containers by profiles. */
+  /** Whether the kernel supports AppArmor profiles. */
   readonly appArmor: boolean;
-  /** What the node lacks, as its conditions say. */
+  /** Returns the node's pressure conditions. */
   readonly pressures: () => readonly string[];
-  /** Has devices from their plug-ins once a pod is admitted. */
+  /** Allocates devices from their plug-ins after a pod has been admitted. */
   readonly confirm?: NonNullable<PodAdmission["confirm"]>;
-  /** Resource managers and others, asked in order before the node's own fit. */
+  /** Resource managers and other handlers, called in order before the check of the node's resources. */
   readonly handlers?: readonly PodAdmitHandler[];
 }
 
@@ -66,7 +66,7 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
   };
   return {
     ...(options.confirm && { confirm: options.confirm }),
-    // The resource managers know what a pod that already runs has.
+    // Pods that already run go through the resource managers, too, which know their allocations.
     admit: (pod, others, ran = false) => {
       const pressed = underPressure(pod);
       if (!pressed.ok) return pressed;
@@ -105,7 +105,7 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
       ) {
         return no("TaintToleration");
       }
-      // A pod of the system is not turned away for want of room: others make it.
+      // A critical pod is not rejected for lack of resources: other pods are preempted.
       let preempts: readonly Pod[] = [];
       try {
         if (lacking.length > 0) preempts = podsToPreempt(pod, others, lacking, dialect);
@@ -135,8 +135,8 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
 }
 
 /**
- * Whoever keeps the cluster going is let in; so is what asks for its memory beforehand, or knows that memory
- * is short, where only that is.
+ * Reports whether a pod is admitted under pressure: critical pods always are; under memory pressure alone, so
+ * are pods that are not BestEffort or that tolerate the memory pressure taint.
  */
 function mayComeUnder(pressures: readonly string[], pod: Pod, dialect: Dialect): boolean {
   if (isCritical(pod, dialect)) return true;
@@ -151,7 +151,7 @@ function asksForAppArmor({ metadata }: Pod, { names }: Dialect): boolean {
   );
 }
 
-/** Extended resources have a qualified name under a domain that is not the product's own. */
+/** Reports whether a resource is extended: it has a qualified name in a domain other than the product's. */
 export const isExtendedResource = (name: string, dialect: Dialect): boolean =>
   name.includes("/") &&
   !name.split("/", 1)[0]!.endsWith(dialect.names.resources.nativePrefix.slice(0, -1)) &&

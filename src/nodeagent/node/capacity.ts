@@ -1,4 +1,5 @@
-// What the node has, and what of it pods may use: all but what is reserved and what eviction keeps free.
+// The node's capacity, and its allocatable resources: capacity minus reservations and hard eviction
+// thresholds.
 import {
   addQuantity,
   compareQuantity,
@@ -15,9 +16,9 @@ export type Amounts = Readonly<Record<string, string>>;
 
 export interface CapacityRules {
   readonly maxPods: number;
-  /** Zero is no limit. */
+  /** 0 means unlimited. */
   readonly podsPerCore: number;
-  /** Absent when local storage is not accounted for. */
+  /** Absent if local storage is not accounted for. */
   readonly localStorageBytes?: number;
 }
 
@@ -38,7 +39,7 @@ export function capacityOf(machine: Machine, rules: CapacityRules): Amounts {
 const bytes = (count: number): string => formatQuantity(quantityOf(count, 0, "BinarySI"));
 const nothing = quantityOf(0);
 
-/** The reserved amounts are added up; hard thresholds count for memory and local storage. */
+/** Returns capacity minus all reserved amounts and, for memory and local storage, the hard thresholds. */
 export function allocatableOf(
   capacity: Amounts,
   reserved: readonly Amounts[],
@@ -64,7 +65,7 @@ export function allocatableOf(
   return Object.fromEntries([...left].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
-/** Why nothing is left for pods: more is kept of something than there is. Undefined where that is not so. */
+/** Returns an error text if more of a resource is reserved than the node's capacity; undefined otherwise. */
 export function reservationProblem(
   capacity: Amounts,
   reserved: readonly Amounts[],
@@ -80,10 +81,7 @@ export function reservationProblem(
   return problems.length > 0 ? `invalid Node Allocatable configuration: ${problems.join("; ")}` : undefined;
 }
 
-/**
- * What is reserved for the cluster's components and for the system; CPUs that are set aside take the place of
- * amounts of them.
- */
+/** Returns the reserved resources. A non-zero number of reserved CPUs replaces all CPU amounts. */
 export function reservations(amounts: readonly Amounts[], reservedCpus: number): Amounts[] {
   if (reservedCpus === 0) return [...amounts];
   return [
@@ -92,7 +90,7 @@ export function reservations(amounts: readonly Amounts[], reservedCpus: number):
   ];
 }
 
-/** Process numbers that pods may use together: what the kernel gives out, less what is reserved. */
+/** Returns the process IDs that pods may use in total: the kernel's maximum minus those reserved. */
 export function allocatablePids(maxPids: number, reserved: readonly Amounts[]): Amounts {
   const taken = reserved.reduce((sum, { pid = "0" }) => sum + quantityValue(parseQuantity(pid)), 0);
   return { pid: String(Math.max(1, maxPids - taken)) };
@@ -117,10 +115,12 @@ function thresholdAmounts(capacity: Amounts, thresholds: Amounts): Amounts {
   return amounts;
 }
 
-/** A threshold of a whole; undefined where the signal is off. */
+/**
+ * Evaluates a threshold, which may be a percentage of `whole`; returns undefined if the signal is disabled.
+ */
 export function thresholdValue(threshold: string, whole: number): number | undefined {
   if (!threshold.endsWith("%")) return quantityValue(parseQuantity(threshold));
   const percent = Number(threshold.slice(0, -1));
-  // The share is a single-precision number, as others round it.
+  // The kubelet computes the fraction in single precision.
   return percent === 0 || percent === 100 ? undefined : Math.trunc(whole * Math.fround(percent / 100));
 }

@@ -1,4 +1,4 @@
-// The node's conditions, and the events that their changes are worth.
+// The node's conditions, and the events for their changes.
 import type { NodeCondition } from "#api";
 import { timeOfMillis } from "#base";
 import type { Dialect } from "#dialect";
@@ -7,22 +7,22 @@ export interface NodeHealth {
   readonly memoryPressure: boolean;
   readonly diskPressure: boolean;
   readonly pidPressure: boolean;
-  /** Why pods cannot run; empty when they can. */
+  /** Why pods cannot run; empty if the node is ready. */
   readonly troubles: readonly string[];
-  /** Said after "ready". */
+  /** Appended to the message of a ready node. */
   readonly notes?: readonly string[];
 }
 
 export interface ConditionsChange {
   readonly conditions: readonly NodeCondition[];
-  /** Reasons of events. */
+  /** Reasons of the events to record. */
   readonly events: readonly string[];
 }
 
 interface Pressure {
   readonly type: string;
   readonly isOn: (health: NodeHealth) => boolean;
-  /** Reason, message and event, when on and when off. */
+  /** Reason, message and event for status True and for status False. */
   readonly on: readonly [reason: string, message: string, event: string];
   readonly off: readonly [reason: string, message: string, event: string];
 }
@@ -50,7 +50,9 @@ const pressures: readonly Pressure[] = [
   },
 ];
 
-/** The conditions after `before`; those of others stay, and Ready comes last when it is new. */
+/**
+ * Returns the updated conditions; those of other components are kept, and a new Ready condition comes last.
+ */
 export function nextConditions(
   before: readonly NodeCondition[],
   health: NodeHealth,

@@ -1,5 +1,5 @@
-// The object that says which storage drivers the node has, with the kinds that drivers took over; and the
-// annotation and labels of the node that go with it.
+// Maintains the CSINode object, with the node's CSI drivers and the migrated in-tree plug-ins, and the
+// corresponding annotation and labels of the node.
 import type { CSINodeDriver } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import { type ApiClient, kinds } from "#client";
@@ -12,12 +12,12 @@ export interface CsiNodeOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly nodeName: string;
-  /** Undefined until the node is registered. */
+  /** Returns undefined until the node is registered. */
   readonly nodeUid: () => string | undefined;
 }
 
 export interface CsiNode extends CsiNodeRegistry {
-  /** Makes the object, or gives it to the node of now; tries until it is there. */
+  /** Creates the object or updates its owner to the current node; retries until it exists. */
   ensure(signal: AbortSignal): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOption
       : await csiNodes.patch(nodeName, "merge", { metadata: { ownerReferences, annotations } });
   }
 
-  /** One change of the list at a time; tried again when somebody else was faster. */
+  /** Changes the list of drivers. Changes are serialized and retried on conflicts with another writer. */
   let changing: Promise<unknown> = Promise.resolve();
   function change(to: (drivers: readonly CSINodeDriver[]) => readonly CSINodeDriver[]): Promise<void> {
     const turn = changing.then(async () => {
@@ -77,7 +77,7 @@ export function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOption
     return turn;
   }
 
-  /** The node's own names by driver, as an annotation; none when there is no driver. */
+  /** Updates the node annotation with the node IDs by driver; removes it if there is no driver. */
   async function annotate(
     change: (ids: Record<string, string>) => void,
     labels: Readonly<Record<string, string>> = {},
@@ -161,7 +161,7 @@ function collision(name: string, value: string, held: string): string {
   return `detected topology value collision: driver reported ${pair(value)} but existing label is ${pair(held)}`;
 }
 
-/** Rethrows in the kubelet's words. */
+/** Returns a function that rethrows an error with the kubelet's text. */
 const failedToUpdate =
   (kind: string, what: string) =>
   (error: unknown): never => {

@@ -1,5 +1,5 @@
-// Whether a pod's requests fit beside those of others. Amounts are whole numbers: cpu in thousandths,
-// everything else in units.
+// Checks whether a pod's requests fit next to those of the other pods. Amounts are integers: CPU in
+// millicores, everything else in units.
 import type { Pod } from "#api";
 import { podRequests, resourceAmount } from "../plan/pod-resources.ts";
 
@@ -13,8 +13,8 @@ export interface Shortage {
 type Amounts = Map<string, number>;
 
 /**
- * What the pod lacks, in the order in which it is told. Resources outside the product's domain that the node
- * does not know are not its business.
+ * Returns the insufficient resources in the order in which they are reported. Extended resources that the
+ * node does not have are ignored.
  */
 export function shortages(
   pod: Pod,

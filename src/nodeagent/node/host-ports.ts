@@ -1,4 +1,4 @@
-// Ports of the node that pods ask for, and whether two pods ask for the same.
+// Host ports of pods and their conflicts.
 import { type Pod, runningContainers } from "#api";
 import { isHostNetwork } from "../pod.ts";
 
@@ -19,7 +19,7 @@ export function hostPortsOf(pod: Pod): HostPort[] {
 
 const isEvery = (ip: string): boolean => ip === "0.0.0.0" || ip === "::";
 
-/** Whether a pod wants a port of the node that one of the others has. */
+/** Reports whether a host port of a pod conflicts with one of the other pods. */
 export function portsCollide(pod: Pod, others: readonly Pod[]): boolean {
   const wanted = hostPortsOf(pod);
   if (wanted.length === 0) return false;

@@ -1,4 +1,4 @@
-// The images on the node as its status names them: the largest first, up to a limit.
+// The images in the node status: the largest first, up to a limit.
 import type { ContainerImage } from "#api";
 import type { Image } from "#cri";
 

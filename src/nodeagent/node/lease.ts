@@ -1,4 +1,4 @@
-// The lease by which the cluster knows that the node lives: renewed every quarter of its time.
+// The node lease, the node's heartbeat: renewed after every quarter of its duration.
 import { Lease } from "#api";
 import { ApiError, type Clock, type Log, microTimeOfMillis } from "#base";
 import type { AnyObject, ApiClient, ResourceKind } from "#client";
@@ -9,7 +9,7 @@ export interface NodeLeaseOptions {
   readonly log: Log;
   readonly nodeName: string;
   readonly seconds: number;
-  /** The uid of the registered node, when it is known. */
+  /** Returns the UID of the registered node, or undefined until it is known. */
   readonly nodeUid: () => string | undefined;
 }
 
@@ -19,7 +19,7 @@ const triesPerRenewal = 5;
 
 type KnownLease = Lease & AnyObject;
 
-/** Keeps the lease until stopped. */
+/** Creates and renews the lease until stopped. */
 export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: NodeLeaseOptions): {
   stop(): void;
 } {

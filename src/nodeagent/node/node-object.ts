@@ -1,4 +1,4 @@
-// The Node object as the agent writes it: first at registration, then its status again and again. Pure.
+// The Node object written by the agent, at registration and at every status update. Pure.
 import type { Node, NodeAddress, NodeStatus, Taint } from "#api";
 import type { Dialect } from "#dialect";
 import type { Machine } from "../resources/machine.ts";
@@ -12,11 +12,11 @@ export interface NodeIdentity {
   readonly schedulable: boolean;
   readonly providerId: string;
   readonly controllerAttaches: boolean;
-  /** The port of the agent's server. */
+  /** Port of the agent's server. */
   readonly port: number;
-  /** Whether a cloud's controller finishes the node. */
+  /** Whether an external cloud controller initializes the node. */
   readonly externalCloud: boolean;
-  /** Addresses that the operator gave. */
+  /** Configured addresses. */
   readonly nodeIps?: readonly string[];
 }
 
@@ -30,11 +30,11 @@ export interface NodeStatusFacts {
   readonly runtimeVersion: string;
   readonly agentVersion: string;
   readonly images: NodeStatus["images"];
-  /** Attachable volumes that must not be detached yet. */
+  /** Attachable volumes that must not be detached. */
   readonly volumesInUse?: readonly string[];
 }
 
-/** Labels that every node has, then those asked for. */
+/** Returns the default labels of a node and the configured ones. */
 export function nodeLabels(
   { dialect, labels }: NodeIdentity,
   { machine, hostname }: Pick<NodeStatusFacts, "machine" | "hostname">,
@@ -49,7 +49,9 @@ export function nodeLabels(
   };
 }
 
-/** Labels that pods are kept from the wrong machine by: they are set right whenever somebody changes them. */
+/**
+ * Returns the labels that keep pods off the wrong platform; the agent restores them when they are changed.
+ */
 export function platformLabels(
   { dialect }: Pick<NodeIdentity, "dialect">,
   { machine }: Pick<NodeStatusFacts, "machine">,
@@ -62,16 +64,16 @@ export function nodeAnnotations(identity: NodeIdentity): Record<string, string> 
   const given = specifiedIps(identity);
   return {
     ...(identity.controllerAttaches && { [annotations.controllerManagedAttach]: "true" }),
-    // The cloud's controller chooses among the machine's addresses by the one that was given.
+    // The cloud controller validates and prefers the configured address.
     ...(identity.externalCloud && given.length > 0 && { [annotations.providedNodeIp]: given.join(",") }),
   };
 }
 
-/** 0.0.0.0 and :: only say which family is preferred. */
+/** Configured addresses except 0.0.0.0 and ::, which only select the preferred IP family. */
 const specifiedIps = ({ nodeIps = [] }: Pick<NodeIdentity, "nodeIps">): readonly string[] =>
   nodeIps.filter((address) => address !== "0.0.0.0" && address !== "::");
 
-/** The object to register, without conditions. */
+/** Returns the object to register, without conditions. */
 export function freshNode(
   identity: NodeIdentity,
   facts: NodeStatusFacts,
@@ -105,14 +107,14 @@ const distinct = (taints: readonly Taint[]): Taint[] =>
     (taint, i) => taints.findIndex(({ key, effect }) => key === taint.key && effect === taint.effect) === i,
   );
 
-/** Everything in the status but the conditions. */
+/** Returns the status without conditions. */
 export function statusParts(
   identity: Pick<NodeIdentity, "dialect" | "port" | "externalCloud" | "nodeIps">,
   facts: NodeStatusFacts,
 ): Omit<NodeStatus, "conditions"> {
   const { machine } = facts;
   const { dialect, port } = identity;
-  // Without a given address the cloud's controller says by which the node is known.
+  // Without a configured address the cloud controller sets the node's addresses.
   const isForOthers = identity.externalCloud && specifiedIps(identity).length === 0;
   const addresses: NodeAddress[] = [
     ...facts.addresses.map((address) => ({ type: "InternalIP", address })),
@@ -141,7 +143,7 @@ export function statusParts(
   };
 }
 
-/** A strategic patch from the status that stands to the one that should; undefined when they are the same. */
+/** Returns a strategic merge patch from the current status to the wanted one; undefined if they are equal. */
 export function statusPatch(
   standing: Partial<NodeStatus>,
   wanted: Partial<NodeStatus>,
@@ -149,7 +151,7 @@ export function statusPatch(
   const patch: Record<string, unknown> = {};
   for (const key of ["daemonEndpoints", "nodeInfo", "images", "volumesInUse"] as const) {
     if (wanted[key] === undefined || isSame(standing[key], wanted[key])) continue;
-    // An empty list is the same as none.
+    // An empty list equals an absent one.
     if (isNothing(wanted[key]) && isNothing(standing[key])) continue;
     patch[key] = wanted[key];
   }
@@ -160,7 +162,7 @@ export function statusPatch(
     );
     patch[key] = { ...wanted[key], ...Object.fromEntries(gone.map((name) => [name, null])) };
   }
-  // Addresses are merged by type, of which there may be two: only the whole list says what is meant.
+  // Addresses are merged by type, which may occur twice: the list must be replaced as a whole.
   if (wanted.addresses && !isSame(standing.addresses, wanted.addresses))
     patch["addresses"] = [...wanted.addresses, { $patch: "replace" }];
   if (wanted.conditions && !isSame(timeless(standing.conditions), timeless(wanted.conditions)))
@@ -174,7 +176,7 @@ const isNothing = (value: unknown): boolean =>
 const timeless = (conditions: NodeStatus["conditions"]): unknown =>
   (conditions ?? []).map((condition) => ({ ...condition, lastHeartbeatTime: "" }));
 
-/** Whether everything that is wanted stands; maps may hold more, of others. */
+/** Reports whether `standing` contains everything in `wanted`; maps may have additional entries. */
 function isSame(standing: unknown, wanted: unknown): boolean {
   if (typeof wanted !== "object" || wanted === null)
     return (

@@ -432,7 +432,7 @@ test("drivers of the node are told in its storage object, its annotation and its
     "csi.volume.orch.io/nodeid": '{"a.test":"n-1","b.test":"n-3"}',
   });
   assert.deepEqual(labels, segments);
-  // What is told again changes nothing, not even the order.
+  // An unchanged registration changes nothing, not even the order.
   await storage.install("a.test", { nodeId: "n-1", maxVolumesPerNode: 7, accessibleTopology: { segments } });
   assert.deepEqual(told(), [drivers, metadata]);
   const moved = { segments: { "example.com/zone": "z2" } };

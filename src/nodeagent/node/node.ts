@@ -1,5 +1,5 @@
-// The node's life in the cluster: registered once and again when someone removed it, its status worked out
-// often and told when it changes.
+// The life cycle of the Node object: registers the node, again after it has been deleted, computes its status
+// periodically and writes it when it changes.
 import { Node, type NodeStatus } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import { type AnyObject, type ApiClient, type Informer, type ResourceKind, informer } from "#client";
@@ -17,17 +17,17 @@ import {
 } from "./node-object.ts";
 
 export interface NodeLifeOptions {
-  /** Absent when the agent runs by itself. */
+  /** Absent for an agent without an API server. */
   readonly client?: ApiClient;
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventRecorder;
   readonly identity: NodeIdentity;
-  /** Whether to make the Node object, or to wait for someone who does. */
+  /** Whether to create the Node object or to wait until another client creates it. */
   readonly register: boolean;
   readonly updateMilliseconds: number;
   readonly reportMilliseconds: number;
-  /** Looks at the machine. */
+  /** Observes the machine. */
   readonly observe: () => Promise<{ readonly facts: NodeStatusFacts; readonly health: NodeHealth }>;
 }
 
@@ -35,20 +35,23 @@ export type KnownNode = Node & AnyObject;
 
 export interface NodeLife extends NodeFacts {
   /**
-   * Looks at the machine for the first time, then lives until stopped. Rejects when the machine cannot be
-   * read.
+   * Observes the machine for the first time and starts the updates. Rejects if the machine cannot be
+   * observed.
    */
   start(): Promise<void>;
-  /** What the node has, before anything is reserved. */
+  /** Returns the node's resources before reservations. */
   capacity(): Readonly<Record<string, string>>;
-  /** What pods may use as the API server had it when this agent started; as it is where it knew no such node. */
+  /**
+   * Returns the allocatable resources in the node object when the agent started, or the current ones if it
+   * was absent.
+   */
   recordedAllocatable(): Readonly<Record<string, string>>;
-  /** The node as the API server has it; as it would be registered until then. */
+  /** Returns the node object of the API server; before registration, the object to register. */
   node(): Pick<Node, "metadata" | "spec" | "status">;
-  /** Resolves once the API server has the node and it was seen. */
+  /** Resolves once the node is registered with the API server. */
   readonly registered: Promise<void>;
   uid(): string | undefined;
-  /** Something changed that should be told soon. */
+  /** Triggers a status update. */
   statusSoon(): void;
   stop(): void;
 }
@@ -127,14 +130,14 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
     }
   }
 
-  /** Waits, but not when something is to be told soon. */
+  /** Waits, or returns early when a status update is triggered. */
   async function rest(milliseconds: number): Promise<void> {
     const early = new AbortController();
     wake = () => early.abort();
     await clock.sleep(milliseconds, AbortSignal.any([stopping.signal, early.signal])).catch(() => undefined);
   }
 
-  /** Makes sure that the API server has the node, with its labels and annotations. */
+  /** Ensures that the node object exists, with its labels and annotations. */
   async function present(api: ApiClient): Promise<void> {
     for (let wait = 200; !stopping.signal.aborted; wait = Math.min(longestRegistrationWait, wait * 2)) {
       try {
@@ -172,12 +175,12 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
     recorded ??= found.status?.allocatable;
     if (!options.register) return found;
     const known = await relabelled(api, found);
-    // An agent that starts tells how it finds the node, whatever the one before it told.
+    // A starting agent records events for the current conditions, even if they are unchanged.
     if (last) tellChanges(nextConditions([], last.health, clock.now(), identity.dialect).events);
     return known;
   }
 
-  /** Brings labels and annotations of a node that was there before up to date. */
+  /** Updates labels and annotations of an existing node. */
   async function relabelled(api: ApiClient, found: KnownNode): Promise<KnownNode> {
     const defaults = nodeLabels({ ...identity, labels: {} }, facts());
     const labels = Object.entries({ ...identity.labels, ...defaults }).filter(
@@ -262,7 +265,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
   }
 }
 
-/** What others say the node has, it has to give: only they know more of it. */
+/** Keeps extended resources set by other components in the capacity, and makes them allocatable. */
 function withOthers(
   parts: Omit<NodeStatus, "conditions">,
   standing: NodeStatus["capacity"],

@@ -1,4 +1,4 @@
-// Looks at the machine, its file systems and its runtime, and makes of it what the node's status says.
+// Observes the machine, its file systems and its runtime for the node status.
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { type Machine, filesystemOf, readMachine } from "../resources/machine.ts";
@@ -22,17 +22,17 @@ export interface ObserveOptions {
   readonly podsPerCore: number;
   readonly reserved: readonly Amounts[];
   readonly hardThresholds: Amounts;
-  /** Whether the hard thresholds lessen what pods may use. */
+  /** Whether hard eviction thresholds are subtracted from the allocatable resources. */
   readonly reserveThresholds: boolean;
-  /** The pressure conditions that hold. */
+  /** Returns the current pressure conditions. */
   readonly pressures: () => readonly string[];
   readonly localStorageIsolation: boolean;
   readonly maxImages: number;
-  /** What plug-ins add to what the node has. */
+  /** Returns the devices of plug-ins, which are added to the node's resources. */
   readonly devices?: () => { readonly capacity: Amounts; readonly allocatable: Amounts };
-  /** Attachable volumes that are mounted, or about to be. */
+  /** Returns the attachable volumes that are mounted or about to be. */
   readonly volumesInUse?: () => readonly string[];
-  /** Troubles that others know of, such as a worker that hangs. */
+  /** Returns problems reported by other parts of the agent, such as a late relist. */
   readonly troubles?: () => readonly string[];
   readonly machine?: () => Promise<Machine>;
 }
@@ -40,7 +40,9 @@ export interface ObserveOptions {
 const addressMilliseconds = 60_000;
 const patienceMilliseconds = 5000;
 
-/** Gives the function that node life asks again and again. The machine itself is read once. */
+/**
+ * Returns the function that `nodeLife` calls for each status update. The machine information is read once.
+ */
 export function nodeObserver(
   options: ObserveOptions,
 ): () => Promise<{ facts: NodeStatusFacts; health: NodeHealth }> {
@@ -79,7 +81,7 @@ export function nodeObserver(
     return { facts, health: { ...pressures(), troubles, notes } };
   };
 
-  /** Names are not looked up at every look. */
+  /** Returns the node's addresses, cached because they may need name lookups. */
   async function ownAddresses(): Promise<readonly string[]> {
     if (!addresses || clock.now() - addresses.at > addressMilliseconds)
       addresses = {
@@ -106,7 +108,10 @@ export function nodeObserver(
     };
   }
 
-  /** Asks the runtime, but no longer than the node's status can wait: what was known before will do. */
+  /**
+   * Calls the runtime with a timeout, so that the status update is not delayed; the caller keeps the old
+   * value.
+   */
   async function soon<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const late = new AbortController();
     const cancel = clock.after(patienceMilliseconds, () =>
@@ -121,8 +126,8 @@ export function nodeObserver(
 }
 
 /**
- * A release by its numbers, with what a well-formed version adds to three of them; what a packager added is
- * left out.
+ * Normalizes a runtime version: a semantic version stays complete except for a leading `v`; from others only
+ * the leading numbers are kept, without a packager's suffix.
  */
 export function plainVersion(text: string): string {
   const trimmed = text.trim().replace(/^v/, "");

@@ -1,4 +1,4 @@
-// Which pods must go so that a pod of the system fits: as few as possible, those that count on least first.
+// Chooses the pods to preempt for a critical pod: as few as possible, lower QoS classes first.
 import type { Pod } from "#api";
 import type { Dialect } from "#dialect";
 import { type QosClass, qosClass } from "../plan/qos.ts";
@@ -6,10 +6,10 @@ import { isCritical } from "../pod.ts";
 import { podRequests } from "../plan/pod-resources.ts";
 import type { Shortage } from "./fit.ts";
 
-/** What is still to be freed, by resource. */
+/** Amounts still to be freed, by resource. */
 type Needs = ReadonlyMap<string, number>;
 
-/** The pods to end for `pod`. Throws when all that it may end would not be enough. */
+/** Returns the pods to preempt for `pod`. Throws if all preemptible pods together would not free enough. */
 export function podsToPreempt(
   pod: Pod,
   others: readonly Pod[],
@@ -39,7 +39,7 @@ function mustYield(pod: Pod, other: Pod, dialect: Dialect): boolean {
 const amountOf = (pod: Pod, resource: string): number =>
   resource === "pods" ? 1 : (podRequests(pod).get(resource) ?? 0);
 
-/** What is left of the needs without these pods. */
+/** Returns the remaining needs once these pods are gone. */
 function freed(needs: Needs, pods: readonly Pod[]): Needs {
   const left = [...needs].map(
     ([resource, amount]) =>
@@ -48,7 +48,7 @@ function freed(needs: Needs, pods: readonly Pod[]): Needs {
   return new Map(left.filter(([, amount]) => amount > 0));
 }
 
-/** Again and again the pod that frees the largest part of what is left; of equals the smaller. */
+/** Greedily chooses the pod that frees most of the remaining needs; the smaller one of equals. */
 function nearest(candidates: readonly Pod[], needs: Needs): Pod[] {
   const pods = [...candidates];
   const chosen: Pod[] = [];
@@ -66,7 +66,7 @@ function nearest(candidates: readonly Pod[], needs: Needs): Pod[] {
   return chosen;
 }
 
-/** Each need weighs the same, whatever its unit. */
+/** Returns the distance from meeting all needs, each weighted equally regardless of its unit. */
 function distance(pod: Pod, needs: Needs): number {
   let sum = 0;
   for (const [resource, amount] of needs)

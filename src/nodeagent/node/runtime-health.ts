@@ -1,15 +1,15 @@
-// Whether the container runtime is up and its network ready, asked again and again.
+// Periodic checks whether the container runtime is up and its network is ready.
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime, VersionResponse } from "#cri";
 
 export interface RuntimeHealth {
-  /** Why pods cannot run because of the runtime; empty when they can. */
+  /** Returns the runtime's problems that prevent pods from running; empty if it is healthy. */
   troubles(): readonly string[];
-  /** What the runtime called itself last. */
+  /** Returns the last known name and version of the runtime. */
   version(): Pick<VersionResponse, "runtimeName" | "runtimeVersion"> | undefined;
-  /** Why pods can have no network of their own now; undefined when they can. */
+  /** Returns why pod networking is not ready; undefined if it is. */
   networkTrouble(): string | undefined;
-  /** Asks now; never rejects. */
+  /** Runs a check now; never rejects. */
   check(): Promise<void>;
   stop(): void;
 }
@@ -18,12 +18,12 @@ export interface RuntimeHealthOptions {
   readonly runtime: ContainerRuntime;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told when the troubles are other than before. */
+  /** Called when the problems have changed. */
   readonly onChange: () => void;
 }
 
 const checkMilliseconds = 5000;
-/** A runtime that did not answer well for this long is down. */
+/** Time without a successful check after which the runtime is considered down. */
 const patienceMilliseconds = 30_000;
 const down = "container runtime is down";
 
@@ -35,7 +35,7 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
   let runtimeTrouble = "container runtime status check may not have completed yet";
   let networkTrouble = "";
   let told = false;
-  // One that does not answer at all is down as well, though nothing was heard of it that would say so.
+  // A runtime that never responds is down, too, even though no check has failed.
   const isSilent = (): boolean => lastGoodAt !== undefined && clock.now() - lastGoodAt > patienceMilliseconds;
   const troubles = (): string[] =>
     [isSilent() ? down : runtimeTrouble, networkTrouble].filter((text) => text !== "");
@@ -59,7 +59,7 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
       told = false;
     } catch (error) {
       if (stopping.signal.aborted) return;
-      // A restarted runtime may be another one: its version is asked again, and the old one stays till then.
+      // A restarted runtime may have another version: query it again, and keep the old one until then.
       isVersionOld = true;
       if (lastGoodAt === undefined) runtimeTrouble = down;
       if (!told) log.warn("container runtime status check failed", { error: (error as Error).message });

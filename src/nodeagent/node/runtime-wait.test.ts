@@ -9,7 +9,10 @@ const away = (): Promise<never> => Promise.reject(new GrpcError("UNAVAILABLE", "
 const answer = () => Promise.resolve({ version: "0.1.0", runtimeName: "rt", runtimeVersion: "1" });
 type Version = () => Promise<unknown>;
 
-/** How long the start waits for a runtime that answers like this, call by call; the last answer stays. */
+/**
+ * Returns how long the start waits for a runtime with these responses, call by call; the last one is
+ * repeated.
+ */
 async function waited(answers: readonly Version[], signal = new AbortController().signal): Promise<number> {
   const clock = virtualClock(1_000_000);
   let calls = 0;

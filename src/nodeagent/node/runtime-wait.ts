@@ -1,5 +1,5 @@
-// The start waits for a runtime that does not listen yet: before it answers, nothing on the node is looked at,
-// bound or changed. After a while the agent goes on without it, and reports the node as not ready.
+// The agent waits at start for a runtime that is not listening yet, before it opens ports or changes anything
+// on the node. After a timeout it continues without the runtime and reports the node as not ready.
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
 import { GrpcError } from "#http";
@@ -14,7 +14,7 @@ export interface RuntimeWaitOptions {
 
 const longestMilliseconds = 30_000;
 const againMilliseconds = 500;
-/** One that takes the question and is silent is there. */
+/** A runtime that accepts the call but does not respond within this time is considered present. */
 const silentMilliseconds = 2000;
 
 export async function waitForRuntime({ runtime, clock, log, signal }: RuntimeWaitOptions): Promise<void> {
@@ -28,7 +28,7 @@ export async function waitForRuntime({ runtime, clock, log, signal }: RuntimeWai
   }
 }
 
-/** Why the runtime cannot be reached; undefined when it can. */
+/** Returns why the runtime is unreachable; undefined if it is reachable. */
 async function refusalOf(
   runtime: Pick<ContainerRuntime, "version">,
   clock: Clock,
