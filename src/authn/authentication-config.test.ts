@@ -9,7 +9,7 @@ const sub = { username: { claim: "sub", prefix: "" } };
 const issuer = { url: "https://one.example", audiences: ["app"] };
 type Part = Record<string, unknown>;
 
-/** A file is JSON here, which is YAML too. */
+/** Returns a file in JSON, which is also YAML. */
 function parse(content: Part, { dialect = dialects.orch, version = "v1beta1" } = {}) {
   const apiVersion = `apiserver.config.${dialect.wire.groupSuffix}/${version}`;
   const text = JSON.stringify({ apiVersion, kind: "AuthenticationConfiguration", ...content });

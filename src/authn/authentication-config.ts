@@ -1,4 +1,4 @@
-// The file of --authentication-config, checked and compiled: what is wrong with it is said in the words of
+// Parses, validates and compiles the file of --authentication-config. Errors are worded as in
 // kube-apiserver's later releases.
 import {
   type AuthenticationConfig,
@@ -15,15 +15,15 @@ import { claimMapping } from "./mapping-config.ts";
 export interface JwtIssuer {
   readonly url: string;
   readonly discoveryUrl?: string;
-  /** PEM text of its authorities; absent for those of the host. */
+  /** PEM text of the trusted certificate authorities; absent for those of the host. */
   readonly ca?: string;
   readonly audiences: readonly string[];
-  /** The network it is in, where its connections go through a proxy of their own. */
+  /** The network of the issuer, if connections to it go through a dedicated proxy. */
   readonly network?: "controlplane" | "cluster";
   readonly mapping: ClaimMapping;
 }
 
-/** Whether requests without a credential are let in, and to which paths; to all where none are named. */
+/** Whether anonymous requests are allowed, and for which paths; without paths, for all. */
 export interface AnonymousRule {
   readonly enabled: boolean;
   readonly paths?: ReadonlySet<string>;
@@ -31,15 +31,15 @@ export interface AnonymousRule {
 
 export interface AuthenticationConfiguration {
   readonly issuers: readonly JwtIssuer[];
-  /** Absent where the file says nothing of it. */
+  /** Absent if the file does not configure anonymous requests. */
   readonly anonymous?: AnonymousRule;
 }
 
 const mostIssuers = 64;
 
 /**
- * Throws naming the file and every field that is wrong. `reserved` are issuers that others answer for: those of
- * service accounts.
+ * Parses and validates the file. Throws an error naming the file and every invalid field. `reserved` are
+ * issuers handled elsewhere, such as those of service accounts.
  */
 export function parseAuthenticationConfig(
   text: string,
@@ -83,7 +83,7 @@ export function parseAuthenticationConfig(
 
 export interface ReadingContext {
   readonly dialect: Dialect;
-  /** Where what is wrong is put. */
+  /** Collects validation errors. */
   readonly errors: FieldError[];
 }
 

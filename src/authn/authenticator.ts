@@ -1,36 +1,37 @@
-// What an authenticator sees and says. It answers with an identity, with nothing ("not my kind of
-// credential"), or throws: BadCredential, or whatever kept it from finding out. Methods are asked in order: a
-// later identity makes up for earlier errors, and when there is none, errors become 401, as in kube-apiserver.
+// The Authenticator interface. An authenticator returns an identity, returns undefined if the request has no
+// credential of its kind, or throws: BadCredential, or another error if it could not decide. Methods are
+// tried in order: an identity found later overrides earlier errors; without an identity, errors result in 401,
+// as in kube-apiserver.
 
 import type { X509Certificate } from "node:crypto";
 import { type Identity, anonymousIdentity, authenticated } from "./user.ts";
 
-/** The parts of a request that can prove who is asking. */
+/** The parts of a request that can authenticate the user. */
 export interface Credentials {
   /** From the Authorization header, see bearerToken(). */
   readonly bearerToken?: string | undefined;
-  /** All values of a request header in order, its name in lower case; empty when it was not sent. */
+  /** All values of a request header in order; the name is in lower case. Empty if the header was not sent. */
   headers(name: string): readonly string[];
   /** The names of all headers sent, in lower case. */
   headerNames(): Iterable<string>;
-  /** What the peer presented in the TLS handshake, its own certificate first; not verified yet. */
+  /** The certificates the peer presented in the TLS handshake, its own first; not verified yet. */
   readonly certificates?: readonly X509Certificate[] | undefined;
   /** The decoded path of the request. */
   readonly path?: string | undefined;
 }
 
 export interface Authenticator {
-  /** Gives no promise when it knows at once: most requests come from somebody who was seen before. */
+  /** Returns the result synchronously where possible, since most requests repeat a known credential. */
   authenticate(credentials: Credentials): MaybeIdentity | Promise<MaybeIdentity>;
 }
 
-/** Who was found, if anybody. */
+/** The authenticated identity, if any. */
 export type MaybeIdentity = Identity | undefined;
 
-/** A credential was given and is not good. */
+/** The credential is invalid. */
 export class BadCredential extends Error {
   override readonly name = "BadCredential";
-  /** What kept methods from finding out whether the credential is good, for the log. */
+  /** Errors that prevented methods from validating the credential, for the log. */
   readonly failures: readonly Error[];
   constructor(message: string, failures: readonly Error[] = []) {
     super(message);
@@ -38,7 +39,7 @@ export class BadCredential extends Error {
   }
 }
 
-/** The errors of several methods as one. */
+/** Combines the errors of several methods into one. */
 export function badCredentialOf(errors: readonly Error[]): BadCredential {
   const [first] = errors;
   if (errors.length === 1 && first instanceof BadCredential) return first;
@@ -50,8 +51,8 @@ export function badCredentialOf(errors: readonly Error[]): BadCredential {
 }
 
 /**
- * Asks in order; the first identity wins, whatever went wrong before. When none is found and a credential was
- * bad or could not be judged, that is the answer.
+ * Tries the methods in order; the first identity wins, regardless of earlier errors. Without one, it
+ * throws if a credential was bad or could not be validated.
  */
 export function firstOf(methods: readonly Authenticator[]): Authenticator {
   return { authenticate: (credentials) => firstFrom(0, methods, credentials, undefined) };
@@ -77,7 +78,7 @@ function firstFrom(
   return undefined;
 }
 
-/** A method has to find out: the others are asked when it has answered. */
+/** Continues asynchronously after a method that returned a promise. */
 async function firstAfter(
   pending: Promise<MaybeIdentity>,
   at: number,
@@ -96,8 +97,8 @@ async function firstAfter(
 }
 
 /**
- * The whole chain: methods in order, the group of authenticated users, and anonymous only when no credential
- * was given at all, and only where it is allowed.
+ * Returns the whole chain: the methods in order, the group of authenticated users, and the anonymous user if
+ * no credential was given and anonymous requests are allowed.
  */
 export function authenticatorOf(
   methods: readonly Authenticator[],

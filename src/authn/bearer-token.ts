@@ -1,19 +1,19 @@
-// Bearer tokens: where requests carry them, and the methods that know them, asked in order.
+// Bearer tokens: extraction from requests, and the methods that identify them, tried in order.
 
 import { type Authenticator, BadCredential, type Credentials, badCredentialOf } from "./authenticator.ts";
 import { type Identity, authenticated } from "./user.ts";
 
 /**
- * Knows one kind of token. Says nothing about tokens of other kinds; throws BadCredential for a bad one of
- * its own.
+ * Identifies one kind of token. Returns undefined for tokens of other kinds; throws BadCredential for an
+ * invalid token of its kind.
  */
 export interface TokenMethod {
   identify(token: string, audiences: readonly string[]): Promise<Identity | undefined> | Identity | undefined;
 }
 
 /**
- * The token of an Authorization header: the scheme in any case, one space, up to the next space. An empty
- * token is none.
+ * Returns the token of an Authorization header: the scheme is case-insensitive, one space, then up to the
+ * next space. An empty token counts as absent.
  */
 export function bearerToken(authorization: string | undefined): string | undefined {
   if (!authorization) return undefined;
@@ -23,10 +23,10 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
 }
 
-/** Whether a token follows its scheme too late, so that it is none. */
+/** Reports whether more than one space follows the scheme, in which case there is no token. */
 export const isBehindSpaces = (authorization: string): boolean => /^\s*bearer {2,}[^ ]/i.test(authorization);
 
-/** The first identity that a method finds for the token. A token that no method knows is bad. */
+/** Returns the first identity found for the token. A token that no method recognizes is bad. */
 export function identifyToken(
   methods: readonly TokenMethod[],
   token: string,
@@ -45,7 +45,7 @@ export function identifyToken(
   throw unknownToken([]);
 }
 
-/** A method has to find out, or failed: the others are asked after it. */
+/** Continues with the other methods after an asynchronous or failed one. */
 async function identifyAfter(
   first: Promise<Identity | undefined>,
   others: readonly TokenMethod[],
@@ -70,7 +70,7 @@ async function identifyAfter(
 const unknownToken = (errors: readonly Error[]): BadCredential =>
   badCredentialOf([new BadCredential("invalid bearer token"), ...errors]);
 
-/** Authenticates the tokens of Authorization headers. */
+/** Authenticates tokens in Authorization headers. */
 export const bearerTokens = (
   methods: readonly TokenMethod[],
   audiences: readonly string[],
@@ -78,9 +78,9 @@ export const bearerTokens = (
   authenticate: ({ bearerToken: token }) => (token ? identifyToken(methods, token, audiences) : undefined),
 });
 
-/** Restricts a method that knows no audiences to those of this server. */
+/** Restricts a method that does not support audiences to those of this server. */
 export function audienceAgnostic(method: TokenMethod, own: readonly string[]): TokenMethod {
-  // Audiences that were asked for are mostly one constant: what it shares with ours is found once.
+  // The requested audiences are usually one constant array: their intersection with ours is computed once.
   const sharedWith = new WeakMap<readonly string[], readonly string[]>();
   const restricted = new WeakMap<readonly string[], WeakMap<Identity, Identity>>();
   const restrict = (identity: Identity | undefined, shared: readonly string[]): Identity | undefined =>
@@ -104,8 +104,8 @@ export function audienceAgnostic(method: TokenMethod, own: readonly string[]): T
 }
 
 /**
- * Browsers cannot set Authorization on a WebSocket: they send the token as a subprotocol,
- * `<prefix><base64url>`, beside a real one.
+ * Returns the token of a WebSocket upgrade. Browsers cannot set Authorization on it: they send the token as a
+ * subprotocol, `<prefix><base64url>`, in addition to a real one.
  */
 export function webSocketToken(credentials: Credentials, prefix: string): string | undefined {
   const upgrades = credentials.headers("upgrade").some((value) => value.toLowerCase() === "websocket");
@@ -122,7 +122,7 @@ export function webSocketToken(credentials: Credentials, prefix: string): string
   return token;
 }
 
-/** The subprotocols without tokens, for the handler behind. */
+/** Returns the subprotocols without tokens, for the handler. */
 export const protocolsWithoutToken = (values: readonly string[], prefix: string): string[] =>
   splitProtocols(values, prefix).others;
 

@@ -1,4 +1,4 @@
-// Bootstrap tokens, `<id>.<secret>`: short-lived credentials of machines that join, kept as secrets in the
+// Bootstrap tokens, `<id>.<secret>`: short-lived credentials of joining machines, stored as secrets in the
 // system namespace.
 import { timingSafeEqual } from "node:crypto";
 import type { Secret } from "#api";
@@ -9,7 +9,7 @@ import type { TokenMethod } from "./bearer-token.ts";
 export interface BootstrapTokenOptions {
   readonly dialect: Dialect;
   readonly clock: Clock;
-  /** A secret of the system namespace. */
+  /** Returns a secret of the system namespace. */
   readonly secret: (name: string) => Promise<Secret | undefined> | Secret | undefined;
 }
 
@@ -17,7 +17,7 @@ const form = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const group = "system:bootstrappers";
 const extraGroup = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
-/** A token that is no good is nobody's: other methods may know it. */
+/** Identifies bootstrap tokens. An invalid token is not an error: another method may recognize it. */
 export function bootstrapTokens({ dialect, clock, secret: find }: BootstrapTokenOptions): TokenMethod {
   return {
     identify: async (token) => {
@@ -41,7 +41,7 @@ function same(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** A time that cannot be read has passed. */
+/** Reports whether the time has passed; an invalid time counts as expired. */
 function isExpired(text: string, now: number): boolean {
   if (text === "") return false;
   try {
@@ -51,7 +51,7 @@ function isExpired(text: string, now: number): boolean {
   }
 }
 
-/** One group that may not be given refuses the token. */
+/** Returns the groups of a token, or undefined if one of them is not allowed, which rejects the token. */
 function groupsOf(text: string): string[] | undefined {
   const extra = text === "" ? [] : text.split(",");
   if (!extra.every((name) => extraGroup.test(name))) return undefined;

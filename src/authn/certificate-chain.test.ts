@@ -17,13 +17,13 @@ const leaf = entity("leaf");
 const times = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at));
 
-/** Eight authorities of one name and one key, each signed by that key. */
+/** Eight authorities with the same name and key, each signed by that key. */
 function sameNameAndKey(): X509Certificate[] {
   const authority = entity("ca");
   return [crossSigned(leaf, authority, now), ...times(8, () => crossSigned(authority, authority, now))];
 }
 
-/** One name, several keys: only trying out tells which key signed a certificate. */
+/** One name with several keys: only trial verification finds the key that signed a certificate. */
 function sameNameOtherKeys(): X509Certificate[] {
   const authorities = times(3, () => entity("ca"));
   const mesh = authorities.flatMap((subject) =>

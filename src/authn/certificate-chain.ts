@@ -1,6 +1,7 @@
-// Verifies a presented chain against a set of trusted authorities: signatures, validity, basic constraints and
-// extended key usage. Successes are cached per certificate until the first certificate of the path expires,
-// failures per presented chain for a minute; both caches are bounded and cleared when the trust changes.
+// Verifies a presented chain against a set of trusted authorities: signatures, validity, basic constraints
+// and extended key usage. Successes are cached per certificate until the first certificate of the path
+// expires, failures per presented chain for a minute; both caches are bounded and cleared when the trust
+// changes.
 
 import type { X509Certificate } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -13,13 +14,13 @@ import type { TrustBundle } from "./trust-bundle.ts";
 export interface VerifiedCertificate {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** Milliseconds since the epoch at which the verification stops being true. */
+  /** Milliseconds since the epoch until which the verification is valid. */
   readonly expires: number;
 }
 
 export interface CertificateVerifier {
   /**
-   * Throws BadCredential when no chain leads to a trusted authority. `chain` is what the peer sent, its own
+   * Throws BadCredential if no chain leads to a trusted authority. `chain` is what the peer sent, its own
    * certificate first.
    */
   verify(chain: readonly X509Certificate[]): VerifiedCertificate;
@@ -30,8 +31,7 @@ const anyPurpose = "2.5.29.37.0";
 const basicConstraints = "2.5.29.19";
 const nameConstraints = "2.5.29.30";
 const subjectAlternativeName = "2.5.29.17";
-// Everything below is either checked here or by node:crypto; a critical extension that is not known must fail
-// the chain.
+// These extensions are checked here or by node:crypto; an unknown critical extension must fail the chain.
 const knownExtensions = new Set([
   basicConstraints,
   nameConstraints,
@@ -45,7 +45,7 @@ const knownExtensions = new Set([
   "2.5.29.54",
 ]);
 const maxChainLength = 10;
-/** As Go's crypto/x509: without a limit, certificates that share a name and a key cost factorial time. */
+/** As in Go's crypto/x509: without a limit, certificates that share a name and a key cost factorial time. */
 const maxSignatureChecks = 100;
 /** Verifying a signature of a longer RSA key takes milliseconds; crypto/tls has the same limit. */
 const maxRsaBits = 8192;
@@ -54,11 +54,11 @@ const failureMilliseconds = 60_000;
 export interface VerifierOptions {
   readonly trust: TrustBundle;
   readonly clock: Clock;
-  /** How many verified certificates, and how many failed chains, are cached. */
+  /** Maximum number of cached verified certificates, and of cached failed chains. */
   readonly cacheSize?: number;
 }
 
-/** Verifies client certificates against the bundle as it stands at each call. */
+/** Verifies client certificates against the current content of the bundle. */
 export function clientCertificateVerifier({
   trust,
   clock,
@@ -120,7 +120,10 @@ interface Search {
 
 type Path = { readonly certificates: readonly X509Certificate[] } | { readonly problem: string };
 
-/** The path from the certificate to a trusted authority, both included: depth first, within a signature budget. */
+/**
+ * Returns the path from the certificate to a trusted authority, both included. Searches depth-first with a
+ * limit on signature checks.
+ */
 function pathToAuthority(leaf: X509Certificate, search: Search): Path {
   const { sent, authorities, now } = search;
   const candidates = [...authorities, ...sent];
@@ -159,7 +162,10 @@ function pathToAuthority(leaf: X509Certificate, search: Search): Path {
     : { certificates };
 }
 
-/** A path never visits one subject with one key twice: a cross-signed copy leads nowhere new. */
+/**
+ * Reports whether two certificates have the same subject and key. A path contains each only once: a
+ * cross-signed copy leads nowhere new.
+ */
 const isSameEntity = (a: X509Certificate, b: X509Certificate): boolean =>
   a.raw.equals(b.raw) || (a.subject === b.subject && a.publicKey.equals(b.publicKey));
 
@@ -167,7 +173,7 @@ function problemAnywhere(certificate: X509Certificate, now: number): string | un
   if (certificate.validFromDate.getTime() > now)
     return `not valid before ${certificate.validFromDate.toISOString()}`;
   if (certificate.validToDate.getTime() < now) return `expired at ${certificate.validToDate.toISOString()}`;
-  // In node:crypto `keyUsage` lists the extended purposes. None listed means any.
+  // In node:crypto `keyUsage` lists the extended key usages. If absent, any usage is allowed.
   const purposes = certificate.keyUsage as string[] | undefined;
   if (purposes && !purposes.includes(clientAuth) && !purposes.includes(anyPurpose))
     return "not meant for client authentication";
@@ -183,7 +189,8 @@ function problemAsAuthority(
   now: number,
   isTrusted: boolean,
 ): string | undefined {
-  // Certificates of the first version cannot say that they are authorities: whoever trusts one says so.
+  // Version 1 certificates cannot state that they are authorities: trusting one explicitly makes it an
+  // authority.
   const mayIssue = certificate.ca || (isTrusted && isFirstVersion(certificate));
   if (!mayIssue) return `signed by ${JSON.stringify(certificate.subject)}, which is not an authority`;
   const limit = pathLengthLimit(certificate);

@@ -1,4 +1,4 @@
-// What a certificate request (PKCS #10) asks to be: its subject, its names and its key.
+// Parses certificate signing requests (PKCS #10): subject, names and key.
 import { createPublicKey, verify } from "node:crypto";
 import { pemBlocks } from "#base";
 import { type DerItem, derItems, oid, oidText, plainest, sequence, set, tagged } from "./der.ts";
@@ -11,7 +11,10 @@ const oids = {
 } as const;
 
 const multiple = true;
-/** What of a subject a certificate is given, in this order: country to unit, common name, serial number. */
+/**
+ * The attributes of a subject that are copied to a certificate, in this order: country to unit, common name,
+ * serial number.
+ */
 const subjectAttributes: readonly (readonly [oid: string, multiple?: boolean])[] = [
   ["2.5.4.6", multiple],
   ["2.5.4.8", multiple],
@@ -23,7 +26,7 @@ const subjectAttributes: readonly (readonly [oid: string, multiple?: boolean])[]
   [oids.commonName],
   ["2.5.4.5"],
 ];
-/** The kinds of alternative names that signers look at, in this order: DNS, email, address, URI. */
+/** The kinds of subject alternative names that signers honor, in this order: DNS, email, address, URI. */
 const nameTags = [2, 1, 7, 6];
 
 export interface CertificateRequest {
@@ -34,19 +37,19 @@ export interface CertificateRequest {
   readonly emails: readonly string[];
   readonly uris: readonly string[];
   /**
-   * The subject, the alternative names (if any) and the key, in DER. Names are as a certificate is given them:
-   * written anew, without the kinds that no signer looks at.
+   * The subject, the subject alternative names (if any) and the public key, in DER. The names are in the form
+   * for a certificate: re-encoded, without the kinds that no signer honors.
    */
   readonly subject: Uint8Array;
   readonly alternativeNames: Uint8Array | undefined;
   readonly publicKey: Uint8Array;
-  /** Whether whoever asks holds the private key. */
+  /** Whether the request is signed with its private key. */
   readonly isSigned: boolean;
 }
 
 const children = (item: DerItem | undefined): DerItem[] => derItems(item?.content ?? new Uint8Array());
 
-/** Throws when the text is no request. */
+/** Throws if the text is not a certificate signing request. */
 export function parseCertificateRequest(pem: string): CertificateRequest {
   const [block] = pemBlocks(pem);
   if (block?.type !== "CERTIFICATE REQUEST") throw new Error("PEM block type must be CERTIFICATE REQUEST");
@@ -126,7 +129,7 @@ function isSigned(
   }
 }
 
-/** By the signature's algorithm; the one of an Edwards key is its own. */
+/** Hash algorithms by signature algorithm; Ed25519 has a built-in one. */
 const hashes: Readonly<Record<string, string>> = {
   "1.2.840.113549.1.1.11": "sha256",
   "1.2.840.113549.1.1.12": "sha384",
@@ -137,7 +140,7 @@ const hashes: Readonly<Record<string, string>> = {
   "1.3.101.112": "",
 };
 
-/** Throws when the text is no request. */
+/** Returns the organizations in a request. Throws if the text is not a certificate signing request. */
 export const requestedOrganizations = (pem: string): string[] => [
   ...parseCertificateRequest(pem).organizations,
 ];

@@ -1,19 +1,19 @@
-// What the claims of a verified token say of its user: claims and prefixes, or expressions over them.
+// Maps the claims of a verified token to a user, by claims and prefixes or by expressions.
 import { jsonKind } from "#base";
 import { Double, type Program, type Value, elements, isList } from "#cel";
 import type { Identity, User } from "./user.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** An expression of a configuration, compiled. */
+/** A compiled expression of the configuration. */
 export interface ClaimExpression {
   readonly source: string;
   readonly program: Program;
-  /** What is said when a rule does not hold. */
+  /** The message if the rule is violated. */
   readonly message?: string;
 }
 
-/** Where a name comes from. */
+/** The source of a user attribute. */
 export type ClaimSource =
   | { readonly claim: string; readonly prefix: string }
   | { readonly expression: ClaimExpression };
@@ -23,17 +23,17 @@ export interface ClaimMapping {
   readonly groups?: ClaimSource | undefined;
   readonly uid?: ClaimSource | undefined;
   readonly extra?: readonly { readonly key: string; readonly expression: ClaimExpression }[];
-  /** Claims that must have these values. */
+  /** Required claims and their values. */
   readonly requiredClaims: Readonly<Record<string, string>>;
   readonly claimRules?: readonly ClaimExpression[];
   readonly userRules?: readonly ClaimExpression[];
 }
 
-/** A mapping without expressions, as flags describe it. */
+/** A mapping without expressions, as configured by flags. */
 export interface PlainMapping {
   readonly issuer: string;
   readonly usernameClaim: string;
-  /** Put in front of names; "-" for nothing, empty for the issuer unless names are email addresses. */
+  /** Prefix of user names; "-" for none, empty for the issuer unless names are email addresses. */
   readonly usernamePrefix: string;
   readonly groupsClaim: string;
   readonly groupsPrefix: string;
@@ -51,10 +51,10 @@ export function plainMapping(plain: PlainMapping): ClaimMapping {
   };
 }
 
-/** What one expression may cost. */
+/** Maximum cost of one expression. */
 const costLimit = 1_000_000;
 
-/** The user whom the claims describe. Throws when they do not describe one, or break a rule. */
+/** Returns the user described by the claims. Throws if they do not describe one, or violate a rule. */
 export function identityOf(claims: Claims, mapping: ClaimMapping): Identity {
   let converted: Value | undefined;
   const claimsValue = (): Value => (converted ??= claimValue(claims));
@@ -135,14 +135,14 @@ function nameOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): string
   return `${prefix}${name}`;
 }
 
-/** An empty claim is a user without a name, whose groups count; a missing one is none. */
+/** Returns a required text claim. An empty one is a user without a name, whose groups count. */
 function claimText(claims: Claims, claim: string, what: string): string {
   const claimed = claims[claim];
   if (claimed === undefined) throw new Error(`${what}: claim not present`);
   return textOf(claimed, what);
 }
 
-/** Null is the empty text, as in Go. */
+/** Returns a text claim; null is the empty string, as in Go. */
 function textOf(claimed: unknown, what: string): string {
   if (typeof claimed !== "string" && claimed !== null)
     throw new Error(`${what}: ${wrongType(claimed, "string")}`);
@@ -177,7 +177,7 @@ function uidOf(claims: Claims, source: ClaimSource, evaluate: Evaluate): string 
   return claimText(claims, source.claim, `parse uid claims ${JSON.stringify(source.claim)}`);
 }
 
-/** The texts of an expression's value; empty ones do not count. */
+/** Returns the non-empty strings of an expression's value. */
 function textsOf(value: Value): readonly string[] {
   if (value === null) return [];
   const all = isList(value) ? elements(value) : [value];
@@ -187,7 +187,7 @@ function textsOf(value: Value): readonly string[] {
   });
 }
 
-/** Claims as expressions see them: every number is a double. */
+/** Converts claims to values for expressions, in which every number is a double. */
 function claimValue(json: unknown): Value {
   if (typeof json === "number") return new Double(json);
   if (Array.isArray(json)) return json.map(claimValue);

@@ -1,11 +1,11 @@
-// Users by client certificate: the common name is the user, the organizations are its groups.
+// Authenticates users by client certificate: the common name is the user, the organizations are its groups.
 
 import type { Clock, Metrics } from "#base";
 import type { Authenticator } from "./authenticator.ts";
 import type { CertificateVerifier, VerifiedCertificate } from "./certificate-chain.ts";
 import type { Identity } from "./user.ts";
 
-/** `used` is told of every request that comes with a good one. */
+/** Authenticates client certificates; `used` is called for every request with a valid one. */
 export function clientCertificates(
   verifier: CertificateVerifier,
   used: (verified: VerifiedCertificate) => void = () => undefined,
@@ -31,8 +31,8 @@ export function clientCertificates(
 const [hour, day] = [3600, 86_400];
 
 /**
- * Tells how long the certificates that clients come with are good for: those who do not renew theirs are seen
- * in time.
+ * Records the remaining validity of the certificates that clients present, so that clients that do not renew
+ * theirs are noticed in time.
  */
 export function certificateLives(metrics: Metrics, clock: Clock): (verified: VerifiedCertificate) => void {
   const left = metrics.histogram({

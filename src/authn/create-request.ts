@@ -1,4 +1,4 @@
-// Makes certificate requests (PKCS #10) for P-256 keys.
+// Creates certificate signing requests (PKCS #10) for P-256 keys.
 import { type KeyObject, createPublicKey, sign } from "node:crypto";
 import { bits, integer, oid, sequence, set, tagged } from "./der.ts";
 import { type ServingNames, type Subject, alternativeNames, nameOf } from "./issue.ts";
@@ -6,7 +6,7 @@ import { type ServingNames, type Subject, alternativeNames, nameOf } from "./iss
 const extensionRequest = oid("1.2.840.113549.1.9.14");
 const ecdsaSha256 = oid("1.2.840.10045.4.3.2");
 
-/** The request as PEM text; host names and addresses are asked for as alternatives of the subject. */
+/** Returns the request as PEM text; host names and addresses are requested as subject alternative names. */
 export function createCertificateRequest(subject: Subject, names: ServingNames, key: KeyObject): string {
   const extensions = alternativeNames(names);
   const attributes =

@@ -1,4 +1,4 @@
-// For tests: authorities that share names and keys and sign each other in every direction, as an attacker would
+// Test authorities that share names and keys and sign each other in every direction, as an attacker would
 // present them to make path building expensive.
 import { type KeyObject, X509Certificate, generateKeyPairSync, sign } from "node:crypto";
 import { bits, bool, integer, octets, oid, sequence, set, tagged, time, utf8 } from "./der.ts";
@@ -19,7 +19,9 @@ const nameOf = (text: string): Uint8Array => sequence(set(sequence(oid("2.5.4.3"
 const authorityExtension = sequence(sequence(oid("2.5.29.19"), bool(true), octets(sequence(bool(true)))));
 let serial = 0;
 
-/** An authority's certificate without key identifiers: only a signature tells which key signed it. */
+/**
+ * An authority's certificate without key identifiers: only the signature identifies the key that signed it.
+ */
 export function crossSigned(subject: Entity, issuer: Entity, now: number): X509Certificate {
   const day = 86_400_000;
   const body = sequence(

@@ -1,15 +1,16 @@
-// DER (X.690), as far as certificates and certificate requests need it: node:crypto verifies signatures and
-// reads names, but shows neither the criticality of extensions nor their content, and issues nothing.
+// DER (X.690), to the extent needed for certificates and certificate requests: node:crypto verifies
+// signatures and reads names, but exposes neither the criticality of extensions nor their content, and cannot
+// issue certificates.
 
 export interface DerItem {
   readonly tag: number;
-  /** The bytes inside. */
+  /** The content octets. */
   readonly content: Uint8Array;
-  /** The item with its header. */
+  /** The item including its header. */
   readonly whole: Uint8Array;
 }
 
-/** The items that lie one after the other in `bytes`. */
+/** Parses the consecutive items in `bytes`. */
 export function derItems(bytes: Uint8Array): DerItem[] {
   const items: DerItem[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -36,7 +37,7 @@ export interface Extension {
   readonly value: Uint8Array;
 }
 
-/** The extensions of a certificate in DER. */
+/** Returns the extensions of a certificate in DER. */
 export function certificateExtensions(raw: Uint8Array): Extension[] {
   const [certificate] = derItems(raw);
   const [body] = derItems(certificate!.content);
@@ -83,15 +84,15 @@ export const octets = (content: Uint8Array): Uint8Array => item(0x04, content);
 export const bits = (content: Uint8Array, unused = 0): Uint8Array =>
   item(0x03, Buffer.concat([Uint8Array.of(unused), content]));
 export const utf8 = (text: string): Uint8Array => item(0x0c, Buffer.from(text));
-/** The plainest string type that holds the text: PrintableString, or UTF-8. */
+/** Encodes text as the most restricted string type that can hold it: PrintableString or UTF8String. */
 export const plainest = (text: string): Uint8Array =>
   /^[\w '()+,\-./:=?]*$/.test(text) && !text.includes("_") ? item(0x13, Buffer.from(text)) : utf8(text);
 export const bool = (value: boolean): Uint8Array => item(0x01, Uint8Array.of(value ? 0xff : 0));
-/** A context tag; `constructed` when it holds further items. */
+/** A context-specific tag; `constructed` if it contains further items. */
 export const tagged = (number: number, content: Uint8Array, constructed: boolean): Uint8Array =>
   item((constructed ? 0xa0 : 0x80) + number, content);
 
-/** A non-negative integer from its big-endian bytes. */
+/** Encodes a non-negative integer from its big-endian bytes. */
 export const integer = (bytes: Uint8Array): Uint8Array => {
   let start = 0;
   while (start < bytes.length - 1 && bytes[start] === 0) start++;
@@ -110,7 +111,7 @@ export const oid = (text: string): Uint8Array => {
   return item(0x06, Uint8Array.from(bytes));
 };
 
-/** Two-digit years up to 2049, four digits after. */
+/** Encodes a time: two-digit years up to 2049, four digits after. */
 export const time = (date: Date): Uint8Array => {
   const digits = date.toISOString().replace(/[-:T]|\..*/g, "");
   return date.getUTCFullYear() < 2050

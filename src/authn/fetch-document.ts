@@ -1,4 +1,4 @@
-// Gets small documents over HTTPS, trusting given authorities.
+// Fetches small documents over HTTPS, trusting given authorities.
 import { type RequestOptions, request } from "node:https";
 import { STATUS_CODES } from "node:http";
 import { type Dial, checkServerIdentity, connectionErrorText, connectionsBy } from "#http";
@@ -6,10 +6,10 @@ import { type Dial, checkServerIdentity, connectionErrorText, connectionsBy } fr
 const timeoutMilliseconds = 10_000;
 const largestBytes = 1024 * 1024;
 
-/** The server answered, with something else. */
+/** The server responded with an error status. */
 export class DocumentRefused extends Error {
   override readonly name = "DocumentRefused";
-  /** The code and its meaning. */
+  /** The status code and its text. */
   readonly status: string;
   constructor(code: number, body: string) {
     const status = `${code} ${STATUS_CODES[code] ?? ""}`.trim();
@@ -18,10 +18,13 @@ export class DocumentRefused extends Error {
   }
 }
 
-/** How much of a refusal is told. */
+/** Maximum number of characters of an error response that are reported. */
 const toldCharacters = 1000;
 
-/** Redirects are not followed; anything but success is an error. */
+/**
+ * Returns a function that fetches documents. It does not follow redirects; any status but success is an
+ * error.
+ */
 export function documentFetcher(
   ca: string | undefined,
   dial?: Dial,

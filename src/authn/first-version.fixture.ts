@@ -1,4 +1,4 @@
-// Authorities whose certificates are of the first version of X.509.
+// Authorities with X.509 version 1 certificates.
 import { X509Certificate, createPrivateKey, sign } from "node:crypto";
 import { bits, derItems, sequence } from "./der.ts";
 import type { CertificatePair } from "./issue.ts";

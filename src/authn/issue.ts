@@ -1,6 +1,6 @@
-// A small certificate authority for the cluster's own needs: one round trip through node:crypto per
-// certificate, no library to load. Keys are P-256. Certificates begin five minutes early, so that a clock
-// that lags a little does not refuse them.
+// A small certificate authority for the cluster's own needs, built on node:crypto without another library.
+// Keys are P-256. Certificates are valid from five minutes before their issue, to tolerate clocks that are
+// slightly behind.
 
 import {
   type KeyObject,
@@ -32,7 +32,7 @@ import {
   utf8,
 } from "./der.ts";
 
-/** A certificate and its private key, as PEM texts. */
+/** A certificate and its private key, in PEM. */
 export interface CertificatePair {
   readonly certificate: string;
   readonly key: string;
@@ -44,12 +44,12 @@ export interface Subject {
 }
 
 export interface Validity {
-  /** Milliseconds since the epoch; the moment of issue. */
+  /** Milliseconds since the epoch; the time of issue. */
   readonly now: number;
   readonly days: number;
 }
 
-/** The names that a serving certificate is good for: DNS names and IP addresses in one list. */
+/** The DNS names and IP addresses that a serving certificate is valid for. */
 export type ServingNames = readonly string[];
 
 const day = 86_400_000;
@@ -73,7 +73,7 @@ const signatureAndAuthority = bits(Uint8Array.of(0xa4), 2); // digitalSignature,
 const isAuthority = extension(oids.basicConstraints, true, sequence(bool(true)));
 const isNoAuthority = extension(oids.basicConstraints, true, sequence());
 
-/** A new authority, signed by itself or by a higher one. */
+/** Creates an authority, self-signed or signed by a higher one. */
 export function createAuthority(
   subject: Subject,
   validity: Validity,
@@ -85,7 +85,7 @@ export function createAuthority(
   ]);
 }
 
-/** A certificate for a server that answers to these names. */
+/** Issues a serving certificate for these names. */
 export function signServing(
   authority: CertificatePair,
   subject: Subject,
@@ -95,7 +95,7 @@ export function signServing(
   return issue(subject, validity, authority, servingExtensions(names));
 }
 
-/** A certificate for a client: the common name is the user, the organizations are its groups. */
+/** Issues a client certificate: the common name is the user, the organizations are its groups. */
 export function signClient(
   authority: CertificatePair,
   subject: Subject,
@@ -108,15 +108,15 @@ export function signClient(
   ]);
 }
 
-/** What a certificate for a request shall be good for. */
+/** The usages and validity of a certificate to be issued for a request. */
 export interface RequestedCertificate {
-  /** In the words of the API: `client auth`, `digital signature`. */
+  /** As named in the API: `client auth`, `digital signature`. */
   readonly usages: readonly string[];
   readonly notBefore: number;
   readonly notAfter: number;
 }
 
-/** The bits of key usages, first the highest. */
+/** The names of the key usage bits, starting with the highest. */
 const keyUsages: readonly (readonly string[])[] = [
   ["digital signature", "signing"],
   ["content commitment"],
@@ -138,7 +138,7 @@ const extendedUsages: Readonly<Record<string, Uint8Array>> = {
   "ocsp signing": oid("1.3.6.1.5.5.7.3.9"),
 };
 
-/** Signs what a request asks for; gives the certificate as PEM. */
+/** Issues the requested certificate and returns it in PEM. */
 export function signRequest(
   authority: CertificatePair,
   { subject, alternativeNames, publicKey }: CertificateRequest,
@@ -156,12 +156,12 @@ export function signRequest(
     ...(extended.length > 0 ? [extension(oids.purposes, false, sequence(...extended))] : []),
     isNoAuthority,
     authorityKey(issuer),
-    // RFC 5280, 4.2.1.6: critical when there is no other name.
+    // RFC 5280, 4.2.1.6: critical if the subject is empty.
     ...(alternativeNames ? [extension(oids.alternativeNames, !hasSubject, alternativeNames)] : []),
   ]);
 }
 
-/** A serving certificate that vouches for itself, for a server that was given none. */
+/** Creates a self-signed serving certificate, for a server that is configured without one. */
 export function selfSigned(subject: Subject, names: ServingNames, validity: Validity): CertificatePair {
   return issue(subject, validity, undefined, [
     isAuthority,
@@ -171,8 +171,8 @@ export function selfSigned(subject: Subject, names: ServingNames, validity: Vali
 }
 
 /**
- * A serving certificate with an RSA key, from an authority of the moment that stands behind it in the same
- * file: what a node agent that was given none makes for itself.
+ * Creates a serving certificate with an RSA key, issued by a temporary authority that follows it in the same
+ * file. Used by a node agent that is configured without a certificate.
  */
 export async function servingWithAuthority(
   name: string,
@@ -181,21 +181,21 @@ export async function servingWithAuthority(
   validity: Validity,
 ): Promise<CertificatePair> {
   const authority = createAuthority({ commonName: `${name}-ca@${stamp}` }, validity);
-  // Primes take their time, on another thread.
+  // Generating primes takes time; it happens on another thread.
   const key = await generateKey("rsa", { modulusLength: 2048 });
   const made = issue({ commonName: `${name}@${stamp}` }, validity, authority, rsaServing(names), key);
   return { certificate: made.certificate + authority.certificate, key: made.key };
 }
 
-/** Writes both files, readable by their owner only; each appears whole or not at all. */
+/** Writes both files atomically, readable by their owner only. */
 export function writePair(pair: CertificatePair, certificateFile: string, keyFile: string): void {
   writePrivate(keyFile, pair.key);
   writePrivate(certificateFile, pair.certificate);
 }
 
 /**
- * Whether a pair can serve: the key belongs to the certificate, which is still good for `margin` milliseconds
- * and for every name.
+ * Reports whether a pair can be used for serving: the key belongs to the certificate, which stays valid for
+ * `margin` milliseconds and covers every name.
  */
 export function stillGood(pair: CertificatePair, names: ServingNames, now: number, margin: number): boolean {
   try {
@@ -212,7 +212,7 @@ export function stillGood(pair: CertificatePair, names: ServingNames, now: numbe
   }
 }
 
-/** Host names and addresses that a certificate holds for, as its extension; none for none. */
+/** Returns the subject alternative name extension; an empty list for no names. */
 export function alternativeNames(names: ServingNames): Uint8Array[] {
   const alternatives = names.map((name) =>
     isIP(name) ? tagged(7, addressBytes(name), false) : tagged(2, Buffer.from(name, "latin1"), false),
@@ -229,7 +229,7 @@ function servingExtensions(names: ServingNames): Uint8Array[] {
   ];
 }
 
-/** An RSA key may also be used to agree on the key of a session. */
+/** Extensions for an RSA key, which may also be used for key encipherment. */
 const rsaServing = (names: ServingNames): Uint8Array[] => [
   isNoAuthority,
   extension(oids.keyUsage, true, bits(Uint8Array.of(0xa0), 5)),
@@ -269,7 +269,7 @@ interface Issuer {
   readonly keyId: Uint8Array;
 }
 
-/** The certificate as PEM. */
+/** Returns the certificate in PEM. */
 function signed(
   subject: Uint8Array,
   publicBytes: Uint8Array,
@@ -325,7 +325,7 @@ export const nameOf = ({ commonName, organizations = [] }: Subject): Uint8Array 
     set(sequence(oids.commonName, utf8(commonName))),
   );
 
-/** The usual key id: the hash of the key's bits, without their header. */
+/** Returns the usual key identifier: the hash of the key's bits, without their header. */
 const keyIdOf = (spki: Uint8Array): Uint8Array =>
   createHash("sha1")
     .update(derItems(derItems(spki)[0]!.content)[1]!.content.subarray(1))
@@ -333,7 +333,7 @@ const keyIdOf = (spki: Uint8Array): Uint8Array =>
 
 function addressBytes(address: string): Uint8Array {
   if (isIPv4(address)) return Uint8Array.from(address.split("."), Number);
-  // The URL parser spells every IPv6 address in its one canonical form, so that only `::` is left to expand.
+  // The URL parser normalizes IPv6 addresses, so that only `::` is left to expand.
   const canonical = new URL(`http://[${address.replace(/%.*$/, "")}]/`).hostname.slice(1, -1);
   const [head = "", tail] = canonical.split("::");
   const groups = (text: string | undefined): string[] => (text ? text.split(":") : []);

@@ -1,4 +1,4 @@
-// Claim mappings and rules of a configuration file, their expressions compiled.
+// Compiles claim mappings and rules of the configuration file with their expressions.
 import type { JwtAuthenticator } from "#api";
 import { type FieldError, duplicate, invalidValue, required } from "#base";
 import {
@@ -19,7 +19,7 @@ import { dns1123SubdomainProblems, patternProblem } from "#schema";
 import type { ReadingContext } from "./authentication-config.ts";
 import type { ClaimExpression, ClaimMapping, ClaimSource } from "./claims.ts";
 
-/** Compiles expressions; what is wrong goes to `errors`. */
+/** Compiles expressions and collects errors in `errors`. */
 interface Compiler {
   claims(source: string, path: string, result?: CelType): ClaimExpression | undefined;
   user(source: string, path: string): ClaimExpression | undefined;
@@ -64,7 +64,7 @@ function compilerFor({ dialect, errors }: ReadingContext): Compiler {
   };
 }
 
-/** The mapping that a part of the file describes; good for use only where no error was found. */
+/** Returns the mapping of an issuer; valid only if no error was found. */
 export function claimMapping(jwt: JwtAuthenticator, path: string, context: ReadingContext): ClaimMapping {
   const compiler = compilerFor(context);
   const claimRules = claimRulesOf(jwt, `${path}.claimValidationRules`, compiler);
@@ -207,7 +207,7 @@ function extraOf(
 const pathPattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const wholePath = new RegExp(`^${pathPattern}$`);
 
-/** Keys are paths below a domain, which is not one of ours. */
+/** Validates a key, which must be a path below a domain that is not reserved. */
 function keyErrors(key: string, path: string, dialect: Dialect): FieldError[] {
   const errors: FieldError[] = [];
   const cut = key.indexOf("/");

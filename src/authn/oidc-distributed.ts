@@ -1,5 +1,5 @@
-// Distributed claims (OpenID Connect Core §5.6.2): a token may say where a claim is to be fetched, as another
-// signed token.
+// Distributed claims (OpenID Connect Core §5.6.2): a token may refer to a source from which a claim is
+// fetched, as another signed token.
 import type { Claims } from "./claims.ts";
 import { DocumentRefused } from "./fetch-document.ts";
 import { NotInitialized } from "./oidc-keys.ts";
@@ -10,7 +10,7 @@ export interface DistributedOptions {
   readonly issuerOf: (token: string) => string | undefined;
 }
 
-/** Of the types that a parsed token has, with a source for every name. */
+/** The claims of a parsed token that describe sources, with a source for every name. */
 interface Sources {
   readonly _claim_names?: Readonly<Record<string, string>> | null;
   readonly _claim_sources?: Readonly<
@@ -18,7 +18,7 @@ interface Sources {
   > | null;
 }
 
-/** The claims, with the one that is wanted fetched if the token only says where it is. */
+/** Returns the claims, with the wanted one fetched if the token only refers to its source. */
 export async function distributedClaim(
   claims: Claims,
   claim: string,
@@ -31,7 +31,7 @@ export async function distributedClaim(
   const source = names && Object.hasOwn(names, claim) ? names[claim] : undefined;
   if (source === undefined) return claims;
   const { endpoint, access_token: accessToken } = sources?.[source] ?? {};
-  // Without an address the claim may be in the token itself, which is not read.
+  // Without an endpoint it may be an aggregated claim, which is not supported.
   if (typeof endpoint !== "string" || endpoint === "") return claims;
   if (!endpoint.startsWith("https://"))
     throw new Error(`the source of the claim ${claim} is not an https URL`);
@@ -57,7 +57,7 @@ export async function distributedClaim(
   return { ...claims, [claim]: fetched[claim] };
 }
 
-/** `unless` is said instead of the failure of an issuer that has not told of its keys. */
+/** Prefixes errors with `what`; `unless` replaces the error if the issuer's keys are not available yet. */
 async function saying<T>(
   what: string,
   run: () => Promise<T>,

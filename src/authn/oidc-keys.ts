@@ -1,5 +1,5 @@
-// The keys of an identity provider: found by its discovery document, fetched again when a token names one
-// that is not known, at most every second.
+// The keys of an identity provider, located by its discovery document and fetched again when a token names an
+// unknown key, at most every second.
 import type { Clock } from "#base";
 import { parseJson } from "#schema";
 import { DocumentRefused } from "./fetch-document.ts";
@@ -13,27 +13,27 @@ export interface JsonWebKeyEntry {
 }
 
 export interface ProviderKeys {
-  /** Those that may have signed under that name; without a name, all of them. Throws when none are known. */
+  /** Returns the keys with this id; without an id, all of them. Throws if none are known. */
   candidates(kid: string | undefined): Promise<readonly JsonWebKeyEntry[]>;
   /**
-   * The same after none of them did: keys may have been replaced under the same name. Empty when they are the
-   * same as before.
+   * Returns the candidates that are new after a refresh, for a token that none of the known keys signed: keys
+   * may have been replaced under the same id. Empty if they are unchanged.
    */
   newCandidates(kid: string | undefined): Promise<readonly JsonWebKeyEntry[]>;
 }
 
 export interface ProviderKeysOptions {
   readonly issuer: string;
-  /** Where the discovery document is, when that is not below the issuer's URL. */
+  /** The URL of the discovery document, if it is not below the issuer's URL. */
   readonly discoveryUrl?: string | undefined;
   readonly clock: Clock;
-  /** Gets a document. */
+  /** Fetches a document. */
   readonly fetch: (url: string) => Promise<string>;
 }
 
 const pauseMilliseconds = 1_000;
 
-/** The issuer has not said yet where its keys are. */
+/** The issuer's discovery document has not been fetched yet. */
 export class NotInitialized extends Error {}
 
 export function providerKeys({ issuer, discoveryUrl, clock, fetch }: ProviderKeysOptions): ProviderKeys {
@@ -104,7 +104,7 @@ async function fetchedKeys(
   return keys.filter(isKey);
 }
 
-/** How much of a document that cannot be read is told. */
+/** Maximum number of characters of an invalid document that are reported. */
 const toldCharacters = 1000;
 
 function documentOf(text: string, failing: string, told = ""): object {

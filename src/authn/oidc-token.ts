@@ -1,5 +1,5 @@
-// An identity token before it is verified: its parts decoded as go-jose and go-oidc decode them, which decides
-// what is a token at all, and in their words.
+// Parses an identity token before it is verified. Tokens are accepted as by go-jose and go-oidc, with the
+// same error messages.
 import { jsonKind } from "#base";
 import { JsonSyntaxError, parseJson } from "#schema";
 import type { Claims } from "./claims.ts";
@@ -7,7 +7,7 @@ import type { Claims } from "./claims.ts";
 export interface TokenHeader {
   readonly alg: string;
   readonly kid: string;
-  /** The signature is over the payload itself and not over its base64. */
+  /** The signature covers the payload itself instead of its base64 (RFC 7797). */
   readonly plainPayload: boolean;
 }
 
@@ -16,14 +16,14 @@ export interface ParsedToken {
   readonly claims: Claims;
   readonly issuer: string;
   readonly audiences: readonly string[];
-  /** Seconds; undefined when the token does not say. */
+  /** Seconds; undefined if the claim is absent. */
   readonly expiry: number | undefined;
   readonly notBefore: number | undefined;
 }
 
 const longestToken = 64 * 1024;
 
-/** The issuer a token names, before anything is verified; undefined when it is no token of this kind. */
+/** Returns the issuer of an unverified token, or undefined if it is not an identity token. */
 export function issuerOf(token: string): string | undefined {
   const parts = token.split(".");
   if (parts.length !== 3 || token.length > longestToken) return undefined;
@@ -34,7 +34,7 @@ export function issuerOf(token: string): string | undefined {
   }
 }
 
-/** Throws what is wrong with the token's form. */
+/** Parses the token; throws if it is malformed. */
 export function parseToken(token: string): ParsedToken {
   const [head = "", body = "", signature = ""] = token.split(".");
   const { header, payload } = malformed(() => {
@@ -61,7 +61,7 @@ function malformed<T>(read: () => T): T {
   }
 }
 
-/** Base64 for URLs without padding, in which line breaks are ignored. */
+/** Decodes unpadded base64url, ignoring line breaks. */
 function decoded(text: string): string {
   const joined = text.replace(/[\r\n]/g, "");
   const wrong = joined.search(/[^A-Za-z0-9_-]/);
@@ -74,7 +74,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    // The careful parser has the words; it is slower, and only asked for them.
+    // Our own parser produces the reference's error message; it is slower and used only for that.
     parseJson(text);
     throw new JsonSyntaxError((error as Error).message);
   }
@@ -110,10 +110,13 @@ function headerOf(text: string): TokenHeader {
 
 type Standard = Pick<ParsedToken, "issuer" | "audiences" | "expiry" | "notBefore">;
 
-/** A claim that is said to come from a source that the token does not describe. */
+/** A claim refers to a source that the token does not describe. */
 class SourceError extends Error {}
 
-/** The claims that every token has, by name in any case; the first of the wrong type is told, as it stands. */
+/**
+ * Returns the standard claims, matching their names case-insensitively; throws for the first one with a wrong
+ * type.
+ */
 function standardClaims(claims: Claims): Standard {
   let issuer = "";
   let audiences: readonly string[] = [];
@@ -157,7 +160,7 @@ function standardClaims(claims: Claims): Standard {
   return { issuer, audiences, expiry, notBefore };
 }
 
-/** Null is the empty text, as in Go. */
+/** Returns a text claim; null is the empty string, as in Go. */
 function textOf(value: unknown, field: string): string {
   if (value === null) return "";
   if (typeof value !== "string") throw new Error(cannot(value, `struct field ${field} of type string`));
@@ -180,7 +183,7 @@ function audiencesOf(value: unknown): readonly string[] {
   return value.map((audience) => textOf(audience, "idToken.aud"));
 }
 
-/** Whole seconds. A number may stand in quotes; beyond 64 bits there is no time. */
+/** Returns whole seconds. Numbers in quotes are accepted; a number out of range is an error. */
 function timeOf(value: unknown, name: string): number {
   if (typeof value === "string") {
     if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value))

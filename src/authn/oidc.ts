@@ -1,4 +1,4 @@
-// Identity tokens of an OpenID provider: who the claims say it is, if the provider signed them for us.
+// Authenticates identity tokens of OpenID providers by signature and claims.
 import { type Clock, goTime } from "#base";
 import { BadCredential } from "./authenticator.ts";
 import type { TokenMethod } from "./bearer-token.ts";
@@ -8,23 +8,23 @@ import { type JsonWebKeyEntry, NotInitialized, type ProviderKeys, providerKeys }
 import { type ParsedToken, issuerOf, parseToken } from "./oidc-token.ts";
 import type { Identity } from "./user.ts";
 
-/** One issuer of tokens, and what is made of their claims. */
+/** An issuer of tokens, and the mapping of their claims. */
 export interface OidcOptions {
   readonly issuer: string;
-  /** Where its discovery document is, when that is not below the issuer's URL. */
+  /** The URL of the discovery document, if it is not below the issuer's URL. */
   readonly discoveryUrl?: string | undefined;
-  /** A token must be meant for one of them. */
+  /** The accepted audiences; a token must have one of them. */
   readonly audiences: readonly string[];
   readonly algorithms: readonly string[];
   readonly mapping: ClaimMapping;
   readonly clock: Clock;
-  /** Gets a document, with a bearer token where one is given. */
+  /** Fetches a document, with a bearer token if given. */
   readonly fetch: (url: string, token?: string) => Promise<string>;
 }
 
 const notBeforeLeewaySeconds = 60;
 
-/** Issuers are told apart by their names: a token is judged by the one that it names, if that is known. */
+/** Selects the issuer that a token names, if it is configured. */
 export function oidcTokens(issuers: readonly OidcOptions[]): TokenMethod {
   const known = new Map(issuers.map((options) => [options.issuer, issuerMethod(options)]));
   return {
@@ -55,7 +55,7 @@ function issuerMethod(options: OidcOptions): (token: string) => Promise<Identity
   };
 }
 
-/** Failures say what was being done, except those that come before it. */
+/** Prefixes errors with the operation, except for errors during initialization. */
 async function during<T>(what: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -65,7 +65,7 @@ async function during<T>(what: string, run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Sources of distributed claims have issuers of their own; a few are remembered. */
+/** Maximum number of cached key sets: sources of distributed claims have their own issuers. */
 const mostIssuers = 16;
 
 function memoizedKeys({ clock, fetch, ...own }: OidcOptions): (issuer: string) => ProviderKeys {
@@ -96,7 +96,7 @@ async function verified(
     import("jose/key/import"),
   ]);
   const parsed = parseToken(token);
-  // Cheap checks come before the keys, which may have to be fetched.
+  // Check the claims first: fetching the keys is expensive.
   checkClaims(parsed, of.issuer, audiences, clock.now());
   const { alg: algorithm, plainPayload } = parsed.header;
   if (!algorithms.includes(algorithm))
@@ -104,14 +104,14 @@ async function verified(
       `oidc: id token signed with unsupported algorithm, expected ${quoted(algorithms)} got ${JSON.stringify(algorithm)}`,
     );
   const kid = parsed.header.kid === "" ? undefined : parsed.header.kid;
-  // A payload that is not in base64 when it is signed would be another one than that which was checked.
+  // A signature over an unencoded payload would cover a different payload than the one checked.
   const signed =
     !plainPayload &&
     ((await signedBy(await of.keys.candidates(kid))) || (await signedBy(await of.keys.newCandidates(kid))));
   if (!signed) throw new Error("failed to verify signature: failed to verify id token signature");
   return parsed.claims;
 
-  /** Whether one of the keys signed the token. */
+  /** Reports whether one of the keys signed the token. */
   async function signedBy(keys: readonly JsonWebKeyEntry[]): Promise<boolean> {
     for (const jwk of keys) {
       if (jwk.alg !== undefined && jwk.alg !== algorithm) continue;
@@ -120,7 +120,7 @@ async function verified(
         await compactVerify(token, key, { algorithms: [algorithm] });
         return true;
       } catch {
-        // Another key may fit.
+        // Try the next key.
       }
     }
     return false;
@@ -130,9 +130,9 @@ async function verified(
 const quoted = (texts: readonly unknown[]): string =>
   `[${texts.map((text) => JSON.stringify(text)).join(" ")}]`;
 
-/** Go's zero time, which a token without a time of expiry has. */
+/** Go's zero time, printed for a token without an expiry time. */
 const noTime = "0001-01-01 00:00:00 +0000 UTC";
-/** The last second of 64 bits, at which Go's times begin again. */
+/** Overflow limit of Go's 64-bit seconds. */
 const lastSecond = 2 ** 63;
 const shownTime = (seconds: number | undefined): string => {
   if (seconds === undefined) return noTime;

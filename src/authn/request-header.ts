@@ -1,4 +1,5 @@
-// Trust in a proxy in front: when its client certificate is good, the user is who the proxy's headers say.
+// Authenticates requests from a front proxy: if its client certificate is valid, the user is taken from its
+// headers.
 
 import { type Authenticator, BadCredential, type Credentials } from "./authenticator.ts";
 import type { CertificateVerifier } from "./certificate-chain.ts";
@@ -6,7 +7,7 @@ import type { CertificateVerifier } from "./certificate-chain.ts";
 export interface RequestHeaderOptions {
   /** Verifies the proxy's certificate. */
   readonly verifier: CertificateVerifier;
-  /** Common names the proxy may have; any when empty. */
+  /** Common names allowed for the proxy; empty allows any. */
   readonly allowedNames: readonly string[];
   /** The first of these headers with a value names the user. */
   readonly usernameHeaders: readonly string[];
@@ -36,7 +37,7 @@ export function requestHeaders(options: RequestHeaderOptions): Authenticator {
   };
 }
 
-/** Extra user data from headers `<prefix><key>`; the key may be percent-encoded. */
+/** Returns extra user data from headers `<prefix><key>`; the key may be percent-encoded. */
 export function extraOf(
   credentials: Pick<Credentials, "headers" | "headerNames">,
   prefixes: readonly string[],
@@ -52,7 +53,7 @@ export function extraOf(
   return Object.fromEntries(extra);
 }
 
-/** A key that is not well encoded is taken as it stands. */
+/** Decodes a key; an invalid encoding is returned unchanged. */
 export function decodeKey(encoded: string): string {
   try {
     return decodeURIComponent(encoded);

@@ -1,4 +1,4 @@
-// Answers "whose token is this?" and "who am I?".
+// Serves TokenReview and SelfSubjectReview.
 
 import type { TokenReview, UserInfo } from "#api";
 import { badRequest } from "#base";
@@ -6,7 +6,7 @@ import { BadCredential } from "./authenticator.ts";
 import { type TokenMethod, bearerToken, identifyToken } from "./bearer-token.ts";
 import type { User } from "./user.ts";
 
-/** A user as reviews write it. */
+/** Returns a user in the form used by reviews. */
 export function userInfo({ name, uid, groups, extra }: User): UserInfo {
   const more = Object.entries(extra ?? {});
   return {
@@ -17,7 +17,7 @@ export function userInfo({ name, uid, groups, extra }: User): UserInfo {
   };
 }
 
-/** Fills in the status of a TokenReview. A bad token is an answer, not an error. */
+/** Returns the TokenReview with its status. A bad token is reported in the status, not as an error. */
 export async function reviewToken(
   review: TokenReview,
   methods: readonly TokenMethod[],
@@ -27,7 +27,7 @@ export async function reviewToken(
   if (!token) throw badRequest("token is required for TokenReview in authentication");
   const asked = audiences?.length ? audiences : ownAudiences;
   try {
-    // A header would carry it: what follows a space is no part of it.
+    // Parsed as in an Authorization header: the token ends at a space.
     const identity = await identifyToken(methods, bearerToken(`Bearer ${token}`) ?? token, asked);
     return {
       ...review,
@@ -50,7 +50,7 @@ export interface SelfSubjectReview {
   readonly status?: { readonly userInfo?: UserInfo };
 }
 
-/** Says who is asking; what the question carried is not repeated. */
+/** Returns the review with the requesting user; other fields of the request are not echoed. */
 export const reviewSelf = (
   { kind, apiVersion }: SelfSubjectReview,
   user: User,

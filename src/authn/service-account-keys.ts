@@ -1,4 +1,4 @@
-// The keys of service account tokens, from PEM files: RSA or elliptic, public or private, several in one
+// Keys of service account tokens from PEM files: RSA or elliptic curve, public or private, one or more per
 // file.
 
 import { type KeyObject, createHash, createPrivateKey, createPublicKey } from "node:crypto";
@@ -8,7 +8,7 @@ import { pemBlocks } from "#base";
 export type TokenAlgorithm = "RS256" | "ES256" | "ES384" | "ES512";
 
 export interface TokenKey {
-  /** Hash of the public key: tells relying parties which key to use, and nothing else. */
+  /** Hash of the public key; only used by relying parties to select the key. */
   readonly id: string;
   readonly algorithm: TokenAlgorithm;
   readonly key: KeyObject;
@@ -20,7 +20,7 @@ const curves: Readonly<Record<string, TokenAlgorithm>> = {
   secp521r1: "ES512",
 };
 
-/** The key that signs: the first private key of the file. */
+/** Returns the signing key: the first private key of the file. */
 export function signingKey(file: string): TokenKey {
   const found = pemBlocks(readFileSync(file, "utf8")).find(({ type }) => type.endsWith("PRIVATE KEY"));
   if (!found)
@@ -35,7 +35,7 @@ export function signingKeyOf(pem: string, source: string): TokenKey {
   );
 }
 
-/** All keys of the files that verify tokens; a private key counts as its public half. */
+/** Returns all keys in the files for verifying tokens; a private key counts as its public half. */
 export const verificationKeys = (files: readonly string[]): TokenKey[] =>
   files.flatMap((file) => verificationKeysOf(readFileSync(file, "utf8"), file));
 
@@ -52,7 +52,7 @@ export function verificationKeysOf(pem: string, source: string): TokenKey[] {
   );
 }
 
-/** The public half. */
+/** Returns the public half of a key. */
 export const publicKeyOf = (key: TokenKey): TokenKey =>
   key.key.type === "public" ? key : { ...key, key: createPublicKey(key.key) };
 

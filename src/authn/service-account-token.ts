@@ -1,16 +1,16 @@
-// Issues service account tokens, and the two documents by which others learn to verify them.
+// Issues service account tokens, and serves the two OpenID documents needed to verify them.
 
 import type { Dialect } from "#dialect";
 import { type TokenKey, publicKeyOf } from "./service-account-keys.ts";
 import { serviceAccountName } from "./user.ts";
 
-/** A name with the identity it had when the token was issued. */
+/** The name and uid of an object at the time the token was issued. */
 export interface TokenRef {
   readonly name: string;
   readonly uid: string;
 }
 
-/** The claim that carries what only this cluster understands. */
+/** The private claim with the namespace and the objects the token is bound to. */
 export interface ClusterClaim {
   readonly namespace?: string;
   readonly serviceaccount?: Partial<TokenRef>;
@@ -32,10 +32,10 @@ export interface TokenContents {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly seconds: number;
-  /** The object the token dies with. */
+  /** The object the token is bound to. */
   readonly pod?: TokenRef | undefined;
   readonly secret?: TokenRef | undefined;
-  /** After so many seconds the token still works, but its use is noted. */
+  /** After this many seconds the token is still accepted, but its use is recorded. */
   readonly warnAfterSeconds?: number | undefined;
 }
 
@@ -66,7 +66,7 @@ export async function issueServiceAccountToken(
   return new SignJWT(claims).setProtectedHeader({ alg: key.algorithm, kid: key.id }).sign(key.key);
 }
 
-/** A token without end, which is kept in a secret and good as long as that is there. */
+/** Issues a token without expiry, which is stored in a secret and valid as long as the secret exists. */
 export async function issueLegacyToken(
   { key, dialect }: Pick<TokenIssuer, "key" | "dialect">,
   { namespace, account, secret }: { namespace: string; account: TokenRef; secret: string },
@@ -88,7 +88,7 @@ export async function issueLegacyToken(
 
 export interface OpenIdOptions {
   readonly issuer: string;
-  /** Where the keys are published; derived from the external address when not given. */
+  /** The URL of the published keys; derived from the external address if absent. */
   readonly jwksUri?: string | undefined;
   readonly externalAddress: string;
   readonly keys: readonly TokenKey[];
@@ -111,8 +111,8 @@ export const openIdMediaTypes = {
 } as const;
 
 /**
- * The discovery documents; throws saying why when the issuer cannot have any, which does not keep it from
- * issuing.
+ * Returns the discovery documents. Throws if the issuer cannot have any, in which case it can still issue
+ * tokens.
  */
 export function openIdDocuments({ issuer, jwksUri, externalAddress, keys }: OpenIdOptions): OpenIdDocuments {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined;

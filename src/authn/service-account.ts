@@ -1,5 +1,5 @@
-// Verifies service account tokens. Signatures are checked once and remembered; that the account and the bound
-// objects still exist is asked at every request, so that a deleted account is out at once.
+// Verifies service account tokens. Signatures are checked once and cached; the existence of the account and
+// the bound objects is checked on every request, so that a deleted account loses access immediately.
 
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -17,7 +17,7 @@ import {
   splitServiceAccountName,
 } from "./user.ts";
 
-/** What verification needs to know of a stored object. */
+/** The fields of a stored object that verification needs. */
 export interface StoredObject {
   readonly metadata: {
     readonly uid?: string | undefined;
@@ -33,7 +33,7 @@ export interface StoredObject {
 }
 type Looked = StoredObject | undefined | Promise<StoredObject | undefined>;
 
-/** Finds the objects that tokens speak of. */
+/** Looks up the objects that tokens refer to. */
 export interface TokenObjects {
   serviceAccount(namespace: string, name: string): Looked;
   pod(namespace: string, name: string): Looked;
@@ -42,23 +42,23 @@ export interface TokenObjects {
 
 export interface ServiceAccountTokenOptions {
   readonly keys: readonly TokenKey[];
-  /** Audiences of this server: implied by tokens that name none. */
+  /** Audiences of this server, assumed for tokens without an audience. */
   readonly audiences: readonly string[];
   readonly objects: TokenObjects;
   readonly clock: Clock;
   readonly dialect: Dialect;
-  /** How many verified tokens are remembered. */
+  /** Maximum number of cached verified tokens. */
   readonly remember?: number;
   readonly observer?: TokenObserver | undefined;
 }
 
-/** Is told what becomes of tokens. */
+/** Observes the verification of tokens. */
 export interface TokenObserver {
-  /** A token of a service account is good: of a secret, past its time to be renewed, or as it should be. */
+  /** A service account token was accepted: from a secret, past its renewal time, or valid. */
   used(kind: "legacy" | "stale" | "valid"): void;
-  /** A token was verified before. */
+  /** A token was found in the cache. */
   known(): void;
-  /** Runs the verification of a token that was not seen yet. */
+  /** Runs the verification of a token that is not cached. */
   verify<T>(run: () => Promise<T>): Promise<T>;
 }
 
@@ -73,15 +73,15 @@ interface Claims {
 }
 interface Verified {
   readonly claims: Claims;
-  /** By the audiences asked for, so that a request yields the same object as the one before. */
+  /** Identities by requested audiences, so that repeated requests yield the same object. */
   readonly identities: Map<string, Identity>;
 }
 
-/** How far clocks may disagree, in seconds; deletions count this much later too. */
+/** Clock skew tolerance in seconds, which also delays the effect of deletions. */
 const leeway = 60;
 const differentAudiences = 32;
 
-/** Tokens that this server or another trusted issuer made by request. */
+/** Tokens issued by this server or another trusted issuer through the TokenRequest API. */
 export function serviceAccountTokens(
   options: ServiceAccountTokenOptions & { readonly issuers: readonly string[] },
 ): TokenMethod {
@@ -126,13 +126,13 @@ export interface LegacyTokenOptions extends ServiceAccountTokenOptions {
   /** Whether the secret and the account must still exist. */
   readonly lookup: boolean;
   /**
-   * Called when a token of a secret was used; at most once a day and secret. Where it is absent, nobody is
-   * warned of such tokens either.
+   * Called when a secret-based token was used, at most once per day and secret. If absent, no warnings about
+   * such tokens are returned either.
    */
   readonly onUse?: ((namespace: string, secret: string, day: string) => void) | undefined;
 }
 
-/** Tokens kept in secrets: they name no audience and never expire. */
+/** Tokens stored in secrets: they have no audience and never expire. */
 export function legacyServiceAccountTokens(options: LegacyTokenOptions): TokenMethod {
   const names = options.dialect.names.legacyTokens;
   const { objects, clock, dialect } = options;
@@ -191,8 +191,8 @@ export function legacyServiceAccountTokens(options: LegacyTokenOptions): TokenMe
 }
 
 /**
- * Says nothing about tokens of other issuers; of its own, those are asked about that are signed and for an
- * audience here.
+ * Returns undefined for tokens of other issuers. For its own, `identify` is called once signature and
+ * audience are verified.
  */
 function issuedBy(
   issuers: readonly string[],
@@ -211,12 +211,14 @@ function issuedBy(
   };
 }
 
-/** Checks signatures and remembers good ones. Says nothing about a token of a foreign issuer. */
+/**
+ * Returns a function that verifies and caches signatures; it returns undefined for a token of another issuer.
+ */
 function signatures(
   issuers: ReadonlySet<string>,
   { keys, observer, remember = 4096 }: ServiceAccountTokenOptions,
 ): (token: string) => Promise<Verified | undefined> {
-  // It takes all its room when it is made, which a server that sees no token need not.
+  // The cache allocates its memory when created, which a server without such tokens does not need.
   let known: LRUCache<string, Verified> | undefined;
   return async (token) => {
     const key = hash("sha256", token, "base64");
@@ -240,8 +242,7 @@ function signatures(
 async function verifiedClaims(token: string, keys: readonly TokenKey[]): Promise<Claims> {
   const { compactVerify } = await import("jose/jws/compact/verify");
   const id = parseJson(token.split(".", 1)[0]!)?.["kid"];
-  // The key that the token names is tried first, the others after: a token may have been made before key ids
-  // were.
+  // Try the key named by the token first, then the others: a token may be older than key ids.
   const ordered = [...keys.filter((key) => key.id === id), ...keys.filter((key) => key.id !== id)];
   for (const { key, algorithm } of ordered) {
     try {
@@ -249,10 +250,10 @@ async function verifiedClaims(token: string, keys: readonly TokenKey[]): Promise
       const { payload } = await compactVerify(token, key, { algorithms });
       return JSON.parse(Buffer.from(payload).toString()) as Claims;
     } catch {
-      // Another key may fit.
+      // Try the next key.
     }
   }
-  // The words of the original, which people search for.
+  // The reference's message, which users search for.
   throw new BadCredential("square/go-jose: error in cryptographic primitive");
 }
 

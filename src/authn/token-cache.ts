@@ -1,5 +1,4 @@
-// Keeps what a method of authentication said about a token for a while, so that an expensive one is not asked
-// for every request.
+// Caches the results of a token method, so that an expensive one is not called for every request.
 import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "#base";
 import type { TokenMethod } from "./bearer-token.ts";
@@ -8,9 +7,9 @@ import type { Identity } from "./user.ts";
 
 export interface TokenCacheOptions {
   readonly clock: Clock;
-  /** How long identities are kept. */
+  /** How long identities are cached. */
   readonly successMilliseconds: number;
-  /** How long it is kept that the method does not know a token. */
+  /** How long a token unknown to the method is cached. */
   readonly failureMilliseconds: number;
   readonly observer?: TokenObserver | undefined;
 }
@@ -22,10 +21,13 @@ interface Kept {
 
 const mostKept = 32 * 1024;
 
-/** Errors are never kept. Requests that carry the same token at a time share one question. */
+/**
+ * Caches the results of a method. Errors are never cached; concurrent requests with the same token share one
+ * call.
+ */
 export function cachedTokens(method: TokenMethod, options: TokenCacheOptions): TokenMethod {
   const { clock, successMilliseconds, failureMilliseconds } = options;
-  // Tokens are not kept: only what a secret of this process makes of them.
+  // Tokens themselves are not stored, only their HMAC with a secret of this process.
   const secret = randomBytes(32);
   const kept = new Map<string, Kept>();
   const asked = new Map<string, Promise<Identity | undefined>>();

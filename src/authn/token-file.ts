@@ -5,11 +5,11 @@ import type { TokenMethod } from "./bearer-token.ts";
 import type { Identity } from "./user.ts";
 
 export interface TokenFile extends TokenMethod {
-  /** What was odd but harmless: empty and repeated tokens. */
+  /** Warnings about empty and repeated tokens. */
   readonly notes: readonly string[];
 }
 
-/** Reads a token file; throws with the file and the line when it is not well formed. */
+/** Reads a token file. Throws an error with file and line if it is malformed. */
 export const tokenFile = (file: string): TokenFile => parseTokenFile(readFileSync(file, "utf8"), file);
 
 export function parseTokenFile(text: string, file: string): TokenFile {
@@ -39,9 +39,7 @@ interface CsvRecord {
   readonly fields: string[];
 }
 
-/**
- * CSV as commonly read: quoted fields may hold commas, line ends and doubled quotes; empty lines are skipped.
- */
+/** Parses CSV: quoted fields may contain commas, line breaks and doubled quotes; empty lines are skipped. */
 function* csvRecords(text: string, file: string): Generator<CsvRecord> {
   let at = 0;
   let line = 1;

@@ -1,5 +1,5 @@
-// Answers `serviceaccounts/token`: checks the request, binds the token to its object and settles how long it
-// is good.
+// Serves `serviceaccounts/token`: validates the request, binds the token to its object and determines its
+// lifetime.
 
 import type { BoundObjectReference, TokenRequest } from "#api";
 import { badRequest, conflict, type FieldError, invalid, invalidValue, notFound } from "#base";
@@ -10,13 +10,13 @@ import { type TokenIssuer, issueServiceAccountToken } from "./service-account-to
 export interface TokenRequestOptions {
   readonly issuer: TokenIssuer;
   readonly objects: TokenObjects;
-  /** Audiences of this server, used when a request names none. */
+  /** Audiences of this server, used if a request names none. */
   readonly audiences: readonly string[];
-  /** The longest life of a token; 0 for no limit. */
+  /** Maximum lifetime of a token; 0 means unlimited. */
   readonly maximumSeconds: number;
   /**
-   * Whether the tokens that agents mount into pods by default get a year, with a note when used past their
-   * time.
+   * Whether tokens that agents mount into pods by default are valid for a year, with a warning recorded when they
+   * are used past their requested lifetime.
    */
   readonly extend: boolean;
 }
@@ -31,15 +31,15 @@ export interface TokenRequestAnswer {
   readonly warnings: readonly string[];
 }
 
-/** What is asked for by agents for every pod; only this exact lifetime is extended. */
+/** The lifetime that agents request for every pod; only this exact value is extended. */
 const mountedTokenSeconds = 3607;
 const extendedSeconds = 365 * 24 * 3600;
 const shortestSeconds = 600;
 const longestSeconds = 2 ** 32;
 
 /**
- * `request` has been decoded and defaulted; `namespace` and `name` are those of the path. Admission may change
- * what is asked for before it is checked, and refuse it afterwards.
+ * Serves a token request. `request` has been decoded and defaulted; `namespace` and `name` are those of the
+ * path. Mutating admission runs before validation, validating admission after it.
  */
 export async function answerTokenRequest(
   options: TokenRequestOptions,

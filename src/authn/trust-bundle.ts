@@ -1,5 +1,5 @@
-// Trusted authorities from a PEM file that may be replaced while the server runs. A broken replacement is
-// reported and the old trust kept.
+// Trusted authorities from a PEM file that may be replaced at runtime. An invalid replacement is reported and
+// the previous trust kept.
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -7,14 +7,14 @@ import { readFile } from "node:fs/promises";
 import { type Clock, pemBlocks } from "#base";
 
 export interface TrustBundle {
-  /** The same array until the trust changes. */
+  /** Returns the same array until the trust changes. */
   certificates(): readonly X509Certificate[];
-  /** The text as read, for TLS contexts. */
+  /** Returns the text as read, for TLS contexts. */
   pem(): string;
 }
 
 export interface FileTrustBundle extends TrustBundle {
-  /** Reads the file again; resolves to whether the trust changed, rejects when the file cannot be used. */
+  /** Reloads the file; resolves to whether the trust has changed, rejects if the file is unusable. */
   reload(): Promise<boolean>;
   /** Reloads every `milliseconds` until the returned function is called. */
   follow(
@@ -24,7 +24,9 @@ export interface FileTrustBundle extends TrustBundle {
   ): () => void;
 }
 
-/** The certificates of a PEM text; throws naming `source` when there is none or one is broken. */
+/**
+ * Parses the certificates of a PEM text. Throws an error naming `source` if it has none or one is invalid.
+ */
 export function certificatesOf(pem: string, source: string): X509Certificate[] {
   const blocks = pemBlocks(pem).filter(({ type }) => type === "CERTIFICATE");
   if (blocks.length === 0)
@@ -40,13 +42,13 @@ export function certificatesOf(pem: string, source: string): X509Certificate[] {
   });
 }
 
-/** Trust in the authorities of a PEM text. */
+/** Trusts the authorities of a PEM text. */
 export function trustBundle(pem: string, source: string): TrustBundle {
   const certificates = certificatesOf(pem, source);
   return { certificates: () => certificates, pem: () => pem };
 }
 
-/** Trust in the authorities of a file. Throws when it cannot be read at first. */
+/** Trusts the authorities of a file. Throws if the first read fails. */
 export function trustBundleFile(file: string): FileTrustBundle {
   let pem = readFileSync(file, "utf8");
   let certificates = certificatesOf(pem, file);

@@ -1,4 +1,4 @@
-// Who is asking: users, groups and the fixed names that every cluster knows.
+// Users, groups and the fixed names known to every cluster.
 
 export interface User {
   readonly name: string;
@@ -8,21 +8,21 @@ export interface User {
 }
 
 /**
- * A user found by an authenticator, and what was learned on the way. Identities are shared between requests:
- * treat them as constants.
+ * An authenticated user with further results of authentication. Identities are shared between requests and
+ * must not be modified.
  */
 export interface Identity {
   readonly user: User;
-  /** The audiences the credential is good for; absent when the method knows none. */
+  /** The audiences the credential is valid for; absent if the method does not support audiences. */
   readonly audiences?: readonly string[];
   /** Texts for Warning headers. */
   readonly warnings?: readonly string[];
-  /** Notes for the audit event. */
+  /** Annotations for the audit event. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export const anonymousName = "system:anonymous";
-/** Members may do anything, whatever the authorizers say. */
+/** Members are allowed everything, regardless of the authorizers. */
 export const mastersGroup = "system:masters";
 export const authenticatedGroup = "system:authenticated";
 export const unauthenticatedGroup = "system:unauthenticated";
@@ -43,7 +43,7 @@ export const serviceAccountGroups = (namespace: string): string[] => [
   `${serviceAccountsGroup}:${namespace}`,
 ];
 
-/** The account behind a user name, or nothing when it is not the name of a service account. */
+/** Returns the service account of a user name, or undefined if it is not a service account's. */
 export function splitServiceAccountName(
   username: string,
 ): { readonly namespace: string; readonly name: string } | undefined {
@@ -60,15 +60,15 @@ export function splitServiceAccountName(
   return { namespace, name };
 }
 
-/** Whether a request of this user counts as unauthenticated. */
+/** Reports whether the user counts as unauthenticated. */
 export const isAnonymous = (user: User): boolean =>
   user.name === anonymousName || user.groups.includes(unauthenticatedGroup);
 
 const withGroup = new WeakMap<Identity, Identity>();
 
 /**
- * Adds the group of all authenticated users, unless the identity already says which side it is on. The answer
- * is the same object every time.
+ * Adds the group of all authenticated users, unless the identity already has it or its counterpart. Returns
+ * the same object for the same identity.
  */
 export function authenticated(identity: Identity): Identity {
   const { user } = identity;

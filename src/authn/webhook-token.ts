@@ -1,4 +1,4 @@
-// Asks a remote service whose token it is, by a TokenReview.
+// Authenticates tokens with a remote service, by a TokenReview.
 import { TokenReview, type UserInfo, webhookReview } from "#api";
 import type { Webhook } from "#client";
 import { type Dialect, apiVersionOf } from "#dialect";
@@ -9,13 +9,13 @@ export interface WebhookTokenOptions {
   readonly webhook: Webhook;
   readonly version: "v1" | "v1beta1";
   readonly dialect: Dialect;
-  /** What a service that knows no audiences speaks for. */
+  /** The audiences assumed for a service that does not support audiences. */
   readonly audiences: readonly string[];
-  /** Told when the service cannot be asked. */
+  /** Called when the call of the service fails. */
   readonly onError: (error: Error) => void;
 }
 
-/** The service's failures are failures of this method alone: others may still know the token. */
+/** A failure of the service only fails this method: others may still recognize the token. */
 export function webhookTokens(options: WebhookTokenOptions): TokenMethod {
   const { webhook, version, dialect, onError } = options;
   const apiVersion = apiVersionOf(dialect, { group: "authentication", branded: true, version });

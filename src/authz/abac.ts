@@ -1,5 +1,5 @@
-// Attribute-based policy from a file: one JSON object a line, empty lines and # comments between. Read once,
-// at start.
+// Attribute-based access control from a policy file: one JSON object per line, with empty lines and #
+// comments. The file is read once, at startup.
 
 import { readFileSync } from "node:fs";
 import { type User, authenticatedGroup } from "#authn";
@@ -17,7 +17,7 @@ interface Policy {
 }
 
 export interface AbacAuthorizer extends Authorizer {
-  /** What was odd but harmless. */
+  /** Warnings about the file. */
   readonly notes: readonly string[];
 }
 
@@ -25,7 +25,7 @@ const allowed: Decision = { verdict: "allow", reason: "" };
 const unmatched: Decision = { verdict: "no opinion", reason: "No policy matched." };
 const readVerbs = ["get", "list", "watch"];
 
-/** Reads a policy file; throws with the file and the line when it is not well formed. */
+/** Reads a policy file. Throws an error with file and line if it is malformed. */
 export const abacAuthorizer = (file: string, dialect: Dialect): AbacAuthorizer =>
   parseAbac(readFileSync(file, "utf8"), file, dialect);
 
@@ -128,7 +128,7 @@ function fieldsOf(
   };
 }
 
-/** In the oldest form what is not given stands for all, of authenticated users only. */
+/** In the unversioned form, absent fields match everything, for authenticated users only. */
 function unversioned(policy: Policy): Policy {
   const open = policy.user === "" && policy.group === "" ? { ...policy, group: "*" } : policy;
   return {
@@ -140,7 +140,7 @@ function unversioned(policy: Policy): Policy {
   };
 }
 
-/** `*` stands for every authenticated user, never for strangers. */
+/** `*` matches every authenticated user, never anonymous ones. */
 const authenticatedOnly = (policy: Policy): Policy =>
   policy.user === "*" || policy.group === "*" ? { ...policy, user: "", group: authenticatedGroup } : policy;
 

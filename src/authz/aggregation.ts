@@ -1,11 +1,11 @@
-// Aggregated cluster roles: their rules are those of the roles that their selectors gather.
+// Aggregated cluster roles, whose rules are those of the roles selected by their selectors.
 
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterRole, LabelSelector, PolicyRule } from "#api";
 
 /**
- * The rules that an aggregated role should have, each once, roles in the order of their names; undefined when
- * it gathers nothing.
+ * Returns the rules an aggregated role should have, without duplicates and in order of role name; undefined
+ * if the role is not aggregated.
  */
 export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): PolicyRule[] | undefined {
   if (!role.aggregationRule) return undefined;

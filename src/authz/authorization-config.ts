@@ -1,5 +1,5 @@
-// The file of --authorization-config, checked and compiled: what is wrong with it is said in the words of
-// kube-apiserver's later releases.
+// Parses, validates and compiles the file of --authorization-config. Errors are worded as in kube-apiserver's
+// later releases.
 import { statSync } from "node:fs";
 import { type WebhookAuthorizerConfig, authorizationConfigs, strictConfigObject } from "#api";
 import {
@@ -19,7 +19,7 @@ export type FailurePolicy = "NoOpinion" | "Deny";
 
 export interface WebhookSettings {
   readonly timeoutMilliseconds: number;
-  /** 0 where answers are not kept. */
+  /** 0 disables caching. */
   readonly authorizedMilliseconds: number;
   readonly unauthorizedMilliseconds: number;
   readonly version: "v1" | "v1beta1";
@@ -28,7 +28,7 @@ export interface WebhookSettings {
   readonly matches: MatchConditions | undefined;
 }
 
-/** An authorizer as the file describes it, in the order in which it is asked. */
+/** An authorizer in the file, in the order of evaluation. */
 export interface ConfiguredAuthorizer {
   readonly type: string;
   readonly name: string;
@@ -37,13 +37,13 @@ export interface ConfiguredAuthorizer {
 
 export interface AuthorizationConfigContext {
   readonly dialect: Dialect;
-  /** The modes there are. */
+  /** The supported modes. */
   readonly modes: readonly string[];
 }
 
 const webhookType = "Webhook";
 
-/** Throws naming the file and every field that is wrong. */
+/** Parses and validates the file. Throws an error naming the file and every invalid field. */
 export function parseAuthorizationConfig(
   text: string,
   file: string,
@@ -97,7 +97,7 @@ function nameErrors(name: string, seen: ReadonlySet<string>, path: string): Fiel
 
 interface ReadingContext {
   readonly dialect: Dialect;
-  /** Where what is wrong is put. */
+  /** Collects validation errors. */
   readonly errors: FieldError[];
 }
 
@@ -144,7 +144,7 @@ function webhookOf(webhook: WebhookAuthorizerConfig, path: string, context: Read
   };
 }
 
-/** A missing or zero duration is the usual one. */
+/** Parses a duration; absent or zero means the default. */
 const millisecondsOf = (text: string | undefined, usual: number): number =>
   durationMillis(text ?? "0s") || usual;
 

@@ -1,13 +1,13 @@
-// May this user do that? Authorizers are asked in order; the first that allows or denies decides, and silence
-// forbids.
+// The Authorizer interface. Authorizers are called in order; the first to allow or deny decides, and without
+// a decision the action is forbidden.
 
 import type { NonResourceRule, ResourceRule } from "#api";
 import { type ApiError, forbidden } from "#base";
 import { type User, mastersGroup } from "#authn";
 
-/** An action on a resource. Parts that do not apply are empty. */
+/** The target of an action on a resource. Fields that do not apply are empty. */
 export interface ResourceTarget {
-  /** As on the wire, the dialect's suffix included. */
+  /** The API group as in requests, including the dialect's suffix. */
   readonly group: string;
   readonly version: string;
   readonly resource: string;
@@ -16,7 +16,7 @@ export interface ResourceTarget {
   readonly name: string;
 }
 
-/** Who wants to do what: either on a resource, or on a path beside the API. */
+/** The user and the action, either on a resource or on a non-resource path. */
 export interface Attributes {
   readonly user: User;
   readonly verb: string;
@@ -27,23 +27,26 @@ export interface Attributes {
 export interface Decision {
   readonly verdict: "allow" | "deny" | "no opinion";
   readonly reason: string;
-  /** What went wrong while deciding, if anything. */
+  /** An error that occurred during the evaluation. */
   readonly error?: string;
-  /** What kept an authorizer from deciding at all; the request fails unless another one allows it. */
+  /**
+   * An error that prevented an authorizer from deciding; the request fails unless another authorizer allows
+   * it.
+   */
   readonly internalError?: string;
 }
 
-/** What a user may do in a namespace. */
+/** The actions a user may perform in a namespace. */
 export interface KnownRules {
   readonly resourceRules: readonly ResourceRule[];
   readonly nonResourceRules: readonly NonResourceRule[];
-  /** Whether there may be more. */
+  /** Whether there may be further rules. */
   readonly incomplete: boolean;
   readonly error?: string;
 }
 
 export interface Authorizer {
-  /** Answers at once where it can: most decisions need no waiting. */
+  /** Decides synchronously where possible, as most decisions can be. */
   decide(attributes: Attributes): Decision | Promise<Decision>;
   rulesFor(user: User, namespace: string): KnownRules;
 }
@@ -64,14 +67,15 @@ export const alwaysAllow: Authorizer = {
 const everythingForbidden: Decision = { verdict: "no opinion", reason: "Everything is forbidden." };
 export const alwaysDeny: Authorizer = { decide: () => everythingForbidden, rulesFor: () => noRules };
 
-/** Members of these groups may do anything. */
+/** Allows everything to members of these groups. */
 export const privilegedGroups = (groups: readonly string[] = [mastersGroup]): Authorizer => ({
   decide: ({ user }) => (user.groups.some((group) => groups.includes(group)) ? allowed : noOpinion),
   rulesFor: () => noRules,
 });
 
 /**
- * Paths open to everyone, as health checks use; a trailing * stands for anything. Throws for a * elsewhere.
+ * Allows these paths to everyone, as health checks need; a trailing * is a wildcard. Throws for a *
+ * elsewhere.
  */
 export function alwaysAllowPaths(paths: readonly string[]): Authorizer {
   const patterns = paths.map((path) => path.replace(/^\//, ""));
@@ -90,7 +94,7 @@ export function alwaysAllowPaths(paths: readonly string[]): Authorizer {
   };
 }
 
-/** Asks in order; the privileged group comes before all. */
+/** Calls authorizers in order, the one for the privileged group first. */
 export function authorizerOf(modes: readonly Authorizer[]): Authorizer {
   const all = [privilegedGroups(), ...modes];
   const settle = async (
@@ -152,11 +156,11 @@ function combined(decisions: readonly Decision[]): Decision {
 }
 
 const markup: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
-/** What a client chose, so that no browser takes it for a page. */
+/** Escapes text chosen by a client, so that no browser interprets it as HTML. */
 export const withoutMarkup = (text: string): string =>
   text.replace(/[&<>]/g, (character) => markup[character]!);
 
-/** The 403 for an action that was not allowed. */
+/** Returns the 403 error for an action that was not allowed. */
 export function forbiddenError(attributes: Attributes, reason: string): ApiError {
   const { resource } = attributes;
   const message = withoutMarkup(describe(attributes));
@@ -167,7 +171,10 @@ export function forbiddenError(attributes: Attributes, reason: string): ApiError
   );
 }
 
-/** `User "bob" cannot list resource "pods" in API group "" at the cluster scope`. */
+/**
+ * Describes a forbidden action: `User "bob" cannot list resource "pods" in API group "" at the cluster
+ * scope`.
+ */
 export function describe({ user, verb, resource, path = "" }: Attributes): string {
   const name = JSON.stringify(user.name);
   if (!resource) return `User ${name} cannot ${verb} path ${JSON.stringify(path)}`;

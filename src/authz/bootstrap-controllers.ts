@@ -1,11 +1,11 @@
-// One role per built-in controller, each bound to the controller's own service account; in the short form of
+// The roles of built-in controllers, each bound to the controller's service account, in the notation of
 // policy-text.
 
 import type { Dialect } from "#dialect";
 import type { RoleLines } from "./bootstrap-roles.ts";
 import { recordEvents } from "./policy-text.ts";
 
-/** Roles by the controller's name. */
+/** Returns the roles by controller name. */
 export function controllerRoleLines(dialect: Dialect): RoleLines {
   const { signers } = dialect.names;
   const keepsPods = "list,watch,patch,create,delete core pods";

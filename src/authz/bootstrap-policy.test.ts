@@ -22,8 +22,8 @@ test("a cluster starts with 62 cluster roles, 43 bindings, and 7 of each in name
   }
 });
 test("no rule has changed by accident", () => {
-  // When a rule is changed on purpose, compare the whole policy with that of kube-apiserver before taking
-  // the new digest over.
+  // After an intended change of a rule, compare the whole policy with that of kube-apiserver before updating
+  // the digest.
   const sorted = (_: string, value: unknown): unknown =>
     typeof value === "object" && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,4 +1,4 @@
-// The roles and bindings that every cluster starts with.
+// The roles and bindings every cluster starts with.
 
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "#api";
 import {
@@ -23,7 +23,7 @@ export interface BootstrapPolicy {
 const onByDefault = new Set(["APISelfSubjectReview", "PodDisruptionConditions", "StatefulSetAutoDeletePVC"]);
 const controllerPrefix = "system:controller:";
 
-/** All of it; `gates` tells which feature gates are on. */
+/** Returns the whole policy; `gates` reports which feature gates are enabled. */
 export function bootstrapPolicy(
   dialect: Dialect,
   gates: GateCheck = (gate) => onByDefault.has(gate),
@@ -124,7 +124,7 @@ export function bootstrapPolicy(
       bindCluster(roles.dns, account(componentName(dialect, "dns"))),
       bindCluster(roles.scheduler, user(users.scheduler)),
       bindCluster("system:volume-scheduler", user(users.scheduler)),
-      // Agents get their rights from the Node authorizer: the binding exists, and is empty.
+      // Agents get their permissions from the Node authorizer: the binding exists, but without subjects.
       bindCluster("system:node"),
       bindCluster("system:service-account-issuer-discovery", group(serviceAccountsGroup)),
       ...(gates("ClusterTrustBundle")
@@ -179,7 +179,7 @@ export function bootstrapPolicy(
   };
 }
 
-/** The rules of an agent, which the Node authorizer starts from. */
+/** Returns the rules of an agent, on which the Node authorizer is based. */
 export const nodeRules = (
   dialect: Dialect,
   gates: GateCheck = (gate) => onByDefault.has(gate),
@@ -187,7 +187,7 @@ export const nodeRules = (
 
 const gatesKnown = new WeakMap<Dialect, ReadonlySet<string>>();
 
-/** The feature gates on which roles and rules depend. */
+/** Returns the feature gates that roles and rules depend on. */
 export const policyGates = (dialect: Dialect): ReadonlySet<string> =>
   gatesKnown.getOrInsertComputed(dialect, gatesAsked);
 
@@ -199,7 +199,7 @@ function gatesAsked(dialect: Dialect): ReadonlySet<string> {
   return asked;
 }
 
-/** The roles whose gate is on, `Gate? name` without its gate. */
+/** Returns the roles whose gate is enabled, with the gate removed from the name (`Gate? name`). */
 function enabled(lines: RoleLines, gates: GateCheck): [name: string, rules: readonly string[]][] {
   return Object.entries(lines).flatMap(([key, rules]): [string, readonly string[]][] => {
     const [gate, name] = key.split("? ");

@@ -1,9 +1,9 @@
-// The cluster roles that every cluster starts with, in the short form of policy-text.
+// The cluster roles every cluster starts with, in the notation of policy-text.
 
 import { type Dialect, componentName } from "#dialect";
 import { recordEvents } from "./policy-text.ts";
 
-/** Roles by name. */
+/** Rules by role name. */
 export type RoleLines = Readonly<Record<string, readonly string[]>>;
 
 const workloads = {
@@ -15,7 +15,7 @@ const reviewAccess = "create authorization subjectaccessreviews";
 const requestCertificates = "create,get,list,watch certificates certificatesigningrequests";
 const health = "/healthz,/livez,/readyz,/version,/version/";
 
-/** What an agent needs to run pods. The Node authorizer narrows it to the agent's own node. */
+/** The permissions an agent needs to run pods. The Node authorizer restricts them to the agent's own node. */
 export const nodeLines: readonly string[] = [
   reviewTokens,
   "create authorization subjectaccessreviews,localsubjectaccessreviews",

@@ -1,11 +1,11 @@
-// What no role allows, told from -v=5 on in the words of kube-apiserver.
+// Logs actions that no role allows, at -v=5 and with kube-apiserver's message.
 import type { Log } from "#base";
 import type { Attributes, ResourceTarget } from "./authorizer.ts";
 import type { RbacAuthorizer } from "./rbac.ts";
 
 const level = 5;
 
-/** The authorizer, with everything logged that it does not allow. */
+/** Returns the authorizer with logging of everything it does not allow. */
 export function withDenialLog(rbac: RbacAuthorizer, log: Log): RbacAuthorizer {
   return {
     ...rbac,

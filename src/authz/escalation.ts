@@ -1,5 +1,5 @@
-// Nobody may grant what they do not hold, unless told that they may: `escalate` on the role, `bind` on the
-// role that is bound.
+// Prevents privilege escalation: users may grant only permissions they hold, unless they have the verb
+// `escalate` on the role or `bind` on the role being bound.
 
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterRole, PolicyRule, Role, RoleRef } from "#api";
@@ -10,9 +10,9 @@ import type { RbacAuthorizer } from "./rbac.ts";
 import { compact, describeRule, notCoveredWhole, partsOf, uncovered, uncoveredParts } from "./rules.ts";
 
 export interface EscalationOptions {
-  /** All modes together: answers whether an exception was granted. */
+  /** The combination of all modes, which decides on these two verbs. */
   readonly authorizer: Authorizer;
-  /** Knows the rules that a user holds. */
+  /** Returns the rules a user holds. */
   readonly rbac: RbacAuthorizer;
 }
 
@@ -22,8 +22,8 @@ const everything: readonly PolicyRule[] = [
 ];
 
 /**
- * Checks the creation or change of a role; `target` is that of the request. Throws 403. Changes that touch
- * only ownership need no check.
+ * Checks the creation or update of a role; `target` is that of the request. Throws 403. Updates of ownership
+ * fields only need no check.
  */
 export async function checkRole(
   options: EscalationOptions,
@@ -48,8 +48,8 @@ export async function checkRole(
 }
 
 /**
- * Checks the creation or change of a binding; `target` is that of the request. Throws 403, 404 when the role
- * to be bound does not exist, 400 when there cannot be such a role.
+ * Checks the creation or update of a binding; `target` is that of the request. Throws 403; 404 if the role to
+ * be bound does not exist; 400 if such a role cannot exist.
  */
 export async function checkBinding(
   options: EscalationOptions,
@@ -60,7 +60,7 @@ export async function checkBinding(
   if (user.groups.includes(mastersGroup)) return;
   const { roleRef } = binding;
   const resource = { Role: "roles", ClusterRole: "clusterroles" }[roleRef.kind];
-  if (!resource) return; // Validation refuses it with the better message.
+  if (!resource) return; // Validation rejects it with a better message.
   const bound: ResourceTarget = {
     group: roleRef.apiGroup,
     version: "*",
@@ -84,10 +84,13 @@ export async function checkBinding(
   );
 }
 
-/** More parts than any role of people has; what a single rule of the user covers is not counted. */
+/**
+ * Maximum number of rule parts to compare, more than any role written by people has. Rules covered whole by a
+ * single rule of the user are not counted.
+ */
 const mostParts = 50_000;
 
-/** Throws 403 when rules go beyond those held. */
+/** Throws 403 if the rules exceed those held. */
 async function checkHeld(
   user: User,
   target: ResourceTarget,
@@ -116,7 +119,10 @@ async function checkHeld(
   if (missing.length) throw escalationError(user, target, name, missing);
 }
 
-/** Whether an update touches only what garbage collection touches: such updates are not checked. */
+/**
+ * Reports whether an update changes only fields that garbage collection changes; such updates are not
+ * checked.
+ */
 export function onlyOwnershipChanged(
   object: { readonly metadata: object },
   old: { readonly metadata: object },
@@ -128,7 +134,10 @@ export function onlyOwnershipChanged(
   return isDeepStrictEqual(withoutEmpty(bare(object)), withoutEmpty(bare(old)));
 }
 
-/** An empty list is none, and so are no labels; an aggregation rule that says nothing is still one. */
+/**
+ * Removes empty values: empty lists and empty label maps equal absent ones, but an empty aggregation rule
+ * does not.
+ */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (typeof value !== "object" || value === null) return value;

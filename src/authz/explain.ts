@@ -1,5 +1,5 @@
-// Why something is allowed or not: the authorizer, binding and rule that decided, and the narrowest rules of
-// existing roles that would allow it. Roles are shown only to those who may list them.
+// Explains decisions: the authorizer, binding and rule that decided, and the narrowest rules of existing
+// roles that would allow the action. Roles are shown only to users who may list them.
 import type { PolicyRule } from "#api";
 import { type User, mastersGroup } from "#authn";
 import { type Dialect, groupName } from "#dialect";
@@ -7,9 +7,12 @@ import { type Attributes, type Authorizer, privilegedGroups } from "./authorizer
 import type { RbacAuthorizer } from "./rbac.ts";
 import { describeRule, ruleAllows } from "./rules.ts";
 
-/** Set to true on a request, asks for an explanation of its refusal, or in the answer of an access review. */
+/**
+ * Set to true on a request, this header requests an explanation of a refusal, or one in the response of an
+ * access review.
+ */
 export const explainHeader = "x-explain-access";
-/** The annotation of an access review's answer that holds the explanation, as JSON. */
+/** The annotation in the response of an access review with the explanation, as JSON. */
 export const explanationAnnotation = "access-explanation";
 
 export interface NamedAuthorizer {
@@ -18,40 +21,45 @@ export interface NamedAuthorizer {
 }
 
 export interface RoleRules {
-  /** Such as `ClusterRole view`. */
+  /** The role, such as `ClusterRole view`. */
   readonly role: string;
   readonly rules: readonly PolicyRule[];
 }
 
-/** A rule of an existing role. */
+/** A rule of an existing role that would allow the action. */
 export interface Suggestion {
   readonly role: string;
   readonly rule: PolicyRule;
 }
 
 export interface Explanation {
-  /** The authorizer that decided; absent where none did. */
+  /** The authorizer that decided, if any. */
   readonly decidedBy?: string;
-  /** The binding that allows it, and the rule of its role. */
+  /** The binding that allows the action, and the rule of its role. */
   readonly binding?: string;
   readonly rule?: PolicyRule;
-  /** What would allow it, the narrowest first; absent where it is allowed, and where the asker may not see roles. */
+  /**
+   * Rules that would allow the action, the narrowest first; absent if it is allowed, or if the requester may
+   * not see roles.
+   */
   readonly wouldAllow?: readonly Suggestion[];
 }
 
 export interface AccessExplainer {
   explain(attributes: Attributes, asker: User): Promise<Explanation>;
-  /** What would have allowed a request, for the text of its refusal; empty for those who may not know. */
+  /**
+   * Returns what would have allowed a request, for the text of its refusal; empty if the user may not know.
+   */
   refusal(attributes: Attributes): Promise<string>;
 }
 
 export interface ExplainOptions {
-  /** In the order in which they are asked. */
+  /** In the order of evaluation. */
   readonly authorizers: () => readonly NamedAuthorizer[];
-  /** All of them together. */
+  /** The combination of all of them. */
   readonly authorizer: Authorizer;
   readonly rbac: RbacAuthorizer;
-  /** The roles that a binding could name in the namespace; those of the cluster for none. */
+  /** Returns the roles that a binding in the namespace can refer to; cluster roles for an empty namespace. */
   readonly roles: (namespace: string) => Iterable<RoleRules>;
   readonly dialect: Dialect;
 }
@@ -82,7 +90,7 @@ export function accessExplainer(options: ExplainOptions): AccessExplainer {
           ...(grant && { binding: grant.binding, ...(seesRoles && { rule: grant.rule }) }),
         };
       }
-      // Whoever denies for good does so whatever roles say.
+      // A denial is final, regardless of roles.
       if (verdict === "deny") return { decidedBy: name };
     }
     return seesRoles ? { wouldAllow: suggestions(attributes) } : {};
@@ -103,7 +111,7 @@ export function accessExplainer(options: ExplainOptions): AccessExplainer {
 
 const mostRules = 3;
 
-/** Those that allow the action, the narrowest first. */
+/** Returns the rules that allow the action, the narrowest first. */
 export function narrowestRules(roles: Iterable<RoleRules>, attributes: Attributes): readonly Suggestion[] {
   const found: Suggestion[] = [];
   for (const { role, rules } of roles)
@@ -113,7 +121,7 @@ export function narrowestRules(roles: Iterable<RoleRules>, attributes: Attribute
 
 const everything = 1000;
 
-/** How much a rule allows, roughly: a wildcard is more than any list. */
+/** Estimates how much a rule allows; a wildcard counts more than any list. */
 function breadth({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
   const of = (list: readonly string[] | null | undefined, otherwise: number): number =>
     !list?.length ? otherwise : list.some((each) => each.includes("*")) ? everything : list.length;

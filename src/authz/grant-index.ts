@@ -1,5 +1,5 @@
-// The rules of many grants by verb and resource, for users with hundreds of bindings: the first grant that allows an
-// action is found without asking all the others.
+// An index of the rules of many grants by verb and resource, for users with hundreds of bindings: it finds
+// the first grant that allows an action without evaluating all others.
 //
 //   get ── pods ──> rule of grant 3, rule of grant 41
 //    *  ── *    ──> rule of grant 17                      get pods: grant 3
@@ -9,22 +9,24 @@ import type { Attributes } from "./authorizer.ts";
 import { ruleAllows } from "./rules.ts";
 
 interface Indexed {
-  /** The place of the grant among all. */
+  /** The position of the grant in the list. */
   readonly order: number;
   readonly rule: PolicyRule;
 }
 
 export interface GrantIndex {
-  /** The place of the first grant whose rules allow an action; undefined where none does. */
+  /** Returns the position of the first grant whose rules allow an action, or undefined. */
   find(attributes: Attributes): number | undefined;
-  /** How much it holds. */
+  /** The number of entries. */
   readonly size: number;
 }
 
-/** Rules with long lists of verbs and resources are not worth an index of their own size. */
+/** Maximum number of entries: rules with very long lists of verbs and resources are not indexed. */
 export const mostEntries = 20_000;
 
-/** The rules of each grant in order; undefined when there are too many words in them. */
+/**
+ * Builds the index from the rules of each grant in order; returns undefined if there are too many entries.
+ */
 export function grantIndex(rules: Iterable<readonly PolicyRule[]>): GrantIndex | undefined {
   const byVerb = new Map<string, Map<string, Indexed[]>>();
   const ofPaths: Indexed[] = [];

@@ -1,4 +1,4 @@
-// Acting as someone else: what the headers ask for, which checks that needs, and who the user becomes.
+// Impersonation: the requested user, the authorization checks this needs, and the resulting user.
 //
 //   Impersonate-User: jane            impersonate users "jane", or serviceaccounts when the name is an account's
 //   Impersonate-Group: dev            impersonate groups "dev", once per header
@@ -24,24 +24,24 @@ export interface ImpersonationCheck {
 }
 
 export interface Impersonation {
-  /** The requester must be allowed every one of these. */
+  /** The requester must be allowed all of these. */
   readonly checks: readonly ImpersonationCheck[];
   readonly user: User;
 }
 
-/** The headers ask for groups and the like of nobody. */
+/** The headers request groups, a uid or extra fields without a user. */
 export class UserMissing extends Error {}
 
 const extraPrefix = "impersonate-extra-";
 
-/** Headers that must not travel further once they have been obeyed. */
+/** Reports whether a header must be removed after impersonation. */
 export const isImpersonationHeader = (name: string): boolean =>
   name === "impersonate-user" ||
   name === "impersonate-group" ||
   name === "impersonate-uid" ||
   name.startsWith(extraPrefix);
 
-/** What the headers ask for; nothing when they do not speak of impersonation. Throws `UserMissing`. */
+/** Returns the requested impersonation, or undefined without impersonation headers. Throws `UserMissing`. */
 export function impersonation(
   request: Pick<Credentials, "headers" | "headerNames">,
   dialect: Dialect,
@@ -99,7 +99,7 @@ export function impersonation(
   };
 }
 
-/** Adds the group of authenticated or unauthenticated users, unless the groups already say it. */
+/** Adds the group of authenticated or unauthenticated users, unless one is present. */
 function withSide(name: string, groups: readonly string[]): string[] {
   if (name === anonymousName)
     return groups.includes(unauthenticatedGroup) ? [...groups] : [...groups, unauthenticatedGroup];
@@ -108,7 +108,10 @@ function withSide(name: string, groups: readonly string[]): string[] {
     : [...groups, authenticatedGroup];
 }
 
-/** As clients of kube-apiserver read it: kind, namespace, name, uid, API version, resource version, field. */
+/**
+ * Formats an object reference as kube-apiserver prints it: kind, namespace, name, uid, API version, resource
+ * version, field.
+ */
 const reference = (kind: string, name: string, apiVersion = "", field = ""): string =>
   `{${[kind, "", name, "", apiVersion, "", field].join(" ")}}`;
 

@@ -1,4 +1,4 @@
-// Which requests a webhook is asked about: expressions over the review that would be sent.
+// Match conditions of webhooks: expressions over the review that would be sent.
 import { type FieldError, duplicate, invalidValue, required, tooMany } from "#base";
 import {
   type Environment,
@@ -17,11 +17,11 @@ import {
 import type { Dialect } from "#dialect";
 import type { Attributes } from "./authorizer.ts";
 
-/** Whether all conditions hold; a text where that cannot be told. */
+/** Reports whether all conditions hold, or returns an error if that cannot be determined. */
 export type MatchConditions = (attributes: Attributes) => boolean | { readonly error: string };
 
 const mostConditions = 64;
-/** What one expression may cost. */
+/** Maximum cost of one expression. */
 const costLimit = 1_000_000;
 
 const { bool, string } = types;
@@ -46,7 +46,7 @@ function requestType(prefix: string) {
   });
 }
 
-/** Undefined where there are none. What is wrong with them goes to `errors`. */
+/** Compiles the conditions; returns undefined without conditions. Errors are added to `errors`. */
 export function matchConditions(
   sources: readonly string[],
   path: string,
@@ -80,7 +80,7 @@ export function matchConditions(
   return conditions.length === 0 ? undefined : (attributes) => evaluate(conditions, attributes);
 }
 
-/** One that is false decides, whatever went wrong with others. */
+/** Evaluates the conditions. A false condition decides, regardless of errors of others. */
 function evaluate(
   conditions: readonly { readonly source: string; readonly program: Program }[],
   attributes: Attributes,
@@ -97,7 +97,7 @@ function evaluate(
   return { error: failures.length === 1 ? failures[0]! : `[${failures.join(", ")}]` };
 }
 
-/** The review's spec, with every text there, even an empty one. */
+/** Returns the spec of the review; empty strings are kept. */
 function requestOf({ user, verb, resource, path = "" }: Attributes): Value {
   return {
     user: user.name,

@@ -1,7 +1,7 @@
-// What pods and volumes refer to: a node may read what its pods need, and no more.
+// The objects that pods and volumes refer to: a node may read what its pods need and nothing else.
 import type { Container, PersistentVolume, Pod, Volume } from "#api";
 
-/** Names of secrets, settings, claims and accounts, all in the pod's namespace. */
+/** Names of secrets, config maps, claims and the service account, all in the pod's namespace. */
 export interface PodReferences {
   readonly secrets: ReadonlySet<string>;
   readonly configMaps: ReadonlySet<string>;
@@ -66,8 +66,8 @@ const volumeSecrets = ({
 ];
 
 /**
- * Secrets that a node needs to mount a volume, as `namespace/name`; those of the volume's controller are none
- * of its business.
+ * Returns the secrets a node needs to mount a volume, as `namespace/name`, without those that only the
+ * volume's controller needs.
  */
 export function volumeSecretsOf({ spec }: PersistentVolume): ReadonlySet<string> {
   const claimed = spec.claimRef?.namespace ?? "";

@@ -1,4 +1,5 @@
-// Nodes may do what every node must, and read of the cluster what the pods on them refer to.
+// The Node authorizer: grants nodes the rules every node needs, and read access to objects that the pods
+// bound to them refer to.
 import type { PersistentVolume, Pod, PolicyRule, VolumeAttachment } from "#api";
 import { type User, nodesGroup } from "#authn";
 import { type Dialect, groupName } from "#dialect";
@@ -146,7 +147,7 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
     );
   }
 
-  /** Pods that only show what a node runs by itself give it nothing. */
+  /** Mirror pods of static pods do not count: they must not grant access. */
   async function podsOf(node: string): Promise<readonly Pod[]> {
     const mirror = dialect.names.annotations.configMirror;
     return (await options.podsOn(node)).filter(
@@ -154,7 +155,7 @@ export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
     );
   }
 
-  /** Volumes of the node's pods may need secrets of other namespaces. */
+  /** Volumes of the node's pods may need secrets from other namespaces. */
   async function secretOfVolume(node: string, { namespace, name }: ResourceTarget): Promise<boolean> {
     const claims = await claimsOf(node);
     if (claims.size === 0) return false;

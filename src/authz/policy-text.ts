@@ -1,11 +1,11 @@
-// A short way to write policy rules, one line each:
+// A compact notation for policy rules, one per line:
 //
 //   read core pods,pods/log                 verbs, groups, resources
-//   get,update coordination leases =name    … only objects of that name
-//   get url /livez,/readyz                  paths beside the API
-//   Gate? read core pods                    only while that feature gate is on
+//   get,update coordination leases =name    only objects with that name
+//   get url /livez,/readyz                  non-resource paths
+//   Gate? read core pods                    only if that feature gate is enabled
 //
-// `core` is the group without a name; `read`, `change`, `write` and `all` stand for the verbs below.
+// `core` is the group with the empty name; `read`, `change`, `write` and `all` are the sets of verbs below.
 
 import type { PolicyRule } from "#api";
 import { type Dialect, groupName } from "#dialect";
@@ -20,7 +20,7 @@ const unbranded = new Set(["*", "apps", "autoscaling", "batch", "extensions", "p
 
 export type GateCheck = (gate: string) => boolean;
 
-/** The rules of these lines, lists sorted as they are published. */
+/** Returns the rules of these lines, with sorted lists as they are published. */
 export function policyRules(dialect: Dialect, gates: GateCheck, lines: readonly string[]): PolicyRule[] {
   return lines.flatMap((line): PolicyRule[] => {
     const gate = /^(\w+)\? /.exec(line);
@@ -44,5 +44,5 @@ export function policyRules(dialect: Dialect, gates: GateCheck, lines: readonly 
   });
 }
 
-/** What every controller needs to record events. */
+/** The rule every controller needs to record events. */
 export const recordEvents = "create,patch,update core,events events";

@@ -1,4 +1,4 @@
-// Users, questions, and roles and bindings in memory, for the tests of this room.
+// Users, actions, and in-memory roles and bindings for the tests of this package.
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, Subject } from "#api";
 import type { User } from "#authn";
 import type { Attributes, ResourceTarget } from "./authorizer.ts";
@@ -20,8 +20,8 @@ export const rule = (verbs: string[], resources: string[], more: Partial<PolicyR
 });
 
 /**
- * Roles and bindings written as lines: `role ns/name`, `binding ns/name role subjects…`; no namespace is
- * cluster-wide.
+ * Parses roles and bindings written as lines: `role ns/name`, `binding ns/name role subjects…`; without a
+ * namespace they are cluster-wide.
  */
 export function sourceOf() {
   const clusterRoles = new Map<string, ClusterRole>();

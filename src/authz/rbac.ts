@@ -1,10 +1,9 @@
-// Role-based decisions. Bindings are indexed by subject, and each user's decisions are remembered until any
+// Role-based access control. Bindings are indexed by subject, and each user's decisions are cached until any
 // role or binding changes.
 //
 //   user ── name and groups ──> its bindings, cluster-wide and per namespace ──> their roles' rules ──> decision by (verb, resource)
 //
-// The index of a namespace is built when it is first asked for, so that a change costs nothing where nobody
-// looks.
+// The index of a namespace is built on first use, so that a change costs nothing for unused namespaces.
 
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "#api";
 import { type User, serviceAccountName } from "#authn";
@@ -12,28 +11,31 @@ import { type Attributes, type Authorizer, type Decision, type KnownRules, noOpi
 import { type GrantIndex, grantIndex } from "./grant-index.ts";
 import { ruleAllows } from "./rules.ts";
 
-/** Gives the roles and bindings as they are now. The same object is the same content. */
+/** Returns the current roles and bindings. An object is immutable: the same object has the same content. */
 export interface RbacSource {
-  /** Differs whenever any role or binding has changed. */
+  /** Returns a number that changes with every change of a role or binding. */
   version(): number;
   clusterRole(name: string): ClusterRole | undefined;
   role(namespace: string, name: string): Role | undefined;
-  /** In the order of their names. */
+  /** In order of name. */
   clusterRoleBindings(): Iterable<ClusterRoleBinding>;
-  /** Of one namespace, in the order of their names. */
+  /** The bindings of one namespace, in order of name. */
   roleBindings(namespace: string): Iterable<RoleBinding>;
 }
 
 export interface RbacAuthorizer extends Authorizer {
   decide(attributes: Attributes): Decision;
-  /** All rules that apply to a user, those of missing roles left out. */
+  /** Returns all rules that apply to a user; missing roles are skipped. */
   policyRulesFor(user: User, namespace: string): PolicyRule[];
   /**
-   * The rules a binding in `namespace` (or a cluster-wide one) would grant; undefined when there is no such
-   * role.
+   * Returns the rules that a binding in `namespace` (or a cluster-wide one) would grant; undefined if the
+   * role does not exist.
    */
   rulesOf(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
-  /** The binding that allows an action, in words, and the rule of its role; undefined when none does. */
+  /**
+   * Returns a description of the binding that allows an action and the rule of its role; undefined if none
+   * does.
+   */
   grantOf(attributes: Attributes): { readonly binding: string; readonly rule: PolicyRule } | undefined;
 }
 
@@ -44,13 +46,13 @@ interface Grant {
 }
 type SubjectIndex = ReadonlyMap<string, readonly Grant[]>;
 
-/** What is known of one user: grants by namespace, and decisions by question. */
+/** The cached state of one user: grants by namespace, and decisions by request. */
 interface View {
   readonly grants: Map<string, readonly Grant[]>;
   readonly decisions: Map<string, Decision>;
-  /** What is known of many grants within one scope, from the second question on. */
+  /** Rule indexes of scopes with many grants, built on the second request. */
   readonly rules: Map<string, "asked once" | ScopeRules>;
-  /** Whether some rule speaks of single objects, so that the name belongs to the question. */
+  /** Whether a rule has resource names, so that the name is part of the cache key. */
   readonly byName: Map<string, boolean>;
 }
 
@@ -60,14 +62,17 @@ interface ScopeRules {
   readonly missing: readonly string[];
 }
 
-/** So many grants are asked one after the other. */
+/** Up to this many grants are evaluated one by one. */
 const fewGrants = 16;
 
-/** Bounds of what is remembered. When one is reached, memory starts afresh. */
+/** Cache limits. When one is reached, the caches are cleared. */
 const rememberedUsers = 10_000;
 const rememberedDecisions = 100_000;
 const rememberedRules = 500_000;
-/** Anybody may ask about a path as long as a request can be; no real question is longer than this. */
+/**
+ * Maximum length of a cached key. Clients may request paths as long as a request can be; no legitimate key is
+ * longer than this.
+ */
 const longestRemembered = 512;
 
 export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
@@ -105,12 +110,12 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     let found = indexes.get(namespace);
     if (!found) {
       found = indexOf(namespace ? source.roleBindings(namespace) : source.clusterRoleBindings(), namespace);
-      // Namespaces without bindings are as many as clients can think of.
+      // Indexes of namespaces without bindings are not cached: clients can name any number of them.
       if (found.size > 0) indexes.set(namespace, found);
     }
     return found;
   };
-  /** Grants within one scope; the empty namespace stands for the whole cluster. */
+  /** Returns the grants within one scope; the empty namespace stands for the whole cluster. */
   const grantsIn = (user: User, seen: View, namespace: string): readonly Grant[] => {
     let found = seen.grants.get(namespace);
     if (!found) {
@@ -119,8 +124,8 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
         by.get(`u:${user.name}`) ?? [],
         ...user.groups.map((group) => by.get(`g:${group}`) ?? []),
       ].flat();
-      // A binding that names a user twice, say by name and by group, counts once, by the first of its
-      // subjects.
+      // A binding that matches a user twice, by name and by group for example, counts once, by the first of
+      // its subjects.
       const first = new Map<number, Grant>();
       for (const grant of all) {
         const before = first.get(grant.order);
@@ -156,7 +161,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     }
     return known;
   };
-  /** The grants' rules by verb and resource, once a second question makes that worth while. */
+  /** Returns the rule index of a scope, built on its second use. */
   const scopeRules = (seen: View, grants: readonly Grant[], scope: string): ScopeRules | undefined => {
     const known = seen.rules.get(scope);
     if (known !== "asked once") {
@@ -174,7 +179,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     indexedRules += made.index?.size ?? 0;
     return made;
   };
-  /** The first grant within one scope that allows an action; else the roles that are missing are noted. */
+  /** Returns the first grant within one scope that allows an action; otherwise records missing roles. */
   const firstGrant = (
     attributes: Attributes,
     seen: View,
@@ -216,7 +221,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
       const namespace = resource?.namespace ?? "";
       const seen = view(user);
       let key: string;
-      // The lengths keep questions apart whose parts hold the separator: clients choose these texts.
+      // The lengths keep keys distinct whose parts contain the separator: clients choose these texts.
       if (resource) {
         const { group, subresource } = resource;
         key = `${verb.length} ${resource.resource.length} ${subresource.length} ${group.length} ${namespace.length} ${verb}${resource.resource}${subresource}${group}${namespace}`;
@@ -226,7 +231,8 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
       if (!decision) {
         decision = decideAnew(attributes, seen, namespace);
         if (key.length <= longestRemembered) seen.decisions.set(key, decision);
-        // A user's own share is bounded too: the views map is only checked when a user first appears.
+        // The number of decisions of one user is limited, too: the number of views is only checked when a
+        // user first appears.
         if (++decisions >= rememberedDecisions || indexedRules >= rememberedRules) forget();
       }
       return decision;
@@ -283,7 +289,7 @@ const newView = (): View => ({
 const missingRole = ({ apiGroup, kind, name }: RoleRef): string =>
   `${kind === "Role" ? "role" : "clusterrole"}.${apiGroup} ${JSON.stringify(name)} not found`;
 
-/** Several findings as one text, each once. */
+/** Joins distinct errors into one text. */
 function together(findings: readonly string[]): string {
   const different = [...new Set(findings)];
   return different.length === 1 ? different[0]! : `[${different.join(", ")}]`;

@@ -1,5 +1,5 @@
-// Brings stored roles and bindings up to what is expected: adds what is missing, removes nothing, and leaves
-// alone what opted out.
+// Reconciles stored roles and bindings with the expected ones: adds what is missing, removes nothing, and
+// skips objects that opted out.
 
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterRole, ClusterRoleBinding, LabelSelector, Role, RoleBinding, Subject } from "#api";
@@ -8,15 +8,15 @@ import { uncovered } from "./rules.ts";
 
 export type Reconciled<T> =
   | { readonly action: "none" }
-  /** The object opted out by annotation, though it lacks something. */
+  /** The object lacks something, but has opted out by annotation. */
   | { readonly action: "skip" }
   | { readonly action: "create" | "update"; readonly object: T }
-  /** A binding's role never changes: delete the stored one, then create this. */
+  /** A binding's roleRef is immutable: delete the stored binding, then create this one. */
   | { readonly action: "recreate"; readonly object: T };
 
 type Stored = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
-/** Either of the two below. */
+/** Reconciles a role or a binding. */
 export const reconcile = <T extends Stored>(
   existing: T | undefined,
   expected: T,
@@ -76,7 +76,7 @@ function settled<T extends Stored>(existing: T, object: T, dialect: Dialect): Re
 const optedOut = ({ metadata }: Stored, dialect: Dialect): boolean =>
   metadata.annotations?.[dialect.names.annotations.rbacAutoUpdate] === "false";
 
-/** Labels and annotations of both; where they differ, the stored value stays. */
+/** Merges labels and annotations; stored values take precedence. */
 function mergedMetadata<T extends Stored>({ metadata }: T, expected: T): T["metadata"] {
   const merged = { ...metadata };
   for (const field of ["labels", "annotations"] as const) {

@@ -1,5 +1,5 @@
-// Answers "may they do that?" and "what may I do?". Reviews come decoded; the answer is the review with its
-// status filled in.
+// Serves access and rules reviews. Reviews are passed decoded; the response is the review with its status
+// set.
 
 import type {
   LocalSubjectAccessReview,
@@ -17,7 +17,7 @@ import { type Dialect, groupName } from "#dialect";
 import type { Attributes, Authorizer } from "./authorizer.ts";
 import { type AccessExplainer, explanationAnnotation } from "./explain.ts";
 
-/** Whether anyone may do something. */
+/** Serves a SubjectAccessReview: whether a given user may perform an action. */
 export async function reviewAccess(
   review: SubjectAccessReview,
   authorizer: Authorizer,
@@ -30,7 +30,7 @@ export async function reviewAccess(
   return { ...review, status: await statusOf(authorizer, attributesOf(review.spec)) };
 }
 
-/** The same with the reasons, for those who ask for them. */
+/** Adds an explanation to a review, for clients that request it. */
 export async function explainReview(
   review: SubjectAccessReview,
   asker: User,
@@ -41,7 +41,9 @@ export async function explainReview(
   return { ...review, metadata: { ...review.metadata, annotations } };
 }
 
-/** Whether anyone may do something in the namespace of the request. */
+/**
+ * Serves a LocalSubjectAccessReview: whether a given user may perform an action in the request's namespace.
+ */
 export async function reviewLocalAccess(
   review: LocalSubjectAccessReview,
   namespace: string,
@@ -68,7 +70,7 @@ export async function reviewLocalAccess(
   return { ...review, status: await statusOf(authorizer, attributesOf(spec)) };
 }
 
-/** Whether the asker may do something. */
+/** Serves a SelfSubjectAccessReview: whether the requester may perform an action. */
 export async function reviewOwnAccess(
   review: SelfSubjectAccessReview,
   user: User,
@@ -79,7 +81,7 @@ export async function reviewOwnAccess(
   return { ...review, status: await statusOf(authorizer, actionOf(user, review.spec)) };
 }
 
-/** All that the asker may do in a namespace. */
+/** Serves a SelfSubjectRulesReview: all actions the requester may perform in a namespace. */
 export function reviewOwnRules(
   review: SelfSubjectRulesReview,
   user: User,
@@ -90,7 +92,7 @@ export function reviewOwnRules(
   const { resourceRules, nonResourceRules, incomplete, error } = authorizer.rulesFor(user, namespace);
   return {
     ...review,
-    // Clients read the status only; nothing of the question is repeated.
+    // Clients read the status only; the spec is not echoed.
     metadata: { creationTimestamp: null },
     spec: {},
     status: {
@@ -193,7 +195,7 @@ const isEmpty = (value: unknown): boolean =>
   value === 0 ||
   (typeof value === "object" && Object.keys(value).length === 0);
 
-/** The refusal names the group, but neither kind nor name: reviews have none. */
+/** Throws a 422. The error names the group, but neither kind nor name, as reviews have none. */
 function refuse(errors: readonly FieldError[], dialect: Dialect): void {
   if (!errors.length) return;
   const group = groupName(dialect, { group: "authorization", branded: true });

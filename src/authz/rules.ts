@@ -1,4 +1,4 @@
-// Policy rules: what one allows, and whether a set of them covers another.
+// Policy rules: matching of actions, and coverage of one set by another.
 
 import type { PolicyRule } from "#api";
 import type { Attributes } from "./authorizer.ts";
@@ -6,7 +6,7 @@ import type { Attributes } from "./authorizer.ts";
 const none: readonly string[] = [];
 const some = (list: readonly string[] | null | undefined): readonly string[] => list ?? none;
 
-/** Whether a rule allows an action. */
+/** Reports whether a rule allows an action. */
 export function ruleAllows(rule: PolicyRule, { verb, resource, path = "" }: Attributes): boolean {
   if (!hasOrAll(some(rule.verbs), verb)) return false;
   if (!resource) return some(rule.nonResourceURLs).some((pattern) => urlCovers(pattern, path));
@@ -35,8 +35,8 @@ const urlCovers = (pattern: string, path: string): boolean =>
   pattern === path || (pattern.endsWith("*") && path.startsWith(pattern.replace(/\*+$/, "")));
 
 /**
- * The parts of `rules` that `owned` does not cover, each with one verb, one resource and at most one name.
- * Empty when all is covered.
+ * Returns the parts of `rules` that `owned` does not cover, each with one verb, one resource and at most one
+ * name. Empty if everything is covered.
  */
 export function uncovered(rules: readonly PolicyRule[], owned: readonly PolicyRule[]): PolicyRule[] {
   const missing: PolicyRule[] = [];
@@ -45,7 +45,7 @@ export function uncovered(rules: readonly PolicyRule[], owned: readonly PolicyRu
 }
 
 /**
- * The same in steps, for those who let others have a turn between them: undefined for each part that is
+ * Like uncovered, in steps that allow interleaving other work: yields undefined for each part that is
  * covered.
  */
 export function* uncoveredParts(
@@ -54,14 +54,16 @@ export function* uncoveredParts(
 ): Generator<PolicyRule | undefined> {
   const held = heldRules(owned);
   for (const rule of rules) {
-    // What one rule covers as a whole has no part that is missing.
+    // Shortcut: a rule covered whole has no missing parts.
     if (held(rule).some((each) => covers(each, rule))) yield undefined;
     else
       for (const atom of atoms(rule)) yield held(atom).some((each) => covers(each, atom)) ? undefined : atom;
   }
 }
 
-/** Those of `rules` that no single one of `owned` covers as a whole; undefined in the place of the others. */
+/**
+ * Yields each of `rules` that no single rule of `owned` covers whole, and undefined for each of the others.
+ */
 export function* notCoveredWhole(
   rules: readonly PolicyRule[],
   owned: readonly PolicyRule[],
@@ -71,8 +73,8 @@ export function* notCoveredWhole(
 }
 
 /**
- * Of many rules those that can cover one at all: they have its first group, or all groups; or paths, where it
- * has paths.
+ * Returns a function that selects the rules that can cover a given one: those with its first group or all
+ * groups, or with paths if it has paths.
  */
 function heldRules(owned: readonly PolicyRule[]): (rule: PolicyRule) => readonly PolicyRule[] {
   const byGroup = new Map<string, PolicyRule[]>();
@@ -98,7 +100,10 @@ function heldRules(owned: readonly PolicyRule[]): (rule: PolicyRule) => readonly
 
 const byEveryGroup = ["*"];
 
-/** How many parts rules have: a few lists of some hundred words have more than anybody can count through. */
+/**
+ * Returns the number of parts of rules, without enumerating them: a few lists of some hundred words have too
+ * many.
+ */
 export const partsOf = (rules: readonly PolicyRule[]): number =>
   rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
     const of = (list: readonly string[] | null | undefined): number => some(list).length;
@@ -107,7 +112,7 @@ export const partsOf = (rules: readonly PolicyRule[]): number =>
     );
   }, 0);
 
-/** A rule broken down until nothing is left to combine. */
+/** Splits a rule into parts with a single verb, group, resource and name each. */
 function* atoms(rule: PolicyRule): Generator<PolicyRule> {
   const names = some(rule.resourceNames);
   for (const group of some(rule.apiGroups)) {
@@ -147,7 +152,7 @@ function resourceCovers(owned: readonly string[], resource: string): boolean {
   return slash >= 0 && owned.includes(`*/${resource.slice(slash + 1)}`);
 }
 
-/** Joins rules that differ only in their verbs, for people to read. */
+/** Joins rules that differ only in their verbs, for display. */
 export function compact(rules: readonly PolicyRule[]): PolicyRule[] {
   const joined = new Map<string, { readonly rule: PolicyRule; readonly verbs: string[] }>();
   for (const rule of rules) {
@@ -160,7 +165,7 @@ export function compact(rules: readonly PolicyRule[]): PolicyRule[] {
   return Array.from(joined.values(), ({ rule, verbs }) => ({ ...rule, verbs }));
 }
 
-/** `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
+/** Formats a rule: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
 export function describeRule(rule: PolicyRule): string {
   const part = (name: string, list: readonly string[] | null | undefined): string[] =>
     list?.length ? [`${name}:[${list.map((each) => JSON.stringify(each)).join(" ")}]`] : [];

@@ -1,5 +1,5 @@
-// Asks a remote service for decisions, by a SubjectAccessReview. Its answers are kept for a while; its failures
-// are no opinion, and an internal error when nobody else has one.
+// Authorizes with a remote service, by a SubjectAccessReview. Responses are cached; a failure is no opinion,
+// and an internal error if no other authorizer decides.
 import { SubjectAccessReview, type SubjectAccessReviewStatus, webhookReview } from "#api";
 import type { Clock } from "#base";
 import type { Webhook } from "#client";
@@ -15,16 +15,16 @@ export interface WebhookAuthorizerOptions {
   readonly clock: Clock;
   readonly authorizedMilliseconds: number;
   readonly unauthorizedMilliseconds: number;
-  /** What counts when the service cannot be asked; no opinion by default. */
+  /** The decision if the call fails; no opinion by default. */
   readonly failurePolicy?: FailurePolicy;
-  /** Which requests it is asked about; all where absent. */
+  /** The requests to call the service for; all if absent. */
   readonly matches?: MatchConditions | undefined;
-  /** Told when the service cannot be asked. */
+  /** Called when the call of the service fails. */
   readonly onError: (error: Error) => void;
 }
 
 const mostKept = 8192;
-/** Longer questions are not kept: memory must not depend on what clients send. */
+/** Maximum length of a cached review: memory usage must not depend on what clients send. */
 const longestKept = 10_000;
 
 const unknownRules: KnownRules = {
@@ -58,7 +58,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
       const wanted = { kind: "SubjectAccessReview", apiVersion };
       const answer = webhookReview(await webhook.post(review), SubjectAccessReview, wanted);
       const decision = decisionOf(answer.status ?? {});
-      // Whatever was answered, even what makes no sense: only failures are asked about again.
+      // Any response is cached, even a contradictory one: only failures are retried.
       keep(spec, decision, answer.status?.allowed === true);
       return decision;
     } catch (error) {
@@ -85,7 +85,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
   };
 }
 
-/** What went wrong at the service beside is not passed on. */
+/** Errors the service reports with its decision are not passed on. */
 function decisionOf({ allowed, denied, reason = "" }: Partial<SubjectAccessReviewStatus>): Decision {
   if (allowed === true && denied === true) {
     const text = "webhook subject access review returned both allow and deny response";
@@ -94,7 +94,7 @@ function decisionOf({ allowed, denied, reason = "" }: Partial<SubjectAccessRevie
   return { verdict: allowed === true ? "allow" : denied === true ? "deny" : "no opinion", reason };
 }
 
-/** What is not set is left out. */
+/** Returns the spec of the review; empty fields are omitted. */
 function specOf({ user, verb, resource, path }: Attributes, version: "v1" | "v1beta1"): object {
   const filled = (fields: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""));

@@ -1,10 +1,10 @@
-// Counts per interval and group, for charts.
+// Counts points per interval and group, for charts.
 import { type Intervals, intervalsOf, most } from "./intervals.ts";
 import { badRequest, fieldErrorText, invalidValue } from "#base";
 import { type Selection, visitTimes } from "./selection.ts";
 import type { BucketGroup } from "./wire.ts";
 
-/** Groups beyond this many, those with the least in them, are counted together. */
+/** Maximum number of groups; the smallest beyond it are counted together. */
 const mostGroups = 100;
 
 export interface BucketAnswer {
@@ -38,7 +38,7 @@ export function bucketsOf(selection: Selection): BucketAnswer {
   return { intervals, groups: grouped(selection, rows, intervals.count) };
 }
 
-/** One row of counts for each facet that has any, by its id. */
+/** Returns one row of counts per facet that has any, by facet id. */
 function countedByFacet(selection: Selection, { start, width, count }: Intervals): Map<number, number[]> {
   const rows: number[][] = [];
   visitTimes(selection, (time, facet) => {
@@ -50,7 +50,7 @@ function countedByFacet(selection: Selection, { start, width, count }: Intervals
   return found;
 }
 
-/** The rows of facets that have the same values, added up; the smallest groups share one. */
+/** Adds up the rows of facets with the same values; the smallest groups share one row. */
 function grouped(
   { index, question }: Selection,
   rows: ReadonlyMap<number, readonly number[]>,

@@ -1,4 +1,5 @@
-// A change in a watch cache as the journal records it: whose it is, who made it, and what differs.
+// Converts a change seen in a watch cache to a journal record: the object, its field managers, and the
+// changed fields.
 import { type CachedObject, uidOf } from "#watchcache";
 import { differingJson } from "./differing-json.ts";
 import { elementsWith, memberOf } from "./encoded-json.ts";
@@ -8,14 +9,14 @@ import type { ServedKind } from "./kinds.ts";
 import { ownerInfo } from "./owner-graph.ts";
 import type { OwnerInfo } from "./wire.ts";
 
-/** One change, or several of one object in a row. */
+/** One change, or several consecutive changes of one object. */
 export interface ObservedChange {
   readonly kind: ServedKind;
   readonly type: JournalRecord["type"];
   /** Microseconds. */
   readonly time: number;
   readonly item: CachedObject;
-  /** Before the first of these. */
+  /** The object before the first of these changes. */
   readonly previous: CachedObject | undefined;
   readonly revisions: number;
 }
@@ -35,19 +36,24 @@ interface ManagedFields {
 
 type Stored = Readonly<Record<string, unknown>> & { readonly metadata?: StoredMeta };
 
-/** Two revisions that are larger together are not compared: reading them would hold up others for too long. */
+/**
+ * Revisions that are larger in total are not compared: parsing them would block the event loop for too long.
+ */
 const mostComparedBytes = 512 * 1024;
 
 const ownersKey = Buffer.from('"ownerReferences":[');
 
-/** The owners of an object; most have none, which their bytes tell. */
+/** Returns the owners of an object. Most have none, which is detected without parsing. */
 export function ownersOf(item: CachedObject): readonly OwnerInfo[] {
   if (!item.json.includes(ownersKey)) return [];
   const owners = memberOf(item.json, ["metadata", "ownerReferences"]) as StoredMeta["ownerReferences"];
   return (owners ?? []).map(ownerInfo);
 }
 
-/** Undefined where nothing has changed that is worth telling. Without `details` nothing is compared. */
+/**
+ * Returns the record of a change, or undefined if nothing relevant has changed. Without `details` the
+ * revisions are not compared.
+ */
 export function changeRecord(
   { kind, type, time, item, previous, revisions }: ObservedChange,
   details: boolean,
@@ -92,7 +98,7 @@ export function changeRecord(
   };
 }
 
-/** Of an object that is new there is one; read without parsing the rest. */
+/** Returns the only field manager of a new object, without parsing the rest. */
 function firstManager({ json }: CachedObject): string | undefined {
   const at = json.indexOf('"managedFields":[');
   if (at < 0) return undefined;
@@ -105,7 +111,10 @@ const managersPath = ["metadata", "managedFields"];
 const idOf = ({ manager, operation, subresource = "" }: ManagedFields): string =>
   JSON.stringify([manager, operation, subresource]);
 
-/** Those who took fields or wrote later than before, the latest first. Who only lost fields did nothing. */
+/**
+ * Returns the managers that own additional fields or wrote later than before, the latest first. A manager
+ * that only lost fields did not write.
+ */
 function changedManagers({ metadata: before }: Stored, { metadata: after }: Stored): string[] {
   const known = new Map((before?.managedFields ?? []).map((each) => [idOf(each), each]));
   const changed = (after?.managedFields ?? []).filter((each) => {
@@ -116,14 +125,17 @@ function changedManagers({ metadata: before }: Stored, { metadata: after }: Stor
   return [...new Set(latest.map(({ manager = "" }) => manager))];
 }
 
-/** The last to write. Times are whole seconds: where they tell nothing of a change, it was one of these. */
+/**
+ * Returns the latest managers. Times are whole seconds: where they do not show a change, one of these
+ * managers made it.
+ */
 function lastManagers({ json }: CachedObject): string[] {
   const all = elementsWith(json, managersPath, ["manager", "time"]) as readonly ManagedFields[];
   const last = all.reduce((latest, { time = "" }) => (time > latest ? time : latest), "");
   return [...new Set(all.filter(({ time = "" }) => time === last).map(({ manager = "" }) => manager))];
 }
 
-/** Whether a tree of fields has one that another has not. */
+/** Reports whether a field tree contains a field that the other does not. */
 function hasMore(tree: unknown, other: unknown): boolean {
   if (typeof tree !== "object" || tree === null) return false;
   const known = (other ?? {}) as Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// Two encoded objects are reduced to what differs, and nothing that differs is lost.
+// Two encoded objects are reduced to their differences, without losing any.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { differingJson } from "./differing-json.ts";

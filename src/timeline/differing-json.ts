@@ -1,12 +1,13 @@
-// What differs between two encoded JSON objects, without parsing the rest: members whose bytes are the same on both
-// sides are left out, and only what is left is parsed. Most of an object stays as it was when its status changes.
+// Finds the differences between two encoded JSON objects without parsing them whole: members with identical
+// bytes on both sides are dropped, and only the rest is parsed. A status update leaves most of an object
+// unchanged.
 //
 //   {"metadata":{"name":"a","x":1},"spec":{…}}      →  {"metadata":{"x":1}}
 //   {"metadata":{"name":"a","x":2},"spec":{…}}      →  {"metadata":{"x":2}}
 //
-// Lists are kept whole where they differ, because elements are told apart by all of them; but for one whose elements
-// stand for themselves. Each side is read once to learn where its objects and lists end, so that what encloses a
-// difference is not read again at each of its levels.
+// A list that differs is kept whole, because its elements are identified by comparing all of them; the
+// exception is the list whose elements can be compared one by one. Each side is scanned once to record where
+// its objects and lists end, so that they are not scanned again at each level of nesting.
 import {
   close,
   comma,
@@ -24,15 +25,15 @@ import {
 
 const mostLevels = 32;
 
-/** Room for where objects and lists end, of each side; larger objects get their own. */
+/** Buffers for the end positions of objects and lists, one per side; larger objects get their own. */
 const usualBytes = 16 * 1024;
 const rooms = [new Int32Array(usualBytes), new Int32Array(usualBytes)] as const;
 const roomFor = (json: Buffer, side: 0 | 1): Int32Array =>
   json.length <= usualBytes ? rooms[side] : new Int32Array(json.length);
 
 /**
- * The two objects with only those members that differ. Of the list under the path `elementwise`, only those elements
- * are left that differ from the one at the same place.
+ * Returns the two objects with only those members that differ. Of the list at the path `elementwise`, only
+ * those elements are kept that differ from the one at the same index.
  */
 export function differingJson(
   before: Buffer,
@@ -46,9 +47,9 @@ export function differingJson(
 }
 
 interface Depth {
-  /** How much deeper objects are compared by their members. */
+  /** The number of further levels at which objects are compared member by member. */
   readonly levels: number;
-  /** Where the list is, from here. */
+  /** The remaining path to the elementwise list. */
   readonly elementwise: readonly string[];
 }
 
@@ -67,7 +68,7 @@ function differing(
     kept[0].push(key + from);
     kept[1].push(key + to);
   };
-  // Both were encoded in the same order: as long as the names are the same, only one side's are read.
+  // Both were encoded in the same order: as long as the names agree, only one side is scanned.
   let [at, there] = [aStart + 1, bStart + 1];
   while (a[at] === quote && b[there] === quote) {
     const value = endOfText(a, at) + 1;
@@ -97,12 +98,12 @@ function differing(
   return [`{${kept[0].join(",")}}`, `{${kept[1].join(",")}}`];
 }
 
-/** One level deeper, below a quoted name with its colon. */
+/** Returns the depth for the member with this key, a quoted name with its colon. */
 function inner({ levels, elementwise: [first, ...rest] }: Depth, key: string): Depth {
   return { levels: levels - 1, elementwise: first !== undefined && key === `"${first}":` ? rest : noPath };
 }
 
-/** A path that leads nowhere. */
+/** A path that matches nothing. */
 const noPath: readonly string[] = [""];
 
 function differingValues(
@@ -142,10 +143,10 @@ function differingElements(
 const sameValue = (a: Buffer, one: Value, b: Buffer, other: Value): boolean =>
   one.end - one.value === other.end - other.value && sameBytes(a, one.value, one.end, b, other.value);
 
-/** Whether the other side goes on with the same bytes. */
+/** Reports whether the other side continues with the same bytes. */
 function sameBytes(a: Buffer, start: number, end: number, b: Buffer, other: number): boolean {
   if (other + end - start > b.length) return false;
-  // The call costs more than a few bytes do.
+  // For a few bytes, a loop is cheaper than the call.
   if (end - start > 48) return a.compare(b, other, other + end - start, start, end) === 0;
   for (let at = start, there = other; at < end; at++, there++) if (a[at] !== b[there]) return false;
   return true;

@@ -1,10 +1,13 @@
-// Finds members and elements in encoded JSON without parsing the rest. Objects have no spaces between their
-// tokens, as the caches encode them.
+// Finds members and elements in encoded JSON without parsing the rest. The JSON has no whitespace between
+// tokens, as the caches encode it.
 export const [quote, comma, backslash, openList, closeList, open, close] = [
   0x22, 0x2c, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
 ];
 
-/** Encoded JSON, and where its objects and lists end, by where they begin. Without that they are read to their end. */
+/**
+ * Encoded JSON with the end positions of its objects and lists, indexed by their start. If `ends` is
+ * undefined, values are scanned to find their end.
+ */
 export interface Encoded {
   readonly json: Buffer;
   readonly ends: Int32Array | undefined;
@@ -14,17 +17,17 @@ export interface Value {
   readonly end: number;
 }
 export interface Member extends Value {
-  /** Where the quoted name begins; a colon stands between it and the value. */
+  /** The position of the quoted name; a colon separates it from the value. */
   readonly key: number;
 }
 
-/** The member of an encoded object under a path of plain names, parsed; undefined where it has none. */
+/** Returns the parsed member at a path of plain names, or undefined if it is absent. */
 export function memberOf(json: Buffer, path: readonly string[]): unknown {
   const at = placeOf(json, path);
   return at === undefined ? undefined : parsed({ json, ends: undefined }, at);
 }
 
-/** The elements of the list under a path of plain names, each parsed only where one of these members is. */
+/** Returns the elements of the list at a path of plain names, with only the given members parsed. */
 export function elementsWith<K extends string>(
   json: Buffer,
   path: readonly string[],
@@ -53,7 +56,7 @@ function placeOf(json: Buffer, path: readonly string[]): number | undefined {
   return at;
 }
 
-/** Where a member's value begins; what stands behind it is not looked at. */
+/** Returns the position of a member's value; bytes after it are not scanned. */
 function memberStart(encoded: Encoded, start: number, name: string): number | undefined {
   const { json } = encoded;
   if (json[start] !== open) return undefined;
@@ -66,7 +69,7 @@ function memberStart(encoded: Encoded, start: number, name: string): number | un
   return undefined;
 }
 
-/** The members from a place on of the object that begins at `start`. */
+/** Returns the members starting at position `from` of the object that begins at `start`. */
 export function membersFrom(encoded: Encoded, start: number, from: number): Member[] {
   const { json } = encoded;
   const members: Member[] = [];
@@ -111,7 +114,7 @@ export function endOfValue({ json, ends }: Encoded, start: number): number {
   return json.length;
 }
 
-/** Behind the closing quote of the text that begins here. */
+/** Returns the position after the closing quote of the string that begins at `start`. */
 export function endOfText(json: Buffer, start: number): number {
   const { length } = json;
   let at = start + 1;
@@ -119,19 +122,21 @@ export function endOfText(json: Buffer, start: number): number {
   return at + 1;
 }
 
-/** Reads all of it once. The ends are written into `room`, which the next use may write over. */
+/**
+ * Scans the JSON once. The end positions are written to `room`, which may be overwritten by the next call.
+ */
 export function measured(json: Buffer, room: Int32Array): Encoded {
   const { length } = json;
   const begun: number[] = [];
   for (let at = 0; at < length; at++) {
     const byte = json[at]!;
     if (byte === quote) at = endOfText(json, at) - 1;
-    // Most bytes outside of texts are colons and commas; those of brackets are the highest.
+    // Most bytes outside of strings are colons and commas; brackets and braces have higher codes.
     else if (byte < openList) continue;
     else if (byte === open || byte === openList) begun.push(at);
     else if ((byte === close || byte === closeList) && begun.length > 0) room[begun.pop()!] = at + 1;
   }
-  // What is not whole ends where the bytes do.
+  // Truncated values end at the end of the input.
   for (const at of begun) room[at] = json.length;
   return { json, ends: room };
 }

@@ -1,4 +1,4 @@
-// An entry of the answer, made from a point.
+// Converts points to timeline entries.
 import { foldedAnnotation } from "#dialect";
 import type { Kinds } from "./kinds.ts";
 import { type ObjectName, groupOf } from "./lane.ts";
@@ -15,7 +15,7 @@ export function entryOf({ record, edge }: Pick<Point, "record" | "edge">, kinds:
   return record.from === "event" ? eventEntry(record, edge, kinds) : changeEntry(record.change, kinds);
 }
 
-/** Both marks of a series, or the one of a single event. */
+/** Returns both entries of a series, or the single entry of an event. */
 export function eventEntries(item: CachedObject, kinds: Kinds): readonly TimelineEntry[] {
   const { first, last, facet } = readEvent(storedEvent(item));
   const of = (edge: Edge) => eventEntry({ item, facet }, edge, kinds);
@@ -100,7 +100,7 @@ export function changeEntry(change: JournalRecord, kinds: Kinds): TimelineEntry 
 
 const shownPaths = 3;
 
-/** One line: the first fields, and how many more there are. */
+/** Returns a one-line summary: the first fields, and how many more there are. */
 function changeNote({ type, fields = [], moreFields = 0, user }: JournalRecord): string {
   const by = user === undefined ? "" : ` by ${user}`;
   if (type !== "Changed") return `${type.toLowerCase()}${by}`;

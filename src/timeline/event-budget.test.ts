@@ -1,4 +1,4 @@
-// Which events go when a limit is reached.
+// Events evicted when a limit is exceeded.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EventBudget, type EventClass, type EventLimits, type Limit } from "./event-budget.ts";
@@ -11,7 +11,10 @@ const limits = (given: Partial<EventLimits>): EventLimits => ({
   ...given,
 });
 
-/** `a:N` is a normal event in namespace a, `b:W` a warning in b; each is named by its place and takes 10 bytes. */
+/**
+ * Fills a budget: `a:N` is a normal event in namespace a, `b:W` a warning in b. Each is named by its index
+ * and has 10 bytes.
+ */
 function filled(given: Partial<EventLimits>, events: string): EventBudget {
   const budget = new EventBudget(limits(given));
   for (const [at, text] of events.split(" ").entries()) {

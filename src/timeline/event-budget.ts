@@ -1,7 +1,7 @@
-// Which events have to go so that the rest keeps within its limits: the oldest first, and warnings only when nothing
-// else is left in their scope. An event that is seen again is young again.
+// Decides which events to delete so that the rest stays within the limits: the oldest first, and warnings
+// only if no other events are left in their scope. An event that recurs counts as new again.
 //
-//   whole      Normal  n1 n2 n3 …          each namespace has the same two queues of its own
+//   whole      Normal  n1 n2 n3 …          each namespace has its own pair of queues
 //              Warning w1 w2 …
 
 export type EventClass = "Normal" | "Warning";
@@ -14,7 +14,7 @@ export interface StoredEvent {
   readonly revision: number;
 }
 
-/** 0 is no limit. */
+/** A limit; 0 means unlimited. */
 export interface Limit {
   readonly count: number;
   readonly bytes: number;
@@ -30,7 +30,7 @@ export type LimitName = "whole" | "namespace" | "type";
 
 export interface Evicted {
   readonly event: StoredEvent;
-  /** The limit that it was beyond. */
+  /** The limit that was exceeded. */
   readonly limit: LimitName;
 }
 
@@ -61,7 +61,7 @@ export class EventBudget {
   readonly #events = new Map<string, StoredEvent>();
   readonly #namespaces = new Map<string, Scope>();
   #whole = newScope();
-  /** Namespaces that grew since the last look. */
+  /** Namespaces that received events since the last call of overflow. */
   readonly #grown = new Set<string>();
 
   constructor(limits: EventLimits) {
@@ -106,7 +106,7 @@ export class EventBudget {
     this.#whole = newScope();
   }
 
-  /** Takes out what is beyond the limits. */
+  /** Removes and yields the events that exceed the limits. */
   *overflow(): Generator<Evicted> {
     const { whole, namespace, types } = this.#limits;
     for (const name of this.#grown) {
@@ -119,7 +119,7 @@ export class EventBudget {
     yield* this.#shrink("whole", whole, this.#whole.Normal, this.#whole.Warning);
   }
 
-  /** From the first queue as long as it has any. */
+  /** Removes events from the first queue that is not empty. */
   *#shrink(limit: LimitName, most: Limit, ...queues: readonly Queue[]): Generator<Evicted> {
     while (isOver(most, ...queues)) {
       const [event] = queues.find(({ events }) => events.size > 0)!.events.values();

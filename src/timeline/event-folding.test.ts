@@ -1,4 +1,4 @@
-// Floods of any size are folded, a bounded part at a time, and a watch that ends is begun again.
+// Floods of any size are folded in bounded steps, and a watch that ends is restarted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";

@@ -1,5 +1,5 @@
-// Folds floods of events into series: of the events of one object with the same reason, type and controller, the
-// first and the last stay as they are, and the first counts those between them.
+// Folds floods of events into series: of the events of one object with the same reason, type and controller,
+// the first and the last are kept, and the first counts those in between.
 //
 //   before   e1  e2  e3  e4  e5      after   e1 (count 4, last seen with e4, 3 folded)   e5
 import type { Event } from "#api";
@@ -10,10 +10,10 @@ import { followEvents } from "./follow-events.ts";
 import { readEvent, storedEvent, timeText } from "./stored-event.ts";
 
 export interface FoldingOptions {
-  /** More than so many events of one group are folded; at least two. */
+  /** Maximum number of events per group before it is folded; at least two. */
   readonly most: number;
   readonly events: ObjectSource;
-  /** Writes the event anew unless it has changed since; whether it did. */
+  /** Updates the event unless it has changed in the meantime; resolves with whether it did. */
   readonly replace: (item: CachedObject, change: (event: Event) => void) => Promise<boolean>;
   readonly remove: (key: string, revision: number) => Promise<boolean>;
   readonly clock: Clock;
@@ -26,9 +26,12 @@ interface Group {
   readonly items: Map<string, CachedObject>;
 }
 
-/** Floods are let come together before they are folded. */
+/** Delay before folding, so that floods are folded together. */
 const pauseMilliseconds = 1000;
-/** Of a larger group the oldest are folded; the rest has its turn after the next pause. */
+/**
+ * Maximum number of events of one group folded at once: of a larger group the oldest are folded, the rest
+ * after the next pause.
+ */
 const mostAtOnce = 4096;
 
 export class EventFolding {
@@ -37,7 +40,7 @@ export class EventFolding {
   readonly #groupOf = new Map<string, Group>();
   readonly #large = new Set<Group>();
   #cancel: (() => void) | undefined;
-  /** How many events were folded into others. */
+  /** The number of events that were folded into others. */
   folded = 0;
 
   constructor(options: FoldingOptions) {
@@ -91,7 +94,7 @@ export class EventFolding {
     if (group.items.size === 0) this.#groups.delete(group.key);
   }
 
-  /** Folds the groups that have grown too large. */
+  /** Folds the groups that exceed the maximum. */
   async fold(): Promise<void> {
     const groups = [...this.#large];
     this.#large.clear();
@@ -122,7 +125,7 @@ export class EventFolding {
   }
 }
 
-/** In the form that the event has: the older one counts by itself, the newer one has a series. */
+/** Adds occurrences in the form the event uses: a count in the older one, a series in the newer one. */
 function addSeen(event: Event, count: number, lastMicros: number, folded: number): void {
   if (event.eventTime)
     event.series = { count: (event.series?.count ?? 1) + count, lastObservedTime: timeText(lastMicros) };

@@ -1,4 +1,4 @@
-// Keeps the stored events within their limits: follows them, and deletes what is beyond. A deletion that loses a race
+// Keeps the stored events within their limits: follows them and deletes the excess. A deletion that conflicts
 // with an update leaves the event alone.
 import type { Clock, Log } from "#base";
 import type { CachedObject, Frame, ObjectSource } from "#watchcache";
@@ -14,16 +14,16 @@ import { followEvents } from "./follow-events.ts";
 export interface RetentionOptions {
   readonly limits: EventLimits;
   readonly events: ObjectSource;
-  /** Deletes an event unless it has changed since; whether it did. */
+  /** Deletes an event unless it has changed in the meantime; resolves with whether it did. */
   readonly remove: (key: string, revision: number) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Told of each event that went before its time. */
+  /** Called for each event that was deleted before it expired. */
   readonly evicted: (type: EventClass, limit: LimitName) => void;
 }
 
-/** Deletions under way at once: the store writes those that come together in one batch. */
+/** Maximum number of concurrent deletions: the store batches those that arrive together. */
 const mostAtOnce = 64;
 const retryMilliseconds = 1000;
 
@@ -49,7 +49,7 @@ export class EventRetention {
     return this.#budget.bytes;
   }
 
-  /** Resolves once the events that are there keep within the limits. */
+  /** Resolves once the existing events are within the limits. */
   async start(): Promise<void> {
     const { events, clock, log, signal } = this.#options;
     await followEvents({

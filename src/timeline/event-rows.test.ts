@@ -1,4 +1,4 @@
-// Rows of events are the same after they were saved.
+// Rows of events survive encoding and decoding.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EventRows, decodeRows, encodeRows, spanOf } from "./event-rows.ts";

@@ -1,19 +1,22 @@
-// What the index needs of some thousand events, in the order of their revisions: columns of numbers, and each object
-// and each combination of values once. Also the form in which that is saved.
+// The data the index needs about a few thousand events, in order of revision: columns of numbers, and each
+// object and each facet once. Also defines the serialized form.
 //
 //   saved   length of the header (4 bytes)   header, JSON   padding to 8   revisions, first and last times, 8 bytes
-//           each   places of objects and facets in the header, 4 bytes each
+//           each   indices of objects and facets in the header, 4 bytes each
 import { type FacetValues, facetKey } from "./facets.ts";
 import { type ObjectName, laneKey } from "./lane.ts";
 import type { EventReading } from "./stored-event.ts";
 
-/** Objects stand in the header of each piece in which they occur: large pieces repeat fewer of them. */
+/**
+ * Maximum number of rows per piece. Every piece has a header with its objects, so larger pieces repeat fewer
+ * of them.
+ */
 export const mostRows = 65_536;
-/** Another number for another form, or when events are read otherwise. */
+/** Version of the serialized form; to be changed with the form or with how events are read. */
 const format = 1;
 const bytesPerRow = 3 * 8 + 2 * 4;
 
-/** Room for so many rows is made first, and twice as much when it is full: most servers have few events. */
+/** Initial capacity in rows, doubled when full: most servers have few events. */
 const firstRoom = 256;
 
 interface Columns {
@@ -43,7 +46,7 @@ export class EventRows {
   readonly #facetPlaces = new Map<string, number>();
   length: number;
 
-  /** With bytes: the columns as they were saved. */
+  /** Creates rows from the saved columns, or empty ones. */
   constructor(saved?: ArrayBuffer) {
     this.#columns = columnsIn(saved ?? new ArrayBuffer(firstRoom * bytesPerRow));
     this.length = saved ? this.revisions.length : 0;
@@ -62,12 +65,12 @@ export class EventRows {
     return this.#columns.last;
   }
 
-  /** The place of each row's object in `objects`. */
+  /** The index of each row's object in `objects`. */
   get objectAt(): Uint32Array {
     return this.#columns.objectAt;
   }
 
-  /** The place of each row's values in `facets`. */
+  /** The index of each row's values in `facets`. */
   get facetAt(): Uint32Array {
     return this.#columns.facetAt;
   }
@@ -80,7 +83,7 @@ export class EventRows {
     return this.revisions[this.length - 1]!;
   }
 
-  /** Adds an event; its revision is behind all others. */
+  /** Appends an event, whose revision must be greater than all others. */
   append(revision: number, { object, facet, first, last }: Omit<EventReading, "count">): void {
     const row = this.length++;
     if (row === this.revisions.length) this.#grow();
@@ -103,7 +106,7 @@ export class EventRows {
     this.facetAt.set(before.facetAt);
   }
 
-  /** The row of a revision; negative where there is none. */
+  /** Returns the row of a revision, or a negative number if it is absent. */
   rowOf(revision: number): number {
     let low = 0;
     let high = this.length;
@@ -140,7 +143,7 @@ interface Header {
   readonly facets: readonly FacetValues[];
   /** Group, kind and namespace, which many objects share. */
   readonly kinds: readonly (readonly [group: string, kind: string, namespace: string])[];
-  /** One of each for every object. */
+  /** One element per object in each of these. */
   readonly kindAt: readonly number[];
   readonly names: readonly string[];
   readonly uids: readonly string[];
@@ -172,7 +175,7 @@ export function encodeRows(rows: EventRows): Uint8Array {
   return bytes;
 }
 
-/** Undefined when the bytes are of another form. */
+/** Decodes saved rows; returns undefined if the bytes have another format. */
 export function decodeRows(bytes: Uint8Array): EventRows | undefined {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (view.length < 4) return undefined;
@@ -181,7 +184,7 @@ export function decodeRows(bytes: Uint8Array): EventRows | undefined {
   if (start > view.length) return undefined;
   const header = headerOf(view.toString("utf8", 4, 4 + headerLength));
   if (header?.format !== format || view.length !== start + header.rows * bytesPerRow) return undefined;
-  // A copy of its own is aligned.
+  // The copy is aligned, the original need not be.
   const rows = new EventRows(new Uint8Array(view.subarray(start)).buffer);
   const { kinds, kindAt, names, uids } = header;
   for (let at = 0; at < kindAt.length; at++) {
@@ -198,7 +201,10 @@ export interface RowSpan {
   readonly rows: number;
 }
 
-/** Which revisions saved rows have, without reading the rest; undefined when the bytes are of another form. */
+/**
+ * Returns the revisions of saved rows without reading the rest, or undefined if the bytes have another
+ * format.
+ */
 export function spanOf(bytes: Uint8Array): RowSpan | undefined {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (view.length < 4) return undefined;

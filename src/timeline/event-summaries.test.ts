@@ -1,4 +1,4 @@
-// What is noted of events is saved, found again, and let go with the events.
+// Rows of events are saved, restored, and removed with their events.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
@@ -22,7 +22,7 @@ const event = (name: string, revision: number): CachedObject =>
       }),
     ),
   }) as unknown as CachedObject;
-/** One whose bytes must not be read. */
+/** An event whose bytes must not be read. */
 const unread = (name: string, revision: number): CachedObject =>
   ({
     key: name,

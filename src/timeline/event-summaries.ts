@@ -1,6 +1,6 @@
-// Follows all events and notes what the timeline's index needs of each, beside the requests and in slices: so that
-// the index can be made at once, also after a restart, without reading the events. Nothing of it stays in memory but
-// the newest rows; full pieces are saved as derived data of the store.
+// Follows all events and records what the timeline index needs of each, in the background and in time slices,
+// so that the index can be built quickly, also after a restart, without reading the events. Only the newest
+// rows stay in memory; full pieces are saved as derived data of the store.
 import { type Clock, TimeSlice, selectEverything } from "#base";
 import { Compacted, type DerivedData } from "#store";
 import type { CachedObject, Frame, ObjectSource } from "#watchcache";
@@ -16,17 +16,17 @@ export interface EventSummariesOptions {
 }
 
 const name = "timeline rows";
-/** Events are noted so long after they came, many together. */
+/** Delay before new events are recorded, so that many are recorded together. */
 const gatherMilliseconds = 1000;
 const gatheredAtOnce = 1024;
-/** After so many new rows the piece that is not full is saved as well. */
+/** Number of new rows after which the incomplete piece is saved as well. */
 const rowsBetweenSaves = 8192;
-/** Pieces of which less than this share is left are written anew. */
+/** Pieces with less than this share of live rows are rewritten. */
 const leastShare = 1 / 4;
 
 export class EventSummaries {
   readonly #options: EventSummariesOptions;
-  /** The full pieces, in the order of revisions: the number of each is its first revision. */
+  /** The full pieces in order of revision; the number of each is its first revision. */
   #saved: RowSpan[] = [];
   readonly #most: number;
   #open = new EventRows();
@@ -42,7 +42,9 @@ export class EventSummaries {
     this.#most = options.rowsPerPiece ?? mostRows;
   }
 
-  /** Reads what was saved, notes what has come since, and follows the events until the signal. */
+  /**
+   * Reads the saved rows, records events that arrived since, and follows the events until the signal aborts.
+   */
   async start(): Promise<void> {
     const { signal } = this.#options;
     this.#readSaved();
@@ -50,7 +52,9 @@ export class EventSummaries {
     await this.#follow();
   }
 
-  /** Every row: those saved, in slices, and the newest. To be used at once. */
+  /**
+   * Returns every row: the saved ones, read in slices, and the newest. The result must be used immediately.
+   */
   async read(): Promise<readonly EventRows[]> {
     await this.#settle();
     const slice = new TimeSlice();
@@ -65,7 +69,7 @@ export class EventSummaries {
     return found;
   }
 
-  /** Saves what is not yet saved. */
+  /** Saves unsaved rows. */
   async stop(): Promise<void> {
     this.#cancelTimer();
     await this.#working;
@@ -117,7 +121,7 @@ export class EventSummaries {
       this.#cancelTimer = this.#options.clock.after(gatherMilliseconds, () => void this.#settle());
   }
 
-  /** Notes what was gathered. */
+  /** Records the gathered events. */
   async #settle(): Promise<void> {
     this.#working ??= this.#note().finally(() => (this.#working = undefined));
     await this.#working;
@@ -155,12 +159,15 @@ export class EventSummaries {
     await this.#write(this.#open.firstRevision, encodeRows(this.#open));
   }
 
-  /** What could not be saved is read again after the next start. */
+  /** Events whose rows could not be saved are read again after the next start. */
   async #write(piece: number, bytes: Uint8Array | null): Promise<void> {
     await this.#options.derived.write(name, piece, bytes).catch(() => undefined);
   }
 
-  /** Lets go of rows whose events are gone, where most of a piece is; small neighbours become one. */
+  /**
+   * Removes rows of deleted events from pieces where most rows are obsolete; small adjacent pieces are
+   * merged.
+   */
   async #prune(): Promise<void> {
     const slice = new TimeSlice("background");
     const pieceOf = (revision: number): number => {
@@ -213,7 +220,7 @@ export class EventSummaries {
   }
 }
 
-/** All events as they are now, without reading their bytes where they are cached. */
+/** Returns all current events, without reading their bytes if they are cached. */
 export async function everyEvent(
   events: ObjectSource,
 ): Promise<{ readonly items: readonly CachedObject[]; readonly revision: number }> {
@@ -224,7 +231,7 @@ export async function everyEvent(
   return await events.list({ below: "", selector: selectEverything, freshness: { at: "latest" } });
 }
 
-/** For stores that keep no derived data: it is made again after a restart. */
+/** For stores without derived data: the rows are computed again after a restart. */
 export function derivedInMemory(): DerivedData {
   const pieces = new Map<number, Uint8Array>();
   return {

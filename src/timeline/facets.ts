@@ -1,4 +1,5 @@
-// The combinations of values that are in use. Filters are decided once per combination, not once per event.
+// The combinations of filter values in use. Filters are evaluated once per combination rather than once per
+// event.
 import type { Facet } from "./record.ts";
 
 export type FacetValues = Omit<Facet, "id" | "points">;
@@ -15,7 +16,7 @@ export class Facets {
     return this.#byKey.values();
   }
 
-  /** The resources whose changes are among them. */
+  /** Returns the resources whose changes are among the facets. */
   resources(): Set<string> {
     const found = new Set<string>();
     for (const { resource } of this.all()) if (resource !== "") found.add(resource);
@@ -30,14 +31,14 @@ export class Facets {
     }));
   }
 
-  /** One point less has it. */
+  /** Removes a point from the facet, and drops the facet with its last point. */
   release(facet: Facet): void {
     if (--facet.points > 0) return;
     this.#byKey.delete(facetKey(facet));
     this.#free.push(facet.id);
   }
 
-  /** One value per facet, by its id: read it at once, facets come and go. */
+  /** Returns one value per facet, indexed by its id. To be used immediately, since ids are reused. */
   map<T>(value: (facet: Facet) => T): T[] {
     const values: T[] = [];
     for (const facet of this.all()) values[facet.id] = value(facet);

@@ -1,4 +1,4 @@
-// Which fields of an object have changed, and what is told of them.
+// The fields reported as changed between two revisions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fieldChanges } from "./field-changes.ts";

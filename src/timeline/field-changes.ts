@@ -1,5 +1,5 @@
-// Which fields differ between two revisions of an object. Elements of lists are told apart by their name where
-// they have one.
+// Compares two revisions of an object field by field. List elements are matched by their name or another key
+// if they have one.
 //
 //   spec.replicas   status.conditions[type=Ready].status   metadata.labels["example.com/app"]   args[2]
 import { isDeepStrictEqual } from "node:util";
@@ -8,23 +8,23 @@ import type { FieldChange } from "./wire.ts";
 
 export interface FieldChanges {
   readonly fields: readonly FieldChange[];
-  /** Fields that changed beyond those. */
+  /** The number of changed fields omitted from `fields`. */
   readonly more: number;
 }
 
 const mostFields = 24;
 const longestValue = 256;
 const mostLevels = 32;
-/** Told by other means, or by nothing but the change itself. */
+/** Fields that are reported elsewhere, or change with every update. */
 const skipped = new Set(["metadata.managedFields", "metadata.resourceVersion", "metadata.generation"]);
-/** Signs of life: an object of which nothing else changed has not changed. */
+/** Heartbeat fields: an object in which nothing else changed counts as unchanged. */
 const signsOfLife = new Set(["lastHeartbeatTime", "lastProbeTime", "renewTime"]);
-/** By which lists of objects are told apart, in this order. */
+/** Members that identify the elements of lists of objects, in order of preference. */
 const listKeys = ["name", "type", "key", "uid", "ip", "mountPath", "containerPort", "port"];
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** `values` false says only which fields changed. */
+/** Returns the changed fields; if `values` is false, without their values. */
 export function fieldChanges(before: Json, after: Json, values: boolean): FieldChanges {
   const fields: FieldChange[] = [];
   let more = 0;

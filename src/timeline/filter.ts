@@ -1,4 +1,4 @@
-// Whether a point belongs to the answer. What depends on a combination of values is decided once for each.
+// Decides which points match a query. Conditions on facets are evaluated once per facet.
 import type { Facets } from "./facets.ts";
 import { type Kinds, livingObject } from "./kinds.ts";
 import type { ObjectName } from "./lane.ts";
@@ -9,19 +9,22 @@ export type FacetLike = Omit<Facet, "id" | "points">;
 
 export interface Filter {
   facet(values: FacetLike): boolean;
-  /** Whether the question is about this object; the owners of others are not looked at here. */
+  /**
+   * Reports whether the query selects this object by itself; objects selected through their owners are
+   * handled elsewhere.
+   */
   object(name: ObjectName): boolean;
-  /** Whether the question names objects at all. */
+  /** Whether the query selects individual objects. */
   readonly namesObjects: boolean;
 }
 
-/** `mayGet` says whether changes of a resource may be shown. */
+/** Returns the filter of a query; `mayGet` reports whether changes of a resource may be shown. */
 export function filterFor(question: Question, kinds: Kinds, mayGet: (resource: string) => boolean): Filter {
   const { path, namespace, group, kind, name, uid, type, reason, controller, node, tree, labels } = question;
   const wanted = kind && new Set([...kind].flatMap((word) => kinds.named(word)));
   const isKind = (of: { kind: string; group: string }): boolean =>
     fits(group, of.group) && (!wanted || wanted.has(of.kind.toLowerCase()));
-  // Labels are part of an object: who may not get it is not told them either.
+  // Labels are part of an object, so a user who may not get the object must not learn them either.
   const hasLabels = (object: ObjectName): boolean => {
     if (!labels) return true;
     const served = kinds.find(object.kind, object.group);
@@ -29,7 +32,7 @@ export function filterFor(question: Question, kinds: Kinds, mayGet: (resource: s
     return item !== undefined && labels.matches(item);
   };
   return {
-    // What is below an object may be of any kind: with a tree, kind and group are about its root.
+    // Descendants of an object may be of any kind: with `tree`, kind and group select the root.
     facet: (values) =>
       (path === "" || values.namespace === path) &&
       fits(namespace, values.namespace) &&

@@ -1,5 +1,5 @@
-// Follows all stored events from what is there on. Where the watch ends it is begun again after a while, with
-// everything told anew.
+// Follows all stored events, starting with the current state. When the watch ends it is restarted after a
+// delay, and all events are delivered again.
 import { type Clock, type Log, selectEverything } from "#base";
 import type { Frame, ObjectSource } from "#watchcache";
 
@@ -8,16 +8,16 @@ export interface EventFollower {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** What does not happen meanwhile, for the log. */
+  /** What is not done while events cannot be followed, for the log. */
   readonly without: string;
   deliver(frames: readonly Frame[]): void;
-  /** What was told counts no more. */
+  /** Discards all state: the events are about to be delivered again. */
   forget(): void;
 }
 
 const retryMilliseconds = 1000;
 
-/** Resolves once what is there has been told. */
+/** Resolves once the current state has been delivered. */
 export async function followEvents(follower: EventFollower): Promise<void> {
   const { events, clock, log, signal, without } = follower;
   const again = (): void => {

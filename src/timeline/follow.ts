@@ -1,4 +1,4 @@
-// A watch of the timeline: what happens behind a cursor, until the client, the clock or the server ends it.
+// A timeline watch: streams what happens after a cursor until the client, the timeout or the server ends it.
 import { ApiError, type Clock, expired } from "#base";
 import { statusObject } from "#endpoints";
 import type { Reply, Sink } from "#http";
@@ -31,7 +31,7 @@ export interface Following {
   readonly filter: Filter;
 }
 
-/** A watcher this far behind is closed: one slow reader must not hold back or fill up the server. */
+/** A watch with a larger backlog is closed: one slow client must not hold back or exhaust the server. */
 const mostBacklogBytes = 8 * 1024 * 1024;
 const bookmarkMilliseconds = 10_000;
 
@@ -126,7 +126,7 @@ async function stream(following: Following, sink: Sink): Promise<void> {
 const lifeMilliseconds = ({ question, options }: Following): number =>
   (question.timeoutSeconds ?? options.minRequestTimeoutSeconds * (1 + Math.random())) * 1000;
 
-/** What is told: with a tree also what is below its roots, now or later. */
+/** Returns what the watch delivers: with `tree` also the descendants of its roots, including future ones. */
 async function wanting({ filter, question, live }: Following): Promise<{
   facet: Filter["facet"];
   object(object: ObjectName): boolean;

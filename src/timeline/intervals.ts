@@ -1,4 +1,4 @@
-// How a range of time is divided for charts: into round intervals that begin at round times.
+// Divides a time range into intervals of round width with round start times, for charts.
 
 const second = 1_000_000;
 const minute = 60 * second;
@@ -12,7 +12,7 @@ const round = [
 ];
 
 export interface Intervals {
-  /** Microseconds, as all of these. */
+  /** In microseconds, like the width. */
   readonly start: number;
   readonly width: number;
   readonly count: number;
@@ -20,7 +20,7 @@ export interface Intervals {
 
 export const most = 2000;
 
-/** At most `points` intervals, or intervals of that width. */
+/** Returns at most `points` intervals, or intervals of the given width. */
 export function intervalsOf(
   since: number,
   until: number,

@@ -1,4 +1,4 @@
-// The journal on disk: what is written is read again, and old segments go.
+// The journal on disk: written records are read again, and old segments are deleted.
 import assert from "node:assert/strict";
 import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// The journal on disk: JSON lines in numbered segments, appended in batches. The oldest segment goes as a whole
-// once nothing in it is wanted.
+// The journal on disk: JSON lines in numbered segments, appended in batches. The oldest segment is deleted as
+// a whole once all its records have expired.
 //
 //   journal-000000000001.jsonl   journal-000000004097.jsonl     the number is that of the segment's first record
 import { type FileHandle, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { makeFolder } from "#base";
 import type { JournalRecord } from "./journal-record.ts";
 
-/** Where a journal begins: what is newer belongs into it. */
+/** The start of a journal: later changes belong in it. */
 export interface JournalBeginning {
   /** Microseconds since the epoch. */
   readonly time: number;
@@ -15,13 +15,13 @@ export interface JournalBeginning {
 }
 
 export interface JournalFiles {
-  /** What was noted at the first start; undefined before it. */
+  /** Returns what was recorded at the first start; undefined before it. */
   beginning(): Promise<JournalBeginning | undefined>;
   begin(beginning: JournalBeginning): Promise<void>;
-  /** All records, oldest first. What a crash left half written is passed over. */
+  /** Returns all records, oldest first. Records that a crash left incomplete are skipped. */
   read(): Promise<readonly JournalRecord[]>;
   append(records: readonly JournalRecord[]): Promise<void>;
-  /** Removes segments that end before this record. */
+  /** Deletes segments that end before this record. */
   forgetBefore(sequence: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ interface Segment {
   readonly file: string;
 }
 
-/** Throws where the folder cannot be made. */
+/** Opens the journal in a folder. Throws if the folder cannot be created. */
 export function journalFiles(folder: string, segmentBytes: number): JournalFiles {
   makeFolder(folder);
   let segments: Segment[] = [];
@@ -67,7 +67,7 @@ export function journalFiles(folder: string, segmentBytes: number): JournalFiles
       });
       segments = found.sort((a, b) => a.first - b.first);
       const records: JournalRecord[] = [];
-      // One by one: a segment may have more records than a call takes arguments.
+      // One by one: a segment may have more records than a call can take arguments.
       for (const { file } of segments)
         for (const record of parsed(await readFile(file, "utf8"))) records.push(record);
       return records;
@@ -76,7 +76,8 @@ export function journalFiles(folder: string, segmentBytes: number): JournalFiles
       if (records.length === 0) return;
       if (current && current.bytes > segmentBytes) await close();
       if (!current) {
-        // A new one at every start: what a crash left at the end of the last is not appended to.
+        // Every start begins a new segment, so that nothing is appended to an incomplete record left by a
+        // crash.
         const segment = segmentFrom(records[0]!.sequence);
         current = { handle: await open(segment.file, "w", 0o600), bytes: 0 };
         segments = [...segments.filter(({ first }) => first !== segment.first), segment];

@@ -1,8 +1,8 @@
-// One change of an object, as the journal keeps and persists it: plain JSON.
+// One change of an object, as the journal keeps and persists it, in plain JSON.
 import type { ChangeInfo } from "./wire.ts";
 
 export interface JournalRecord extends Omit<ChangeInfo, "resourceVersion"> {
-  /** Counts up in this server's journal. */
+  /** Increasing number within this server's journal. */
   readonly sequence: number;
   readonly type: "Created" | "Changed" | "Deleted";
   /** Microseconds since the epoch. */

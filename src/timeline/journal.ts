@@ -1,29 +1,35 @@
-// What happened to objects themselves: their creation, changes and deletion, as far back as events reach.
+// The history of objects themselves: their creation, changes and deletion, as far back as events are kept.
 import type { JournalRecord } from "./journal-record.ts";
 import type { Owned } from "./owner-graph.ts";
 
 export interface JournalFollower {
   added(record: JournalRecord): void;
   removed(record: JournalRecord): void;
-  /** The owners of an object, now or as long as it lived. */
+  /**
+   * Called with the owners of an object, which stay valid while it lives and while the journal has records of
+   * it.
+   */
   owners(object: Owned): void;
-  /** Nothing tells of an object any longer. */
+  /** Called when no record of the object is left. */
   forgotten(uid: string): void;
 }
 
 export interface Journal {
-  /** The newest record's number. */
+  /** The sequence number of the newest record. */
   readonly sequence: number;
-  /** Changes that were not kept, or went before their time. */
+  /** The number of changes that were not recorded, or were dropped before they expired. */
   readonly dropped: number;
-  /** Microseconds: what happened before is not known. */
+  /** Microseconds; earlier changes are unknown. */
   readonly since: number;
-  /** Takes in at once what has come so far. */
+  /** Immediately records the changes received so far. */
   settle(): void;
-  /** What is known, and from then on what changes, until the signal. */
+  /** Returns the current records, and reports changes to the follower until the signal aborts. */
   follow(follower: JournalFollower, signal: AbortSignal): readonly JournalRecord[];
-  /** Objects that live now and have owners; undefined for each that has none, so that others can run. */
+  /**
+   * Yields live objects with owners; yields undefined for each object without, so that the caller can
+   * interleave other work.
+   */
   owned(): Iterable<Owned | undefined>;
-  /** The records behind a number; undefined where some of them are gone. */
+  /** Returns the records after a sequence number, or undefined if some of them have been dropped. */
   after(sequence: number): readonly JournalRecord[] | undefined;
 }

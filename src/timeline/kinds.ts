@@ -1,4 +1,4 @@
-// The kinds that the server serves, by all their names.
+// The kinds the server serves, indexed by all their names.
 import type { Resource } from "#registry";
 import { type CachedObject, DirectSource, uidOf } from "#watchcache";
 import type { ObjectName } from "./lane.ts";
@@ -8,16 +8,16 @@ export interface ServedKind {
   readonly kind: string;
   /** The plural, `deployments`. */
   readonly plural: string;
-  /** With the group, `deployments.apps`. */
+  /** The resource with its group, such as `deployments.apps`. */
   readonly groupResource: string;
   readonly resource: Resource;
-  /** Whether its objects are in memory. */
+  /** Whether its objects are cached in memory. */
   readonly cached: boolean;
 }
 
-/** Kinds that are defined while the server runs. */
+/** Kinds defined while the server runs. */
 export interface DefinedKinds {
-  /** Counts up whenever they change. */
+  /** A counter that increases with every change of the kinds. */
   generation(): number;
   served(): readonly { readonly resource: Resource }[];
 }
@@ -36,7 +36,7 @@ export class Kinds {
     this.refresh();
   }
 
-  /** Looks for kinds that have come or gone; the number that comes back counts up when there were any. */
+  /** Picks up added and removed kinds; returns a counter that increases when there are any. */
   refresh(): number {
     const generation = this.#defined?.generation() ?? 0;
     if (generation === this.#generation) return generation;
@@ -50,7 +50,7 @@ export class Kinds {
     return generation;
   }
 
-  /** Up to where the built-in kinds are known. */
+  /** Returns the revision up to which the built-in kinds are cached. */
   revision(): number {
     return this.#builtIn[0]?.source.revision() ?? 0;
   }
@@ -94,14 +94,17 @@ export class Kinds {
     return this.#byResource.keys();
   }
 
-  /** Those whose changes are recorded: neither events nor leases, which change all the time and tell nothing. */
+  /**
+   * Returns the kinds whose changes are recorded: all except events and leases, which change constantly
+   * without relevance.
+   */
   journaled(): readonly ServedKind[] {
     return [...this.#byResource.values()].filter(
       ({ cached, plural }) => cached && plural !== "events" && plural !== "leases",
     );
   }
 
-  /** The resources of these kinds, each once. */
+  /** Returns the distinct resources of these kinds. */
   resourcesOf(kinds: Iterable<{ readonly kind: string; readonly group: string }>): Set<string> {
     const found = new Set<string>();
     for (const { kind, group } of kinds) {
@@ -111,13 +114,13 @@ export class Kinds {
     return found;
   }
 
-  /** Kinds in lower case that a word means: itself, or those whose resource it names. */
+  /** Returns the kinds, in lower case, that a word denotes: itself, and those whose resource it names. */
   named(word: string): readonly string[] {
     return [word, ...(this.#byWord.get(word) ?? [])];
   }
 }
 
-/** The object itself as it is now, not only one of its name. */
+/** Returns the live object with this uid, not another one with the same name. */
 export function livingObject(
   { resource }: ServedKind,
   { namespace, name, uid }: ObjectName,

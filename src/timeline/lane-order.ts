@@ -1,5 +1,5 @@
-// All lanes in the order of their owners. The last order is kept: what has not changed is not worked out again, and
-// sorting what is nearly in order costs hardly more than looking at it.
+// Sorts all lanes by their owners. The last order is cached: unchanged lanes are not computed again, and
+// sorting a nearly sorted list costs hardly more than a scan.
 import type { Lane } from "./lane.ts";
 import type { OwnerGraph } from "./owner-graph.ts";
 import type { TimelineIndex } from "./timeline-index.ts";
@@ -15,13 +15,13 @@ interface Order {
   readonly placed: readonly Placed[];
 }
 
-/** Orders are kept for so many sets of kinds that somebody may read. */
+/** The number of permission sets for which orders are cached. */
 const mostOrders = 4;
 
 const orders = new WeakMap<TimelineIndex, Map<string, Order>>();
 
 export interface Reader {
-  /** Which kinds the reader may get, as one text: owners are part of an object. */
+  /** The kinds the reader may get, as one string: owners are part of an object. */
   readonly rights: string;
   readonly mayGet: (lane: Lane) => boolean;
 }
@@ -46,10 +46,10 @@ export function lanesByOwner(index: TimelineIndex, graph: OwnerGraph, reader: Re
   return placed;
 }
 
-/** Namespace, owners from above, and the object itself. */
+/** Returns the sort key of a lane: namespace, owners from the top down, and the object itself. */
 export function ownerPath(lane: Lane, graph: OwnerGraph, { mayGet }: Pick<Reader, "mayGet">): string {
   let path = `${lane.kind}/${lane.name}`;
-  // Who may not get an object is not told its owners.
+  // A user who may not get an object must not learn its owners.
   if (graph.has(lane.uid) && mayGet(lane))
     for (const { kind, name } of graph.chain(lane.uid)) path = `${kind}/${name}\0${path}`;
   return `${lane.namespace}\0${path}`;

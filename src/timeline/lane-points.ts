@@ -1,5 +1,5 @@
-// The points of one object in time order. Most objects have few, and there are many objects: a list of numbers, and the
-// rest is in the table of points.
+// The points of one object in time order. There are many objects with few points each, so this is a plain
+// list of point numbers; the data is in the point table.
 import type { Point, PointTable } from "./point-table.ts";
 import type { PointList } from "./points.ts";
 
@@ -41,7 +41,7 @@ export class LanePoints implements PointList {
     else this.#numbers.splice(place, 0, number);
   }
 
-  /** Adds one that is behind all others. */
+  /** Appends a point that is later than all others. */
   append(number: number): void {
     this.#numbers.push(number);
   }

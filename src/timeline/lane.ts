@@ -1,4 +1,4 @@
-// One object's lane: its points, whether they come from events or from the object itself.
+// The lane of one object: its points, from events and from changes of the object itself.
 import type { LanePoints } from "./lane-points.ts";
 
 export interface ObjectName {
@@ -6,7 +6,7 @@ export interface ObjectName {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** Empty where whoever reported did not know it. */
+  /** Empty if the reporter did not know it. */
   readonly uid: string;
 }
 
@@ -14,7 +14,7 @@ export interface Lane extends ObjectName {
   readonly points: LanePoints;
 }
 
-/** Two lives of one name are two lanes. */
+/** Returns the key of an object's lane. Objects of the same name with different uids have separate lanes. */
 export const laneKey = ({ group, kind, namespace, name, uid }: ObjectName): string =>
   uid === "" ? `${kind}.${group}/${namespace}/${name}` : uid;
 

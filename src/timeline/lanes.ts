@@ -1,4 +1,4 @@
-// One lane per object with points in the range: counts by type, owners, whether it is alive.
+// One lane per object with points in the range: counts by type, owners, and whether it is alive.
 import { objectOf } from "./entry.ts";
 import { type Intervals, intervalsOf } from "./intervals.ts";
 import { isAlive } from "./kinds.ts";
@@ -12,7 +12,7 @@ import type { TimelineLane } from "./wire.ts";
 
 interface Counted {
   readonly lane: Lane;
-  /** Types, and how many points each has. */
+  /** The types, with the number of points of each in `tally`. */
   readonly names: readonly string[];
   readonly tally: readonly number[];
   readonly first: number;
@@ -20,7 +20,7 @@ interface Counted {
 }
 
 interface MarkedIntervals extends Intervals {
-  /** Where points of a facet are counted, by its id. */
+  /** The offset at which points of a facet are counted, by facet id. */
   readonly places: readonly number[];
 }
 
@@ -39,7 +39,7 @@ export function lanePage(selection: Selection): LanePage {
     question.points === undefined ? undefined : intervalsOf(since, end, { points: question.points });
   const places = selection.index.facets.map(placeOf);
   const from = question.continue?.time ?? 0;
-  // In the order of owners only the page needs its counts; any other order is found by the counts of all.
+  // In owner order only the lanes of the page need counts; any other order requires the counts of all.
   const found =
     question.sort === "owner" && !selection.lanes
       ? lanesInRange(selection)
@@ -55,14 +55,14 @@ export function lanePage(selection: Selection): LanePage {
   };
 }
 
-/** The lanes of a tree, the root first. */
+/** Returns the lanes of a tree, the root first. */
 export function lanesFor(selection: Selection): TimelineLane[] {
   return sorted(count(selection, lanesToCount(selection)), selection).map((each) =>
     shown(each, selection, undefined),
   );
 }
 
-/** All lanes with something in the range, in the order of their owners. */
+/** Returns all lanes with matching points in the range, sorted by owner. */
 function lanesInRange(selection: Selection): Lane[] {
   const { wanted, since, until } = selection;
   const isInRange = ({ points }: Lane): boolean => {
@@ -100,7 +100,7 @@ function count({ index, wanted, since, until }: Selection, lanes: Iterable<Lane>
   return found;
 }
 
-/** All lanes come in the order of their owners where that is asked for. */
+/** Returns all candidate lanes, sorted by owner if requested. */
 function lanesToCount(selection: Selection): Iterable<Lane> {
   const { index, graph, lanes, question } = selection;
   if (lanes) return lanes;
@@ -177,5 +177,5 @@ function marks(
   return found;
 }
 
-/** Where it is counted, from the end of an interval's four numbers. */
+/** Returns the offset of the facet's count from the end of an interval's four numbers. */
 const placeOf = ({ resource, type }: Facet): number => (resource !== "" ? -1 : type === "Warning" ? -2 : -3);

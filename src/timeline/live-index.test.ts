@@ -1,4 +1,4 @@
-// The index lives as long as somebody asks, and misses nothing that happens while it is made.
+// The index lives as long as it is used, and misses no change that happens while it is built.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
@@ -20,7 +20,7 @@ const change = (sequence: number): JournalRecord => ({
   uid: `u${sequence}`,
 });
 
-/** `whileReading` runs in the middle of the making of an index. */
+/** `whileReading` runs in the middle of building an index. */
 function parts(whileReading: (follower: JournalFollower) => void) {
   let follower: JournalFollower | undefined;
   const watchers: FrameSink[] = [];

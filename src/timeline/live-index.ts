@@ -1,5 +1,5 @@
-// The index of all events, made when somebody first asks and kept up to date by a watch until nobody has asked
-// for a while: a server whose timeline is not looked at does no work for it.
+// The index of all events, built on first use and kept up to date by a watch until it has been idle for a
+// while: a server whose timeline is not used does no work for it.
 import { type Clock, TimeSlice, selectEverything } from "#base";
 import { Compacted } from "#store";
 import type { Frame, ObjectSource } from "#watchcache";
@@ -11,11 +11,11 @@ import { TimelineIndex } from "./timeline-index.ts";
 
 export interface LiveIndexOptions {
   readonly events: ObjectSource;
-  /** What is known of events without reading them. */
+  /** Returns the recorded rows, which save reading the events. */
   readonly rows: () => Promise<readonly EventRows[]>;
   readonly journal: Journal;
   readonly clock: Clock;
-  /** Ends everything. */
+  /** Ends everything when aborted. */
   readonly signal: AbortSignal;
 }
 
@@ -24,7 +24,7 @@ export interface Indexed {
   readonly graph: OwnerGraph;
 }
 
-/** How long an index outlives its last use. */
+/** How long an unused index is kept. */
 const idleMilliseconds = 10 * 60_000;
 const mostTries = 5;
 
@@ -41,7 +41,7 @@ export class LiveIndex {
     return this.#current !== undefined;
   }
 
-  /** The index with everything that was written before the call. */
+  /** Returns the index, including everything written before the call. */
   async use(): Promise<Indexed> {
     const { clock, events, signal, journal } = this.#options;
     this.#lastUse = clock.now();
@@ -54,7 +54,7 @@ export class LiveIndex {
       this.#dropWhenIdle(stop);
     }
     const indexed = await this.#current.made;
-    // Whoever asks sees their own writes.
+    // A caller must see its own writes.
     await events.get("", { at: "latest" });
     journal.settle();
     return indexed;
@@ -65,7 +65,7 @@ export class LiveIndex {
       try {
         return await this.#load(stop);
       } catch (error) {
-        // More happened while the index was made than the cache remembers.
+        // More changes happened during the build than the cache retains.
         if (!(error instanceof Compacted) || attempt === mostTries) throw error;
       }
     }
@@ -78,7 +78,7 @@ export class LiveIndex {
     const known = await rows();
     const { items, revision } = await everyEvent(events);
     const slice = new TimeSlice();
-    // What the journal tells while the index is being made has to wait: it may be about what is not yet there.
+    // Journal updates during the build must wait: they may concern records that are not loaded yet.
     let waiting: (() => void)[] | undefined = [];
     const later =
       <T>(act: (value: T) => void) =>

@@ -1,4 +1,4 @@
-// The journal at its edges: watches that end, and changes that cannot be compared.
+// Edge cases of the journal: watches that end, and changes that cannot be compared.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLog, virtualClock } from "#base";

@@ -1,5 +1,5 @@
-// The journal of objects: watches the caches, gathers what changed for a moment, and keeps a record of each change
-// as long as events live, within a budget of bytes. Requests wait for none of it.
+// The journal of objects: watches the caches, gathers changes for a moment, and records each change for as
+// long as events live, within a byte budget. Requests never wait for it.
 import { type Clock, type Log, selectEverything } from "#base";
 import { type CachedObject, type Frame, uidOf } from "#watchcache";
 import { type ObservedChange, changeRecord, ownersOf } from "./change-record.ts";
@@ -18,11 +18,11 @@ export interface ObjectJournalOptions {
   readonly signal: AbortSignal;
   readonly keepMilliseconds: number;
   readonly maxBytes: number;
-  /** Absent where nothing is kept over a restart. */
+  /** Absent if nothing is kept across restarts. */
   readonly files?: JournalFiles | undefined;
-  /** Whether values of fields may be written to these files. */
+  /** Whether field values may be written to these files. */
   readonly valuesInFiles: boolean;
-  /** Who wrote what, where that is known. */
+  /** The users who made changes, if known. */
   readonly writers?: Writers | undefined;
 }
 
@@ -34,21 +34,27 @@ interface Kept {
 interface Batch {
   readonly changes: readonly ObservedChange[];
   at: number;
-  /** How many were compared field by field. */
+  /** The number of changes in the batch that were compared field by field. */
   compared: number;
 }
 
-/** How long records are made before others have their turn. */
+/** Maximum time spent recording before yielding to the event loop. */
 const sliceMilliseconds = 4;
-/** How long changes are gathered before they are recorded: what is held for longer costs the garbage collector more. */
+/**
+ * How long changes are gathered before they are recorded; objects held for longer are costlier for the
+ * garbage collector.
+ */
 const batchMilliseconds = 100;
-/** How long records wait before they are written to disk. */
+/** Delay before records are written to disk. */
 const saveMilliseconds = 1000;
-/** How long a watch that ended is left before it begins again. */
+/** Delay before a watch that ended is restarted. */
 const rewatchMilliseconds = 100;
-/** Changes gathered beyond this many are counted, not kept. */
+/** Maximum number of gathered changes; more are counted but not recorded. */
 const mostGathered = 20_000;
-/** Changes of one batch that are compared field by field; with more, those of one object are joined first. */
+/**
+ * Maximum number of changes of one batch that are compared field by field; in a larger batch, changes of one
+ * object are joined first.
+ */
 const mostCompared = 200;
 
 export class ObjectJournal implements Journal {
@@ -57,7 +63,7 @@ export class ObjectJournal implements Journal {
   #kept: Kept[] = [];
   #bytes = 0;
   #gathered: ObservedChange[] = [];
-  /** What was gathered before, and how much of it is recorded. */
+  /** The batch being recorded, and the position up to which it is recorded. */
   #batch: Batch = { changes: [], at: 0, compared: 0 };
   #unsaved: JournalRecord[] = [];
   #saving: Promise<void> = Promise.resolve();
@@ -68,7 +74,7 @@ export class ObjectJournal implements Journal {
   #lastTime = 0;
   #since: number;
   #generation = 0;
-  /** Where the last look for new kinds was. */
+  /** Revision and time of the last check for new kinds. */
   #looked = { revision: 0, time: 0 };
   readonly #watched = new Set<ServedKind>();
 
@@ -90,13 +96,13 @@ export class ObjectJournal implements Journal {
     return this.#bytes;
   }
 
-  /** Takes up what an earlier run has kept, and watches from here on. */
+  /** Restores the records of an earlier run, and starts to watch. */
   async start(): Promise<void> {
     const { files } = this.#options;
     const known = (await files?.read()) ?? [];
     for (const record of known) this.#keep(record);
     const last = known.at(-1);
-    // An earlier run may have ended before it saved anything.
+    // An earlier run may have ended before it saved any record.
     const before = last ?? (await files?.beginning());
     this.#sequence = last?.sequence ?? 0;
     this.#lastTime = last?.time ?? 0;
@@ -126,7 +132,7 @@ export class ObjectJournal implements Journal {
     }
   }
 
-  /** What changed between a revision and now without our seeing it: that it did, not how. */
+  /** Records changes after a revision that were not observed: that they happened, without details. */
   #missed(kind: ServedKind, revision: number, isNew: (item: CachedObject) => boolean): void {
     for (const item of kind.resource.source.listCached("")) {
       if (item.revision <= revision) continue;
@@ -135,7 +141,7 @@ export class ObjectJournal implements Journal {
     }
   }
 
-  /** Kinds that were defined since the last look are watched too, with what was made of them since. */
+  /** Watches kinds that were defined since the last check, too, and records their objects created since. */
   #watchDefined(): void {
     const { kinds, clock } = this.#options;
     const generation = kinds.refresh();
@@ -156,7 +162,7 @@ export class ObjectJournal implements Journal {
     if (this.#watched.has(kind)) return;
     this.#watched.add(kind);
     const { source } = kind.resource;
-    // Objects that nobody has asked for are not loaded for the journal's sake.
+    // Objects that have not been requested are not loaded just for the journal.
     if (source.onFirstUse) source.onFirstUse(() => this.#begin(kind));
     else this.#begin(kind);
   }
@@ -171,9 +177,10 @@ export class ObjectJournal implements Journal {
     const ended = (): void => {
       this.#watched.delete(kind);
       if (signal.aborted || !kinds.has(kind)) return;
-      // The cache was made anew: what happened in between is not known.
+      // The cache was rebuilt: changes in between are unknown.
       this.#dropped++;
-      // Not at once: a resource whose definition has changed ends every watch until its kind is known anew.
+      // Delayed, because a resource whose definition has changed ends every watch until its kind is
+      // registered again.
       const cancel = clock.after(rewatchMilliseconds, () => {
         signal.removeEventListener("abort", cancel);
         again();
@@ -203,7 +210,7 @@ export class ObjectJournal implements Journal {
     this.#timer ??= this.#options.clock.after(batchMilliseconds, () => this.#settleSafely());
   }
 
-  /** Records in slices of time: whoever waits for an answer has a turn in between. */
+  /** Records in time slices, so that pending requests are served in between. */
   #settleSafely(): void {
     try {
       this.#settleUntil(performance.now() + sliceMilliseconds);
@@ -217,7 +224,7 @@ export class ObjectJournal implements Journal {
     else this.#dropped++;
   }
 
-  /** No two records have the same time. */
+  /** Returns a unique, increasing time for a record. */
   #nextTime(): number {
     this.#lastTime = Math.max(this.#options.clock.now() * 1000, this.#lastTime + 1);
     return this.#lastTime;
@@ -247,7 +254,7 @@ export class ObjectJournal implements Journal {
     if (this.#unsaved.length > 0) this.#saveTimer ??= clock.after(saveMilliseconds, () => this.#save());
   }
 
-  /** Whether there is a batch with something left; what was gathered becomes the next one. */
+  /** Reports whether changes are left to record; makes the gathered changes the next batch if needed. */
   #nextBatch(): boolean {
     if (this.#batch.at < this.#batch.changes.length) return true;
     const gathered = this.#gathered;
@@ -268,7 +275,10 @@ export class ObjectJournal implements Journal {
     for (const follower of this.#followers) this.#tell(follower, record);
   }
 
-  /** A change that cannot be compared is told without what changed: nothing of the journal may end the server. */
+  /**
+   * Returns the record of a change. If it cannot be compared, the record has no details: no failure of the
+   * journal may terminate the server.
+   */
   #recordOf(change: ObservedChange, details: boolean): ReturnType<typeof changeRecord> {
     try {
       return changeRecord(change, details);
@@ -342,7 +352,7 @@ export class ObjectJournal implements Journal {
     return this.#kept.map(({ record }) => record);
   }
 
-  /** Objects that live now and have owners. */
+  /** Yields live objects and their owners. */
   *owned(): Generator<Owned | undefined> {
     for (const kind of this.#watched)
       for (const item of kind.resource.source.listCached("")) {
@@ -361,7 +371,7 @@ export class ObjectJournal implements Journal {
     return this.#kept.slice(sequence - first + 1).map(({ record }) => record);
   }
 
-  /** Writes what is gathered and lets go of the files. */
+  /** Saves the gathered changes and closes the files. */
   async stop(): Promise<void> {
     this.settle();
     this.#save();
@@ -370,7 +380,7 @@ export class ObjectJournal implements Journal {
   }
 }
 
-/** What a record takes in memory, about: its members, and two bytes for each character of its texts. */
+/** Estimates the memory a record takes: its members, and two bytes per character of its strings. */
 function sizeInMemory({ namespace, name, managers, owners, fields }: JournalRecord): number {
   let bytes = 400 + 2 * (namespace.length + name.length);
   for (const manager of managers ?? []) bytes += 16 + 2 * manager.length;
@@ -380,7 +390,10 @@ function sizeInMemory({ namespace, name, managers, owners, fields }: JournalReco
   return bytes;
 }
 
-/** Changes of one object in a row as one, from what it was before the first to what it is after the last. */
+/**
+ * Joins consecutive changes of one object into one, from the state before the first to the state after the
+ * last.
+ */
 function joinedChanges(changes: readonly ObservedChange[]): readonly ObservedChange[] {
   const joined: ObservedChange[] = [];
   const last = new Map<string, number>();
@@ -398,8 +411,8 @@ const quote = 0x22;
 const createdKey = Buffer.from('"creationTimestamp":"');
 
 /**
- * Whether it was created at that time or later, as far as whole seconds tell. A start asks this of every object, so
- * none is parsed: the time stands in the metadata before anything that a user named.
+ * Reports whether the object was created at that time or later, in whole seconds. This is called for every
+ * object at startup, so nothing is parsed: the creation time precedes all user-defined names in the metadata.
  */
 function isNewerThan({ json }: CachedObject, micros: number): boolean {
   const at = json.indexOf(createdKey);
@@ -408,7 +421,10 @@ function isNewerThan({ json }: CachedObject, micros: number): boolean {
   return (microsOf(created) ?? 0) >= Math.floor(micros / 1e6) * 1e6;
 }
 
-/** Records without fields stay what they are; a copy that leaves some out takes ten times as long to be written. */
+/**
+ * Returns the record without field values. Records without fields are returned as they are, since serializing
+ * a copy takes ten times as long.
+ */
 const withoutValues = (record: JournalRecord): JournalRecord =>
   record.fields
     ? { ...record, fields: record.fields.map(({ path, op }) => ({ path, op, withheld: true as const })) }

@@ -1,30 +1,30 @@
-// Who owns whom, among the living and among those of whom the journal still tells.
+// Ownership of live objects, and of deleted ones that still have journal records.
 import type { Filter } from "./filter.ts";
 import { type ObjectName, groupOf } from "./lane.ts";
 import type { OwnerInfo } from "./wire.ts";
 
-/** An object that has owners. */
+/** An object with owners. */
 export interface Owned extends ObjectName {
   readonly owners: readonly OwnerInfo[];
 }
 
-/** A chain of owners longer than this is a mistake of whoever wrote it. */
+/** Maximum length of an owner chain; longer ones are a user error. */
 const mostLevels = 16;
 
 export class OwnerGraph {
   readonly #owned = new Map<string, Owned>();
   readonly #below = new Map<string, Set<string>>();
-  /** Names of owners as their references tell them. */
+  /** Owners as described by the references to them. */
   readonly #owners = new Map<string, OwnerInfo & { readonly namespace: string }>();
 
   #version = 0;
 
-  /** Another number whenever anything has changed. */
+  /** Changes whenever the graph changes. */
   get version(): number {
     return this.#version;
   }
 
-  /** Adds an object, or replaces what was known of its owners. */
+  /** Adds an object, or replaces its owners. */
   set(object: Owned): void {
     this.delete(object.uid);
     if (object.owners.length === 0) return;
@@ -50,12 +50,14 @@ export class OwnerGraph {
     this.#owned.delete(uid);
   }
 
-  /** Whether the object has owners. */
+  /** Reports whether the object has owners. */
   has(uid: string): boolean {
     return this.#owned.has(uid);
   }
 
-  /** The uids that a question about a tree starts from: those of the lanes, and of owners without a lane. */
+  /**
+   * Returns the uids of the roots of a tree query: those of the lanes, and of matching owners without a lane.
+   */
   roots(lanes: Iterable<ObjectName>, filter: Filter): Set<string> {
     const roots = new Set<string>();
     for (const { uid } of lanes) if (uid !== "") roots.add(uid);
@@ -64,7 +66,7 @@ export class OwnerGraph {
     return roots;
   }
 
-  /** Everything below these, over all levels; each once. */
+  /** Returns all descendants of these roots, each once. */
   below(roots: Iterable<string>): Set<string> {
     const found = new Set<string>();
     let level = [...roots];
@@ -81,7 +83,7 @@ export class OwnerGraph {
     return found;
   }
 
-  /** Every owner over all levels. */
+  /** Returns all ancestors. */
   ancestors(uid: string): string[] {
     const found = new Set<string>();
     let level = [uid];
@@ -93,7 +95,10 @@ export class OwnerGraph {
     return [...found];
   }
 
-  /** From the direct owner upwards; at each level the controller, or else the first owner. */
+  /**
+   * Returns the chain of owners from the direct owner upwards; at each level the controller, or else the
+   * first owner.
+   */
   chain(uid: string): readonly OwnerInfo[] {
     const chain: OwnerInfo[] = [];
     for (let at = this.#owned.get(uid); at && chain.length < mostLevels;) {

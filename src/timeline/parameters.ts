@@ -1,4 +1,4 @@
-// The query parameters of the timeline's resources, read and checked.
+// Parses and validates the query parameters of the timeline's resources.
 import {
   DurationError,
   type Selector,
@@ -16,11 +16,11 @@ export type TimelineResource = "timelines" | "lanes" | "buckets";
 export const groupings = ["type", "reason", "controller", "kind", "namespace", "node"] as const;
 export type Grouping = (typeof groupings)[number];
 
-/** Values that may match; undefined takes any. */
+/** The values to match; undefined matches any. */
 export type Choice = ReadonlySet<string> | undefined;
 
 export interface Question {
-  /** The namespace of the path; empty for all. */
+  /** The namespace in the request path; empty for all. */
   readonly path: string;
   readonly namespace: Choice;
   readonly group: Choice;
@@ -28,16 +28,16 @@ export interface Question {
   readonly kind: Choice;
   readonly name: Choice;
   readonly uid: Choice;
-  /** Labels of objects that live now. */
+  /** Matched against the labels of live objects. */
   readonly labels: Selector | undefined;
   readonly tree: boolean;
   readonly type: Choice;
   readonly reason: Choice;
   readonly controller: Choice;
   readonly node: Choice;
-  /** In lower case; empty for any. */
+  /** Search text in lower case; empty matches any. */
   readonly text: string;
-  /** Microseconds; the first belongs to the range, the second does not. */
+  /** The time range in microseconds; `since` is inclusive, `until` exclusive. */
   readonly since: number | undefined;
   readonly until: number | undefined;
   readonly newestFirst: boolean;
@@ -52,13 +52,16 @@ export interface Question {
   readonly timeoutSeconds: number | undefined;
 }
 
-/** Where a page ends: a place in the order of time, or a number of lanes. */
+/** The end of a page: a position in time order, or a number of lanes. */
 export interface Place {
   readonly time: number;
   readonly sequence: number;
 }
 
-/** Everything up to this revision of the events and this record of the journal has been seen. */
+/**
+ * A position in the stream: everything up to this revision of the events and this journal record has been
+ * seen.
+ */
 export interface Cursor {
   readonly events: number;
   readonly changes: number;
@@ -76,7 +79,7 @@ const known: Readonly<Record<TimelineResource, ReadonlySet<string>>> = {
   buckets: new Set(`${common} points interval by`.split(" ")),
 };
 
-/** Throws a 400 that names the field and the value. */
+/** Parses the query. Throws a 400 that names the field and the value. */
 export function readQuestion(
   resource: TimelineResource,
   path: string,
@@ -132,7 +135,7 @@ const bad = (field: string, value: unknown, detail: string) =>
 function choice(query: Query, name: string, form = (value: string): string => value): Choice {
   if (!query.has(name)) return undefined;
   const values = query.all(name).flatMap((value) => value.split(","));
-  // The core group has an empty name: only there an empty value says something.
+  // The core group has an empty name, so an empty value is meaningful only for `group`.
   if (name !== "group" && values.includes("")) throw bad(name, "", "must not be empty");
   return new Set(values.map(form));
 }
@@ -154,7 +157,7 @@ function boolean(query: Query, name: string): boolean {
   throw bad(name, given, "must be true or false");
 }
 
-/** Clients ask for no limit with 0. */
+/** Parses a whole number; clients request no limit with 0. */
 function whole(query: Query, name: string, most: number): number | undefined {
   const given = query.get(name);
   if (given === undefined || given === "" || given === "0") return undefined;

@@ -1,5 +1,5 @@
-// Every point once, at a number of its own: columns instead of objects, since there may be a million. What order the
-// points have, and which belong together, is told by `Points`.
+// All points, each identified by its number: columns instead of objects, since there may be a million. The
+// order and grouping of points is kept in `Points`.
 import type { CachedObject } from "#watchcache";
 import type { JournalRecord } from "./journal-record.ts";
 import type { Lane } from "./lane.ts";
@@ -9,14 +9,14 @@ import type { Facet, TimelineRecord } from "./record.ts";
 export interface Point {
   /** Microseconds since the epoch. */
   readonly time: number;
-  /** Counts up over all points: orders those of the same time. */
+  /** Orders points with the same time. */
   readonly sequence: number;
-  /** Which occurrence of a series this is; single occurrences are the first. */
+  /** The occurrence of a series this point stands for; single occurrences are "first". */
   readonly edge: "first" | "last";
   readonly record: TimelineRecord;
 }
 
-/** Also what a point is of: the first or the last occurrence of an event, or a change of an object. */
+/** What a point stands for: the first or the last occurrence of an event, or a change of an object. */
 export type PointKind = typeof firstOccurrence | typeof lastOccurrence | typeof objectChange;
 export const firstOccurrence = 0;
 export const lastOccurrence = 1;
@@ -40,7 +40,7 @@ export class PointTable {
     const number = this.#free.pop() ?? this.#sources.length;
     if (number === this.#times.length) this.#grow();
     this.#times[number] = time;
-    // A change stands behind the events of its revision.
+    // A change sorts after the events of its revision.
     this.#sequences[number] = source.revision * 2 + (kind === objectChange ? 1 : 0);
     this.#kinds[number] = kind;
     this.#sources[number] = source;
@@ -85,7 +85,7 @@ export class PointTable {
     };
   }
 
-  /** In the order of time; those of one time in that of their sequence. */
+  /** Sorts point numbers by time, and by sequence within the same time. */
   inTimeOrder(numbers: readonly number[] | Uint32Array): Uint32Array {
     const bySequence = sortedBy(numbers, (number) => this.#sequences[number]!);
     return sortedBy(bySequence, (number) => this.#times[number]!);
@@ -107,7 +107,7 @@ export class PointTable {
   }
 }
 
-/** By a value; those of one value stay as they are. Numbers alone sort much faster than by a function. */
+/** Sorts stably by a value. Sorting plain numbers is much faster than with a comparison function. */
 export function sortedBy(
   numbers: readonly number[] | Uint32Array,
   valueOf: (number: number) => number,
@@ -126,7 +126,7 @@ export function sortedBy(
   }
   if (isSorted) return Uint32Array.from(numbers);
   const sorted = new Uint32Array(count);
-  // Value and place as one number, where that fits.
+  // Combine value and index into one number if that fits.
   if ((most - least + 1) * count <= Number.MAX_SAFE_INTEGER) {
     for (let at = 0; at < count; at++) keys[at] = (keys[at]! - least) * count + at;
     keys.sort();

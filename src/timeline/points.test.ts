@@ -1,4 +1,4 @@
-// Points keep the order of time, whatever comes and goes.
+// Points stay in time order as they are added and removed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JournalRecord } from "./journal-record.ts";

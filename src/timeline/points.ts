@@ -1,24 +1,25 @@
-// Points in time order, with what scans need in columns of numbers. Most points arrive at the end and leave at the
-// front: removal marks a point, and the columns are swept once an eighth of them is marked.
+// Points in time order, with the data that scans need in columns of numbers. Most points are added at the end
+// and removed at the front: removal marks a point, and the columns are compacted once an eighth of them is
+// marked.
 //
 //   times     4   5   5   9  12          from(5) = 1, the first at 5 or later; equal times are ordered by sequence
 //   facets    0   3  -1   0   7          -1 is removed
-//   numbers  17   2   8   1   4          where each is in the table of points
+//   numbers  17   2   8   1   4          the number of each in the point table
 import type { Point, PointTable } from "./point-table.ts";
 
-/** Points in time order. */
+/** A list of points in time order. */
 export interface PointList {
-  /** How many places there are, those of removed points included. */
+  /** The number of places, including those of removed points. */
   readonly length: number;
-  /** Without those that were removed. */
+  /** The number of points, without removed ones. */
   readonly size: number;
   timeAt(place: number): number;
-  /** The facet's id; negative where the point was removed. */
+  /** The facet's id; negative if the point was removed. */
   facetAt(place: number): number;
   at(place: number): Point;
-  /** The first place at this time and sequence or behind it. */
+  /** Returns the first place at or after this time and sequence. */
   from(time: number, sequence?: number): number;
-  /** Where the points are in the table. */
+  /** The numbers of the points in the table. */
   numbers(): Iterable<number>;
 }
 
@@ -62,7 +63,7 @@ export class Points implements PointList {
       if (this.#facets[place]! >= 0) yield this.#numbers[place]!;
   }
 
-  /** Makes space for so many more. */
+  /** Makes room for `count` more points. */
   reserve(count: number): void {
     if (this.#length + count > this.#times.length) this.#resize(this.#length + count);
   }
@@ -83,7 +84,7 @@ export class Points implements PointList {
     this.#put(place, number);
   }
 
-  /** Adds one that is behind all others. */
+  /** Appends a point that is later than all others. */
   append(number: number): void {
     if (this.#length === this.#times.length) this.#resize(this.#length * 2);
     this.#put(this.#length++, number);
@@ -98,7 +99,7 @@ export class Points implements PointList {
 
   remove(number: number): void {
     let place = this.from(this.#table.time(number), this.#table.sequence(number));
-    // A number that was used before may still stand at a place that is marked.
+    // A number that was used before may still be at a place that is marked as removed.
     while (place < this.#length && (this.#numbers[place] !== number || this.#facets[place]! < 0)) place++;
     if (place === this.#length) return;
     this.#facets[place] = -1;
@@ -158,7 +159,7 @@ export class Points implements PointList {
   }
 }
 
-/** The points of several, in one order. */
+/** Merges several lists into one. */
 export function joined(table: PointTable, several: readonly PointList[]): Points {
   const numbers: number[] = [];
   for (const each of several) for (const number of each.numbers()) numbers.push(number);

@@ -1,24 +1,27 @@
-// What the timeline keeps of an event or of an object's change: what filters and counts need. The rest is read
-// from the encoded object when an entry is shown.
+// The part of an event or object change that filters and counts need. The rest is read from the encoded
+// object when an entry is shown.
 import type { CachedObject } from "#watchcache";
 import type { Lane } from "./lane.ts";
 import type { JournalRecord } from "./journal-record.ts";
 
-/** A combination of the values that filters and charts use, shared by all records that have it. */
+/** A combination of the values used by filters and charts, shared by all records that have it. */
 export interface Facet {
-  /** Small: facets that are gone leave theirs to new ones. */
+  /** A small number: the ids of dropped facets are reused. */
   readonly id: number;
-  /** How many points have it. */
+  /** The number of points with this facet. */
   points: number;
   readonly type: string;
   readonly reason: string;
   readonly controller: string;
   readonly group: string;
   readonly kind: string;
-  /** Where the event is stored, or the object lives; empty for objects without a namespace. */
+  /** The namespace of the event or the object; empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly node: string;
-  /** Set for changes of objects: what one must be allowed to get, `deployments.apps`. */
+  /**
+   * Set for changes of objects: the resource that the user must be allowed to get, such as
+   * `deployments.apps`.
+   */
   readonly resource: string;
 }
 

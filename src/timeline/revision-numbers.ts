@@ -1,10 +1,10 @@
-// The numbers of points by the revision of their event, in the order of revisions: new ones come at the end, and what
-// is removed is marked and swept away, as in `Points`.
+// Point numbers by the revision of their event, in order of revision. New ones are appended; removed ones are
+// marked and compacted later, as in `Points`.
 import type { Revision } from "#store";
 
 export class RevisionNumbers {
   #revisions = new Float64Array(64);
-  /** Negative where it was removed. */
+  /** Negative if removed. */
   #numbers = new Int32Array(64);
   #length = 0;
   #removed = 0;
@@ -20,7 +20,7 @@ export class RevisionNumbers {
     this.#length++;
   }
 
-  /** Removes all of a revision and gives their numbers: an event has two when it is a series. */
+  /** Removes and returns all numbers of a revision: the event of a series has two. */
   take(revision: Revision): readonly number[] {
     const found: number[] = [];
     for (let at = this.#from(revision); at < this.#length && this.#revisions[at] === revision; at++) {

@@ -1,4 +1,4 @@
-// Events read from their bytes say what events that were parsed say.
+// scanEvent returns the same as readEvent on the parsed event.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Event } from "#api";
@@ -69,7 +69,7 @@ for (const [name, stored] of cases)
 
 test("an event with a series", () => {
   const { eventTime: _, metadata, ...rest } = event({});
-  // The series stands where it is declared: behind the time.
+  // The series must follow the time, as declared.
   const stored = { metadata, eventTime: time, series, ...rest } as unknown as Event;
   const read = readEvent(stored);
   assert.deepEqual(scanEvent(cached(stored)), read);

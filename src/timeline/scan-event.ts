@@ -1,6 +1,6 @@
-// What the index needs of a stored event, parsed from the end of its bytes: metadata, which comes first, is most of
-// an event. Encoded objects have their fields in the order of their declaration, and what stands in strings has its
-// quotes escaped: behind the last `"eventTime":` is nothing but the fields declared after it.
+// Reads what the index needs from the end of a stored event: the metadata at its start makes up most of an
+// event. Encoded objects have their fields in the order of declaration, and quotes within strings are
+// escaped, so after the last `"eventTime":` there are only fields declared after it.
 import type { Event } from "#api";
 import type { CachedObject } from "#watchcache";
 import { type EventReading, readEvent, storedEvent } from "./stored-event.ts";
@@ -12,7 +12,7 @@ export function scanEvent(item: CachedObject): EventReading {
   const at = json.lastIndexOf(eventTimeKey);
   if (at < 0) return readEvent(storedEvent(item));
   const tail = JSON.parse(`{${json.toString("utf8", at)}`) as Omit<Event, "metadata">;
-  // Without a time of its own it counts from its creation.
+  // An event without any time counts from its creation.
   return hasTime(tail)
     ? readEvent({ ...tail, metadata: { namespace, creationTimestamp: null } })
     : readEvent(storedEvent(item));

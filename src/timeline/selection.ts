@@ -1,4 +1,4 @@
-// What one question is about: its objects, its range, and which of the points in there count.
+// The objects, the range and the matching points of one query.
 import { type Filter, facetsWanted } from "./filter.ts";
 import type { Kinds } from "./kinds.ts";
 import type { Lane } from "./lane.ts";
@@ -13,16 +13,16 @@ export interface Selection {
   readonly graph: OwnerGraph;
   readonly kinds: Kinds;
   readonly question: Question;
-  /** The lanes asked for; undefined where all are. */
+  /** The selected lanes; undefined selects all. */
   readonly lanes: ReadonlySet<Lane> | undefined;
-  /** Whether the changes of a resource may be shown. */
+  /** Reports whether the changes of a resource may be shown. */
   readonly mayGet: (resource: string) => boolean;
-  /** Microseconds: `since` belongs to the range, `until` does not. */
+  /** The range in microseconds; `since` is inclusive, `until` exclusive. */
   readonly since: number;
   readonly until: number;
-  /** Where charts end: at `until`, or now, or with what claims to be from the future. */
+  /** The end of charts: `until`, or else now or the last point, if that is in the future. */
   readonly end: number;
-  /** Whether points of a facet count, by its id. */
+  /** Whether points of a facet match, by facet id. */
   readonly wanted: readonly boolean[];
 }
 
@@ -36,7 +36,7 @@ export interface Asked {
   readonly nowMicros: number;
 }
 
-/** To be used at once: the index goes on changing. */
+/** Evaluates a query. The result must be used immediately, since the index keeps changing. */
 export function select({ index, graph, kinds, question, filter, mayGet, nowMicros }: Asked): Selection {
   const points = index.pointsIn(question.path);
   const wanted = facetsWanted(index.facets, filter);
@@ -70,7 +70,7 @@ function lanesOf(
   return found;
 }
 
-/** Visits the points in the range in the order that is asked for, until `visit` says that it has enough. */
+/** Visits the points in the range in the requested order until `visit` returns true. */
 export function visitPoints(
   { index, question, lanes, wanted, since, until }: Selection,
   visit: (point: Point) => boolean | void,
@@ -94,7 +94,7 @@ export function visitPoints(
   }
 }
 
-/** The same without the points themselves, oldest first: time and facet of each. */
+/** Visits time and facet of the points in the range, oldest first, without creating Point objects. */
 export function visitTimes(selection: Selection, visit: (time: number, facet: number) => void): void {
   const { index, question, lanes, wanted, since, until } = selection;
   const { points, single } = sourceOf(index, question, lanes);
@@ -106,7 +106,9 @@ export function visitTimes(selection: Selection, visit: (time: number, facet: nu
   }
 }
 
-/** One lane has its own order; a few are joined; many are found among all points of the namespace. */
+/**
+ * A single lane has its own order, a few are merged, and many are searched among all points of the namespace.
+ */
 function sourceOf(
   index: TimelineIndex,
   { path }: Question,

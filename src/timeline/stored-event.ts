@@ -1,4 +1,4 @@
-// A stored Event as the timeline reads it: the shape of the events group, whichever group it came through.
+// Reads stored Events in the form of the events group, whichever group they were written through.
 import type { Event } from "#api";
 import { formatMicroTime, parseTime } from "#base";
 import type { CachedObject } from "#watchcache";
@@ -49,7 +49,7 @@ export function readEvent(event: Event): EventReading {
   };
 }
 
-/** Microseconds since the epoch; undefined where there is no time, or none that can be read. */
+/** Returns microseconds since the epoch, or undefined for an absent or invalid time. */
 export function microsOf(time: string | null | undefined): number | undefined {
   if (!time) return undefined;
   try {

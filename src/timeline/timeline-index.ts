@@ -1,5 +1,5 @@
-// All points of all events and changes, by time, by namespace and by object. Every view reads from here, so that
-// none of them looks at more than its own range.
+// All points of events and changes, by time, by namespace and by object. Every view reads from here, so that
+// it scans only its own range.
 import type { Revision } from "#store";
 import type { CachedObject } from "#watchcache";
 import type { EventRows } from "./event-rows.ts";
@@ -13,19 +13,19 @@ import type { Facet } from "./record.ts";
 import { RevisionNumbers } from "./revision-numbers.ts";
 import { scanEvent } from "./scan-event.ts";
 
-/** What a point belongs to. */
+/** The lane and the facet of a point. */
 interface Belonging {
   readonly lane: Lane;
   readonly facet: Facet;
 }
 
-/** Those of one event: the same time twice where there was one. */
+/** The occurrences of one event; `last` equals `first` if there was only one. */
 interface Occurrences extends Belonging {
   readonly first: number;
   readonly last: number;
 }
 
-/** Steps between two chances for others to run. */
+/** Number of steps between two yields to the event loop. */
 const loadedAtOnce = 64;
 
 export class TimelineIndex {
@@ -36,12 +36,12 @@ export class TimelineIndex {
   readonly #byNamespace = new Map<string, Points>();
   readonly #lanes = new Map<string, Lane>();
   readonly #events = new RevisionNumbers();
-  /** The point of each change, by its sequence number in the journal. */
+  /** The point number of each change, by its sequence number in the journal. */
   readonly #changes = new Map<number, number>();
 
   #laneVersion = 0;
 
-  /** Another number whenever a lane has come or gone. */
+  /** Changes whenever a lane is added or removed. */
   get laneVersion(): number {
     return this.#laneVersion;
   }
@@ -54,12 +54,12 @@ export class TimelineIndex {
     return this.#lanes.get(key);
   }
 
-  /** Of one namespace, or with an empty name of all. */
+  /** Returns the points of one namespace; an empty name selects all. */
   pointsIn(namespace: string): Points {
     return namespace === "" ? this.points : (this.#byNamespace.get(namespace) ?? this.#none);
   }
 
-  /** Of several lanes, in one order. */
+  /** Returns the points of several lanes in one list. */
   pointsOf(lanes: Iterable<Lane>): Points {
     return joined(
       this.#table,
@@ -89,7 +89,10 @@ export class TimelineIndex {
     this.#changes.delete(sequence);
   }
 
-  /** Many at once, in any order; none of them may be there yet. What the rows tell of events need not be read. */
+  /**
+   * Loads many events and changes, in any order; none may have been added before. Events contained in `rows`
+   * are not read.
+   */
   *load(
     items: readonly CachedObject[],
     rows: readonly EventRows[],
@@ -101,7 +104,7 @@ export class TimelineIndex {
     const waiting = [...changes].sort((a, b) => b.revision - a.revision);
     for (const at of sortedBy(places, (place) => items[place]!.revision)) {
       const item = items[at]!;
-      // In the order of revisions, so that only the order of time is left to find.
+      // In order of revision, so that only the order by time remains to be computed.
       while ((waiting.at(-1)?.revision ?? Infinity) < item.revision)
         all.push(this.#changeNumber(waiting.pop()!));
       const row = known(item.revision);
@@ -123,7 +126,10 @@ export class TimelineIndex {
     }
   }
 
-  /** What rows tell of a revision; to be asked in the order of revisions. */
+  /**
+   * Returns a function that looks up the occurrences of a revision in the rows; it must be called in order of
+   * revision.
+   */
   #resolved(pieces: readonly EventRows[]): (revision: Revision) => Occurrences | undefined {
     let [at, row] = [0, 0];
     let lanes: Lane[] = [];

@@ -1,4 +1,4 @@
-// Serves the timeline's resources: reads the question, finds out what may be shown, and answers.
+// Serves the timeline's resources: parses the query, determines what may be shown, and responds.
 import type { Authorizer } from "#authz";
 import type { User } from "#authn";
 import { type Clock, methodNotAllowed } from "#base";
@@ -21,7 +21,7 @@ import { timelinePage } from "./timelines.ts";
 import type { BucketList, LaneList, Missing, Timeline } from "./wire.ts";
 
 export interface TimelineOptions {
-  /** Where events are stored. */
+  /** The resource that stores events. */
   readonly events: Resource;
   readonly summaries: Pick<EventSummaries, "read">;
   readonly kinds: Kinds;
@@ -29,9 +29,9 @@ export interface TimelineOptions {
   readonly authorizer: Authorizer;
   readonly clock: Clock;
   readonly closing: AbortSignal;
-  /** Watches last at least this long unless they ask for less. */
+  /** Minimum duration of watches that do not request a shorter one. */
   readonly minRequestTimeoutSeconds: number;
-  /** What went before its time. */
+  /** Counts of events that were deleted or folded before they expired. */
   readonly keeping: { evicted(): number; folded(): number };
 }
 
@@ -41,7 +41,7 @@ const answered: ReadonlySet<string> = new Set<TimelineResource>(["timelines", "l
 
 export interface ServedTimeline {
   readonly handle: PathHandler;
-  /** Somebody is about to ask: makes the index, if it is not there. */
+  /** Builds the index in advance, if it does not exist. */
   warm(): void;
 }
 
@@ -80,7 +80,7 @@ export function timeline(options: TimelineOptions): ServedTimeline {
     }
     return await list(resource, call, question, filter, access);
   };
-  // Whoever asks then is told what went wrong.
+  // Errors are reported to the first request that uses the index.
   const warm = (): void => void live.use().catch(() => undefined);
   return { handle, warm };
 
@@ -180,7 +180,7 @@ export function timeline(options: TimelineOptions): ServedTimeline {
 
 interface Access {
   mayGet(resource: string): boolean;
-  /** Finds out for these. */
+  /** Determines access to these resources. */
   ask(resources: Iterable<string>): Promise<void>;
 }
 

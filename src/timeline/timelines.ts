@@ -1,4 +1,4 @@
-// The entries of a question, a page at a time, in time order.
+// The entries of a query in time order, one page at a time.
 import { TimeSlice, type Caller } from "#base";
 import { entryOf } from "./entry.ts";
 import { lanesFor } from "./lanes.ts";
@@ -14,7 +14,10 @@ export interface TimelinePage {
   readonly tree?: readonly TimelineLane[];
 }
 
-/** How many points a search for text looks at before it gives what it has; the rest is another page. */
+/**
+ * Maximum number of points a text search examines before it returns what it has found; the rest is another
+ * page.
+ */
 const mostLooks = 20_000;
 
 export async function timelinePage(selection: Selection, caller?: Caller): Promise<TimelinePage> {
@@ -44,7 +47,7 @@ export async function timelinePage(selection: Selection, caller?: Caller): Promi
   return { items, ...(next && last && { continue: placeToken(last) }), ...(tree && { tree }) };
 }
 
-/** Looks at the bytes first, and reads only what may have it. */
+/** Searches the encoded bytes first, and parses only possible matches. */
 function textFilter(text: string): (point: Point, kinds: Kinds) => boolean {
   if (text === "") return () => true;
   const plain = /^[ !#-[\]-~]*$/.test(text);

@@ -1,17 +1,20 @@
-// The wire contract of the timeline group: what its resources answer. All times are RFC 3339 with microseconds.
+// The API types of the timeline group's responses. All times are RFC 3339 with microseconds.
 
-/** What an entry or a lane is about. Empty parts are left out. */
+/** The object of an entry or a lane. Empty fields are omitted. */
 export interface TimelineObject {
   readonly group?: string;
   readonly kind: string;
   readonly namespace?: string;
   readonly name: string;
   readonly uid?: string;
-  /** The plural resource name, where the server serves the kind. */
+  /** The plural resource name, if the server serves the kind. */
   readonly resource?: string;
 }
 
-/** `Normal` and `Warning` are events (any other type an event has is passed on); the rest are the object's own life. */
+/**
+ * `Normal` and `Warning` are events (any other event type is passed on); the rest are changes of the object
+ * itself.
+ */
 export type EntryType = "Normal" | "Warning" | "Created" | "Changed" | "Deleted" | (string & {});
 
 /** One mark on the time axis. A series of events has two: its first occurrence and its last. */
@@ -22,18 +25,18 @@ export interface TimelineEntry {
   readonly type: EntryType;
   readonly object: TimelineObject;
   readonly reason: string;
-  /** The event's note, or one line on what changed. */
+  /** The event's note, or a one-line summary of the change. */
   readonly note: string;
-  /** Who reported the event, or the field manager that made the change. */
+  /** The reporter of the event, or the field manager that made the change. */
   readonly controller?: string;
   readonly instance?: string;
   readonly node?: string;
   readonly action?: string;
   /** Set on both marks of a series. */
   readonly series?: SeriesInfo;
-  /** Set where the entry comes from an Event. */
+  /** Set if the entry comes from an Event. */
   readonly event?: EventInfo;
-  /** Set where the entry comes from the object itself. */
+  /** Set if the entry comes from the object itself. */
   readonly change?: ChangeInfo;
 }
 
@@ -42,7 +45,7 @@ export interface SeriesInfo {
   readonly count: number;
   readonly first: string;
   readonly last: string;
-  /** How many of these the server folded in, where folding is on. */
+  /** The number of occurrences that the server folded in, if folding is enabled. */
   readonly folded?: number;
 }
 
@@ -58,14 +61,14 @@ export interface EventInfo {
 
 export interface ChangeInfo {
   readonly resourceVersion: string;
-  /** The user who deleted or changed it, where auditing is on. */
+  /** The user who changed or deleted it, if auditing is enabled. */
   readonly user?: string;
   readonly managers?: readonly string[];
   readonly owners?: readonly OwnerInfo[];
   readonly fields?: readonly FieldChange[];
-  /** Fields that changed beyond those listed. */
+  /** The number of changed fields that are not listed. */
   readonly moreFields?: number;
-  /** How many revisions this entry stands for, where several were joined. */
+  /** The number of revisions this entry stands for, if several were joined. */
   readonly revisions?: number;
 }
 
@@ -77,35 +80,35 @@ export interface OwnerInfo {
   readonly controller?: boolean;
 }
 
-/** One field. Values are JSON, cut when long; Secrets never show any. */
+/** A changed field. Values are JSON, truncated when long; values of Secrets are never shown. */
 export interface FieldChange {
   /** `spec.replicas`, `metadata.labels["example.com/app"]`, `status.conditions[type=Ready].status`, `args[2]`. */
   readonly path: string;
   readonly op: "added" | "removed" | "changed";
   readonly from?: string;
   readonly to?: string;
-  /** The values are not shown: they are secret, or were not kept. */
+  /** The values are not shown: they are secret, or were not recorded. */
   readonly withheld?: true;
 }
 
-/** What is missing from the answer. */
+/** What is missing from the response. */
 export interface Missing {
-  /** Events that retention removed before their time, since the server started. */
+  /** Events that retention deleted before they expired, since the server started. */
   readonly eventsEvicted: number;
   /** Events that were folded into series, since the server started. */
   readonly eventsFolded: number;
-  /** Changes of objects that were not kept, or went early, since the server started. */
+  /** Changes of objects that were not recorded, or dropped early, since the server started. */
   readonly changesDropped: number;
-  /** Changes before this time are not known. */
+  /** Changes before this time are unknown. */
   readonly changesSince: string;
-  /** Resources whose changes are left out because the user may not get them: `secrets`, `deployments.apps`. */
+  /** Resources whose changes are omitted because the user may not get them: `secrets`, `deployments.apps`. */
   readonly withheld: readonly string[];
 }
 
 export interface ListMeta {
-  /** Start a watch from here: it continues without a gap. */
+  /** A watch from this cursor continues without a gap. */
   readonly cursor: string;
-  /** Set when more follow. */
+  /** Set if more entries follow. */
   readonly continue?: string;
 }
 
@@ -118,7 +121,7 @@ interface ListOf<Kind extends string> {
 
 /** `GET timelines`: entries in time order. */
 export interface Timeline extends ListOf<"Timeline"> {
-  /** The objects that `tree=true` found, the root first; only then. */
+  /** The objects of the tree, the root first; set only with `tree=true`. */
   readonly tree?: readonly TimelineLane[];
   readonly items: readonly TimelineEntry[];
 }
@@ -129,23 +132,23 @@ export interface LaneList extends ListOf<"LaneList"> {
   readonly end: string;
   /** Width of a mark's interval; only with `points`. */
   readonly intervalSeconds?: number;
-  /** How many lanes match in all. */
+  /** The total number of matching lanes. */
   readonly total: number;
   readonly items: readonly TimelineLane[];
 }
 
 export interface TimelineLane {
   readonly object: TimelineObject;
-  /** From the direct owner upwards; the first one that is a controller at each step. */
+  /** From the direct owner upwards; the first controller at each step. */
   readonly owners: readonly OwnerInfo[];
-  /** Whether the object exists now. Unknown kinds leave it out. */
+  /** Whether the object exists now; omitted for unknown kinds. */
   readonly alive?: boolean;
   /** Marks in the range by type. */
   readonly counts: Readonly<Record<string, number>>;
   readonly first: string;
   readonly last: string;
   /**
-   * Four numbers per interval that has any: its index from `start`, normal events, warnings, changes of the
+   * Four numbers per non-empty interval: its index from `start`, normal events, warnings, changes of the
    * object. Only with `points`.
    */
   readonly marks?: readonly number[];
@@ -155,13 +158,13 @@ export interface TimelineLane {
 export interface BucketList extends ListOf<"BucketList"> {
   readonly start: string;
   readonly intervalSeconds: number;
-  /** Number of intervals: `counts` of every group has so many. */
+  /** Number of intervals, which is the length of each group's `counts`. */
   readonly intervals: number;
   readonly groups: readonly BucketGroup[];
 }
 
 export interface BucketGroup {
-  /** What the group is by: `{"type":"Warning","reason":"BackOff"}`. */
+  /** The values that define the group: `{"type":"Warning","reason":"BackOff"}`. */
   readonly by: Readonly<Record<string, string>>;
   readonly total: number;
   readonly counts: readonly number[];
@@ -172,7 +175,7 @@ export type TimelineFrame =
   | {
       readonly type: "ADDED" | "MODIFIED" | "DELETED";
       readonly object: TimelineEntry;
-      /** Continue behind this frame from here. */
+      /** A watch from this cursor continues after this frame. */
       readonly cursor: string;
     }
   | { readonly type: "BOOKMARK"; readonly cursor: string }

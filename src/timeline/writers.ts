@@ -1,4 +1,4 @@
-// Who wrote what, as audit events tell it, for the short while until the journal records the change.
+// The users who made changes, from audit events, kept briefly until the journal records the change.
 import type { AuditEvent } from "#audit";
 import type { JournalRecord } from "./journal-record.ts";
 
@@ -11,10 +11,10 @@ const verbs = new Set(Object.values(verbsOf).flat());
 const mostWriters = 20_000;
 
 export class Writers {
-  /** By resource and object, the last user of each verb. */
+  /** The last user of each verb, by resource and object. */
   #users = new Map<string, Map<string, string>>();
 
-  /** To be told every audit event; most say nothing about a write. */
+  /** Must be called with every audit event; most do not describe a write. */
   observe({ verb, stage, object, user, impersonatedUser, responseStatus }: AuditEvent): void {
     const code = responseStatus?.code ?? 0;
     const name = (impersonatedUser ?? user)?.name;
@@ -39,7 +39,7 @@ export class Writers {
     return undefined;
   }
 
-  /** What was recorded has found its writer. */
+  /** Drops the users whose changes have been recorded. */
   forget(): void {
     if (this.#users.size > 0) this.#users = new Map();
   }

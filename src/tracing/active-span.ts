@@ -1,14 +1,11 @@
-// The span in which code runs, for those that nobody hands one: the calls to a store, below all caches.
+// The span of the running code, for callees that are not passed one: the calls to a store, below all caches.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Span } from "./span.ts";
 
 export class ActiveSpan {
   readonly #storage = new AsyncLocalStorage<Span>();
 
-  /**
-   * Undefined outside of sampled traces, and for what a request set going that goes on when the request has been
-   * answered.
-   */
+  /** Undefined outside of sampled traces, and for work of a request that continues after its response. */
   get current(): Span | undefined {
     const span = this.#storage.getStore();
     return span && Number.isNaN(span.ended) ? span : undefined;

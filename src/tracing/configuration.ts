@@ -1,14 +1,14 @@
-// Where traces go and how many: the fields that the server's file and the agent's configuration share.
+// The tracing configuration shared by the server's file and the agent's configuration.
 
 export interface TracingConfiguration {
-  /** As the gRPC client takes it. */
+  /** In the form the gRPC client takes. */
   readonly endpoint: string;
   readonly samplingRatePerMillion: number;
 }
 
 export const defaultCollector = "localhost:4317";
 
-/** What is wrong with a rate, or undefined. */
+/** Describes what is wrong with a rate; returns undefined for a valid one. */
 export function samplingRateProblem(rate: number): string | undefined {
   if (!Number.isInteger(rate)) return "must be a whole number";
   if (rate < 0) return "sampling rate must be positive";
@@ -16,14 +16,14 @@ export function samplingRateProblem(rate: number): string | undefined {
   return undefined;
 }
 
-/** A configured endpoint is not one. */
+/** The configured endpoint is invalid. */
 export class EndpointError extends Error {
   override readonly name = "EndpointError";
 }
 
 /**
- * The endpoint as our gRPC client takes it. What is written follows gRPC's names: `host:port`,
- * `dns:///host:port`, `unix:///path` or `unix-abstract:///name`. Throws EndpointError.
+ * Converts an endpoint to the form our gRPC client takes. The configuration uses gRPC's name syntax:
+ * `host:port`, `dns:///host:port`, `unix:///path` or `unix-abstract:///name`. Throws EndpointError.
  */
 export function collectorEndpoint(given: string): string {
   const text = given === "" ? defaultCollector : given;

@@ -1,5 +1,5 @@
-// Contention on the only thing that is contended here: the event loop. Each delay is time that whoever was due
-// had to wait.
+// Contention for the event loop, the only contended resource in this process. Each delay is time that due
+// callbacks had to wait.
 import { type StackSample, encodePprof } from "./pprof.ts";
 
 export interface Contention {
@@ -8,7 +8,7 @@ export interface Contention {
 }
 
 const lookEveryMilliseconds = 10;
-/** Timers are this late by themselves. */
+/** Usual delay of timers. */
 const ordinaryMilliseconds = 5;
 const bounds = [10, 50, 100, 500, 1000, Infinity];
 
@@ -44,7 +44,7 @@ export function watchContention(now: () => number = () => performance.now()): Co
   };
 }
 
-/** The delays so far in the format of pprof, as a profile of blocking. */
+/** Encodes the delays so far as a pprof profile of blocking. */
 export const contentionPprof = (contention: Contention, at: number): Buffer =>
   encodePprof({
     types: [

@@ -65,7 +65,7 @@ test("while the collector is away, spans beyond the queue are dropped and counte
     log: silentLog,
     count,
   });
-  // 512 spans are on their way at once, 2048 wait.
+  // 512 spans are in flight, 2048 are queued.
   for (let at = 0; at < 512 + 2048 + 40; at++) exporter.ended(endedSpan());
   assert.deepEqual(seen, { dropped: 40 });
 });

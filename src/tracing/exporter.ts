@@ -1,5 +1,5 @@
-// Sends spans to a collector in batches. What the collector does not take in time is dropped and counted:
-// traces never hold up a request, nor fill the memory.
+// Exports spans to a collector in batches. Spans the collector does not accept in time are dropped and
+// counted: tracing never delays a request, nor fills the memory.
 import type { Clock, Log } from "#base";
 import { type GrpcMethod, grpcChannel } from "#http";
 import { encodeExport } from "./otlp.ts";
@@ -7,18 +7,21 @@ import type { Attributes, Span } from "./span.ts";
 
 export interface SpanExporter {
   ended(span: Span): void;
-  /** Sends what is left, for a short time only. */
+  /** Sends the remaining spans, within a short time limit. */
   close(): Promise<void>;
 }
 
-/** What happened to spans: taken by the collector, lost on the way, or never sent because the queue was full. */
+/**
+ * What happened to spans: accepted by the collector, lost in a failed export, or never sent because the queue
+ * was full.
+ */
 export type SpanOutcome = "exported" | "failed" | "dropped";
 
 export interface ExporterOptions {
-  /** As the gRPC client takes it: `http://host:port` or `unix:///path`. */
+  /** In the form the gRPC client takes: `http://host:port` or `unix:///path`. */
   readonly endpoint: string;
   readonly resource: Attributes;
-  /** The name under which the spans were made. */
+  /** The instrumentation scope of the spans. */
   readonly scope: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -57,7 +60,7 @@ export function spanExporter(options: ExporterOptions): SpanExporter {
       reported = false;
     } catch (error) {
       options.count?.("failed", batch.length);
-      // Once until it works again: a collector that is away for a night must not fill the log.
+      // Logged once until an export succeeds: an unavailable collector must not fill the log.
       if (!reported) log.warn("traces could not be exported", { error, spans: batch.length });
       reported = true;
     }

@@ -1,4 +1,4 @@
-// Log records as the OpenTelemetry protocol has them: an ExportLogsServiceRequest in protobuf.
+// Encodes log records for the OpenTelemetry protocol: an ExportLogsServiceRequest in protobuf.
 import type { GrpcMethod } from "#http";
 import { ProtobufWriter } from "#schema";
 import { fixedTime, integer, message, text, writeAttributes } from "./otlp.ts";
@@ -7,7 +7,7 @@ import type { Attributes } from "./span.ts";
 export interface LogRecord {
   readonly timeMillis: number;
   readonly observedMillis: number;
-  /** As the protocol numbers them: 9 is INFO, 13 is WARN. */
+  /** The protocol's severity number: 9 is INFO, 13 is WARN. */
   readonly severity: number;
   readonly severityText: string;
   readonly body: string;

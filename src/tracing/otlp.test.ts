@@ -5,7 +5,7 @@ import { Span, mostItems } from "./span.ts";
 
 type Field = readonly [number: number, value: Buffer | bigint];
 
-/** The fields of a message, read without knowing what they mean. */
+/** Decodes the fields of a message without a schema. */
 function fieldsOf(bytes: Buffer): Field[] {
   const found: Field[] = [];
   let at = 0;

@@ -1,5 +1,5 @@
-// Spans as the OpenTelemetry protocol has them: an ExportTraceServiceRequest in protobuf. The writer writes
-// from the back, so fields come in reverse order.
+// Encodes spans for the OpenTelemetry protocol: an ExportTraceServiceRequest in protobuf. The writer writes
+// backwards, so fields are written in reverse order.
 import { ProtobufWriter } from "#schema";
 import { type AttributeValue, type Attributes, type RemoteSpan, Span, type SpanEvent } from "./span.ts";
 
@@ -10,7 +10,7 @@ const tag = (field: number, type: number): number => (field << 3) | type;
 
 const kinds = { internal: 1, server: 2, client: 3 } as const;
 const failedStatus = 2;
-/** No value makes a span longer than this. */
+/** Maximum length of an attribute value. */
 const longestValue = 4096;
 
 /** Encodes ended spans of one resource. */
@@ -97,11 +97,11 @@ function hexadecimal(writer: ProtobufWriter, field: number, value: string): void
   writer.uint32(tag(field, bytes));
 }
 
-/** A time of performance.now() as nanoseconds since the epoch. */
+/** Writes a time of performance.now() as nanoseconds since the epoch. */
 const time = (writer: ProtobufWriter, field: number, at: number): void =>
   fixedTime(writer, field, performance.timeOrigin + at);
 
-/** Milliseconds since the epoch as nanoseconds. */
+/** Writes milliseconds since the epoch as nanoseconds. */
 export function fixedTime(writer: ProtobufWriter, field: number, millis: number): void {
   writer.fixed64(BigInt(Math.round(millis * 1000)) * 1000n);
   writer.uint32(tag(field, fixed64));

@@ -5,7 +5,7 @@ import { encodePprof } from "./pprof.ts";
 
 const frame = (functionName: string, lineNumber = 0) => ({ functionName, url: "a.ts", lineNumber });
 
-/** The fields of a message by number, in order. */
+/** Returns the fields of a message by number, in order. */
 function fieldsOf(bytes: Uint8Array): Map<number, (bigint | Buffer)[]> {
   const found = new Map<number, (bigint | Buffer)[]>();
   const all = Buffer.from(bytes);

@@ -1,17 +1,17 @@
-// Profiles of V8 in the format of pprof (gzipped protobuf, profile.proto), so that `go tool pprof` and its
-// relatives open them.
+// Encodes profiles of V8 in the format of pprof (gzipped protobuf, profile.proto), for `go tool pprof` and
+// compatible tools.
 import { gzipSync } from "node:zlib";
 import { ProtobufWriter } from "#schema";
 
-/** One frame of a call stack, as the inspector tells it. */
+/** One frame of a call stack, as reported by the inspector. */
 export interface CallFrame {
   readonly functionName: string;
   readonly url: string;
-  /** From zero. */
+  /** Zero-based. */
   readonly lineNumber: number;
 }
 
-/** A call stack and what was measured there. */
+/** A call stack and the values measured there. */
 export interface StackSample {
   /** The innermost frame first. */
   readonly stack: readonly CallFrame[];
@@ -35,7 +35,7 @@ export interface PprofProfile {
 const varint = 0;
 const bytes = 2;
 
-/** The fields of profile.proto that matter to viewers. */
+/** Encodes the fields of profile.proto that viewers use. */
 export function encodePprof(profile: PprofProfile): Buffer {
   const texts = new Numbered<string>((text) => text);
   texts.of("");
@@ -76,7 +76,7 @@ export function encodePprof(profile: PprofProfile): Buffer {
       integer(1, type);
     });
 
-  // From the last field to the first: the writer writes from the back.
+  // From the last field to the first, since the writer writes backwards.
   integer(12, profile.period.every);
   valueType(11, typed.at(-1)!);
   integer(10, Math.round(profile.durationMilliseconds * 1e6));
@@ -109,7 +109,7 @@ export function encodePprof(profile: PprofProfile): Buffer {
   return gzipSync(writer.finish());
 }
 
-/** Gives each thing a number when it is first seen. */
+/** Assigns a number to each value on first use. */
 class Numbered<T> {
   readonly values: T[] = [];
   readonly #numbers = new Map<string, number>();

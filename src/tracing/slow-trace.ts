@@ -1,18 +1,20 @@
-// The line that a slow operation writes to the log: where its time went.
+// The log line of a slow operation, which shows where its time was spent.
 //
 //   Trace[17]: Create url:/api/v1/namespaces/a/pods,verb:create (16-Nov-2026 05:00:00.000) (total time: 812ms):
 //     ---limitedReadBody succeeded len:512 700ms (05:00:00.700) [812ms] END
 //
-// (in one line). As in kube-apiserver, an event is shown when it took more than its share of the threshold.
+// (on one line). As in kube-apiserver, an event is shown if it took more than its share of the threshold.
 import { type Attributes, Span, type SpanEvent } from "./span.ts";
 
 export interface SlowTraceOptions {
-  /** Shows events and nested spans however short they are. */
+  /** Shows events and nested spans regardless of their duration. */
   readonly all: boolean;
   readonly number?: number;
 }
 
-/** The line of a span that has ended and took as long as its threshold, or of those inside it that did. */
+/**
+ * Returns the line of an ended span that reached its threshold, or else those of its nested spans that did.
+ */
 export function slowTraces(span: Span, options: SlowTraceOptions): string[] {
   if (isSlow(span)) return [line(span, options)];
   return span.items.flatMap((item) => (item instanceof Span ? slowTraces(item, options) : []));
@@ -51,7 +53,10 @@ function nested(span: Span, options: SlowTraceOptions): string[] {
   return [`[${[head, ...steps(span, options)].join(" ")}]`];
 }
 
-/** How long a step may take before it is worth telling: its part of what nested spans leave of the threshold. */
+/**
+ * Returns the duration from which a step is shown: its share of the threshold, without the thresholds of
+ * nested spans.
+ */
 function shareOf({ items, slowMilliseconds: threshold = 0 }: Span): number {
   const inside = items.flatMap((item) =>
     item instanceof Span && item.slowMilliseconds !== undefined ? [item.slowMilliseconds] : [],

@@ -1,5 +1,5 @@
-// A timed operation with events and nested operations: what a slow request logs, and what a sampled one
-// exports. Times are those of performance.now().
+// A timed operation with events and nested operations, logged for slow requests and exported for sampled
+// ones. Times are those of performance.now().
 import { randomBytes } from "node:crypto";
 
 export type AttributeValue = string | number | boolean;
@@ -11,18 +11,18 @@ export interface SpanEvent {
   readonly attributes: Attributes | undefined;
 }
 
-/** A span of another process, as its traceparent header names it. */
+/** A span of another process, identified by its traceparent header. */
 export interface RemoteSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly sampled: boolean;
 }
 
-/** What the spans of one sampled trace share. */
+/** State shared by the spans of one sampled trace. */
 export interface SampledTrace {
   readonly traceId: string;
   ended(span: Span): void;
-  /** Runs something that finds the span by asking which one is active. */
+  /** Runs a function with the span as the active one. */
   enter?<T>(span: Span, run: () => T): T;
 }
 
@@ -30,18 +30,18 @@ export type SpanKind = "internal" | "server" | "client";
 
 export interface SpanOptions {
   readonly parent?: Span | undefined;
-  /** Set where spans are exported; nested spans inherit it. */
+  /** Set if spans are exported; inherited by nested spans. */
   readonly trace?: SampledTrace | undefined;
   /** The parent in another process. */
   readonly remoteParent?: RemoteSpan | undefined;
   readonly link?: RemoteSpan | undefined;
   readonly kind?: SpanKind;
-  /** From this many milliseconds on, the span is worth a line of the log. */
+  /** Spans that take at least this long are logged. */
   readonly slowMilliseconds?: number;
   readonly began?: number;
 }
 
-/** Events and nested spans kept of one span each, as in the OpenTelemetry SDK. */
+/** Maximum number of events and nested spans kept per span, as in the OpenTelemetry SDK. */
 export const mostItems = 128;
 
 const noOptions: SpanOptions = {};
@@ -60,12 +60,12 @@ export class Span {
   #items: (SpanEvent | Span)[] | undefined;
   readonly #given: Attributes | (() => Attributes) | undefined;
   #added: Record<string, AttributeValue> | undefined;
-  /** NaN while it lasts. */
+  /** NaN until the span ends. */
   ended = Number.NaN;
   failed = false;
   dropped = 0;
 
-  /** Attributes given as a function are made when the span is written somewhere. */
+  /** Attributes given as a function are evaluated when the span is written. */
   constructor(
     name: string,
     attributes?: Attributes | (() => Attributes),
@@ -84,7 +84,7 @@ export class Span {
     if (parent) parent.#add(this);
   }
 
-  /** A span inside this one. */
+  /** Starts a nested span. */
   child(
     name: string,
     attributes?: Attributes | (() => Attributes),
@@ -97,12 +97,12 @@ export class Span {
     this.#add({ name, at, attributes });
   }
 
-  /** An event of exported traces alone: too many of them for every request to remember. */
+  /** Adds an event to exported traces only: there are too many of them to keep for every request. */
   step(name: string, attributes?: Attributes, at = performance.now()): void {
     if (this.trace) this.#add({ name, at, attributes });
   }
 
-  /** Runs something inside this span. */
+  /** Runs a function inside this span. */
   run<T>(run: () => T): T {
     return this.trace?.enter ? this.trace.enter(this, run) : run();
   }
@@ -111,7 +111,7 @@ export class Span {
     this.#added = { ...this.#added, ...attributes };
   }
 
-  /** The first call ends it. */
+  /** Ends the span; further calls have no effect. */
   end(at = performance.now()): void {
     if (!Number.isNaN(this.ended)) return;
     this.ended = at;
@@ -127,7 +127,7 @@ export class Span {
     return this.ended - this.began;
   }
 
-  /** Events and nested spans in their order. */
+  /** Events and nested spans in order. */
   get items(): readonly (SpanEvent | Span)[] {
     return this.#items ?? nothing;
   }

@@ -3,17 +3,17 @@ import type { RemoteSpan, Span } from "./span.ts";
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Undefined for a header that is missing or no traceparent. */
+/** Parses the header; returns undefined if it is missing or malformed. */
 export function parseTraceparent(header: string | undefined): RemoteSpan | undefined {
   const found = header === undefined ? null : form.exec(header.trim());
   if (!found) return undefined;
   const [, version, traceId, spanId, flags, more] = found;
-  // Later versions may say more behind the flags; this one does not, and ff is none.
+  // Later versions may have more fields after the flags, version 00 does not, and version ff is invalid.
   if (version === "ff" || (version === "00" && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId!) || /^0+$/.test(spanId!)) return undefined;
   return { traceId: traceId!, spanId: spanId!, sampled: (Number.parseInt(flags!, 16) & 1) === 1 };
 }
 
-/** The header that makes a request to another process part of the span's trace. */
+/** Returns the header that makes a request to another process part of the span's trace. */
 export const traceparentOf = (span: Span | undefined): string | undefined =>
   span?.trace && `00-${span.trace.traceId}-${span.id}-01`;

@@ -1,13 +1,13 @@
-// Decides which requests are traced, and begins the span of each.
+// Decides which requests are traced, and starts their spans.
 import { randomBytes } from "node:crypto";
 import type { ActiveSpan } from "./active-span.ts";
 import { type Attributes, type RemoteSpan, type SampledTrace, Span } from "./span.ts";
 
-/** Given a request, begins its span; undefined when it is not sampled. */
+/** Starts the span of a request; its methods return undefined if the request is not sampled. */
 export interface Tracer {
   /**
-   * The span of a request that came from outside. A public endpoint begins a trace of its own and links to the
-   * one it was sent; otherwise the request continues the sender's trace, sampled as the sender decided.
+   * Starts the span of an incoming request. A public endpoint starts a new trace and links to the sender's;
+   * otherwise the request continues the sender's trace and sampling decision.
    */
   serverSpan(
     name: string,
@@ -15,7 +15,7 @@ export interface Tracer {
     sender: RemoteSpan | undefined,
     publicEndpoint: boolean,
   ): Span | undefined;
-  /** A trace that begins here. */
+  /** Starts a new trace. */
   rootSpan(name: string, attributes?: Attributes): Span | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface TracerOptions {
   readonly samplingRatePerMillion: number;
   ended(span: Span): void;
   readonly newTraceId?: () => string;
-  /** Where code that is handed no span finds the one it runs in. */
+  /** Provides the active span to code that is not passed one. */
   readonly active?: ActiveSpan | undefined;
 }
 
@@ -61,6 +61,6 @@ export function tracer(options: TracerOptions): Tracer {
   };
 }
 
-/** By the last eight bytes of the id, so that all who see the trace decide alike. */
+/** Decides by the last eight bytes of the id, so that all participants decide alike. */
 export const isSampled = (traceId: string, ratePerMillion: number): boolean =>
   Number.parseInt(traceId.slice(16, 29), 16) / 2 ** 52 < ratePerMillion / 1e6;

@@ -16,7 +16,7 @@ export class Recent {
     this.#budget = budgetBytes;
   }
 
-  /** The oldest revision held, or undefined if there is none. */
+  /** The oldest revision held, or undefined if it is empty. */
   get first(): Revision | undefined {
     return this.#changes[this.#head]?.revision;
   }
