@@ -6,7 +6,7 @@ import { calls } from "./grpc/calls.ts";
 import { namespaceMode } from "./messages/common.ts";
 import { recordedForm } from "./recorded-form.fixture.ts";
 
-test("a request shows the protocol's names, and nothing that is zero", () => {
+test("a request is shown with the protocol's names and without zero values", () => {
   const request = {
     config: {
       metadata: { name: "plain", uid: "u", namespace: "t1", attempt: 0 },

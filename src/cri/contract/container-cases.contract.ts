@@ -10,7 +10,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
   const { lineIn, sandboxConfig, containerConfig, started, ended, remove } = world;
   return [
     [
-      "without a grace period a container is ended at once",
+      "without a grace period a container is killed at once",
       async () => {
         const { sandbox, id } = await started("while true; do sleep 0.05; done");
         await world.runtime().stopContainer(id, 0);
@@ -19,7 +19,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a removed container is gone, and gone when removed again",
+      "removing a container is idempotent",
       async () => {
         const { sandbox, id } = await started("true");
         await ended(id);
@@ -31,7 +31,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "the same container is not made twice, but its next attempt is",
+      "a container cannot be created twice, but its next attempt can",
       async () => {
         const { sandbox, config, id } = await started("exit 1");
         await ended(id);
@@ -83,7 +83,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "stopping a sandbox ends its containers, removing it removes them",
+      "stopping a sandbox stops its containers, removing it removes them",
       async () => {
         const { sandbox, id } = await started("while true; do sleep 0.05; done");
         await world.runtime().stopPodSandbox(sandbox);
@@ -94,7 +94,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a program in a container says, complains and ends",
+      "execSync returns stdout, stderr and exit code",
       async () => {
         const { sandbox, id } = await started("sleep 1000");
         const { stdout, stderr, exitCode } = await world
@@ -136,7 +136,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "streams have addresses while the container runs",
+      "exec, attach and portForward return URLs while the container runs",
       async () => {
         const { sandbox, id } = await started("sleep 1000");
         for (const url of [
@@ -152,7 +152,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a running container has figures",
+      "a running container has stats",
       async () => {
         const { sandbox, id } = await started("while true; do sleep 0.01; done");
         const stats = await world.runtime().containerStats(id);
@@ -178,7 +178,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "resources of a running container change",
+      "resources of a running container can be updated",
       async () => {
         const { sandbox, id } = await started("sleep 1000", {
           linux: {
@@ -192,7 +192,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "after its log is moved away a container goes on in a new one",
+      "after its log is renamed a container continues in a new file",
       async () => {
         const { sandbox, id } = await started("while true; do echo tick; sleep 0.02; done");
         await lineIn(id, "tick");
@@ -204,7 +204,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "what is not there is not found",
+      "missing containers and sandboxes are not found",
       async () => {
         const nobody = "0".repeat(64);
         await assert.rejects(world.runtime().containerStatus(nobody), isNotFound);
@@ -221,7 +221,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a caller that leaves gets its answer at once",
+      "an aborted call is rejected at once",
       async () => {
         const { sandbox, id } = await started("sleep 1000");
         const stop = new AbortController();
@@ -233,7 +233,7 @@ export function containerCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "many pods at once do not get in each other's way",
+      "concurrent pods do not interfere",
       async () => {
         const all = await Promise.all(
           Array.from({ length: 8 }, (_, n) => started(`echo number ${n}; exit ${n}`)),

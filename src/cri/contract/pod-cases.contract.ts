@@ -13,7 +13,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
   const { lineIn, sandboxConfig, containerConfig, pod, started, ended, remove } = world;
   return [
     [
-      "it speaks version v1 and is ready",
+      "the runtime supports version v1 and is ready",
       async () => {
         const { runtimeApiVersion, runtimeName } = await world.runtime().version();
         assert.equal(runtimeApiVersion, "v1");
@@ -26,7 +26,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "an image is found by name and by id, and one that is not there is simply absent",
+      "an image is found by name and by ID, and a missing one is undefined",
       async () => {
         const { image } = await world.runtime().imageStatus({ image: world.at().image });
         assert.ok(image && image.repoTags.includes(world.at().image));
@@ -40,7 +40,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "an image is pulled, found, removed, and removed again",
+      "an image is pulled, found and removed; removing it again succeeds",
       async () => {
         assert.equal((await world.runtime().imageStatus({ image: world.at().pullable })).image, undefined);
         const ref = await world.runtime().pullImage({ image: world.at().pullable });
@@ -53,7 +53,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "pulling an image that nobody has fails",
+      "pulling an unknown image fails",
       async () =>
         assert.rejects(
           world.runtime().pullImage({ image: `${world.at().pullable}-not` }),
@@ -61,14 +61,14 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
         ),
     ],
     [
-      "the file system of images is named",
+      "the image file system is reported",
       async () => {
         const [first] = await world.runtime().imageFsInfo();
         assert.ok(first?.fsId?.mountpoint.startsWith("/"));
       },
     ],
     [
-      "a sandbox is ready with all it was given, and stays stopped when stopped twice",
+      "a sandbox is ready with its configuration, and stopping and removing it are idempotent",
       async () => {
         const before = Date.now() - 1000;
         const { id, config } = await pod();
@@ -97,7 +97,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a sandbox on the node's network has no address of its own",
+      "a sandbox on the host network has no IP of its own",
       async () => {
         const config = sandboxConfig();
         const linux = {
@@ -134,7 +134,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "the same sandbox is not made twice, but its next attempt is",
+      "a sandbox cannot be created twice, but its next attempt can",
       async () => {
         const { id, config } = await pod();
         await assert.rejects(world.runtime().runPodSandbox(config), GrpcError);
@@ -147,7 +147,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a container is created, runs, and ends with its code and times",
+      "a container is created, runs, and exits with its code and times",
       async () => {
         const { id: sandbox, config } = await pod();
         const id = await world
@@ -182,7 +182,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a container that ends well is completed",
+      "a container that exits with 0 is Completed",
       async () => {
         const { sandbox, id } = await started("true");
         const { exitCode, reason } = await ended(id);
@@ -191,7 +191,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a program that is not there fails the start",
+      "a missing program fails the start",
       async () => {
         const { id: sandbox, config } = await pod();
         const id = await world
@@ -204,7 +204,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a container without its image is not made",
+      "a container whose image is missing cannot be created",
       async () => {
         const { id: sandbox, config } = await pod();
         await assert.rejects(
@@ -221,7 +221,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a container that listens ends within its grace period",
+      "a container that handles SIGTERM ends within its grace period",
       async () => {
         const { sandbox, id } = await started(
           "trap 'exit 0' TERM; echo ready; while true; do sleep 0.05; done",
@@ -235,7 +235,7 @@ export function podCases(world: ContractWorld): readonly ContractCase[] {
       },
     ],
     [
-      "a container that does not listen is ended when its grace period is over",
+      "a container that ignores SIGTERM is killed after its grace period",
       async () => {
         const { sandbox, id } = await started("trap '' TERM; echo ready; while true; do sleep 0.05; done");
         await lineIn(id, "ready");

@@ -50,14 +50,14 @@ async function container(
 
 const scripts: [name: string, script: string, lines: string[], exitCode: number][] = [
   [
-    "prints and ends",
+    "prints and exits",
     "echo one; echo -n two; echo three >&2",
     ["stdout F one", "stderr F three", "stdout P two"],
     0,
   ],
   ["stops at &&", "false && echo no; echo yes", ["stdout F yes"], 0],
-  ["goes on behind ||", "false || echo rescued", ["stdout F rescued"], 0],
-  ["keeps the last code", "true; false", [], 1],
+  ["continues after ||", "false || echo rescued", ["stdout F rescued"], 0],
+  ["returns the last exit code", "true; false", [], 1],
   ["keeps quoted text together", `echo 'a; b' "c && d"`, ["stdout F a; b c && d"], 0],
   [
     "writes and reads files",
@@ -65,7 +65,7 @@ const scripts: [name: string, script: string, lines: string[], exitCode: number]
     ["stdout F kept", "stdout F more"],
     0,
   ],
-  ["does not know a program", "frobnicate", ["stderr F sh: frobnicate: not found"], 127],
+  ["reports an unknown program", "frobnicate", ["stderr F sh: frobnicate: not found"], 127],
   ["runs a shell in a shell", "sh -c 'exit 9'", [], 9],
 ];
 for (const [name, script, lines, exitCode] of scripts) {
@@ -80,7 +80,7 @@ for (const [name, script, lines, exitCode] of scripts) {
   });
 }
 
-test("containers live by the clock they were given", async () => {
+test("containers run on the given clock", async () => {
   const clock = virtualClock(1_000_000);
   const { runtime, id } = await container({ clock }, ["sh", "-c", "sleep 10; exit 5"]);
   await clock.advance(9_999);
@@ -94,7 +94,7 @@ test("containers live by the clock they were given", async () => {
   );
 });
 
-test("the grace period is told by the clock too", async () => {
+test("the grace period uses the given clock", async () => {
   const clock = virtualClock();
   const { runtime, id } = await container({ clock }, ["sleep", "1000"]);
   let stopped = false;
@@ -125,7 +125,7 @@ test("a program can be any function", async () => {
   assert.equal((await runtime.containerStatus(id)).status.exitCode, 42);
 });
 
-test("calls are written down with their requests", async () => {
+test("calls are recorded with their requests", async () => {
   const { runtime, id, sandboxId } = await container({}, ["sleep", "1000"]);
   await runtime.stopContainer(id, 0);
   assert.deepEqual(
@@ -146,7 +146,7 @@ test("calls are written down with their requests", async () => {
   );
 });
 
-test("calls fail, wait and find nobody, as ordered", async () => {
+test("calls fail, block or are refused as configured", async () => {
   const runtime = fakeRuntime();
   runtime.faults.fail("Version", new GrpcError("INTERNAL", "broken"), 2);
   for (const _ of [1, 2]) await assert.rejects(runtime.version(), { code: "INTERNAL" });
@@ -163,7 +163,7 @@ test("calls fail, wait and find nobody, as ordered", async () => {
   await waiting;
 });
 
-test("an answer can be lost after the call was carried out", async () => {
+test("a response can be lost after the call was executed", async () => {
   const runtime = fakeRuntime();
   runtime.faults.lose("RunPodSandbox");
   await assert.rejects(runtime.runPodSandbox(sandbox), { code: "UNAVAILABLE" });
@@ -171,7 +171,7 @@ test("an answer can be lost after the call was carried out", async () => {
   await assert.rejects(runtime.runPodSandbox(sandbox), /is reserved/);
 });
 
-test("events tell a container's life, unless the runtime is too old for them", async () => {
+test("events report a container's lifecycle unless disabled", async () => {
   const runtime = fakeRuntime({ images: ["busybox"] });
   const stop = new AbortController();
   const seen: [type: number, id: string][] = [];
@@ -210,7 +210,7 @@ test("events tell a container's life, unless the runtime is too old for them", a
   });
 });
 
-test("a container can be ended from outside, with a reason", async () => {
+test("a container can be terminated externally, with a reason", async () => {
   const { runtime, id, sandboxId } = await container({}, ["sleep", "1000"]);
   runtime.end(id, 137, "OOMKilled");
   const { status } = await runtime.containerStatus(id);

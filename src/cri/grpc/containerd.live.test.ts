@@ -27,52 +27,48 @@ else {
   });
 }
 
-test(
-  "after containerd was killed and started again the same client finds the same containers",
-  wanted,
-  async (t) => {
-    const daemon = await startContainerd();
-    const runtime = grpcRuntime({ endpoint: daemon.endpoint });
-    t.after(async () => {
-      runtime.close();
-      await daemon.stop();
-    });
-    const config = {
-      metadata: { name: "p", namespace: "n", uid: "u" },
-      logDirectory: `${daemon.folder}/logs`,
-      linux: { cgroupParent: `${daemon.cgroupRoot}/p` },
-    };
-    const sandbox = await runtime.runPodSandbox(config);
-    const id = await runtime.createContainer(
-      sandbox,
-      {
-        metadata: { name: "main" },
-        image: { image: daemon.images.busybox },
-        command: ["sleep", "1000"],
-        logPath: "main.log",
-      },
-      config,
-    );
-    await runtime.startContainer(id);
-    for (let round = 0; round < 3; round++) {
-      await daemon.kill();
-      await assert.rejects(runtime.version(), { code: "UNAVAILABLE" });
-      await daemon.start();
-      // The reconnect backoff may end while the daemon starts; otherwise it is waited for here.
-      let listed = await runtime.listContainers().catch(() => undefined);
-      while (!listed) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        listed = await runtime.listContainers().catch(() => undefined);
-      }
-      assert.deepEqual(
-        listed.map((container) => [container.id, container.state]),
-        [[id, containerState.running]],
-      );
-      assert.equal((await runtime.podSandboxStatus(sandbox)).status.state, sandboxState.ready);
-      assert.equal((await runtime.execSync(id, ["true"], 10)).exitCode, 0);
+test("after a restart of containerd the same client finds the same containers", wanted, async (t) => {
+  const daemon = await startContainerd();
+  const runtime = grpcRuntime({ endpoint: daemon.endpoint });
+  t.after(async () => {
+    runtime.close();
+    await daemon.stop();
+  });
+  const config = {
+    metadata: { name: "p", namespace: "n", uid: "u" },
+    logDirectory: `${daemon.folder}/logs`,
+    linux: { cgroupParent: `${daemon.cgroupRoot}/p` },
+  };
+  const sandbox = await runtime.runPodSandbox(config);
+  const id = await runtime.createContainer(
+    sandbox,
+    {
+      metadata: { name: "main" },
+      image: { image: daemon.images.busybox },
+      command: ["sleep", "1000"],
+      logPath: "main.log",
+    },
+    config,
+  );
+  await runtime.startContainer(id);
+  for (let round = 0; round < 3; round++) {
+    await daemon.kill();
+    await assert.rejects(runtime.version(), { code: "UNAVAILABLE" });
+    await daemon.start();
+    // The reconnect backoff may end while the daemon starts; otherwise it is waited for here.
+    let listed = await runtime.listContainers().catch(() => undefined);
+    while (!listed) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      listed = await runtime.listContainers().catch(() => undefined);
     }
-  },
-);
+    assert.deepEqual(
+      listed.map((container) => [container.id, container.state]),
+      [[id, containerState.running]],
+    );
+    assert.equal((await runtime.podSandboxStatus(sandbox)).status.state, sandboxState.ready);
+    assert.equal((await runtime.execSync(id, ["true"], 10)).exitCode, 0);
+  }
+});
 
 test("credentials reach the registry", wanted, async (t) => {
   const daemon = await startContainerd();

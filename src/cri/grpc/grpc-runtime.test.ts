@@ -54,7 +54,7 @@ const limits: [
   ["ImageFsInfo", (runtime) => runtime.imageFsInfo(), 240],
 ];
 
-test("every call has the time that it needs, and images can be managed elsewhere", async (t) => {
+test("every call has its timeout, and images can be managed at another endpoint", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "orch-cri-"));
   const heard: {
     readonly service: string;

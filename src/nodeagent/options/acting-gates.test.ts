@@ -10,7 +10,7 @@ import { nodeagentOptions } from "./options.ts";
 /** Names that the code composes at run time. */
 const composed = ["CPUManagerPolicyAlphaOptions", "CPUManagerPolicyBetaOptions"];
 
-test("the gates that act are those that the code reads, no more and no fewer", () => {
+test("the listed gates are exactly those that the code reads", () => {
   const folder = join(import.meta.dirname, "..");
   const names = new Set(knownGates.map(({ name }) => name));
   const read = new Set(composed);
@@ -25,7 +25,7 @@ test("the gates that act are those that the code reads, no more and no fewer", (
   );
 });
 
-test("a gate that acts in the agent is not told to be of no effect", () => {
+test("a listed gate is not reported as having no effect", () => {
   const { warnings } = settle(nodeagentOptions(dialects.kubernetes), [
     "--feature-gates=EventedPLEG=true,MemoryQoS=true,SizeMemoryBackedVolumes=false,WinOverlay=false",
   ]);

@@ -11,7 +11,7 @@ import { nodeagentOptions } from "./options.ts";
 const deprecated =
   "This is a cadvisor flag that was mistakenly registered with the Kubelet. Due to legacy concerns, it will follow the standard CLI deprecation timeline before being removed.";
 
-test("inherited flags are taken with the original's words, and told to be of no effect where they are", () => {
+test("inherited flags are accepted with the original's deprecation text, and reported where they have no effect", () => {
   const { warnings, errors, values } = settle(
     nodeagentOptions(dialects.kubernetes),
     [
@@ -35,7 +35,7 @@ test("inherited flags are taken with the original's words, and told to be of no 
   assert.ok(!warnings.some((line) => line.includes("housekeeping") || line.startsWith("--boot-id-file=")));
 });
 
-test("the ids of the machine come from the first of the files that says something", async (t) => {
+test("the machine IDs are read from the first non-empty file", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "ids-"));
   t.after(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, "b"), "boot\n");

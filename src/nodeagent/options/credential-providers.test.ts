@@ -9,7 +9,7 @@ const head = `apiVersion: ${apiVersionOf(dialect, { group: "nodeagent.config", b
 const provider = `providers:\n- name: ecr\n  apiVersion: ${apiVersionOf(dialect, { group: "credentialprovider.nodeagent", branded: true, version: "v1beta1" })}\n  defaultCacheDuration: 12h\n  matchImages: ["*.registry.example"]\n`;
 const read = async (text: string) => credentialProvidersFrom(await parseConfigFile("p.yaml", text), dialect);
 
-test("a provider is read whole", async () => {
+test("a provider is read with all fields", async () => {
   const { providers, problems } = await read(
     `${head}${provider}  args: [get]\n  env: [{name: A, value: b}]\n`,
   );
@@ -27,7 +27,7 @@ const wrong: [name: string, text: string, problem: RegExp][] = [
     /p\.yaml:4: providers\[0\]\.name: "a\/b" must be the name of a program/,
   ],
   [
-    "a glob for the port",
+    "a glob as port",
     head + provider.replace("*.registry.example", "r.example:*"),
     /must be a registry's domain/,
   ],
@@ -49,11 +49,11 @@ const wrong: [name: string, text: string, problem: RegExp][] = [
   ["a name given twice", `${head}${provider}${provider.replace("providers:\n", "")}`, /"ecr" is named twice/],
 ];
 for (const [name, text, problem] of wrong) {
-  test(`${name} is told with its line`, async () =>
+  test(`${name} is reported with its line`, async () =>
     assert.match((await read(text)).problems.join("\n"), problem));
 }
 
-test("unknown fields are passed over, and the last of two counts, as elsewhere", async () => {
+test("unknown fields are ignored, and of duplicate fields the last one counts", async () => {
   const { problems } = await read(`${head}${provider}  argz: []\nmore: 1\n`);
   assert.deepEqual(problems, []);
 });

@@ -39,7 +39,7 @@ async function withFile(fields: Record<string, unknown>) {
   return settle(nodeagentOptions(dialect), base, { files: [file], readable: () => true });
 }
 
-test("zero of a flag takes the usual rate, zero of the file is no limit", async () => {
+test("0 as a flag means the default rate, 0 in the file means unlimited", async () => {
   const { values } = settle(nodeagentOptions(dialects.orch), [...base, "--event-qps=0", "--event-burst=0"]);
   assert.deepEqual([values.eventQps, values.eventBurst], [50, 100]);
   assert.equal((await withFile({ eventRecordQPS: 0 })).values.eventQps, 0);
@@ -47,7 +47,7 @@ test("zero of a flag takes the usual rate, zero of the file is no limit", async 
     assert.ok((await withFile({ [field]: -1 })).errors.some((line) => line.includes(field)));
 });
 
-test("queries on logs need the handler of logs", async () => {
+test("log queries need the log handler", async () => {
   const gate = { featureGates: { NodeLogQuery: true } };
   const problem = /the query needs the handler/;
   const without = await withFile({ ...gate, enableSystemLogQuery: true, enableSystemLogHandler: false });
@@ -59,7 +59,7 @@ test("queries on logs need the handler of logs", async () => {
   assert.ok(!both.errors.some((line) => problem.test(line)));
 });
 
-test("reserved memory may be given again and again, and adds up to the other reservations and the eviction threshold", () => {
+test("the reserved-memory flag is repeatable, and must add up to the other reservations and the eviction threshold", () => {
   const about = (...flags: readonly string[]) => {
     const { values, errors } = settle(nodeagentOptions(dialects.orch), [...base, ...flags], {
       readable: () => true,

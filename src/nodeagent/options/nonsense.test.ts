@@ -32,7 +32,7 @@ const word = fc.oneof(
 );
 const readable = (): boolean => true;
 
-test("no command line makes settling throw, and what is accepted can be written down", () => {
+test("settling never throws for any command line, and accepted settings can be written", () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -52,7 +52,7 @@ test("no command line makes settling throw, and what is accepted can be written 
   );
 });
 
-test("no configuration file makes settling throw, and every complaint names the file", async () => {
+test("settling never throws for any configuration file, and every error names the file", async () => {
   const head = {
     apiVersion: apiVersionOf(dialects.orch, { group: "nodeagent.config", branded: true, version: "v1beta1" }),
     kind: "NodeAgentConfiguration",
@@ -80,7 +80,7 @@ test("no configuration file makes settling throw, and every complaint names the 
   );
 });
 
-test("no text makes the reading of a file throw", async () => {
+test("reading a file never throws for any content", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ maxLength: 200, unit: fc.constantFrom(..."abc: -{}[]\n'\"|>&*#!%@`0,?".split("")) }),

@@ -36,7 +36,7 @@ async function run({
   return settle(nodeagentOptions(dialect), [...flags, ...argv], { files, readable: present });
 }
 
-test("a runtime is all that an agent needs", async () => {
+test("a container runtime endpoint is the only required setting", async () => {
   assert.deepEqual((await run({})).errors, []);
   assert.deepEqual((await run({ file: {} })).errors, []);
   assert.equal(settle(nodeagentOptions(dialects.orch), []).errors.length, 1);
@@ -247,7 +247,7 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   [{ authorization: { mode: "Sometimes" } }, ["authorization.mode"]],
 ];
 for (const [given, named] of refused) {
-  test(`${typeof given === "string" ? given : JSON.stringify(given)} is refused by name`, async () => {
+  test(`${typeof given === "string" ? given : JSON.stringify(given)} is rejected by name`, async () => {
     const { errors } = await run(
       typeof given === "string" ? { argv: given.split(/ (?=--)/) } : { file: given },
     );
@@ -292,7 +292,7 @@ for (const given of accepted) {
   });
 }
 
-test("flags that moved to the file say where", async () => {
+test("flags that moved to the file report their field", async () => {
   const { warnings } = await run({ argv: ["--max-pods=5", "--keep-terminated-pod-volumes"] });
   assert.deepEqual(warnings, [
     "Flag --max-pods has been deprecated, set maxPods in the file of --config instead",
@@ -300,14 +300,14 @@ test("flags that moved to the file say where", async () => {
   ]);
 });
 
-test("where there is a client configuration, that for asking for one is not used, and need not be there", async () => {
+test("with a client configuration the bootstrap configuration is unused and may be missing", async () => {
   assert.deepEqual(
     (await run({ argv: ["--orchconfig=x.conf", "--bootstrap-orchconfig=absent.conf"] })).errors,
     [],
   );
 });
 
-test("flags that are to go still work, and say so", async () => {
+test("deprecated flags still work, with a warning", async () => {
   const given = [
     "--cloud-provider=external",
     "--cloud-config=/x",
@@ -333,7 +333,7 @@ test("flags that are to go still work, and say so", async () => {
   );
 });
 
-test("images are asked for where containers are, unless another address is given", async () => {
+test("the image service endpoint defaults to the runtime endpoint", async () => {
   assert.equal((await run({})).values.imageServiceEndpoint, "unix:///run/x.sock");
   assert.equal(
     (await run({ file: { containerRuntimeEndpoint: "unix:///run/y.sock" } })).values.imageServiceEndpoint,
@@ -345,7 +345,7 @@ test("images are asked for where containers are, unless another address is given
   );
 });
 
-test("the period of the CPU manager follows the frequency of the node's status", async () => {
+test("the reconcile period of the CPU manager follows the node status update frequency", async () => {
   assert.equal((await run({})).values.cpuManagerReconcilePeriod, 10_000);
   assert.equal(
     (await run({ argv: ["--node-status-update-frequency=20s"] })).values.cpuManagerReconcilePeriod,
@@ -353,7 +353,7 @@ test("the period of the CPU manager follows the frequency of the node's status",
   );
 });
 
-test("groups of what is reserved are named with and without a slash before them", async () => {
+test("reserved cgroups may be given with or without a leading slash", async () => {
   const { values, errors } = await run({
     file: { systemReservedCgroup: "system", orchReservedCgroup: "/agents" },
   });
@@ -363,7 +363,7 @@ test("groups of what is reserved are named with and without a slash before them"
   );
 });
 
-test("original spellings work in their own dialect, in flags, fields and values", async () => {
+test("original spellings work in the kubernetes dialect, in flags, fields and values", async () => {
   const dialect = dialects.kubernetes;
   const { values, errors } = await run({
     dialect,
@@ -393,7 +393,7 @@ test("original spellings work in their own dialect, in flags, fields and values"
     assert.ok(told.includes(name), `${name} in ${told}`);
 });
 
-test("the report frequency follows an update frequency that was given", async () => {
+test("the status report frequency follows an explicit update frequency", async () => {
   assert.equal((await run({ file: {} })).values.nodeStatusReportFrequency, 300_000);
   assert.equal(
     (await run({ file: { nodeStatusUpdateFrequency: "20s" } })).values.nodeStatusReportFrequency,
@@ -402,12 +402,12 @@ test("the report frequency follows an update frequency that was given", async ()
 });
 
 for (const size of ["512", "1K", "2Ki", "3M", "4G", "5Mi", "6Gi"])
-  test(`a buffer of the log may have ${size} bytes`, async () => {
+  test(`the log buffer size may be ${size}`, async () => {
     const argv = ["--feature-gates=LoggingAlphaOptions=true", `--log-json-info-buffer-size=${size}`];
     assert.deepEqual((await run({ argv })).errors, []);
   });
 
-test("the frequency of flushes is in nanoseconds", async () => {
+test("the flush frequency is in nanoseconds", async () => {
   const { values } = await run({ file: { logging: { flushFrequency: 2_000_000_000 } } });
   assert.equal(values.logFlushFrequency, 2000);
 });
@@ -432,7 +432,7 @@ test("a written configuration reads back to the same settings", async () => {
   }
 });
 
-test("files are found by flags: one file, then a directory of drop-ins in order", async () => {
+test("configuration is read from one file, then from a directory of drop-ins in order", async () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-options-"));
   try {
     const head = `apiVersion: ${apiVersionOf(dialects.orch, { group: "nodeagent.config", branded: true, version: "v1beta1" })}\nkind: NodeAgentConfiguration\n`;
@@ -481,5 +481,5 @@ const nodeLabels: [key: string, allowed: boolean][] = [
   [`sub.${wire.groupSuffix}/mine`, false],
 ];
 for (const [key, allowed] of nodeLabels)
-  test(`an agent ${allowed ? "may" : "may not"} label its node ${key}`, () =>
+  test(`an agent ${allowed ? "may" : "may not"} set the node label ${key}`, () =>
     assert.equal(isAllowedLabel(key, dialects.kubernetes), allowed));

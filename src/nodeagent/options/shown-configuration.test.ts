@@ -24,7 +24,7 @@ async function shown(
   return shownConfiguration(dialect, values);
 }
 
-test("what is empty is left out, and what is zero only where that says nothing", async () => {
+test("empty values are omitted, zero values only where that equals being unset", async () => {
   const config = await shown({
     containerRuntimeEndpoint: "unix:///run/x.sock",
     readOnlyPort: 0,
@@ -49,7 +49,7 @@ test("what is empty is left out, and what is zero only where that says nothing",
   assert.deepEqual(Object.keys(config).slice(0, 2), ["enableServer", "syncFrequency"]);
 });
 
-test("the certificate that the agent makes for itself is told, one that it asks for is not", async () => {
+test("a self-signed certificate is shown, a requested one is not", async () => {
   const endpoint = { containerRuntimeEndpoint: "unix:///run/x.sock" };
   assert.equal((await shown(endpoint))["tlsCertFile"], "/pki/nodeagent.crt");
   assert.equal(
@@ -59,7 +59,7 @@ test("the certificate that the agent makes for itself is told, one that it asks 
   assert.equal("tlsCertFile" in (await shown({ ...endpoint, serverTLSBootstrap: true })), false);
 });
 
-test("a recorded configuration is shown as it was", async (t) => {
+test("a recorded configuration is reproduced", async (t) => {
   const url = new URL("../../../../shared/reference/node/http/configz.json", import.meta.url);
   if (!existsSync(url)) return t.skip("no recorded configuration beside the repo");
   const recorded = JSON.parse(readFileSync(url, "utf8")) as {

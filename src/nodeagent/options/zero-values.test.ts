@@ -38,13 +38,13 @@ const files: Record<string, object> = {
   "with zeros": all("eventBurst maxOpenFiles maxPods nodeLeaseDurationSeconds orchAPIBurst registryBurst", 0),
 };
 for (const [name, file] of Object.entries(files))
-  test(`what is zero or empty in a file is as good as not given: ${name}`, async () => {
+  test(`zero and empty values in a file count as unset: ${name}`, async () => {
     const given = await run(file);
     assert.deepEqual(given.errors, []);
     assert.deepEqual(given.values, (await run({})).values);
   });
 
-test("a flag of zero means zero", async () => {
+test("a flag of 0 means 0", async () => {
   const { values, errors } = await run({}, ["--eviction-pressure-transition-period=0s", "--max-pods=0"]);
   assert.deepEqual([values.evictionPressureTransitionPeriod, values.maxPods, errors], [0, 0, []]);
   assert.equal((await run({}, ["--sync-frequency=0s"])).errors.length, 1);

@@ -51,7 +51,7 @@ test("resource managers add processors, devices, variables, mounts and annotatio
   assert.equal(config.annotations?.["cdi/a"], "x");
 });
 
-test("where a pod has users of its own, its containers and the files of its volumes have them, too", () => {
+test("a pod's user namespace applies to its containers and to the files of its volumes", () => {
   const mapping = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
   const users = { mode: namespaceMode.pod, uids: mapping, gids: mapping };
   const { linux, mounts } = configWith([], users);

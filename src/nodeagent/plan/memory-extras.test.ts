@@ -17,7 +17,7 @@ const swaps: [
   limit: string,
   is: object,
 ][] = [
-  ["without swap nothing is said", undefined, "1Ki", {}],
+  ["without swap nothing is set", undefined, "1Ki", {}],
   ["the empty behaviour keeps memory and swap within the limit", "", "1Ki", { memorySwapLimitInBytes: 1024 }],
   [
     "limited swap keeps memory and swap within the limit",
@@ -25,7 +25,7 @@ const swaps: [
     "1Ki",
     { memorySwapLimitInBytes: 1024 },
   ],
-  ["without a limit there is nothing to keep within", "LimitedSwap", "", {}],
+  ["limited swap without a memory limit sets nothing", "LimitedSwap", "", {}],
   ["unlimited swap is unlimited", "UnlimitedSwap", "1Ki", { memorySwapLimitInBytes: -1 }],
 ];
 for (const [name, swap, limit, is] of swaps)
@@ -33,19 +33,24 @@ for (const [name, swap, limit, is] of swaps)
 
 const throttled: [name: string, request: string, limit: string, unified: object | undefined][] = [
   [
-    "a request is protected, and use is throttled before the limit",
+    "the request is protected, and usage is throttled below the limit",
     "100Ki",
     "200Ki",
     { "memory.min": "102400", "memory.high": "192512" },
   ],
   [
-    "without a limit what pods may use counts",
+    "without a limit node allocatable is used",
     "100Ki",
     "",
     { "memory.min": "102400", "memory.high": "929792" },
   ],
-  ["what asks for nothing is not throttled", "", "", undefined],
-  ["what has its limit as request is not throttled", "100Ki", "100Ki", { "memory.min": "102400" }],
+  ["a container without request and limit is not throttled", "", "", undefined],
+  [
+    "a container whose request equals its limit is not throttled",
+    "100Ki",
+    "100Ki",
+    { "memory.min": "102400" },
+  ],
 ];
 for (const [name, request, limit, unified] of throttled)
   test(name, () => {
@@ -53,7 +58,7 @@ for (const [name, request, limit, unified] of throttled)
     assert.deepEqual(throttlingResources(containerOf(request, limit), extras), unified ? { unified } : {});
   });
 
-test("where memory is not throttled nothing is said", () => {
+test("without a throttling factor nothing is set", () => {
   const extras = { throttlingFactor: undefined, allocatableBytes: () => 0 };
   assert.deepEqual(throttlingResources(containerOf("1Ki", "2Ki"), extras), {});
 });

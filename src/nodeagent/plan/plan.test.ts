@@ -52,19 +52,14 @@ const cases: [
   probes?: Parameters<typeof plan>[2],
 ][] = [
   ["a new pod gets a sandbox and its containers", two, observed([], []), "sandbox 0, start c, start d"],
-  ["a new pod with init containers begins with the first", withInit, observed([], []), "sandbox 0, init i"],
+  ["a new pod with init containers starts with the first", withInit, observed([], []), "sandbox 0, init i"],
   [
-    "a pod that runs is left alone",
+    "a running pod is left alone",
     two,
     observed([container(two, "c", "running"), container(two, "d", "running")]),
     "",
   ],
-  [
-    "a missing container is started beside the others",
-    two,
-    observed([container(two, "c", "running")]),
-    "start d",
-  ],
+  ["a missing container is started", two, observed([container(two, "c", "running")]), "start d"],
   ["a running init container is waited for", withInit, observed([container(withInit, "i", "running")]), ""],
   [
     "the next init container follows one that succeeded",
@@ -85,7 +80,7 @@ const cases: [
     "start c",
   ],
   [
-    "init containers that were removed do not run again beside a running container",
+    "removed init containers do not run again while a container runs",
     withInit,
     observed([container(withInit, "c", "running")]),
     "",
@@ -109,14 +104,19 @@ const cases: [
     "stop pod",
   ],
   [
-    "on failure, success is the end",
+    "with restartPolicy OnFailure a succeeded container is not restarted",
     onFailure,
     observed([container(onFailure, "c", "exited 0")]),
     "stop pod",
   ],
-  ["on failure, failure is not", onFailure, observed([container(onFailure, "c", "exited 2")]), "start c"],
   [
-    "a container that was made and never started is made again",
+    "with restartPolicy OnFailure a failed container is restarted",
+    onFailure,
+    observed([container(onFailure, "c", "exited 2")]),
+    "start c",
+  ],
+  [
+    "a container that was created but never started is started again",
     two,
     observed([container(two, "c", "created"), container(two, "d", "running")]),
     "start c",
@@ -128,7 +128,7 @@ const cases: [
     "stop c (Unknown), start c",
   ],
   [
-    "a changed container is restarted whatever the policy",
+    "a changed container is restarted regardless of the restart policy",
     { ...changed, spec: { ...changed.spec, restartPolicy: "Never" } },
     observed([container(two, "c", "running")]),
     "stop c (Changed), start c",
@@ -155,31 +155,31 @@ const cases: [
     ill("c-0", "LivenessProbe"),
   ],
   [
-    "a sandbox that is down is replaced with all in it",
+    "a sandbox that is not ready is replaced with all its containers",
     two,
     observed([container(two, "c", "exited 137")], [down]),
     "stop pod, sandbox 1, start c, start d",
   ],
   [
-    "a sandbox that is down ends a pod that never restarts",
+    "a sandbox that is not ready ends a pod that never restarts",
     never,
     observed([container(never, "c", "exited 137")], [down]),
     "stop pod",
   ],
   [
-    "a sandbox that died before anything ran is replaced even then",
+    "a sandbox that died before any container ran is replaced even if the pod never restarts",
     never,
     observed([], [down]),
     "stop pod, sandbox 1, start c",
   ],
   [
-    "on failure, a sandbox is not replaced for containers that succeeded",
+    "with restartPolicy OnFailure a sandbox is not replaced for succeeded containers",
     onFailure,
     observed([container(onFailure, "c", "exited 0")], [down]),
     "stop pod",
   ],
   [
-    "two ready sandboxes are one too many",
+    "two ready sandboxes are replaced by one",
     two,
     observed([], [sandbox({ id: "t", attempt: 3 }), sandbox()]),
     "stop pod, sandbox 4, start c, start d",
@@ -197,7 +197,7 @@ const cases: [
     "stop pod, sandbox 1, start c, start d",
   ],
   [
-    "an ephemeral container is added",
+    "an ephemeral container is started",
     withDebug,
     observed([container(withDebug, "c", "running")]),
     "debug debug",
@@ -229,7 +229,7 @@ const cases: [
     ill("s-0", "StartupProbe"),
   ],
   [
-    "a sidecar that ended while an init container runs is restarted beside it",
+    "a sidecar that ended is restarted while an init container runs",
     withSidecars,
     observed([container(withSidecars, "s", "exited 0"), container(withSidecars, "i", "running")]),
     "init s",
@@ -256,7 +256,7 @@ const cases: [
     starting,
   ],
   [
-    "sidecars that ended are restarted in their order, whatever the policy of the pod",
+    "sidecars that ended are restarted in order, regardless of the restart policy",
     withSidecars,
     observed([
       container(withSidecars, "s", "exited 1"),
@@ -267,7 +267,7 @@ const cases: [
     "init s, init t",
   ],
   [
-    "sidecars that the runtime has forgotten are restarted, init containers are not",
+    "removed sidecars are restarted, removed init containers are not",
     withSidecars,
     observed([container(withSidecars, "c", "running")]),
     "init s, init t",
@@ -299,7 +299,7 @@ const cases: [
     observed([container(withSidecars, "s", "running"), container(withSidecars, "i", "exited 1")]),
     "stop pod",
   ],
-  ["a new pod with sidecars begins with the first", withSidecars, observed([], []), "sandbox 0, init s"],
+  ["a new pod with sidecars starts with the first", withSidecars, observed([], []), "sandbox 0, init s"],
 ];
 for (const [name, pod, seen, expected, probes] of cases)
   test(name, () => assert.equal(told(pod, seen, probes), expected));

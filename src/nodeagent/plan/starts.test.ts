@@ -18,7 +18,7 @@ test("a container that never ran starts at once", () => {
   assert.deepEqual([due.length, waiting.length, restarts.length], [1, 0, 0]);
 });
 
-test("one that crashed waits for its back-off, and its status and event say so", () => {
+test("a crashed container waits for its backoff, with status and event", () => {
   const { due, waiting, againMilliseconds } = startsNow(pod, crashed, wanted, waits(3000));
   assert.deepEqual([due, againMilliseconds], [[], 3000]);
   assert.deepEqual(
@@ -32,12 +32,12 @@ test("one that crashed waits for its back-off, and its status and event say so",
   );
 });
 
-test("one whose back-off is over starts, and its end counts for the next", () => {
+test("a container whose backoff has expired starts, and its exit is recorded", () => {
   const { due, restarts } = startsNow(pod, crashed, wanted, never);
   assert.deepEqual([due.length, restarts.map(({ endedAt }) => endedAt)], [1, [now - 5000]]);
 });
 
-test("one that the runtime could not start and does not call ended is tried every ten seconds", () => {
+test("a container stuck in state created is retried every ten seconds", () => {
   const stuck = observed([container(pod, "c", "created", { createdAt: now - 4000 })]);
   const facts = { ...never, errors: new Map([["c", { reason: "RunContainerError" }]]) };
   assert.equal(startsNow(pod, stuck, wanted, facts).againMilliseconds, 6000);

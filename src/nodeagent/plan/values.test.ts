@@ -42,12 +42,12 @@ const resources = (requests?: object, limits?: object): object => ({
   resources: { ...(requests && { requests }), ...(limits && { limits }) },
 });
 const qualities: [name: string, containers: object[], qos: string][] = [
-  ["nothing asked for", [{}], "BestEffort"],
+  ["no resources", [{}], "BestEffort"],
   ["zeroes", [resources({ cpu: "0" }, { memory: "0" })], "BestEffort"],
   ["a request", [resources({ cpu: "1m" })], "Burstable"],
   ["limits for both in all containers", [resources(undefined, { cpu: "1", memory: "1Gi" })], "Guaranteed"],
   [
-    "equal requests and limits, written otherwise",
+    "equal requests and limits in different notation",
     [resources({ cpu: "1000m", memory: "1024Mi" }, { cpu: "1", memory: "1Gi" })],
     "Guaranteed",
   ],
@@ -67,7 +67,7 @@ for (const [name, containers, qos] of qualities) {
     ));
 }
 
-test("shares and quota have their least and most", () => {
+test("CPU shares and quota are clamped", () => {
   assert.deepEqual([0, 1, 100, 1000, 10 ** 9].map(sharesOf), [2, 2, 102, 1024, 262_144]);
   assert.deepEqual(
     [0, 1, 250, 2000].map((milli) => quotaOf(milli, 100_000)),
@@ -75,7 +75,7 @@ test("shares and quota have their least and most", () => {
   );
 });
 
-test("who goes first when memory runs out", () => {
+test("OOM score adjustments follow QoS class and requests", () => {
   const gi = 1024 ** 3;
   const of = (container: object, spec: object = {}): number => {
     const pod = samplePod({ containers: [{ name: "c", ...container }], ...spec });
@@ -105,28 +105,28 @@ test("every page size of the kernel gets a limit", () => {
 
 const hostnames: [name: string, pod: Pod, hostname: string, sandbox: string][] = [
   ["the pod's name", samplePod(), "a", "a"],
-  ["the name asked for", samplePod({ hostname: "h" }), "h", "h"],
+  ["the specified host name", samplePod({ hostname: "h" }), "h", "h"],
   [
-    "a long name cut, not ending in a hyphen",
+    "a long name truncated, not ending in a hyphen",
     samplePod({}, { name: `${"x".repeat(62)}-tail` }),
     "x".repeat(62),
     "x".repeat(62),
   ],
-  ["the node's own on its network", samplePod({ hostNetwork: true }), "a", ""],
+  ["empty in the sandbox on the host network", samplePod({ hostNetwork: true }), "a", ""],
   [
-    "the full name where asked",
+    "the full name if requested",
     samplePod({ hostname: "h", subdomain: "s", setHostnameAsFQDN: true }),
     "h",
     "h.s.n.svc.cluster.local",
   ],
 ];
 for (const [name, pod, hostname, sandbox] of hostnames) {
-  test(`a pod is called by ${name}`, () => {
+  test(`the host name of a pod is ${name}`, () => {
     assert.equal(podHostname(pod, "cluster.local").hostname, hostname);
     assert.equal(sandboxHostname(pod, "cluster.local"), sandbox);
   });
 }
-test("a full name that is too long is refused", () => {
+test("a host name that is too long is rejected", () => {
   assert.throws(
     () =>
       sandboxHostname(
@@ -145,17 +145,22 @@ const cluster = {
   options: ["ndots:5"],
 };
 const resolvers: [name: string, pod: Pod, config: object, reasons: string[], settings?: typeof settings][] = [
-  ["the cluster's first", samplePod({ dnsPolicy: "ClusterFirst" }), cluster, []],
-  ["the node's by wish", samplePod({ dnsPolicy: "Default" }), host, []],
-  ["the node's on its network", samplePod({ dnsPolicy: "ClusterFirst", hostNetwork: true }), host, []],
+  ["the cluster's for ClusterFirst", samplePod({ dnsPolicy: "ClusterFirst" }), cluster, []],
+  ["the node's for Default", samplePod({ dnsPolicy: "Default" }), host, []],
   [
-    "the cluster's on the node's network by wish",
+    "the node's for ClusterFirst on the host network",
+    samplePod({ dnsPolicy: "ClusterFirst", hostNetwork: true }),
+    host,
+    [],
+  ],
+  [
+    "the cluster's for ClusterFirstWithHostNet",
     samplePod({ dnsPolicy: "ClusterFirstWithHostNet", hostNetwork: true }),
     cluster,
     [],
   ],
   [
-    "its own only",
+    "only its own for None",
     samplePod({
       dnsPolicy: "None",
       dnsConfig: {
@@ -168,7 +173,7 @@ const resolvers: [name: string, pod: Pod, config: object, reasons: string[], set
     [],
   ],
   [
-    "its own options before the policy's",
+    "its own options override the policy's",
     samplePod({ dnsConfig: { options: [{ name: "ndots", value: "2" }] } }),
     { ...cluster, options: ["ndots:2"] },
     [],
@@ -180,14 +185,14 @@ const resolvers: [name: string, pod: Pod, config: object, reasons: string[], set
     ["DNSConfigForming"],
   ],
   [
-    "the node's where the cluster has none, with a warning",
+    "the node's if the cluster has none, with a warning",
     samplePod(),
     host,
     ["MissingClusterDNS"],
     { ...settings, clusterServers: [] },
   ],
 ];
-test("a pod that falls back to the node's name servers is told so as the reference tells it", () => {
+test("falling back to the node's name servers yields the reference's warning", () => {
   const { warnings } = podDns(samplePod({ dnsPolicy: "ClusterFirst" }), { ...settings, clusterServers: [] });
   const text =
     'nodeagent does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
@@ -197,12 +202,12 @@ test("a pod that falls back to the node's name servers is told so as the referen
 });
 
 for (const [name, pod, config, reasons, given] of resolvers) {
-  test(`a pod asks name servers: ${name}`, () => {
+  test(`name servers of a pod: ${name}`, () => {
     const result = podDns(pod, given ?? settings);
     assert.deepEqual([result.config, result.warnings.map(({ reason }) => reason)], [config, reasons]);
   });
 }
-test("a resolver file is read", () => {
+test("a resolver file is parsed", () => {
   assert.deepEqual(
     parseResolvConf(
       "# c\nnameserver 1.1.1.1\nnameserver  2.2.2.2\nsearch a.b c.d.\noptions ndots:1 rotate\noptions ndots:3\n",
@@ -215,7 +220,7 @@ test("a resolver file is read", () => {
   );
 });
 
-test("a hosts file names the pod and its aliases", () => {
+test("a hosts file contains the pod and its aliases", () => {
   const facts = {
     product: "P",
     clusterDomain: "cluster.local",
@@ -253,8 +258,8 @@ const fields: [path: string, value: string][] = [
   ["status.podIPs", "10.0.0.1,fd00::1"],
 ];
 for (const [path, value] of fields)
-  test(`a pod knows its ${path}`, () => assert.equal(podField(told, path, addresses), value));
-test("a path that names nothing is refused", () =>
+  test(`the downward API provides ${path}`, () => assert.equal(podField(told, path, addresses), value));
+test("an unsupported field path is rejected", () =>
   assert.throws(() => podField(told, "spec.none", addresses), /unsupported fieldPath/));
 
 const amounts: [resource: string, divisor: string, value: string][] = [
@@ -276,7 +281,7 @@ for (const [resource, divisor, value] of amounts) {
   });
 }
 
-test("a pod hears of its namespace's services and of the API server's", () => {
+test("service variables cover the pod's namespace and the API server", () => {
   const service = (
     namespace: string,
     name: string,
@@ -316,7 +321,7 @@ test("a pod hears of its namespace's services and of the API server's", () => {
   });
 });
 
-test("a back-off doubles to its longest and starts over after a calm", async () => {
+test("a backoff doubles up to its maximum and resets after a calm period", async () => {
   const clock = virtualClock();
   const waits = backOff({ clock, firstMilliseconds: 10, longestMilliseconds: 50 });
   const seen: number[] = [];
@@ -341,17 +346,22 @@ const profiles: [
   given: object | undefined,
   path: string | undefined,
 ][] = [
-  ["a container that names none is not confined", false, undefined, undefined],
-  ["with the default on, a container that names none gets the runtime's", true, undefined, "runtime/default"],
+  ["a container without a profile is unconfined", false, undefined, undefined],
   [
-    "with the default on, a container may still ask to be unconfined",
+    "with the default enabled, a container without a profile gets the runtime's",
+    true,
+    undefined,
+    "runtime/default",
+  ],
+  [
+    "with the default enabled, a container may still request Unconfined",
     true,
     { type: "Unconfined" },
     "unconfined",
   ],
-  ["a container may ask for the runtime's", false, { type: "RuntimeDefault" }, "runtime/default"],
+  ["a container may request RuntimeDefault", false, { type: "RuntimeDefault" }, "runtime/default"],
   [
-    "a profile of the node is found in its folder",
+    "a Localhost profile is resolved in the profile directory",
     false,
     { type: "Localhost", localhostProfile: "p.json" },
     "localhost//seccomp/p.json",
@@ -372,24 +382,24 @@ for (const [name, seccompDefault, seccompProfile, path] of profiles) {
 }
 
 const users: [image: string, user: Parameters<typeof containerSecurity>[2], own: object, told: object][] = [
-  ["names nobody", { username: "" }, {}, { runAsUser: { value: 0 } }],
+  ["sets no user", { username: "" }, {}, { runAsUser: { value: 0 } }],
   [
-    "names nobody, for a group alone",
+    "sets no user, with a group in the pod",
     { username: "" },
     { runAsGroup: 3000 },
     { runAsUser: { value: 0 }, runAsGroup: { value: 3000 } },
   ],
-  ["names a number", { uid: 7, username: "" }, {}, { runAsUser: { value: 7 } }],
-  ["names somebody", { username: "web" }, {}, { runAsUsername: "web" }],
+  ["sets a numeric user", { uid: 7, username: "" }, {}, { runAsUser: { value: 7 } }],
+  ["sets a user name", { username: "web" }, {}, { runAsUsername: "web" }],
   [
-    "names somebody, where the pod says who",
+    "sets a user name overridden by the pod",
     { username: "web" },
     { runAsUser: 8 },
     { runAsUser: { value: 8 } },
   ],
 ];
 for (const [image, user, own, told] of users) {
-  test(`the runtime is told who runs an image that ${image}`, () => {
+  test(`the container user for an image that ${image}`, () => {
     const { runAsUser, runAsUsername, runAsGroup } = containerSecurity(
       samplePod(),
       { name: "c", securityContext: own } as Container,
@@ -413,12 +423,12 @@ for (const [image, user, own, told] of users) {
 
 const kernelViews: [name: string, own: object, masked: string[], readonly: string[]][] = [
   [
-    "sees little of the kernel and changes nothing",
+    "gets masked and read-only kernel paths",
     {},
     ["/proc/kcore", "/sys/firmware"],
     ["/proc/sys", "/proc/sysrq-trigger"],
   ],
-  ["may ask for the whole of it", { procMount: "Unmasked" }, [], []],
+  ["may request unmasked paths", { procMount: "Unmasked" }, [], []],
 ];
 for (const [name, own, masked, readonly] of kernelViews) {
   test(`a container ${name}`, () => {

@@ -70,7 +70,7 @@ async function begin(t: TestContext, handler: Partial<PluginHandler> = {}) {
   return { directory, told, announce, watch, gone: gone.promise };
 }
 
-test("a plug-in is handed over with its socket and told so; when its socket goes, it goes", async (t) => {
+test("a plugin is registered with its socket and notified, and deregistered when its socket is removed", async (t) => {
   const { directory, told, announce, watch, gone } = await begin(t);
   await announce(".hidden.sock", {});
   const { status } = await announce("a.sock", { endpoint: "/run/a.sock" });
@@ -85,13 +85,13 @@ test("a plug-in is handed over with its socket and told so; when its socket goes
 const refusals: [name: string, info: Partial<PluginInfo>, handler: Partial<PluginHandler>, error: RegExp][] =
   [
     [
-      "of a kind that nobody handles",
+      "of a type without a handler",
       { type: "Odd" },
       {},
       /^RegisterPlugin error -- no handler registered for plugin type: Odd at socket .*\/b\.sock$/,
     ],
     [
-      "that is not valid",
+      "that is invalid",
       {},
       {
         validate: () => {
@@ -108,7 +108,7 @@ const refusals: [name: string, info: Partial<PluginInfo>, handler: Partial<Plugi
     ],
   ];
 for (const [name, info, handler, error] of refusals)
-  test(`a plug-in ${name} is told why it is refused`, async (t) => {
+  test(`a plugin ${name} is notified of the error`, async (t) => {
     const { announce, watch } = await begin(t, handler);
     const { status } = await announce("b.sock", info);
     watch();
@@ -117,7 +117,7 @@ for (const [name, info, handler, error] of refusals)
     assert.match(text, error);
   });
 
-test("a refused plug-in is tried again", async (t) => {
+test("a rejected plugin is retried", async (t) => {
   let tries = 0;
   const again = Promise.withResolvers<void>();
   const { announce, watch } = await begin(t, {

@@ -36,7 +36,7 @@ async function ask(
   throw new Error("no answer");
 }
 
-test("every pod is listed, with what its containers have for themselves", async () => {
+test("every pod is listed with the exclusive resources of its containers", async () => {
   const codec = protobufCodec(ListResponse, { style: "proto3" });
   const { podResources } = codec.decode(await ask("/v1.PodResourcesLister/List")) as {
     podResources: {
@@ -61,7 +61,7 @@ test("every pod is listed, with what its containers have for themselves", async 
   );
 });
 
-test("the older version tells of no CPUs", async () => {
+test("v1alpha1 lists no CPUs", async () => {
   const codec = protobufCodec(ListResponse, { style: "proto3" });
   const { podResources } = codec.decode(await ask("/v1alpha1.PodResourcesLister/List")) as {
     podResources: { containers: { cpuIds: number[] }[] }[];
@@ -69,7 +69,7 @@ test("the older version tells of no CPUs", async () => {
   assert.deepEqual(podResources[0]!.containers[0]!.cpuIds, []);
 });
 
-test("what there is to have is told", async () => {
+test("allocatable resources are listed", async () => {
   const codec = protobufCodec(AllocatableResponse, { style: "proto3" });
   const { cpuIds } = codec.decode(await ask("/v1.PodResourcesLister/GetAllocatableResources")) as {
     cpuIds: number[];
@@ -77,7 +77,7 @@ test("what there is to have is told", async () => {
   assert.deepEqual(cpuIds.map(Number), [1, 2]);
 });
 
-test("single pods are told only where that is switched on", async () => {
+test("Get is served only if enabled", async () => {
   const request = protobufCodec(GetRequest, { style: "proto3" }).encode({
     podName: "a",
     podNamespace: "default",
@@ -90,7 +90,7 @@ test("single pods are told only where that is switched on", async () => {
   await assert.rejects(ask(path, other, open), /pod x in namespace y not found/);
 });
 
-test("what there is to have is not told where that is switched off", async () => {
+test("GetAllocatableResources is not served if disabled", async () => {
   await assert.rejects(
     ask(
       "/v1.PodResourcesLister/GetAllocatableResources",
@@ -101,7 +101,7 @@ test("what there is to have is not told where that is switched off", async () =>
   );
 });
 
-test("ten requests may come at once, of whatever kind, and then one every hundredth of a second", async () => {
+test("the rate limit of all methods allows a burst of ten, then 100 requests per second", async () => {
   const clock = virtualClock();
   const limited = procedures({ get: false, get_allocatable: true }, clock);
   const answered = async (): Promise<string> => {
@@ -122,7 +122,7 @@ test("ten requests may come at once, of whatever kind, and then one every hundre
   assert.match(await answered(), /^2 /);
 });
 
-test("requests are counted in all and by method; one that is not allowed only in all", () => {
+test("requests are counted in total and by method; those of disabled methods only in total", () => {
   const counts = new Map<string, number>();
   const counter = ({ name }: { readonly name: string }) => ({
     with: (version: string) => ({

@@ -71,15 +71,15 @@ for (const [path, result, output] of answers) {
     }));
 }
 
-test("an HTTP probe asks for a path that is no part of a URL as it is written there", () =>
+test("an HTTP probe requests a path that is not valid in a URL as written", () =>
   onServer(async (port, asked) => {
     const answer = await question({ httpGet: { path: "a b/ä#c", port } });
     assert.deepEqual([answer.result, asked[0]?.url], ["success", "/a%20b/%C3%A4"]);
   }));
 
 // Each waits one second for nothing, so they run concurrently.
-describe("ports where nobody listens", { concurrency: true }, () => {
-  test("a closed port is a failure, whatever the kind of probe", async () => {
+describe("ports without a listener", { concurrency: true }, () => {
+  test("a closed port is a failure for every kind of probe", async () => {
     const server = createTcpServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
@@ -93,7 +93,7 @@ describe("ports where nobody listens", { concurrency: true }, () => {
       assert.equal((await question(probe)).result, "failure", JSON.stringify(probe));
   });
 
-  test("a gRPC probe waits for who is about to listen, as long as its time lasts", async () => {
+  test("a gRPC probe retries to connect until its timeout", async () => {
     const server = createTcpServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
@@ -109,7 +109,7 @@ describe("ports where nobody listens", { concurrency: true }, () => {
   });
 });
 
-test("a port may be named by the container", () => {
+test("a port may be a named container port", () => {
   assert.deepEqual(
     [portNumber(80, container), portNumber("81", container), portNumber("web", container)],
     [80, 81, 8080],
@@ -118,7 +118,7 @@ test("a port may be named by the container", () => {
   assert.throws(() => portNumber(70_000, container), /invalid port/);
 });
 
-test("headers: given ones win, empty ones take ours away", () => {
+test("headers: given ones override defaults, empty ones remove them", () => {
   assert.deepEqual(
     headersOf(
       [
@@ -154,7 +154,7 @@ test("headers: given ones win, empty ones take ours away", () => {
   );
 });
 
-test("a request begins with its host and the name of the one who asks", async () => {
+test("a request starts with Host and User-Agent", async () => {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -176,15 +176,20 @@ test("a request begins with its host and the name of the one who asks", async ()
 
 const runs: [name: string, probe: object, answers: string, verdicts: string][] = [
   ["good at once", {}, "gg", "good@0"],
-  ["bad after three in a row by default", {}, "bbb", "bad@20"],
-  ["a good answer between starts the count anew", {}, "bbgbbb", "good@20 bad@50"],
-  ["good only after as many as asked", { successThreshold: 2 }, "ggg", "good@10"],
+  ["bad after three failures in a row by default", {}, "bbb", "bad@20"],
+  ["a success in between resets the count", {}, "bbgbbb", "good@20 bad@50"],
+  ["good only after successThreshold successes", { successThreshold: 2 }, "ggg", "good@10"],
   ["not before the delay", { initialDelaySeconds: 7 }, "g", "good@7"],
-  ["bad at the first where asked", { failureThreshold: 1, periodSeconds: 1 }, "gb", "good@0 bad@1"],
-  ["what could not be asked does not count", { failureThreshold: 2 }, "beb", "bad@20"],
+  [
+    "bad at the first failure with failureThreshold 1",
+    { failureThreshold: 1, periodSeconds: 1 },
+    "gb",
+    "good@0 bad@1",
+  ],
+  ["probe errors do not count", { failureThreshold: 2 }, "beb", "bad@20"],
 ];
 for (const [name, probe, given, expected] of runs) {
-  test(`a verdict is ${name}`, async () => {
+  test(`verdict: ${name}`, async () => {
     const clock = virtualClock();
     const left = given.split("");
     const verdicts: string[] = [];
@@ -220,7 +225,7 @@ for (const [name, probe, given, expected] of runs) {
   });
 }
 
-test("a probe may be asked at once, and keeps its times; not before its delay is over", async () => {
+test("a probe may be triggered at once without changing its schedule, but not before its initial delay", async () => {
   const clock = virtualClock();
   const asked: number[] = [];
   const begun = probing({
@@ -244,7 +249,7 @@ test("a probe may be asked at once, and keeps its times; not before its delay is
   assert.deepEqual(asked, [10, 17, 40, 70]);
 });
 
-test("once probing has ended, nothing is asked any more", async () => {
+test("after close no probe is executed", async () => {
   const clock = virtualClock(2_000_000);
   const pod = samplePod({
     containers: [
@@ -280,7 +285,7 @@ test("once probing has ended, nothing is asked any more", async () => {
   assert.equal(asked, before);
 });
 
-test("after a restart of the agent the first answer decides, and later ones as ever", async () => {
+test("after a restart of the agent the first result decides, then the thresholds apply", async () => {
   const clock = virtualClock();
   const answers = ["failure", "success", "failure", "failure", "failure"] as const;
   const verdicts: string[] = [];
@@ -305,7 +310,7 @@ test("after a restart of the agent the first answer decides, and later ones as e
   assert.deepEqual(verdicts, ["bad@0", "bad@40"]);
 });
 
-test("a command that takes too long is a failure, or tells nothing where ExecProbeTimeout is off", async () => {
+test("a command timeout is a failure, or ignored if ExecProbeTimeout is off", async () => {
   const late = new ExecTimeout(["sleep"], 1);
   const runtime = { ...fakeRuntime(), execSync: () => Promise.reject(late) };
   const asked = (ignoresLateCommands: boolean): Promise<ProbeAnswer> =>

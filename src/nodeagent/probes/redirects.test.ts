@@ -47,19 +47,19 @@ for (const [path, status, count] of cases)
     assert.deepEqual([(await answer).status, requests.length], [status, count]);
   });
 
-test("another host is asked where any may be", async (t) => {
+test("redirects to other hosts are followed if allowed", async (t) => {
   const { answer, requests } = await asked(t, "/302?http://localhost:PORT/200", { anyHost: true });
   assert.equal((await answer).status, 200);
   assert.match(requests[1]!.headers.host!, /^localhost:/);
 });
 
-test("the tenth request may not lead on", async (t) => {
+test("redirects stop after ten requests", async (t) => {
   const { answer, requests } = await asked(t, "/loop");
   await assert.rejects(answer, { message: 'Get "/loop": stopped after 10 redirects' });
   assert.equal(requests.length, 10);
 });
 
-test("whoever is led on says where it comes from, and keeps the given host on the same one", async (t) => {
+test("a redirected request has a Referer, and keeps the given Host header on the same host", async (t) => {
   const { answer, requests, port } = await asked(t, "/302?/200");
   await answer;
   assert.deepEqual(

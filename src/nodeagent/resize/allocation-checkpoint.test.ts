@@ -11,7 +11,7 @@ const state = {
 };
 
 // The checksums were produced by the kubelet for the same state.
-test("the state file is what the kubelet writes", () => {
+test("the state file is identical to the kubelet's", () => {
   const text = allocationCheckpointText(state);
   assert.deepEqual(JSON.parse(text), {
     allocationEntries: state.allocations,
@@ -21,13 +21,13 @@ test("the state file is what the kubelet writes", () => {
   assert.equal(allocationCheckpointText({ allocations: {}, statuses: {} }), '{"checksum":670531192}');
 });
 
-test("what was written is read again, and what was changed by hand is not", () => {
+test("a written checkpoint is read back, a manually changed one is rejected", () => {
   const text = allocationCheckpointText(state);
   assert.deepEqual(parseAllocationCheckpoint(text), state);
   assert.throws(() => parseAllocationCheckpoint(text.replace("100m", "200m")), /corrupted/);
 });
 
-test("amounts too long for a number are rewritten so that they can be checked", () => {
+test("amounts beyond 64 bits are rewritten so that their checksum can be verified", () => {
   const long = { allocations: { u: { c: { cpu: "0.0000000000001" } } }, statuses: {} };
   assert.doesNotThrow(() => parseAllocationCheckpoint(allocationCheckpointText(long)));
 });

@@ -99,7 +99,7 @@ const starts = (h: Harness): number =>
 const only = ({ containerStatuses }: PodStatus) => containerStatuses![0]!;
 const told = (h: Harness): (string | undefined)[] => h.told.get(uid)!.map(({ resize }) => resize);
 
-test("a pod is told what it was given", () =>
+test("a pod's status shows its allocated resources", () =>
   resizing(async ({ h, file }) => {
     const { allocatedResources, resources } = only(h.status(uid));
     assert.deepEqual([allocatedResources, resources], [small.requests, small]);
@@ -108,7 +108,7 @@ test("a pod is told what it was given", () =>
     });
   }));
 
-test("a container grows without a restart: memory, then CPU, the pod before its container", () =>
+test("a container grows without restart: memory before CPU, the pod cgroup before the container", () =>
   resizing(async ({ h, acts }) => {
     h.run(pod(large));
     await h.pass(3);
@@ -124,7 +124,7 @@ test("a container grows without a restart: memory, then CPU, the pod before its 
     assert.ok(told(h).includes("InProgress"));
   }));
 
-test("a container whose policy asks for it is started again with the new size", () =>
+test("a container with resizePolicy RestartContainer is restarted with the new size", () =>
   resizing(async ({ h, acts }) => {
     h.delete(uid, 0);
     await h.pass(3);
@@ -142,7 +142,7 @@ test("a container whose policy asks for it is started again with the new size", 
     assert.ok(h.events.some(({ message }) => message.includes("Container c resize requires restart")));
   }));
 
-test("what the node can never give is not tried", () =>
+test("an infeasible resize is not attempted", () =>
   resizing(async ({ h }) => {
     h.run(pod({ requests: { cpu: "3", memory: "64Mi" }, limits: { cpu: "3", memory: "128Mi" } }));
     await h.pass(10);
@@ -151,7 +151,7 @@ test("what the node can never give is not tried", () =>
     assert.deepEqual([only(status).allocatedResources, only(status).resources], [small.requests, small]);
   }));
 
-test("what the node cannot give now is asked for again", () => {
+test("a deferred resize is retried", () => {
   let isFull = false;
   const admission: PodAdmission = {
     admit: () => (isFull ? { ok: false, reason: "OutOfcpu", message: "full" } : { ok: true }),
@@ -170,7 +170,7 @@ test("what the node cannot give now is asked for again", () => {
   }, admission);
 });
 
-test("any other change still takes a new container", () =>
+test("any other change still requires a new container", () =>
   resizing(async ({ h }) => {
     const changed = pod(large);
     h.run({
@@ -181,7 +181,7 @@ test("any other change still takes a new container", () =>
     assert.equal(only(h.status(uid)).restartCount, 1);
   }));
 
-test("a pod that is gone leaves nothing in the state file", () =>
+test("a removed pod leaves nothing in the state file", () =>
   resizing(async ({ h, file }) => {
     h.delete(uid, 0);
     await h.pass(3);

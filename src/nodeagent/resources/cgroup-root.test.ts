@@ -19,7 +19,7 @@ const naming = (root: string, driver: "cgroupfs" | "systemd" = "cgroupfs") => ({
   driver,
 });
 
-test("a root group must be in every tree that counts", async (t) => {
+test("a root cgroup must exist in every required hierarchy", async (t) => {
   const folder = await folderOf(t);
   const names = ["cpu", "memory", "devices"];
   for (const name of names) await mkdir(join(folder, name), { recursive: true });
@@ -42,7 +42,7 @@ test("a root group must be in every tree that counts", async (t) => {
   assert.notEqual(await problem("/a-b"), undefined);
 });
 
-test("a root group of the second version must have the controllers that the machine has", async (t) => {
+test("a cgroup v2 root group must have the controllers that the machine has", async (t) => {
   const path = await folderOf(t);
   await mkdir(join(path, "some"));
   await writeFile(join(path, "some/cgroup.controllers"), "cpu pids\n");

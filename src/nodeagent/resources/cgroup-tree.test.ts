@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { silentLog } from "#base";
 import { cgroupTree } from "./cgroup-tree.ts";
 
-test("a group of others is there without the trees in which nothing is limited, and not without the rest", async (t) => {
+test("an existing group may be missing in optional v1 hierarchies, but not in required ones", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "orch-groups-"));
   t.after(() => rm(folder, { recursive: true }));
   const names = ["cpu", "memory", "pids", "devices", "freezer", "name=systemd"];

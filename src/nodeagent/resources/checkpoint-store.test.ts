@@ -8,7 +8,7 @@ import { checkpointStore } from "./checkpoint-store.ts";
 const folder = mkdtempSync(join(tmpdir(), "orch-checkpoint-"));
 after(() => rmSync(folder, { recursive: true }));
 
-test("a checkpoint is read as it was written, by a later store too", async () => {
+test("a checkpoint is read as written, even by a new store", async () => {
   const directory = join(folder, "a");
   await checkpointStore(directory).write("cpu_manager_state", "first");
   await checkpointStore(directory).write("cpu_manager_state", "second");
@@ -18,14 +18,14 @@ test("a checkpoint is read as it was written, by a later store too", async () =>
   assert.equal(statSync(join(directory, "cpu_manager_state")).mode & 0o777, 0o600);
 });
 
-test("a missing checkpoint is undefined, and can be removed all the same", async () => {
+test("a missing checkpoint is undefined, and removing it succeeds", async () => {
   const store = checkpointStore(join(folder, "none"));
   assert.equal(await store.read("x"), undefined);
   assert.deepEqual(await store.names(), []);
   await store.remove("x");
 });
 
-test("a write that was interrupted is not seen", async () => {
+test("an interrupted write is not visible", async () => {
   const store = checkpointStore(join(folder, "b"));
   await store.write("x", "whole");
   writeFileSync(join(folder, "b", "x.new"), "ha");

@@ -25,13 +25,13 @@ const usual = {
   limitOpenFiles: () => Promise.resolve(),
 };
 
-test("a host with swap is refused, unless it may have some", async (t) => {
+test("a host with swap is rejected unless swap is allowed", async (t) => {
   const root = await machine(t, { "proc/swaps": "Filename Type Size Used Priority\n/swap file 1 0 -2\n" });
   await assert.rejects(prepareHost({ ...usual, root }), /the host has swap/);
   await prepareHost({ ...usual, root, failSwapOn: false });
 });
 
-test("kernel settings are set, or told where they are protected", async (t) => {
+test("kernel settings are changed, or reported if protected", async (t) => {
   const root = await machine(t, {
     "proc/swaps": "Filename\n",
     "proc/sys/vm/overcommit_memory": "0\n",
@@ -47,7 +47,7 @@ test("kernel settings are set, or told where they are protected", async (t) => {
   await prepareHost({ ...usual, root, protectKernelDefaults: true });
 });
 
-test("what cannot be set is no reason to stay away", async (t) => {
+test("settings that cannot be changed do not prevent the start", async (t) => {
   const root = await machine(t, {});
   const warnings: string[] = [];
   await prepareHost({
@@ -59,7 +59,7 @@ test("what cannot be set is no reason to stay away", async (t) => {
   assert.deepEqual(warnings, ["failed to set open file limit"]);
 });
 
-test("processes in no group are gathered; the first, the kernel's and those of others stay", async (t) => {
+test("processes in the root cgroup are moved, except init, kernel threads and those in other groups", async (t) => {
   const root = await machine(t, {
     "proc/1/cgroup": "1:cpu:/\n",
     "proc/10/cgroup": "2:memory:/\n1:cpu:/\n",

@@ -25,7 +25,7 @@ function played(refusals: number, exists = true) {
 
 const refused = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("amounts of a node are limits of a group", () => {
+test("resource amounts of a node are converted to cgroup limits", () => {
   assert.deepEqual(limitsOf({ cpu: "3500m", memory: "1Gi", pid: "1000" }), {
     cpuShares: 3584,
     memoryBytes: 1024 ** 3,
@@ -34,7 +34,7 @@ test("amounts of a node are limits of a group", () => {
   assert.deepEqual(limitsOf({}), {});
 });
 
-test("all pods together are held to what the node gives, as soon as they use no more than that", async () => {
+test("the node allocatable limit is enforced as soon as usage permits", async () => {
   const { clock, told, taken, limits } = played(1);
   const held = limits.holdPods("/top/pods", { cpu: "2" }, new AbortController().signal);
   await refused();
@@ -48,7 +48,7 @@ test("all pods together are held to what the node gives, as soon as they use no 
   assert.equal(told[1], "Normal NodeAllocatableEnforced Updated Node Allocatable limit across pods");
 });
 
-test("an agent that ends tries no more", async () => {
+test("retries stop when the agent stops", async () => {
   const { taken, limits } = played(1);
   const stopping = new AbortController();
   const held = limits.holdPods("/pods", {}, stopping.signal);
@@ -73,14 +73,14 @@ const reserved: [
     undefined,
   ],
   [
-    "one that is not there is an error",
+    "a missing reserved group is an error",
     0,
     false,
     'Warning FailedNodeAllocatableEnforcement Failed to enforce System Reserved Cgroup Limits on "/sys": the control',
     /\/sys does not exist/,
   ],
   [
-    "so is one that cannot be limited",
+    "a reserved group that cannot be limited is an error",
     1,
     true,
     'Warning FailedNodeAllocatableEnforcement Failed to enforce System Reserved Cgroup Limits on "/sys": device',

@@ -9,7 +9,7 @@ const second: CgroupMounts = { version: 2, path: "/", controllers: new Set(["mem
 
 const cases: [name: string, mounts: CgroupMounts, files: Record<string, string>, expected: number[]][] = [
   [
-    "the first version counts its group of all processes",
+    "cgroup v1 uses the counters of the root group",
     first,
     {
       "memory.usage_in_bytes": "60000\n",
@@ -18,13 +18,13 @@ const cases: [name: string, mounts: CgroupMounts, files: Record<string, string>,
     [62_400, 60_000, 40_000, 30_000, 8],
   ],
   [
-    "the second version takes what is not free",
+    "cgroup v2 uses total minus free memory",
     second,
     { "memory.stat": "anon 30000\ninactive_file 1440\npgfault 8\n" },
     [42_400, 61_440, 60_000, 30_000, 8],
   ],
   [
-    "without control groups nothing is known to be reclaimable",
+    "without control groups nothing is considered reclaimable",
     { version: 0 },
     {},
     [40_960, 61_440, 61_440, 0, 0],

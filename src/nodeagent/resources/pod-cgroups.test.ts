@@ -26,9 +26,9 @@ const guaranteed = pod("g", {
 const hungry = pod("b", { containers: [container({ memory: "400" })] });
 
 const limitCases: [name: string, spec: object, limits: object][] = [
-  ["a pod that asks for nothing gets the least", { containers: [{ name: "c" }] }, { cpuShares: 2 }],
+  ["a pod without requests gets minimal shares", { containers: [{ name: "c" }] }, { cpuShares: 2 }],
   [
-    "a guaranteed pod is held to its limits",
+    "a guaranteed pod is limited to its limits",
     { containers: [container({ cpu: "500m", memory: "64Mi" }, { cpu: "500m", memory: "64Mi" })] },
     { cpuShares: 512, cpuPeriod: 100_000, cpuQuota: 50_000, memoryBytes: 64 * 1024 ** 2 },
   ],
@@ -38,12 +38,12 @@ const limitCases: [name: string, spec: object, limits: object][] = [
     { cpuShares: 256 },
   ],
   [
-    "one container without a limit sets the pod free",
+    "one container without a limit leaves the pod unlimited",
     { containers: [container({ cpu: "1" }, { cpu: "1", memory: "1Gi" }), container({}, { memory: "1Gi" })] },
     { cpuShares: 1024, memoryBytes: 2 * 1024 ** 3 },
   ],
   [
-    "the greatest init container and the overhead count",
+    "the largest init container and the overhead count",
     {
       containers: [container({ cpu: "100m" }, { cpu: "100m" })],
       initContainers: [container({ cpu: "300m" }, { cpu: "300m" })],
@@ -52,7 +52,7 @@ const limitCases: [name: string, spec: object, limits: object][] = [
     { cpuShares: 409, cpuPeriod: 100_000, cpuQuota: 40_000 },
   ],
   [
-    "hugepages are limited by their kernel names",
+    "hugepages are limited by their kernel page size names",
     { containers: [container({ "hugepages-2Mi": "4Mi", cpu: "1" })] },
     { cpuShares: 1024, hugepages: { "2MB": 4 * 1024 ** 2 } },
   ],
@@ -60,7 +60,7 @@ const limitCases: [name: string, spec: object, limits: object][] = [
 for (const [name, spec, limits] of limitCases)
   test(name, () => assert.deepEqual(podLimits(pod("u", spec), cpu), limits));
 
-test("names tell class and pod, and give the uid back", () => {
+test("names contain QoS class and pod, and yield the uid", () => {
   assert.equal(podCgroup(naming, "Burstable", "a-b"), "/top/pods/burstable/poda-b");
   assert.equal(podCgroup(naming, "Guaranteed", "a-b"), "/top/pods/poda-b");
   const systemd: CgroupNaming = { ...naming, root: "", driver: "systemd" };
@@ -73,7 +73,7 @@ test("names tell class and pod, and give the uid back", () => {
   assert.equal(uidOfGroup(naming, "burstable"), undefined);
 });
 
-test("mounts tell the version", async () => {
+test("the cgroup version is detected from the mounts", async () => {
   const first =
     "cgroup /c/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\ncgroup /c/memory cgroup rw,memory 0 0\ncgroup /c/systemd cgroup rw,name=systemd 0 0\ncgroup2 /c/unified cgroup2 rw 0 0\n";
   const found = await findCgroups(first);
@@ -88,7 +88,8 @@ test("mounts tell the version", async () => {
   assert.equal((await findCgroups("tmpfs /tmp tmpfs rw 0 0\n")).version, 0);
 });
 
-test("shares become weights", () => assert.deepEqual([2, 1024, 262_144].map(weightOf), [1, 39, 10_000]));
+test("shares are converted to weights", () =>
+  assert.deepEqual([2, 1024, 262_144].map(weightOf), [1, 39, 10_000]));
 
 async function folders(t: {
   after(run: () => Promise<void>): void;
@@ -112,7 +113,7 @@ const warnings = (): { log: Log; lines: string[] } => {
   };
 };
 
-test("a pod's group is made in every tree, limited, found and removed", async (t) => {
+test("a pod's group is created in every hierarchy, limited, found and removed", async (t) => {
   const { root, mounts } = await folders(t);
   const { log, lines } = warnings();
   const groups = podCgroups({
@@ -134,7 +135,7 @@ test("a pod's group is made in every tree, limited, found and removed", async (t
   assert.equal(
     await read("cpu", "top/pods/burstable/cpu.shares"),
     "1024",
-    "the class weighs what its pods asked for",
+    "the class has the shares its pods request",
   );
   assert.equal(await read("cpu", "top/pods/besteffort/cpu.shares"), "2");
   assert.deepEqual(lines, ["pids"], "a missing controller is told once");
@@ -147,7 +148,7 @@ test("a pod's group is made in every tree, limited, found and removed", async (t
   await groups.release("u1");
 });
 
-test("lesser classes leave alone what better ones have reserved", async (t) => {
+test("lower QoS classes are limited by the reserved memory of higher ones", async (t) => {
   const { root, mounts } = await folders(t);
   const groups = podCgroups({
     tree: cgroupTree(mounts, silentLog),
@@ -169,7 +170,7 @@ test("lesser classes leave alone what better ones have reserved", async (t) => {
   assert.deepEqual([await limit("burstable"), await limit("besteffort")], ["900", "700"]);
 });
 
-test("without groups per pod the parent is the root, and nothing is made", async (t) => {
+test("without per-pod groups the parent is the root, and nothing is created", async (t) => {
   const { root, mounts } = await folders(t);
   const groups = podCgroups({
     tree: cgroupTree(mounts, silentLog),
@@ -186,7 +187,7 @@ test("without groups per pod the parent is the root, and nothing is made", async
   assert.deepEqual(await readdir(join(root, "cpu")), []);
 });
 
-test("in one tree controllers are handed down from the top", async (t) => {
+test("in cgroup v2 controllers are enabled from the top down", async (t) => {
   const root = await mkdtemp(join(tmpdir(), "cgroups-"));
   t.after(() => rm(root, { recursive: true, force: true }));
   await writeFile(join(root, "cgroup.subtree_control"), "memory");
@@ -215,7 +216,7 @@ const real =
     ? false
     : "needs root and control groups of the first version";
 test(
-  "in the kernel's own trees a group holds its limits, and its processes end with it",
+  "in real cgroups a group has its limits, and its processes are killed with it",
   { skip: real },
   async () => {
     const tree = cgroupTree(await findCgroups(), silentLog);
@@ -258,7 +259,7 @@ test(
   },
 );
 
-test("a restarted agent keeps the weight of burstable pods, and puts it right once all are known", async (t) => {
+test("a restarted agent keeps the shares of burstable pods, and updates them once all pods are known", async (t) => {
   const { root, mounts } = await folders(t);
   const clock = virtualClock();
   const stop = new AbortController();

@@ -37,10 +37,10 @@ const memoryCases: [
   ["more memory is set before", memory("100"), 200, [[{ memoryBytes: 200 }], []]],
   ["less memory is set after", memory("100"), 50, [[], [{ memoryBytes: 50 }]]],
   ["the same memory is not set", memory("100"), 100, [[], []]],
-  ["a first limit is less than none", memory(none), 100, [[], [{ memoryBytes: 100 }]]],
-  ["no limit is more than any", memory("100"), undefined, [[{ memoryBytes: -1 }], []]],
+  ["a first limit is less than unlimited", memory(none), 100, [[], [{ memoryBytes: 100 }]]],
+  ["an absent limit is greater than any other", memory("100"), undefined, [[{ memoryBytes: -1 }], []]],
   [
-    "the second version tells no limit by a word",
+    "cgroup v2 reports an absent limit as max",
     { "memory.max": "max\n", "memory.current": "10" },
     100,
     [[], [{ memoryBytes: 100 }]],
@@ -53,7 +53,7 @@ for (const [name, files, bytes, expected] of memoryCases)
     assert.deepEqual(found, expected);
   });
 
-test("memory that is in use is not taken", async () => {
+test("a memory limit below current usage is rejected", async () => {
   await assert.rejects(
     set(memory("100", "80"), { memoryBytes: 60 }, "memory", "before"),
     /less than current memory usage/,

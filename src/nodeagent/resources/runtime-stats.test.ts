@@ -17,7 +17,7 @@ const told = {
   },
 };
 
-test("the runtime's figures of a pod take the place of its control group's", async () => {
+test("stats of the runtime replace those of the pod's cgroup", async () => {
   const found = await runtimeStats({ listPodSandboxStats: () => Promise.resolve([told] as never) });
   const { usage, network } = found!.pods.get("u")!;
   assert.deepEqual(
@@ -35,7 +35,7 @@ test("the runtime's figures of a pod take the place of its control group's", asy
 });
 
 for (const code of ["UNIMPLEMENTED", "UNKNOWN"])
-  test(`a runtime that answers ${code} is not relied upon`, async () => {
+  test(`with a runtime that fails with ${code} its stats are not used`, async () => {
     const listPodSandboxStats = () => Promise.reject(Object.assign(new Error(code), { code }));
     assert.equal(await runtimeStats({ listPodSandboxStats }), undefined);
   });

@@ -50,7 +50,7 @@ const firstVersion = {
   "pids/g/pids.current": "4\n",
 };
 
-test("a group's use is read from the files of the first version", async (t) => {
+test("cgroup usage is read from v1 files", async (t) => {
   const usage = await cgroupUsage(separate(await files(t, firstVersion)), "/g");
   assert.deepEqual(
     [
@@ -66,7 +66,7 @@ test("a group's use is read from the files of the first version", async (t) => {
   );
 });
 
-test("a group's use is read from the files of the second version; no limit is none", async (t) => {
+test("cgroup usage is read from v2 files, without a limit", async (t) => {
   const root = await files(t, {
     "g/cpu.stat": "usage_usec 5000\nuser_usec 3000\nsystem_usec 2000\nnr_periods 1\n",
     "g/memory.current": "1000\n",
@@ -92,7 +92,7 @@ test("a group's use is read from the files of the second version; no limit is no
   assert.equal(await cgroupUsage(tree, "/nope"), undefined);
 });
 
-test("figures come from the runtime and the groups, and rates from two looks", async (t) => {
+test("stats come from the runtime and cgroups, rates from two samples", async (t) => {
   const root = await files(t, firstVersion);
   const clock = virtualClock(Date.UTC(2024, 0, 1));
   let nanoseconds = 1e9;
@@ -159,7 +159,7 @@ test("figures come from the runtime and the groups, and rates from two looks", a
   assert.equal((await look.look()).pods[0]!.containers[0]!.cpu.nanoCores, 1e8);
 });
 
-test("the machine tells what it has and who it is", async (t) => {
+test("hardware and identity of the machine are read", async (t) => {
   const root = await files(t, {
     "proc/meminfo": "MemTotal:       16384 kB\nSwapTotal:       0 kB\n",
     "etc/machine-id": "abc\n",
@@ -203,7 +203,7 @@ test("the machine tells what it has and who it is", async (t) => {
   );
 });
 
-test("with figures of the runtime a pod has those, and neither its group's nor its interfaces'", async (t) => {
+test("with runtime stats, neither cgroup nor interface stats are used", async (t) => {
   const root = await files(t, firstVersion);
   const told = {
     attributes: { metadata: { uid: "u" } },
@@ -240,7 +240,7 @@ test("with figures of the runtime a pod has those, and neither its group's nor i
   assert.deepEqual(await figuresOf(false), [900, [], []]);
 });
 
-test("figures are looked at anew when they are older than they may be", async (t) => {
+test("stats are collected again when older than allowed", async (t) => {
   const root = await files(t, firstVersion);
   const clock = virtualClock();
   let asked = 0;

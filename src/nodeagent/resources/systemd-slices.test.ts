@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { systemdSlices, unitsOf } from "./systemd-slices.ts";
 
-test("the systemd driver is refused where systemd does not run the machine", () => {
+test("the systemd driver is rejected if systemd is not running", () => {
   assert.throws(() => systemdSlices(() => false), /systemd does not run this machine: use cgroupfs/);
 });
 
-test("a group is started as the units of its slices, from the top", async () => {
+test("the slices of a group are started as units, from the top down", async () => {
   const calls: string[][] = [];
   const slices = systemdSlices(
     () => true,
@@ -28,7 +28,7 @@ test("a group is started as the units of its slices, from the top", async () => 
   );
 });
 
-test("what systemd says against it is told", async () => {
+test("errors of systemd are reported", async () => {
   const slices = systemdSlices(
     () => true,
     () => Promise.reject(Object.assign(new Error("failed"), { stderr: "Access denied" })),

@@ -28,7 +28,7 @@ function played() {
   return { clock, asked, away, took, meter };
 }
 
-test("a volume is counted anew only when what is known is too old", async () => {
+test("a volume is measured again only when the cached usage has expired", async () => {
   const { clock, asked, took, meter } = played();
   assert.equal((await meter.measure("/v"))?.used.bytes, 1);
   await clock.advance(59_000);
@@ -39,7 +39,7 @@ test("a volume is counted anew only when what is known is too old", async () => 
   assert.deepEqual(took, ["statfs 0", "du 0", "statfs 0", "statfs 0", "du 0"]);
 });
 
-test("a volume whose server does not answer keeps nobody waiting, and is asked again only when it has", async () => {
+test("a volume whose server does not respond blocks no caller, and is not measured again until it responds", async () => {
   const { clock, asked, away, meter } = played();
   await meter.measure("/nfs");
   away.set("/nfs", Promise.withResolvers());
@@ -54,7 +54,7 @@ test("a volume whose server does not answer keeps nobody waiting, and is asked a
   assert.equal(asked.length, 3);
 });
 
-test("nothing is said of what is not there, or was forgotten and does not answer", async () => {
+test("missing volumes, and dropped ones that do not respond, have no usage", async () => {
   const { clock, away, meter } = played();
   assert.equal(await meter.measure("/gone"), undefined);
   await meter.measure("/v");
@@ -65,7 +65,7 @@ test("nothing is said of what is not there, or was forgotten and does not answer
   assert.equal(await waiting, undefined);
 });
 
-test("a volume of the network is asked for by a process of its own, and never walked", async () => {
+test("a network volume is measured by a separate process, and never walked", async () => {
   const meter = volumeMeter({
     clock: virtualClock(),
     goodForMilliseconds: 60_000,
@@ -83,7 +83,7 @@ test("a volume of the network is asked for by a process of its own, and never wa
   assert.deepEqual((await meter.measure("/far"))?.used, { bytes: 40, inodes: 5 });
 });
 
-test("the file system of a path is the same, whoever asks for it", async () => {
+test("local and remote file system stats of a path are the same", async () => {
   const [near, far] = await Promise.all([filesystemOf("/proc"), remoteFilesystemOf("/proc")]);
   assert.deepEqual(far, near);
 });

@@ -78,7 +78,7 @@ const attributes: [method: string, path: string, verb: string | undefined, subre
   ["HEAD", "/pods", undefined, "proxy"],
 ];
 for (const [method, path, verb, subresource] of attributes) {
-  test(`${method} ${path} is asked about as ${verb ?? "no verb"} on nodes/${subresource}`, async () => {
+  test(`${method} ${path} is authorized as ${verb ?? "no verb"} on nodes/${subresource}`, async () => {
     const { ask, reviews, api } = setUp();
     assert.equal(
       await ask(method, path, bearer("good")),
@@ -111,32 +111,37 @@ const who: [
   headers: Record<string, string>,
   answer: string,
 ][] = [
-  ["a bad token is refused though anonymous users may come", {}, bearer("bad"), "401 Unauthorized"],
+  ["a bad token is rejected even if anonymous requests are allowed", {}, bearer("bad"), "401 Unauthorized"],
   [
-    "another scheme is no credential",
+    "another authentication scheme is ignored",
     {},
     { authorization: "Basic eDp5" },
     "403 Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource=proxy)",
   ],
   [
-    "nobody is anonymous",
+    "a request without credentials is anonymous",
     {},
     {},
     "403 Forbidden (user=system:anonymous, verb=get, resource=nodes, subresource=proxy)",
   ],
-  ["nobody is refused where anonymous users may not come", { anonymous: false }, {}, "401 Unauthorized"],
+  [
+    "a request without credentials is rejected if anonymous requests are disabled",
+    { anonymous: false },
+    {},
+    "401 Unauthorized",
+  ],
 ];
 for (const [name, changes, headers, answer] of who)
   test(name, async () => assert.equal(await setUp(changes).ask("GET", "/pods", headers), answer));
 
-test("anonymous requests have the user and the group of nobody", async () => {
+test("anonymous requests have the anonymous user and the unauthenticated group", async () => {
   const { ask, reviews } = setUp();
   await ask("GET", "/pods");
   const { user, groups } = reviews[0] as { user: string; groups: string[] };
   assert.deepEqual([user, groups], ["system:anonymous", ["system:unauthenticated"]]);
 });
 
-test("answers are remembered for their time, and no longer", async () => {
+test("reviews are cached until their TTL expires", async () => {
   const { ask, api, clock, allow } = setUp();
   await ask("GET", "/pods", bearer("good"));
   await ask("GET", "/pods", bearer("good"));
@@ -152,13 +157,13 @@ test("answers are remembered for their time, and no longer", async () => {
   assert.match((await ask("GET", "/pods", bearer("good")))!, /^403/);
 });
 
-test("whoever is known may do anything where everything is allowed", async () => {
+test("with AlwaysAllow every authenticated user is authorized", async () => {
   const { ask, api } = setUp({ authorization: "AlwaysAllow" });
   assert.equal(await ask("POST", "/run/a/b/c"), undefined);
   assert.deepEqual(api.asked, []);
 });
 
-test("an API server that is away is an error, not a permission", async () => {
+test("an unavailable API server is an error and grants nothing", async () => {
   const { ask, api } = setUp();
   api.answer = () => new Error("gone");
   assert.equal(await ask("GET", "/pods", bearer("good")), "401 Unauthorized");
@@ -168,7 +173,7 @@ test("an API server that is away is an error, not a permission", async () => {
   );
 });
 
-test("a client certificate of a trusted authority names its user", async (t) => {
+test("a client certificate signed by a trusted CA authenticates its user", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "access-"));
   t.after(() => rm(folder, { recursive: true }));
   const now = Date.UTC(2024, 0, 1);

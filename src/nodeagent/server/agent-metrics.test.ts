@@ -36,7 +36,7 @@ test("calls to the runtime are counted, timed and their errors counted", async (
   );
 });
 
-test("requests are counted by the first part of their path", async () => {
+test("requests are counted by the first component of their path", async () => {
   const metrics = createMetrics();
   const handle = measuredRequests(
     metrics,
@@ -68,7 +68,7 @@ test("requests are counted by the first part of their path", async () => {
   }
 });
 
-test("pods and containers are counted when someone asks", () => {
+test("pods and containers are counted on each scrape", () => {
   const metrics = createMetrics();
   const pod = (phase: string, annotations: object = {}): Pod =>
     ({

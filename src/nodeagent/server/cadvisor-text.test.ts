@@ -120,7 +120,7 @@ async function textOf(t: TestContext, version: 1 | 2): Promise<string> {
 }
 
 for (const version of [1, 2] as const) {
-  test(`a container's group is told in full, from the files of version ${version}`, async (t) => {
+  test(`a container's cgroup is reported in full from cgroup v${version} files`, async (t) => {
     const text = await textOf(t, version);
     const value = (name: string, more = ""): number => {
       const labels = `container="main",${more}id="/pods/u/abc",image="busybox:1",name="abc",namespace="n",pod="p"`;
@@ -155,7 +155,7 @@ for (const version of [1, 2] as const) {
 }
 
 const recorded = new URL("../../../../shared/reference/node/http/metrics-cadvisor.json", import.meta.url);
-test("every family is there, with its type and labels", async (t) => {
+test("every metric family is present with its type and labels", async (t) => {
   if (!existsSync(recorded)) return t.skip("no recorded metrics beside the repo");
   const text = await textOf(t, 1);
   const wanted = (

@@ -41,7 +41,7 @@ async function following(t: TestContext) {
   return { path, done, until, end: () => (runs = false), stop: () => stop.abort(), seen: () => seen };
 }
 
-test("following shows lines as they come, whole ones only", async (t) => {
+test("following returns lines as they are written, complete lines only", async (t) => {
   const { path, done, until, end, seen } = await following(t);
   await until("one\n");
   await appendFile(path, line("two").slice(0, -3));
@@ -53,7 +53,7 @@ test("following shows lines as they come, whole ones only", async (t) => {
   assert.equal(seen(), "one\ntwo\nlast\n");
 });
 
-test("following goes on in the next file when the log is rotated", async (t) => {
+test("following continues in the new file when the log is rotated", async (t) => {
   const { path, done, until, end } = await following(t);
   await until("one\n");
   await appendFile(path, line("two"));
@@ -65,7 +65,7 @@ test("following goes on in the next file when the log is rotated", async (t) => 
   await done;
 });
 
-test("following ends when the reader goes away", async (t) => {
+test("following ends when the reader disconnects", async (t) => {
   const { done, until, stop } = await following(t);
   await until("one\n");
   stop();
@@ -125,7 +125,7 @@ async function rotating(t: TestContext) {
   return { folder, path, clock, rotate, reopened, refuse: () => (refuses = true) };
 }
 
-test("a log that grew too large is set aside, older ones are packed, the oldest go", async (t) => {
+test("an oversized log is rotated, older ones are compressed, the oldest are removed", async (t) => {
   const { folder, path, clock, rotate, reopened } = await rotating(t);
   for (const text of ["first file", "second one", "third file", "fourth one"]) {
     await writeFile(path, text);
@@ -142,7 +142,7 @@ test("a log that grew too large is set aside, older ones are packed, the oldest 
   assert.equal(await readFile(join(folder, "0.log.20240101-000003"), "utf8"), "fourth one");
 });
 
-test("a small log is left alone, and one that cannot be reopened is put back", async (t) => {
+test("a small log is left alone, and a log that cannot be reopened is restored", async (t) => {
   const { folder, path, rotate, reopened, refuse } = await rotating(t);
   await writeFile(path, "small");
   await rotate();
@@ -154,7 +154,7 @@ test("a small log is left alone, and one that cannot be reopened is put back", a
   assert.equal(await readFile(path, "utf8"), "large enough");
 });
 
-test("a log whose name is gone is begun anew", async (t) => {
+test("a missing log file is reopened", async (t) => {
   const { rotate, reopened } = await rotating(t);
   await rotate();
   assert.deepEqual(reopened, ["id"]);

@@ -45,7 +45,7 @@ for (const [path, wrong, answer] of cases) {
   });
 }
 
-test("what the checks of the whole found is handed on; one that is asked alone is not", async () => {
+test("results of the aggregate endpoint are recorded, those of a single check are not", async () => {
   problem = "late";
   found.length = 0;
   await ask("/healthz");

@@ -46,7 +46,7 @@ for (const [search, problem] of cases)
   test(`the query ${search || "of nothing"} is ${problem === undefined ? "good" : `answered ${problem}`}`, async () =>
     assert.equal(await problemOf(search), problem));
 
-test("the journal's program gets every option as one argument", () => {
+test("journalctl gets every option as one argument", () => {
   const parsed = parseLogQuery(
     queryOf("?query=a&query=b&tailLines=3&boot=-1&pattern=x&sinceTime=2023-01-02T03:04:05Z"),
   );

@@ -19,7 +19,7 @@ function setUp() {
   return { clock, tally, has };
 }
 
-test("a pod's start is timed from when it was seen, and from when it was made without its images", async () => {
+test("a pod's start is timed since it was first seen, and since its creation without image pulls", async () => {
   const { clock, tally, has } = setUp();
   const pod = samplePod({}, { creationTimestamp: "2030-01-01T00:00:06Z" });
   tally.added(pod);
@@ -45,7 +45,7 @@ test("a pod's start is timed from when it was seen, and from when it was made wi
   );
 });
 
-test("a pod that ran before the agent did is no start", () => {
+test("a pod that ran before the agent started does not count as a start", () => {
   const { tally, has } = setUp();
   const pod = samplePod({}, {}, { phase: "Running" });
   tally.added(pod);
@@ -53,7 +53,7 @@ test("a pod that ran before the agent did is no start", () => {
   has("pod_start_duration_seconds_count 0");
 });
 
-test("groups are timed by what is done to them", async () => {
+test("cgroup operations are timed by operation", async () => {
   const { tally, has } = setUp();
   const inner: PodCgroups = {
     ensure: async () => "/g",
@@ -72,7 +72,7 @@ test("groups are timed by what is done to them", async () => {
   has('cgroup_manager_duration_seconds_count{operation_type="destroy"} 1');
 });
 
-test("looks, statuses and housekeeping are told", () => {
+test("relists, status writes and housekeeping are counted", () => {
   const { tally, has } = setUp();
   tally.relisted(20, 1000);
   tally.written(500);
@@ -104,7 +104,7 @@ test("looks, statuses and housekeeping are told", () => {
   );
 });
 
-test("pods that run, fail and come from nowhere are counted as they do", async () => {
+test("started, failed and orphaned pods are counted", async () => {
   const { tally, has } = setUp();
   await on({ tally }, async (h) => {
     const container = { name: "main", image: "busybox:1", command: ["sleep", "1000"] };
@@ -135,7 +135,7 @@ test("pods that run, fail and come from nowhere are counted as they do", async (
   });
 });
 
-test("a pod that begins anew under its uid is counted, static ones apart", async () => {
+test("a pod restarted under its uid is counted, static pods separately", async () => {
   const { tally, has } = setUp();
   has('restarted_pods_total{static=""} 0', 'restarted_pods_total{static="true"} 0');
   const annotations = { [dialects.orch.names.annotations.configSource]: "file" };

@@ -29,7 +29,7 @@ const compared = ["content-type", "allow", "x-content-type-options", "location"]
 /** Requests whose body text comes from the runtime. */
 const ofTheRuntime = ["POST /run/t1/logger/main"];
 
-test("the agent's ports answer as recorded", async (t) => {
+test("the agent's ports respond as recorded", async (t) => {
   if (!existsSync(file)) return t.skip("no recorded endpoints beside the repo");
   const hostLogFolder = mkdtempSync(join(tmpdir(), "orch-logs-"));
   t.after(() => rmSync(hostLogFolder, { recursive: true }));

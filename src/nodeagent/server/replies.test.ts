@@ -11,7 +11,7 @@ const cases: [accepted: string | undefined, isCompressed: boolean][] = [
   ["x-gzip", false],
 ];
 for (const [accepted, isCompressed] of cases) {
-  test(`metrics for who accepts ${accepted ?? "nothing in particular"}`, async () => {
+  test(`metrics for accept-encoding ${accepted ?? "unset"}`, async () => {
     const headers = accepted === undefined ? {} : { "accept-encoding": accepted };
     const reply = await exposition("a 1\n", { headers });
     assert.equal(reply.headers["content-encoding"], isCompressed ? "gzip" : undefined);

@@ -16,9 +16,9 @@ const cases: [
     ],
     ["n1", "192.0.2.2"],
   ],
-  ["without addresses nothing is asked for", [["Hostname", "n1"]], []],
+  ["without addresses no certificate is requested", [["Hostname", "n1"]], []],
   [
-    "an address that nobody else reaches is none",
+    "loopback addresses do not count",
     [
       ["InternalIP", "127.0.0.1"],
       ["Hostname", "n1"],

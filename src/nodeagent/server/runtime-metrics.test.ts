@@ -12,7 +12,7 @@ const metric = (labelValues: string[], value: number, more: object = {}) => ({
   ...more,
 });
 
-test("the runtime's own metrics are exposed under their labels; those that it does not describe are not", async () => {
+test("the runtime's metrics are exposed with their labels; those without a descriptor are not", async () => {
   let asked = 0;
   const expose = runtimeMetrics({
     listMetricDescriptors: () => {
@@ -52,7 +52,7 @@ test("the runtime's own metrics are exposed under their labels; those that it do
   assert.equal(asked, 1);
 });
 
-test("a runtime that has no metrics is none, and is asked again", async () => {
+test("a runtime without metrics yields none, and is queried again", async () => {
   let asked = 0;
   const expose = runtimeMetrics({
     listMetricDescriptors: () => {

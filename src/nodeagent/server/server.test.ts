@@ -237,7 +237,7 @@ const answers: [
   ["readonly", "GET", "/debug/flags/v", 404, notFound],
 ];
 for (const [port, method, path, status, body, allow] of answers) {
-  test(`${port} port: ${method} ${path} is answered ${status}`, async (t) => {
+  test(`${port} port: ${method} ${path} responds with ${status}`, async (t) => {
     const { ask, folder } = await setUp(t, { port });
     await mkdir(join(folder, "log", "pods"), { recursive: true });
     await writeFile(join(folder, "log", "a.log"), "host line\n");
@@ -265,7 +265,7 @@ for (const [port, method, path, status, body, allow] of answers) {
   });
 }
 
-test("switches take handlers away", async (t) => {
+test("switches disable handlers", async (t) => {
   const off = await setUp(t, { switches: { debugging: false } });
   assert.deepEqual(
     [
@@ -297,7 +297,7 @@ test("the verbosity can be set", async (t) => {
   assert.deepEqual([bad.status, bad.body], [400, 'strconv.ParseUint: parsing "x": invalid syntax\n']);
 });
 
-test("health fails when the runtime was not looked at for long", async (t) => {
+test("the health check fails when the runtime has not been relisted for long", async (t) => {
   const { ask, stall } = await setUp(t);
   stall();
   assert.deepEqual(
@@ -310,7 +310,7 @@ test("health fails when the runtime was not looked at for long", async (t) => {
   );
 });
 
-test("figures are told as a summary and as metrics", async (t) => {
+test("stats are served as a summary and as metrics", async (t) => {
   const { ask } = await setUp(t);
   const whole = JSON.parse((await ask("GET", "/stats/summary")).body) as {
     node: Record<string, object>;
@@ -350,7 +350,7 @@ test("figures are told as a summary and as metrics", async (t) => {
   assert.match((await ask("GET", "/metrics/cadvisor")).body, /^machine_cpu_cores\{/m);
 });
 
-test("delays of the event loop are a profile of blocking where they are recorded", async (t) => {
+test("recorded event loop delays are served as block profile", async (t) => {
   const stack = [{ functionName: "event loop", url: "", lineNumber: 0 }];
   const samples = () => [{ stack, values: [3, 40_000_000] }];
   const recording = await setUp(t, { contention: { samples, stop: () => undefined } });
@@ -363,7 +363,7 @@ test("delays of the event loop are a profile of blocking where they are recorded
   assert.equal((await other.ask("GET", "/debug/pprof/block")).status, 404);
 });
 
-test("a runtime that cannot be asked for its figures takes no others from the metrics", async (t) => {
+test("a runtime without stats does not remove other metrics", async (t) => {
   const fail = (): Promise<never> => Promise.reject(new Error("container not found"));
   const { ask } = await setUp(t, { stats: { look: fail, groups: fail }, port: "readonly" });
   const told = async (path: string): Promise<string[]> => {
@@ -450,7 +450,7 @@ const logs: [query: string, status: number, body: string, pod?: Pod][] = [
   ],
 ];
 for (const [query, status, body, pod] of logs) {
-  test(`a log asked for with ${query || "nothing"} is answered ${status} ${JSON.stringify(body.slice(0, 60))}`, async (t) => {
+  test(`a log request with query ${query || "(none)"} responds with ${status} ${JSON.stringify(body.slice(0, 60))}`, async (t) => {
     const { ask, folder } = await setUp(t, pod ? { pods: [pod] } : {});
     await writeFile(join(folder, "0.log"), logText);
     const answer = await ask("GET", `/containerLogs/t1/logger/main${query}`);
@@ -462,7 +462,7 @@ for (const [query, status, body, pod] of logs) {
   });
 }
 
-test("logs of what is not there", async (t) => {
+test("logs of missing pods and containers", async (t) => {
   const { ask } = await setUp(t);
   assert.equal((await ask("GET", "/containerLogs/t1/nope/main")).body, 'pod "nope" does not exist');
   assert.equal(
@@ -471,7 +471,7 @@ test("logs of what is not there", async (t) => {
   );
 });
 
-test("one port tells what health checks found, until that is deleted", async (t) => {
+test("one port serves health check metrics, which DELETE resets", async (t) => {
   const { ask, stall } = await setUp(t, { switches: { healthMetrics: "secure" } });
   const lines = async (): Promise<string[]> =>
     (await ask("GET", "/metrics/slis")).body.split("\n").filter((line) => line.startsWith("orch_"));

@@ -26,7 +26,7 @@ async function setUp(t: TestContext) {
   return { folder, clock, options };
 }
 
-test("without a certificate the agent makes one for its name, with an RSA key, and keeps it", async (t) => {
+test("without a certificate the agent creates and keeps a self-signed one with an RSA key", async (t) => {
   const { folder, clock, options } = await setUp(t);
   const { pair } = await servingCertificate(options);
   const certificate = new X509Certificate(pair.certificate);
@@ -43,7 +43,7 @@ test("without a certificate the agent makes one for its name, with an RSA key, a
   );
 });
 
-test("a given certificate is used as it is, and taken up again when its file changes", async (t) => {
+test("a configured certificate is used, and reloaded when its file changes", async (t) => {
   const { folder, clock, options } = await setUp(t);
   const authority = createAuthority({ commonName: "ca" }, { now: start, days: 10 });
   const [certificateFile, keyFile] = [join(folder, "given.crt"), join(folder, "given.key")];

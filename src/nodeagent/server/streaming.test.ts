@@ -52,7 +52,7 @@ async function exchange(
 const upgrade =
   "POST /exec/a/b/c HTTP/1.1\r\nHost: api\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4\r\nX-Forwarded-For: 10.0.0.9\r\nAuthorization: Bearer secret\r\nContent-Length: 0\r\n\r\n";
 
-test("the request goes on with its own headers, to the address's path, and bytes pass both ways", async (t) => {
+test("the request is forwarded with its headers to the URL's path, and bytes pass both ways", async (t) => {
   let asked = "";
   const port = await setUp(t, (request, socket) => {
     asked = request;
@@ -72,7 +72,7 @@ test("the request goes on with its own headers, to the address's path, and bytes
   socket.destroy();
 });
 
-test("a refusal of the runtime is passed on as it is", async (t) => {
+test("an error response of the runtime is forwarded unchanged", async (t) => {
   const port = await setUp(t, (_, socket) =>
     socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n"),
   );
@@ -80,7 +80,7 @@ test("a refusal of the runtime is passed on as it is", async (t) => {
   assert.equal(received, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n");
 });
 
-test("an answer that is neither an upgrade nor a refusal is an error", async (t) => {
+test("a response that is neither an upgrade nor an error fails", async (t) => {
   const port = await setUp(t, (_, socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
   const { received } = await exchange(port, upgrade, "status code 200\n");
   assert.match(received, /^HTTP\/1\.1 500 /);
@@ -100,7 +100,7 @@ test("a runtime that cannot be reached is an error", async (t) => {
   assert.match(received, /^HTTP\/1\.1 500 [\s\S]*error dialing backend/);
 });
 
-test("the whole ends when either side does", async (t) => {
+test("the tunnel closes when either side does", async (t) => {
   const ended = Promise.withResolvers<void>();
   const port = await setUp(t, (_, socket) => {
     socket.write("HTTP/1.1 101 Switching Protocols\r\n\r\n");
@@ -113,14 +113,14 @@ test("the whole ends when either side does", async (t) => {
 
 const upgraded = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
 
-test("a connection over which nothing passes is closed after its idle time", async (t) => {
+test("an idle connection is closed after its idle timeout", async (t) => {
   const limits = { idleMilliseconds: 50, wholeMilliseconds: 0 };
   const port = await setUp(t, (_, socket) => socket.write(upgraded), limits);
   const { closed } = await exchange(port, upgrade, "\r\n\r\n");
   await closed;
 });
 
-test("no connection lasts longer than its longest time, however busy and also without an idle time", async (t) => {
+test("no connection outlives the maximum lifetime, even if busy or without an idle timeout", async (t) => {
   assert.equal(longestStreamMilliseconds, 4 * 3_600_000);
   const limits = { idleMilliseconds: 0, wholeMilliseconds: 100 };
   const port = await setUp(

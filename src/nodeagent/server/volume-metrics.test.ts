@@ -4,7 +4,7 @@ import { createMetrics } from "#base";
 import { dialects } from "#dialect";
 import { volumeMetrics } from "./volume-metrics.ts";
 
-test("operations on volumes are told by what they were, how they went and how long they took", () => {
+test("volume operations are recorded by operation, result and duration", () => {
   const metrics = createMetrics();
   const tally = volumeMetrics(metrics, dialects.orch);
   tally.tried("volume_mount", "x/empty-dir", 200, true);

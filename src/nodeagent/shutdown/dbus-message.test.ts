@@ -11,7 +11,7 @@ const call = {
   body: ["systemd-logind.service", "all", 1],
 } as const;
 
-test("a message is read as it was written, once it is whole", () => {
+test("a message is decoded as encoded, once it is complete", () => {
   const bytes = encodeCall(call, 7);
   assert.equal(decodeMessage(bytes.subarray(0, -1)), undefined);
   const { message, length } = decodeMessage(Buffer.concat([bytes, Buffer.from([1])]))!;
@@ -26,7 +26,7 @@ test("a message is read as it was written, once it is whole", () => {
   });
 });
 
-test("a number in a variant is read with its alignment", () => {
+test("a number in a variant is decoded with its alignment", () => {
   // A method return to serial 1 whose body is the variant 60000000 of type uint64.
   const body = Buffer.from("01740000000000000087930300000000", "hex");
   const header = Buffer.from("050175000100000008016700017600", "hex");

@@ -84,7 +84,7 @@ const turns = async (): Promise<void> => {
   for (let each = 0; each < 20; each++) await turn();
 };
 
-test("a shutdown ends pods group by group, turns new ones away, and goes on when they are gone", async () => {
+test("a shutdown stops pods group by group, rejects new ones, and proceeds when they have ended", async () => {
   const { it, run, calls, begin } = machine([60], [podOf("system", 2_000_000_000), podOf("plain", 0)]);
   void run();
   await turns();
@@ -100,7 +100,7 @@ test("a shutdown ends pods group by group, turns new ones away, and goes on when
   });
 });
 
-test("pods of a group without seconds have their own time, and nobody waits for them", async () => {
+test("pods of a group with 0 seconds get their own grace period, and are not waited for", async () => {
   const pods = [podOf("system", 2_000_000_000), podOf("plain", 0)];
   const { run, clock, calls, begin } = machine([60], pods, ["plain"], 30);
   void run();
@@ -112,7 +112,7 @@ test("pods of a group without seconds have their own time, and nobody waits for 
   assert.deepEqual(calls.slice(3), ["end plain 0", "end system 30", "release"]);
 });
 
-test("a group that does not end in time does not keep the next one waiting", async () => {
+test("a group that exceeds its time does not delay the next one", async () => {
   const pods = [podOf("system", 2_000_000_000), podOf("plain", 0)];
   const { run, clock, calls, begin } = machine([60], pods, ["plain"]);
   void run();
@@ -125,7 +125,7 @@ test("a group that does not end in time does not keep the next one waiting", asy
   assert.deepEqual(calls.slice(-2), ["end system 10", "release"]);
 });
 
-test("a login manager that waits too little is asked for more", async () => {
+test("a too short InhibitDelayMaxSec is raised", async () => {
   const { run, calls, clock } = machine([5, 30]);
   void run();
   await turns();
@@ -134,7 +134,7 @@ test("a login manager that waits too little is asked for more", async () => {
   assert.deepEqual(calls, ["override 30", "inhibit"]);
 });
 
-test("where it still waits too little, shutdowns are not followed and the agent goes on", async () => {
+test("if the delay stays too short, shutdowns are not handled and the agent continues", async () => {
   const { it, calls, clock } = machine([5]);
   const running = it.run(new AbortController().signal);
   for (let rounds = 0; rounds < 10; rounds++) {
@@ -145,7 +145,7 @@ test("where it still waits too little, shutdowns are not followed and the agent 
   assert.deepEqual(calls, ["override 30"]);
 });
 
-test("a shutdown that is called off is waited for again", async () => {
+test("after a cancelled shutdown the next one is handled", async () => {
   const { it, run, calls, begin, callOff } = machine([60]);
   void run();
   await turns();
@@ -158,7 +158,7 @@ test("a shutdown that is called off is waited for again", async () => {
   assert.equal(it.trouble(), undefined);
 });
 
-test("a shutdown that is called off while pods end keeps the lock that it takes then", async () => {
+test("a shutdown cancelled while pods terminate keeps its new lock", async () => {
   const { it, run, clock, calls, begin, callOff } = machine([60], [podOf("plain", 0)], ["plain"]);
   void run();
   await turns();
@@ -173,7 +173,7 @@ test("a shutdown that is called off while pods end keeps the lock that it takes 
   assert.equal(it.trouble(), undefined);
 });
 
-test("a bus that is lost is connected to again, however often that takes", async () => {
+test("a lost bus connection is retried until it succeeds", async () => {
   const { it, run, clock, calls, lose, begin, stop } = machine([60]);
   const running = run();
   await turns();
@@ -191,7 +191,7 @@ test("a bus that is lost is connected to again, however often that takes", async
   await running;
 });
 
-test("the times of the shutdown that the machine came back from are told", async () => {
+test("the times of the previous shutdown are reported", async () => {
   const saved = JSON.stringify({ startTime: "2024-01-01T00:00:10.5Z", endTime: "0001-01-01T00:00:00Z" });
   const { run, times } = machine([60], [], [], 10, saved);
   void run();

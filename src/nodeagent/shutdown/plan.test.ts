@@ -12,11 +12,11 @@ const told = (steps: ReturnType<typeof shutdownSteps>, pods: readonly Pod[]) =>
     all.map(({ pod, graceSeconds }) => `${pod.metadata.name} ${graceSeconds}`),
   ]);
 
-test("without a grace period shutdowns are not followed", () => {
+test("without a grace period shutdowns are not handled", () => {
   assert.deepEqual(shutdownSteps(settings), []);
 });
 
-test("the last part of the time is for pods of the system", () => {
+test("the last part of the grace period is for critical pods", () => {
   const steps = shutdownSteps({ ...settings, graceSeconds: 30, criticalSeconds: 10 });
   assert.equal(inhibitSeconds(steps), 30);
   assert.deepEqual(
@@ -28,7 +28,7 @@ test("the last part of the time is for pods of the system", () => {
   );
 });
 
-test("each step covers pods up to the next, and the lowest those below it", () => {
+test("each step covers priorities up to the next, the lowest also those below it", () => {
   const byPriority = [
     { priority: 1000, shutdownGracePeriodSeconds: 120 },
     { priority: 10, shutdownGracePeriodSeconds: 60 },

@@ -13,7 +13,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test("a server that cannot be asked is told of once, and its pods are wanted when it is back", async () => {
+test("an unavailable API server is logged once, and its pods are accepted when it is back", async () => {
   const clock = virtualClock();
   const api = fakeApi();
   const [warnings, told]: [string[], string[]] = [[], []];
@@ -49,7 +49,7 @@ test("a server that cannot be asked is told of once, and its pods are wanted whe
   }
   assert.ok(
     api.asked.length > 1 && api.asked.every((each) => each.includes("fieldSelector=spec.nodeName%3Dn1")),
-    "it is asked again, for pods of this node",
+    "the list is retried, for pods of this node",
   );
   assert.deepEqual([warnings, told], [["failed to list pods from the API server: nobody there"], []]);
   api.answer = () => undefined;
@@ -66,7 +66,7 @@ test("a server that cannot be asked is told of once, and its pods are wanted whe
   await source.stopped;
 });
 
-test("pods of the first list are wanted in the order in which they were made", async () => {
+test("pods of the first list are processed in order of creation", async () => {
   const clock = virtualClock();
   const api = fakeApi();
   const told: string[] = [];

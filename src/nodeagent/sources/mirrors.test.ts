@@ -52,7 +52,7 @@ function setUp(pods: () => readonly Pod[], ready = () => true) {
   return { log, mirror: made, end: async () => (stop.abort(), following) };
 }
 
-test("a static pod gets a mirror, a changed one a new mirror, a removed one none", async () => {
+test("mirror pods are created, replaced and deleted with their static pods", async () => {
   let pods = [staticPod("h1")];
   const { log, mirror, end } = setUp(() => pods);
   await settled();
@@ -70,7 +70,7 @@ test("a static pod gets a mirror, a changed one a new mirror, a removed one none
   await end();
 });
 
-test("the mirror of a changed pod stays until the old pod has ended", async () => {
+test("the mirror of a changed static pod stays until the old pod has ended", async () => {
   let pods = [staticPod("h1")];
   const { log, mirror, end } = setUp(() => pods);
   await settled();
@@ -86,7 +86,7 @@ test("the mirror of a changed pod stays until the old pod has ended", async () =
   await end();
 });
 
-test("a mirror that a user deletes comes back", async () => {
+test("a mirror deleted by a user is created again", async () => {
   const pod = staticPod("h1");
   const { log, mirror, end } = setUp(() => [pod]);
   await settled();
@@ -96,7 +96,7 @@ test("a mirror that a user deletes comes back", async () => {
   await end();
 });
 
-test("nothing is done before all sources have spoken, nor for pods of the API server", async () => {
+test("mirrors are not created before all sources have synced, nor for pods of the API server", async () => {
   let ready = false;
   const { log, mirror, end } = setUp(
     () => [samplePod()],

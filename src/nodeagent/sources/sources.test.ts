@@ -21,7 +21,7 @@ const manifest = (name = "web", image = "busybox:1"): string =>
 const read = (text: string, origin = "/m/web.yaml"): Pod[] =>
   readManifest(text, { dialect, nodeName: "n1", origin });
 
-test("a manifest makes a pod of this node, with defaults and an identity of its own", () => {
+test("a manifest yields a pod of this node, with defaults and its own uid", () => {
   const [pod] = read(manifest());
   assert.equal(pod?.metadata.name, "web-n1");
   assert.equal(pod?.metadata.namespace, "default");
@@ -39,7 +39,7 @@ test("a manifest makes a pod of this node, with defaults and an identity of its 
   assert.deepEqual(pod?.spec.tolerations, [{ operator: "Exists", effect: "NoExecute" }]);
 });
 
-test("the same text is the same pod; another text or place is another", () => {
+test("the uid depends on the content and origin of the manifest", () => {
   const uid = (text: string, origin?: string) => read(text, origin)[0]?.metadata.uid;
   assert.equal(uid(manifest()), uid(manifest()));
   assert.notEqual(uid(manifest()), uid(manifest("web", "busybox:2")));
@@ -61,7 +61,7 @@ test("a manifest may hold several pods, as documents, as a list, in JSON", () =>
   );
 });
 
-test("a volume of no kind is an empty folder", () =>
+test("a volume without a type is an emptyDir", () =>
   assert.deepEqual(read(withSpec("volumes: [{name: v}]"))[0]?.spec.volumes, [{ name: "v", emptyDir: {} }]));
 
 const withSpec = (line: string): string => manifest().replace("spec:", `spec:\n  ${line}`);
@@ -73,11 +73,10 @@ const referring = [
   "volumes: [{name: v, persistentVolumeClaim: {claimName: p}}]",
 ];
 for (const line of referring)
-  test(`a static pod may refer to what the API server has: ${line}`, () =>
-    assert.equal(read(withSpec(line)).length, 1));
+  test(`a static pod may refer to API objects: ${line}`, () => assert.equal(read(withSpec(line)).length, 1));
 
 const refused: [name: string, text: string, message: RegExp][] = [
-  ["no YAML", "a: b: c", /web\.yaml/],
+  ["invalid YAML", "a: b: c", /web\.yaml/],
   ["another kind", "kind: Service\n", /expected a Pod or a PodList, found Service/],
   ["no kind", "a: 1\n", /found no kind/],
   ["an unknown field", manifest().replace("spec:", "spec:\n  containerz: []"), /containerz/],
@@ -92,21 +91,21 @@ const refused: [name: string, text: string, message: RegExp][] = [
     /has no image/,
   ],
   [
-    "two containers of one name",
+    "two containers with the same name",
     'kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: "i"}, {name: c, image: "i"}]}\n',
     /used twice/,
   ],
   [
-    "a token of no service account",
+    "a token volume without a service account",
     withSpec("volumes: [{name: t, projected: {sources: [{serviceAccountToken: {path: t}}]}}]"),
     /"t": a token needs spec\.serviceAccountName/,
   ],
   [
-    "a mount of nothing",
+    "a mount of an undefined volume",
     manifest().replace("image:", "volumeMounts: [{name: nope, mountPath: /x}], image:"),
     /volumeMounts\[0\]\.name: Not found: "nope"/,
   ],
-  ["a bad name", manifest("Web_1"), /metadata\.name/],
+  ["an invalid name", manifest("Web_1"), /metadata\.name/],
 ];
 for (const [name, text, message] of refused)
   test(`a manifest with ${name} is refused`, () =>
@@ -115,7 +114,7 @@ for (const [name, text, message] of refused)
       (error: Error) => error instanceof ManifestError && message.test(error.message),
     ));
 
-test("sources speak of their own pods only, and silence counts once all have spoken", () => {
+test("sources affect only their own pods, and the store is ready once all have synced", () => {
   const heard: string[] = [];
   const wanted = wantedPods({
     dialect,
@@ -138,7 +137,7 @@ test("sources speak of their own pods only, and silence counts once all have spo
   assert.deepEqual(heard, ["+a", "+f", "+g", "ready", "-f", "+a", "-a"]);
 });
 
-test("a pod carries where it came from, and when it was first seen", async () => {
+test("pods are annotated with their source and the time they were first seen", async () => {
   const clock = virtualClock(Date.parse("2030-01-01T00:00:00Z"));
   const seen: (string | undefined)[] = [];
   const { configSeen, configSource } = dialect.names.annotations;
@@ -156,7 +155,7 @@ test("a pod carries where it came from, and when it was first seen", async () =>
   assert.deepEqual(seen, ["api", "2030-01-01T00:00:00.000Z", "api", "2030-01-01T00:00:00.000Z"]);
 });
 
-test("a folder is followed: new, changed, broken, hidden and removed files", async () => {
+test("a directory is followed: new, changed, invalid, hidden and removed files", async () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-static-"));
   const stop = new AbortController();
   const told: string[][] = [];
@@ -215,7 +214,7 @@ test("a folder is followed: new, changed, broken, hidden and removed files", asy
   }
 });
 
-test("a manifest that is removed and put back at once was gone in between", async (t) => {
+test("a manifest removed and put back at once restarts its pods", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "orch-static-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "a.yaml");
@@ -249,7 +248,7 @@ test("a manifest that is removed and put back at once was gone in between", asyn
   await following;
 });
 
-test("a URL is asked with its headers, and a failure keeps what was", async () => {
+test("a URL is fetched with its headers, and a failure keeps the previous pods", async () => {
   let answer: [number, string] = [200, manifest("u")];
   const asked: (string | undefined)[] = [];
   let raw: readonly string[] = [];

@@ -7,7 +7,7 @@ const c = { name: "c", image: "i" };
 const having = (container: object): object => ({ containers: [{ ...c, ...container }] });
 const cases: [name: string, spec: object, problems: string[]][] = [
   [
-    "nothing special",
+    "valid fields",
     {
       volumes: [{ name: "v", emptyDir: {} }],
       containers: [{ ...c, ports: [{ containerPort: 80 }], volumeMounts: [{ name: "v", mountPath: "/v" }] }],
@@ -20,12 +20,12 @@ const cases: [name: string, spec: object, problems: string[]][] = [
     ['spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"'],
   ],
   [
-    "less than no time",
+    "a negative grace period",
     { terminationGracePeriodSeconds: -1 },
     ["spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0"],
   ],
   [
-    "no time to live",
+    "an active deadline of 0",
     { activeDeadlineSeconds: 0 },
     ["spec.activeDeadlineSeconds: Invalid value: 0: must be greater than or equal to 1"],
   ],
@@ -35,7 +35,7 @@ const cases: [name: string, spec: object, problems: string[]][] = [
     ["spec.ephemeralContainers: Forbidden: cannot be set on create"],
   ],
   [
-    "two volumes of a name",
+    "two volumes with the same name",
     {
       volumes: [
         { name: "v", emptyDir: {} },
@@ -45,22 +45,22 @@ const cases: [name: string, spec: object, problems: string[]][] = [
     ['spec.volumes[1].name: Duplicate value: "v"'],
   ],
   [
-    "a volume of two kinds",
+    "a volume with two types",
     { volumes: [{ name: "v", emptyDir: {}, hostPath: { path: "/" } }] },
     ["spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type"],
   ],
   [
-    "a volume of no kind",
+    "a volume without a type",
     { volumes: [{ name: "v" }] },
     ["spec.volumes[0]: Required value: must specify a volume type"],
   ],
   [
-    "a mount of nothing",
+    "a mount of an undefined volume",
     having({ volumeMounts: [{ name: "nope", mountPath: "/x" }] }),
     ['spec.containers[0].volumeMounts[0].name: Not found: "nope"'],
   ],
   [
-    "two mounts in a place",
+    "two mounts at the same path",
     {
       volumes: [{ name: "v", emptyDir: {} }],
       ...having({
@@ -73,31 +73,31 @@ const cases: [name: string, spec: object, problems: string[]][] = [
     ['spec.containers[0].volumeMounts[1].mountPath: Invalid value: "/x": must be unique'],
   ],
   [
-    "a port that there is not",
+    "a port out of range",
     having({ ports: [{ containerPort: 70_000 }] }),
     [
       "spec.containers[0].ports[0].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive",
     ],
   ],
   [
-    "a probe that asks twice",
+    "a probe with two handlers",
     having({ livenessProbe: { exec: { command: ["true"] }, tcpSocket: { port: 1 } } }),
     ["spec.containers[0].livenessProbe.tcpSocket: Forbidden: may not specify more than 1 handler type"],
   ],
   [
-    "a hook that does nothing",
+    "a hook without a handler",
     having({ lifecycle: { preStop: {} } }),
     ["spec.containers[0].lifecycle.preStop: Required value: must specify a handler type"],
   ],
   [
-    "more than may be had",
+    "a request above the limit",
     having({ resources: { requests: { cpu: "2" }, limits: { cpu: "1500m" } } }),
     [
       'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1500m',
     ],
   ],
   // prettier-ignore
-  ["an init container's troubles", { initContainers: [{ ...c, name: "i", imagePullPolicy: "Now" }] }, ['spec.initContainers[0].imagePullPolicy: Unsupported value: "Now": supported values: "Always", "IfNotPresent", "Never"']],
+  ["an invalid init container", { initContainers: [{ ...c, name: "i", imagePullPolicy: "Now" }] }, ['spec.initContainers[0].imagePullPolicy: Unsupported value: "Now": supported values: "Always", "IfNotPresent", "Never"']],
 ];
 for (const [name, spec, problems] of cases)
   test(`a static pod with ${name}`, () =>

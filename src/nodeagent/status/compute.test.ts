@@ -61,9 +61,14 @@ const runningBefore: PodStatus = {
 };
 
 const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Partial<PodStatusFacts>][] = [
-  ["a pod of which nothing is made yet is pending", pod, observed([], []), "Pending c=ContainerCreating"],
   [
-    "a pod with init containers of which nothing is made yet is initializing",
+    "a pod of which nothing has been created is pending",
+    pod,
+    observed([], []),
+    "Pending c=ContainerCreating",
+  ],
+  [
+    "a pod with init containers of which nothing has been created is initializing",
     withInit,
     observed([], []),
     "Pending i=PodInitializing c=PodInitializing",
@@ -75,19 +80,19 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
     "Running c=running+ready+started",
   ],
   [
-    "a container that is made and not started waits",
+    "a container that is created but not started is waiting",
     pod,
     observed([container(pod, "c", "created")]),
     "Pending c=waiting",
   ],
   [
-    "a pod of which one of two containers runs is pending",
+    "a pod with one of two containers running is pending",
     two,
     observed([container(two, "c", "running")]),
     "Pending c=running+ready+started d=ContainerCreating",
   ],
   [
-    "a pod of which one of two containers ended is running",
+    "a pod with one of two containers ended is running",
     two,
     observed([container(two, "c", "running"), container(two, "d", "exited 1")]),
     "Running c=running+ready+started d=Error:1",
@@ -99,20 +104,20 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
     "Running c=Completed:0",
   ],
   [
-    "a container that waits to be restarted shows reason, and how it ended",
+    "a container in backoff shows the reason and its last termination",
     pod,
     observed([container(pod, "c", "exited 1")]),
     "Running c=CrashLoopBackOff<1",
     { trouble: backOff },
   ],
   [
-    "a container that was restarted shows how it ended before",
+    "a restarted container shows its last termination",
     pod,
     observed([container(pod, "c", "running", { restarts: 1 }), container(pod, "c", "exited 3")]),
     "Running c=running+ready+started<3x1",
   ],
   [
-    "a container that was restarted shows its last end also when that container was removed",
+    "a restarted container keeps its last termination when the old container is removed",
     pod,
     observed([container(pod, "c", "running", { restarts: 2 })]),
     "Running c=running+ready+started<9x2",
@@ -129,31 +134,31 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
     },
   ],
   [
-    "of two ends of a container the last one counts",
+    "of two terminations of a container the latest is shown",
     pod,
     observed([container(pod, "c", "exited 2", { restarts: 1 }), container(pod, "c", "exited 3")]),
     "Running c=Error:2x1",
   ],
   [
-    "a pod that never restarts and ended well has succeeded",
+    "a pod that never restarts and exited with 0 has succeeded",
     never,
     observed([container(never, "c", "exited 0")]),
     "Succeeded c=Completed:0",
   ],
   [
-    "a pod that never restarts and ended badly has failed",
+    "a pod that never restarts and exited with an error has failed",
     never,
     observed([container(never, "c", "exited 1")]),
     "Failed c=Error:1",
   ],
   [
-    "a pod that failed and is to be tried again is running",
+    "a pod that failed and will be restarted is running",
     onFailure,
     observed([container(onFailure, "c", "exited 1")]),
     "Running c=Error:1",
   ],
   [
-    "a pod that restarts on failure and ended well has succeeded",
+    "a pod that restarts on failure and exited with 0 has succeeded",
     onFailure,
     observed([container(onFailure, "c", "exited 0")]),
     "Succeeded c=Completed:0",
@@ -171,19 +176,19 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
     "Pending i=running c=PodInitializing",
   ],
   [
-    "a pod whose init container is done is pending until its containers are made",
+    "a pod whose init container is done is pending until its containers are created",
     withInit,
     observed([container(withInit, "i", "exited 0")]),
     "Pending i=Completed:0+ready c=PodInitializing",
   ],
   [
-    "a container is not ready until its probe has spoken",
+    "a container is not ready before its first readiness probe result",
     probed,
     observed([container(probed, "c", "running")]),
     "Running c=running+started",
   ],
   [
-    "a container is neither ready nor started until it has started up",
+    "a container is neither ready nor started before its startup probe passes",
     starting,
     observed([container(starting, "c", "running")]),
     "Running c=running",
@@ -196,14 +201,14 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
     { old: runningBefore },
   ],
   [
-    "a pod that is over has its last phase, whatever its restart policy",
+    "a terminated pod has a terminal phase regardless of its restart policy",
     pod,
     observed([container(pod, "c", "exited 0")]),
     "Succeeded c=Completed:0",
     { over: true },
   ],
   [
-    "a static pod that restarts is never over",
+    "a static pod that restarts never reaches a terminal phase",
     pod,
     observed([container(pod, "c", "exited 0")]),
     "Running c=Completed:0",
@@ -217,21 +222,21 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
     { ended: { reason: "Evicted", message: "m" } },
   ],
   [
-    "an evicted pod whose containers ended well has succeeded",
+    "an evicted pod whose containers exited with 0 has succeeded",
     pod,
     observed([container(pod, "c", "exited 0")]),
     "Succeeded c=Completed:0",
     { over: true, ended: { reason: "Evicted", message: "m" }, old: { phase: "Failed" } },
   ],
   [
-    "a pod past its deadline has failed, even if its containers ended well",
+    "a pod past its deadline has failed even if its containers exited with 0",
     pod,
     observed([container(pod, "c", "exited 0")]),
     "Failed c=Completed:0",
     { over: true, ended: { reason: "DeadlineExceeded", message: "m", final: true } },
   ],
   [
-    "a pod that has succeeded stays so, whatever is seen",
+    "a succeeded pod stays succeeded regardless of its containers",
     pod,
     observed([container(pod, "c", "running")]),
     "Succeeded c=running+ready+started",
@@ -243,7 +248,7 @@ for (const [name, of, seen, expected, more] of cases)
 
 const judged: [name: string, pod: Pod, seen: ObservedPod, conditions: string][] = [
   [
-    "a pod that runs has all conditions",
+    "a running pod has all conditions",
     pod,
     observed([container(pod, "c", "running")]),
     "Initialized=True Ready=True ContainersReady=True PodScheduled=True",
@@ -273,7 +278,7 @@ const judged: [name: string, pod: Pod, seen: ObservedPod, conditions: string][] 
     "Initialized=False:ContainersNotInitialized Ready=False:ContainersNotReady ContainersReady=False:ContainersNotReady PodScheduled=True",
   ],
   [
-    "a pod behind a closed gate is not ready though its containers are",
+    "a pod with an unsatisfied readiness gate is not ready though its containers are",
     samplePod({ readinessGates: [{ conditionType: "x" }] }),
     observed([container(pod, "c", "running")]),
     "Initialized=True Ready=False:ReadinessGatesNotReady ContainersReady=True PodScheduled=True",
@@ -282,7 +287,7 @@ const judged: [name: string, pod: Pod, seen: ObservedPod, conditions: string][] 
 for (const [name, of, seen, expected] of judged)
   test(name, () => assert.equal(conditions(computeStatus(of, facts(seen))), expected));
 
-test("an ephemeral container that could not be started waits where the pod's policy would start it", () => {
+test("a failed ephemeral container is waiting if the pod's restart policy would start it", () => {
   const trouble = new Map([["dbg", { reason: "RunContainerError", message: "m" }]]);
   const shown = (restartPolicy: string): object | undefined => {
     const given = samplePod({ restartPolicy, ephemeralContainers: [{ name: "dbg" }] });
@@ -295,7 +300,7 @@ test("an ephemeral container that could not be started waits where the pod's pol
   assert.deepEqual(shown("Never"), { state: ["terminated"], before: undefined });
 });
 
-test("an open gate makes a pod ready, and the gate's condition is kept", () => {
+test("a satisfied readiness gate makes a pod ready, and its condition is kept", () => {
   const gated = samplePod(
     { readinessGates: [{ conditionType: "x" }] },
     {},
@@ -307,7 +312,7 @@ test("an open gate makes a pod ready, and the gate's condition is kept", () => {
   );
 });
 
-test("all containers of a pod together say twelve kilobytes at most", () => {
+test("termination messages of a pod total at most twelve kilobytes", () => {
   const names = ["a", "b", "c", "d"];
   const talkative = samplePod({
     containers: names.map((name) => ({ name, image: "i" })),
@@ -323,7 +328,7 @@ test("all containers of a pod together say twelve kilobytes at most", () => {
   assert.deepEqual(lengths, [3072, 3072, 3072, 3072]);
 });
 
-test("a condition keeps its time until it changes", () => {
+test("a condition keeps its transition time until its status changes", () => {
   const first = computeStatus(pod, facts(observed([container(pod, "c", "running")])));
   const later = facts(observed([container(pod, "c", "running")]), {
     old: first,
@@ -332,7 +337,7 @@ test("a condition keeps its time until it changes", () => {
   assert.deepEqual(computeStatus(pod, later), first);
 });
 
-test("addresses: the node's family first; a pod on the node's network has the node's; a stopped sandbox keeps the last", () => {
+test("pod IPs: the node's family first, host network pods have the node's IPs, a stopped sandbox keeps its last", () => {
   const ips = (of: Pod, seen: ObservedPod, more: Partial<PodStatusFacts> = {}): unknown =>
     (computeStatus(of, facts(seen, more)).podIPs ?? []).map(({ ip }) => ip);
   assert.deepEqual(ips(pod, observed([], [sandbox({ ips: ["fd00::1", "10.0.0.1", "10.0.0.2"] })])), [
@@ -346,7 +351,7 @@ test("addresses: the node's family first; a pod on the node's network has the no
   );
 });
 
-test("at the end nothing waits or runs, and the phase is terminal", () => {
+test("after termination no container is waiting or running, and the phase is terminal", () => {
   assert.equal(
     line(terminatedStatus(pod, computeStatus(pod, facts(observed([], []))), false)),
     "Failed c=ContainerStatusUnknown:137",
@@ -376,7 +381,7 @@ test("at the end nothing waits or runs, and the phase is terminal", () => {
   );
 });
 
-test("while containers may run, a pod is not called over", () => {
+test("while containers may run, no terminal phase is published", () => {
   const status = computeStatus(never, facts(observed([container(never, "c", "exited 0")])));
   assert.equal(publishable(status, { phase: "Running" }, true, 0).phase, "Running");
   assert.equal(publishable(status, { phase: "Running" }, false, 0).phase, "Succeeded");
@@ -395,12 +400,12 @@ test("while containers may run, a pod is not called over", () => {
 
 const endings: [name: string, ended: PodStatusFacts["ended"], ready: string][] = [
   [
-    "a pod that is evicted is as ready as its containers while they end",
+    "an evicted pod is as ready as its containers while they terminate",
     { reason: "Evicted", message: "m" },
     "True",
   ],
   [
-    "a pod past its deadline is not ready while its containers end",
+    "a pod past its deadline is not ready while its containers terminate",
     { reason: "DeadlineExceeded", message: "m", final: true },
     "False",
   ],
@@ -430,16 +435,16 @@ const base: PodStatus = {
   ],
 };
 const patches: [name: string, to: PodStatus, patch: object | undefined][] = [
-  ["a status that did not change makes no patch", { ...base }, undefined],
-  ["a patch says what is new", { ...base, phase: "Failed" }, { phase: "Failed" }],
-  ["a patch takes away what is gone", { podIPs: base.podIPs, conditions: base.conditions }, { phase: null }],
+  ["an unchanged status yields no patch", { ...base }, undefined],
+  ["a patch contains changed fields", { ...base, phase: "Failed" }, { phase: "Failed" }],
+  ["a patch clears removed fields", { podIPs: base.podIPs, conditions: base.conditions }, { phase: null }],
   [
-    "a patch of a list takes away entries that are gone",
+    "a list patch deletes removed entries",
     { ...base, podIPs: [{ ip: "2" }] },
     { podIPs: [{ ip: "2" }, { ip: "1", $patch: "delete" }], "$setElementOrder/podIPs": [{ ip: "2" }] },
   ],
   [
-    "a patch takes the reason from a condition that has none any more",
+    "a patch clears the removed reason of a condition",
     {
       ...base,
       conditions: [{ type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: "u" }],
@@ -464,7 +469,7 @@ for (const [name, to, patch] of patches) {
   );
 }
 
-test("where it is asked for, a condition tells whether the pod has its sandbox and network", () => {
+test("if enabled, the PodHasNetwork condition reports sandbox and network", () => {
   const tells = { tellsNetwork: true };
   const without = observed([], []);
   assert.match(conditions(computeStatus(pod, facts(without, tells))), /^PodHasNetwork=False Initialized=/);

@@ -34,14 +34,14 @@ const killed = end("c", "1", "OOMKilled");
 const message = "Container c of pod n/a was killed by the kernel: out of memory (memory limit 32Mi)";
 
 const cases: [name: string, now: PodStatus, before: PodStatus, messages: readonly string[]][] = [
-  ["a container that was killed is told of", status([killed]), {}, [message]],
-  ["one that was told of is not told of again", status([killed]), status([killed]), []],
-  ["nor after its restart", status([killed], "lastState"), status([killed]), []],
-  ["one that was restarted before anybody looked is told of", status([killed], "lastState"), {}, [message]],
-  ["a second kill is told of", status([killed]), status([end("c", "0", "OOMKilled")]), [message]],
-  ["another end is not", status([end("c", "1", "Error")]), {}, []],
+  ["a killed container is reported", status([killed]), {}, [message]],
+  ["a kill is reported only once", status([killed]), status([killed]), []],
+  ["a kill is not reported again after the restart", status([killed], "lastState"), status([killed]), []],
+  ["a kill before an already observed restart is reported", status([killed], "lastState"), {}, [message]],
+  ["a second kill is reported", status([killed]), status([end("c", "0", "OOMKilled")]), [message]],
+  ["a termination for another reason is not reported", status([end("c", "1", "Error")]), {}, []],
   [
-    "an init container without a limit is told of",
+    "a killed init container without a limit is reported",
     status([end("i", "1", "OOMKilled")]),
     {},
     ["Container i of pod n/a was killed by the kernel: out of memory; it has no memory limit of its own"],

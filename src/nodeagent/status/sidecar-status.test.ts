@@ -35,25 +35,25 @@ const cases: [
   ],
   ["a sidecar that has started", pod, { s: "running" }, "Pending False False s:running+started+ready"],
   [
-    "a sidecar beside an init container that is done",
+    "a sidecar with a completed init container",
     pod,
     { s: "running", i: "exited 0" },
     "Pending True False s:running+started+ready",
   ],
   [
-    "a sidecar beside a container",
+    "a sidecar with a running container",
     pod,
     { s: "running", i: "exited 0", c: "running" },
     "Running True True s:running+started+ready",
   ],
   [
-    "a sidecar that ended does not take the pod back to its beginning",
+    "a sidecar that ended does not make the pod uninitialized",
     pod,
     { s: "exited 1", i: "exited 0", c: "running" },
     "Running True False s:ended",
   ],
   [
-    "a sidecar that starts again does not either",
+    "a sidecar that restarts does not make the pod uninitialized",
     pod,
     { s: "running", i: "exited 0", c: "running" },
     "Running True False s:running",
@@ -72,13 +72,13 @@ const cases: [
     "Running True False s:running+started+ready",
   ],
   [
-    "how a sidecar ends does not matter",
+    "the exit code of a sidecar does not affect the phase",
     pod,
     { s: "exited 137", i: "exited 0", c: "exited 0" },
     "Succeeded True False s:ended",
   ],
   [
-    "how the container ends does",
+    "the exit code of the container determines the phase",
     pod,
     { s: "exited 0", i: "exited 0", c: "exited 1" },
     "Failed True False s:ended",
@@ -107,7 +107,7 @@ for (const [name, of, states, expected, started = true] of cases) {
   });
 }
 
-test("a sidecar that waits for its next start says why", () => {
+test("a sidecar in backoff shows the reason", () => {
   const { initContainerStatuses } = computeStatus(pod, {
     now: 0,
     runtimeName: "rt",

@@ -34,14 +34,14 @@ function setUp(answer: (patch: { status: PodStatus }) => Promise<void> = async (
 }
 const pod = samplePod({}, {}, { phase: "Pending" });
 
-test("what the server has already is not sent", async () => {
+test("an unchanged status is not sent", async () => {
   const { sent, writer } = setUp();
   writer.write(pod, { phase: "Pending" });
   await settled();
   assert.deepEqual(sent, []);
 });
 
-test("what changed is sent once, and then only what changed again", async () => {
+test("a change is sent once, and later patches contain only new changes", async () => {
   const { sent, writer } = setUp();
   writer.write(pod, { phase: "Running", reason: "r" });
   await settled();
@@ -51,7 +51,7 @@ test("what changed is sent once, and then only what changed again", async () => 
   assert.deepEqual(sent, [{ phase: "Running", reason: "r" }, { reason: "s" }]);
 });
 
-test("while one is under way, only the newest of the others is sent", async () => {
+test("while a request is in flight, only the newest pending status is kept", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let first = true;
   const { sent, writer } = setUp(() => {
@@ -68,7 +68,7 @@ test("while one is under way, only the newest of the others is sent", async () =
   assert.deepEqual(sent, [{ phase: "Running", reason: "a" }, { reason: "d" }]);
 });
 
-test("a server that is away is tried again until it answers", async () => {
+test("an unavailable server is retried until it responds", async () => {
   let away = 3;
   const { clock, sent, writer } = setUp(async () => {
     if (away-- > 0) throw new Error("connection refused");
@@ -86,12 +86,12 @@ const otherUid = {
   causes: [{ reason: "FieldValueInvalid", message: "field is immutable", field: "metadata.uid" }],
 };
 for (const [name, error, complaints] of [
-  ["a pod that is gone", new ApiError(404, "NotFound", "no"), 0],
-  ["another pod of the same name", new ApiError(409, "Conflict", "no"), 0],
-  ["another pod of the same name, told by its uid,", new ApiError(422, "Invalid", "no", otherUid), 0],
-  ["a status that is refused", new ApiError(422, "Invalid", "no"), 1],
+  ["a write for a deleted pod", new ApiError(404, "NotFound", "no"), 0],
+  ["a write that conflicts with another pod of the same name", new ApiError(409, "Conflict", "no"), 0],
+  ["a write whose uid precondition fails", new ApiError(422, "Invalid", "no", otherUid), 0],
+  ["a rejected status", new ApiError(422, "Invalid", "no"), 1],
 ] as const) {
-  test(`${name} is not tried again`, async () => {
+  test(`${name} is not retried`, async () => {
     const { clock, sent, complained, writer } = setUp(() => Promise.reject(error));
     writer.write(pod, { phase: "Running" });
     for (let i = 0; i < 10; i++) {
@@ -103,7 +103,7 @@ for (const [name, error, complaints] of [
   });
 }
 
-test("removal waits for the last word, and names the very pod", async () => {
+test("removal waits for the pending status and is guarded by the uid", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { deleted, writer } = setUp(() => promise);
   writer.write(pod, { phase: "Succeeded" });
@@ -115,7 +115,7 @@ test("removal waits for the last word, and names the very pod", async () => {
   assert.deepEqual(deleted, [{ namespace: "n", graceSeconds: 0, uid: "u" }]);
 });
 
-test("what somebody else changed is written again, when it is seen in a later object", async () => {
+test("fields changed by another writer are restored when seen in a later object", async () => {
   const { sent, writer } = setUp();
   const at = (resourceVersion: string, status: PodStatus) => samplePod({}, { resourceVersion }, status);
   const times = { lastProbeTime: null, lastTransitionTime: null };

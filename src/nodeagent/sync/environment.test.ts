@@ -31,7 +31,7 @@ const cases: [name: string, container: object, variables: Record<string, string>
   ["services only", {}, service],
   ["plain values", { env: [{ name: "A", value: "x" }] }, { A: "x", ...service }],
   [
-    "values that use earlier ones and services",
+    "values that reference earlier values and services",
     {
       env: [
         { name: "A", value: "x" },
@@ -40,9 +40,13 @@ const cases: [name: string, container: object, variables: Record<string, string>
     },
     { A: "x", B: "x-10.0.0.9-$(LATER)", ...service },
   ],
-  ["own values before services", { env: [{ name: "SVC_HOST", value: "mine" }] }, { SVC_HOST: "mine" }],
   [
-    "a later value of the same name",
+    "explicit values, which override services",
+    { env: [{ name: "SVC_HOST", value: "mine" }] },
+    { SVC_HOST: "mine" },
+  ],
+  [
+    "the later of two values of the same name",
     {
       env: [
         { name: "A", value: "1" },
@@ -52,13 +56,13 @@ const cases: [name: string, container: object, variables: Record<string, string>
     { A: "2", ...service },
   ],
   [
-    "all of a config map, with a prefix",
+    "all keys of a config map, with a prefix",
     { envFrom: [{ prefix: "P_", configMapRef: { name: "cm" } }] },
     { P_a: "1", ...service },
   ],
-  ["all of a secret", { envFrom: [{ secretRef: { name: "sec" } }] }, { s: "hidden", ...service }],
+  ["all keys of a secret", { envFrom: [{ secretRef: { name: "sec" } }] }, { s: "hidden", ...service }],
   [
-    "own values before those of a map",
+    "explicit values, which override those of a config map",
     { envFrom: [{ configMapRef: { name: "cm" } }], env: [{ name: "a", value: "mine" }] },
     { a: "mine", ...service },
   ],
@@ -73,18 +77,18 @@ const cases: [name: string, container: object, variables: Record<string, string>
     { A: "hidden", ...service },
   ],
   [
-    "an optional key that is missing",
+    "no variable for a missing optional key",
     { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "a", optional: true } } }] },
     service,
   ],
   [
-    "an optional map that is missing",
+    "no variables for a missing optional config map",
     { envFrom: [{ configMapRef: { name: "none", optional: true } }] },
     service,
   ],
-  ["a map without data", { envFrom: [{ configMapRef: { name: "empty" } }] }, service],
+  ["no variables for a config map without data", { envFrom: [{ configMapRef: { name: "empty" } }] }, service],
   [
-    "the pod's own fields",
+    "fields of the pod",
     {
       env: [
         { name: "A", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
@@ -94,15 +98,15 @@ const cases: [name: string, container: object, variables: Record<string, string>
     { A: "10.0.0.1", B: "n1", ...service },
   ],
   [
-    "a limit that the node sets",
+    "a limit defaulted from the node",
     { env: [{ name: "A", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } }] },
     { A: "4", ...service },
   ],
 ];
 for (const [name, container, variables] of cases)
-  test(`an environment has ${name}`, async () => assert.deepEqual(await of(container), variables));
+  test(`an environment contains ${name}`, async () => assert.deepEqual(await of(container), variables));
 
-test("keys that are no names are told, not set", async () => {
+test("keys that are invalid variable names are skipped and reported", async () => {
   await of({ envFrom: [{ configMapRef: { name: "cm" } }] });
   assert.deepEqual(skipped, [
     "Keys [not a name] from the EnvFrom configMap n/cm were skipped since they are considered invalid environment variable names.",
@@ -133,7 +137,7 @@ const troubles: [name: string, container: object, message: string][] = [
   ["a whole secret", { envFrom: [{ secretRef: { name: "none" } }] }, 'secret "none" not found'],
 ];
 for (const [name, container, message] of troubles) {
-  test(`${name} that is missing is told`, () =>
+  test(`a missing reference to ${name} is an error`, () =>
     assert.rejects(
       of(container),
       (error: Error) => error instanceof ConfigError && error.message === message,

@@ -20,7 +20,7 @@ function setUp(options: Partial<LimiterOptions> = {}) {
   return { clock, log, come, end: async (name: string) => (open.get(name)!(), await turns()) };
 }
 
-test("only so many are inside, the others follow in the order of coming", async () => {
+test("concurrency is bounded, and waiting tasks run in FIFO order", async () => {
   const { log, come, end } = setUp();
   const all = ["a", "b", "c", "d"].map((name) => come(name));
   await turns();
@@ -34,7 +34,7 @@ test("only so many are inside, the others follow in the order of coming", async 
   await Promise.all(all);
 });
 
-test("those who have time go last", async () => {
+test("low priority tasks run last", async () => {
   const { log, come, end } = setUp({ atOnce: 1 });
   const all = [come("a"), come("later", { lowPriority: true }), come("b")];
   await turns();
@@ -43,7 +43,7 @@ test("those who have time go last", async () => {
   assert.deepEqual(log, ["a", "b", "later"]);
 });
 
-test("whoever takes too long does not count any more, and counts once when it ends", async () => {
+test("a slow task releases its slot early, and only once", async () => {
   const { clock, log, come, end } = setUp({ atOnce: 1, patienceMilliseconds: 1000 });
   const all = ["slow", "b", "c", "d"].map((name) => come(name));
   await turns();
@@ -59,7 +59,7 @@ test("whoever takes too long does not count any more, and counts once when it en
   await Promise.all(all);
 });
 
-test("whoever fails makes room", async () => {
+test("a failed task releases its slot", async () => {
   const made = limiter({ clock: virtualClock(), atOnce: 1 });
   await assert.rejects(
     made.run(() => Promise.reject(new Error("no"))),
@@ -68,7 +68,7 @@ test("whoever fails makes room", async () => {
   assert.equal(await made.run(async () => 7), 7);
 });
 
-test("an aborted one leaves the queue without having run", async () => {
+test("an aborted task leaves the queue without having run", async () => {
   const { log, come, end } = setUp({ atOnce: 1 });
   const stop = new AbortController();
   const first = come("a");

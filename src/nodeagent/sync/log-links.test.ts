@@ -21,13 +21,13 @@ async function setUp(t: TestContext) {
 const named = (pod: string, container = "c"): string =>
   logLinkName({ pod, namespace: "n", container, containerId: "id" });
 
-test("links are named by pod, namespace, container and id, no longer than a file name may be", () => {
+test("link names consist of pod, namespace, container and ID, truncated to the file name limit", () => {
   assert.equal(named("p"), "p_n_c-id.log");
   const long = named("p".repeat(253), "c".repeat(63));
   assert.deepEqual([long.length, long.endsWith(".log")], [255, true]);
 });
 
-test("a log that is there is linked, once", async (t) => {
+test("an existing log is linked once", async (t) => {
   const { log, links, made, names } = await setUp(t);
   const path = await log("p", "c");
   await made.link(named("p"), path);
@@ -37,7 +37,7 @@ test("a log that is there is linked, once", async (t) => {
   assert.equal(await readlink(join(links, named("p"))), path);
 });
 
-test("links go with the logs of their pod", async (t) => {
+test("links are removed with the logs of their pod", async (t) => {
   const { pods, log, made, names } = await setUp(t);
   await made.link(named("p"), await log("p", "c"));
   await made.link(named("q"), await log("q", "c"));
@@ -45,7 +45,7 @@ test("links go with the logs of their pod", async (t) => {
   assert.deepEqual(await names(), [named("q")]);
 });
 
-test("links whose logs are gone are swept away", async (t) => {
+test("dangling links are removed", async (t) => {
   const { pods, log, made, names } = await setUp(t);
   await made.link(named("p"), await log("p", "c"));
   await made.link(named("q"), await log("q", "c"));

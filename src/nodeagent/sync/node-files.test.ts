@@ -5,17 +5,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { hostDns } from "./node-files.ts";
 
-test("without a resolver file pods are told no name server of the host", () => {
+test("without a resolver file the host contributes no name servers", () => {
   assert.deepEqual(hostDns(""), { servers: [], searches: [], options: [] });
 });
 
-test("a resolver file that is named and cannot be read is an error", () => {
+test("an unreadable resolver file is an error", () => {
   assert.throws(() => hostDns("/nowhere/resolv.conf"), {
     message: "open /nowhere/resolv.conf: no such file or directory",
   });
 });
 
-test("a resolver file is read each time it is asked for", () => {
+test("the resolver file is read on each use", () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-resolver-"));
   try {
     const path = join(folder, "resolv.conf");

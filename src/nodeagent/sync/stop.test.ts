@@ -32,80 +32,86 @@ const wait = (): void => undefined;
 /** The expected calls of the container's hook and stop: "hook, stop 5". */
 const ends: [name: string, container: object, spec: object, act: (h: Harness) => void, calls: string][] = [
   [
-    "a deleted pod gives its containers the time of the deletion",
+    "a deleted pod's containers get the grace period of the deletion",
     {},
     { terminationGracePeriodSeconds: 20 },
     remove(7),
     "stop 7",
   ],
-  ["one second is the least", {}, { terminationGracePeriodSeconds: 20 }, remove(0), "stop 1"],
+  ["the grace period is at least one second", {}, { terminationGracePeriodSeconds: 20 }, remove(0), "stop 1"],
   [
-    "without any time there is none for a hook",
+    "with a grace period of 0 the hook is not run",
     hook,
     { terminationGracePeriodSeconds: 20 },
     remove(0),
     "stop 1",
   ],
-  ["nor where the pod itself has none", hook, { terminationGracePeriodSeconds: 0 }, evict, "stop 1"],
   [
-    "what a hook takes is not taken from a container whose pod ends",
+    "the hook is not run if the pod's own grace period is 0",
+    hook,
+    { terminationGracePeriodSeconds: 0 },
+    evict,
+    "stop 1",
+  ],
+  [
+    "the hook's time is not deducted when the whole pod is stopped",
     hook,
     { terminationGracePeriodSeconds: 20 },
     remove(7),
     "hook, stop 7",
   ],
   [
-    "a hook that takes too long is not waited for",
+    "a hook is waited for only during the grace period",
     hook,
     { terminationGracePeriodSeconds: 20 },
     remove(2),
     "hook, stop 2",
   ],
-  ["an evicted pod has its own time", {}, { terminationGracePeriodSeconds: 9 }, evict, "stop 9"],
+  ["an evicted pod gets its own grace period", {}, { terminationGracePeriodSeconds: 9 }, evict, "stop 9"],
   [
-    "past its deadline a container has two seconds at least",
+    "past the deadline a container gets at least two seconds",
     {},
     { terminationGracePeriodSeconds: 0, activeDeadlineSeconds: 2 },
     wait,
     "stop 2",
   ],
   [
-    "past its deadline a hook counts",
+    "past the deadline the hook's time is deducted",
     hook,
     { terminationGracePeriodSeconds: 9, activeDeadlineSeconds: 2 },
     wait,
     "hook, stop 6",
   ],
   [
-    "a container that fails its probe has two seconds at least",
+    "a container that fails its probe gets at least two seconds",
     failing(),
     { terminationGracePeriodSeconds: 1 },
     wait,
     "stop 2",
   ],
   [
-    "a probe's own time comes first",
+    "a probe's own grace period takes precedence",
     failing(4),
     { restartPolicy: "Always", terminationGracePeriodSeconds: 30 },
     wait,
     "stop 4",
   ],
   [
-    "what a hook takes is taken from a container that ends alone",
+    "the hook's time is deducted when a single container is stopped",
     { ...hook, ...failing(8) },
     { restartPolicy: "Always", terminationGracePeriodSeconds: 30 },
     wait,
     "hook, stop 5",
   ],
   [
-    "a hook that used up the time leaves two seconds",
+    "a hook that used up the grace period leaves two seconds",
     { ...hook, ...failing(3) },
     { restartPolicy: "Always", terminationGracePeriodSeconds: 30 },
     wait,
     "hook, stop 2",
   ],
   [
-    "a container whose first hook failed has its last one run",
+    "a failed postStart hook still runs the preStop hook",
     { lifecycle: { ...hook.lifecycle, postStart: { exec: { command: ["sh", "-c", "exit 4"] } } } },
     { terminationGracePeriodSeconds: 9 },
     wait,
@@ -132,19 +138,19 @@ for (const [name, container, spec, act, calls] of ends) {
 
 const evictions: [name: string, script: string, spec: object, phase: string][] = [
   [
-    "an evicted pod whose containers end well has succeeded, and nothing more is said",
+    "an evicted pod whose containers exit with 0 has succeeded, without a reason",
     "trap 'exit 0' TERM; sleep 100000",
     {},
     "Succeeded undefined",
   ],
   [
-    "an evicted pod whose container ends badly has failed with the reason",
+    "an evicted pod whose container fails has failed with the reason",
     "trap 'exit 3' TERM; sleep 100000",
     {},
     "Failed Evicted",
   ],
   [
-    "a pod past its deadline has failed, however its containers end",
+    "a pod past its deadline has failed regardless of its containers' exit codes",
     "trap 'exit 0' TERM; sleep 100000",
     { activeDeadlineSeconds: 1 },
     "Failed DeadlineExceeded",
@@ -163,7 +169,7 @@ for (const [name, script, spec, told] of evictions) {
   });
 }
 
-test("an evicted pod stays, and nothing of it is left in the runtime", async () => {
+test("an evicted pod object stays, and nothing of it is left in the runtime", async () => {
   await on({}, async (h) => {
     h.run(podOf({}, { terminationGracePeriodSeconds: 1 }));
     await h.pass(1);
@@ -178,7 +184,7 @@ test("an evicted pod stays, and nothing of it is left in the runtime", async () 
   });
 });
 
-test("a pod that is still ending when its deadline passes has failed by it", async () => {
+test("a pod whose deadline passes while it terminates fails with DeadlineExceeded", async () => {
   await on({}, async (h) => {
     h.run(
       podOf(
@@ -197,7 +203,7 @@ test("a pod that is still ending when its deadline passes has failed by it", asy
   });
 });
 
-test("a pod that cannot be ended is told of, and ended as soon as it can be", async () => {
+test("a pod that cannot be stopped is reported, and stopped as soon as possible", async () => {
   await on({}, async (h) => {
     h.run(podOf({}, {}));
     await h.pass(1);
@@ -216,7 +222,7 @@ test("a pod that cannot be ended is told of, and ended as soon as it can be", as
   });
 });
 
-test("a finished pod whose sandbox does not end is told of", async () => {
+test("a finished pod whose sandbox cannot be stopped is reported", async () => {
   await on({}, async (h) => {
     h.runtime.faults.fail("StopPodSandbox", new GrpcError("UNKNOWN", "no network"));
     h.run(podOf({ command: ["sh", "-c", "exit 0"] }, {}));

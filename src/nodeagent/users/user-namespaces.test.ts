@@ -31,7 +31,7 @@ const span = (number: number) => {
   return { mode: namespaceMode.pod, uids: mapping, gids: mapping };
 };
 
-test("a pod that shares the node's users is told so, and no more", async (t) => {
+test("a pod with hostUsers uses the node's user namespace", async (t) => {
   const { users, podOf } = await begin(t);
   assert.deepEqual(await users.of(await podOf("a", true)), { mode: namespaceMode.node });
   assert.deepEqual(await users.of({ metadata: { uid: "b" }, spec: {} } as unknown as Pod), {
@@ -39,7 +39,7 @@ test("a pod that shares the node's users is told so, and no more", async (t) => 
   });
 });
 
-test("each pod has ids of its own, the same at every question, written down as the kubelet does", async (t) => {
+test("each pod has its own stable ID range, stored like the kubelet's", async (t) => {
   const { users, podOf, folder } = await begin(t);
   const [a, b] = [await podOf("a"), await podOf("b")];
   assert.deepEqual([await users.of(a), await users.of(b)], [span(1), span(2)]);
@@ -50,14 +50,14 @@ test("each pod has ids of its own, the same at every question, written down as t
   );
 });
 
-test("pods that come at once have different ids", async (t) => {
+test("concurrent pods get different IDs", async (t) => {
   const { users, podOf } = await begin(t);
   const pods = await Promise.all(["a", "b", "c", "d"].map((uid) => podOf(uid)));
   const first = await Promise.all(pods.map(async (pod) => (await users.of(pod)).uids?.[0]?.hostId));
   assert.equal(new Set(first).size, 4);
 });
 
-test("pods keep their ids over a restart, and those of gone pods are given again", async (t) => {
+test("pods keep their IDs across restarts, and IDs of removed pods are reused", async (t) => {
   const { users, podOf, make, folder } = await begin(t);
   await users.of(await podOf("a"));
   const b = await podOf("b");
@@ -68,14 +68,14 @@ test("pods keep their ids over a restart, and those of gone pods are given again
   assert.deepEqual(await next.of(await podOf("c")), span(1));
 });
 
-test("what is written down and is not ours is an error, not a guess", async (t) => {
+test("an invalid mapping file is an error", async (t) => {
   const { users, podOf, folder } = await begin(t);
   const a = await podOf("a");
   await writeFile(join(folder, "a", "userns"), '{"uidMappings":[],"gidMappings":[]}');
   await assert.rejects(users.of(a), /invalid user namespace configuration of pod a/);
 });
 
-test("a runtime that would ignore the wish is not asked", async (t) => {
+test("a runtime without user namespace support is rejected", async (t) => {
   const { users, podOf } = await begin(t, "1.6.20~ds1");
   await assert.rejects(users.of(await podOf("a")), /containerd 1\.6\.20~ds1 has no user namespaces/);
   assert.deepEqual(await users.of(await podOf("b", true)), { mode: namespaceMode.node });

@@ -16,24 +16,29 @@ test("an NFS volume is mounted with its options", async (t) => {
 
 const claimed: [name: string, claim: object, volume: object, expected: RegExp | "host" | "local" | "nfs"][] =
   [
-    ["a path of the host", {}, { hostPath: "here" }, "host"],
-    ["a local folder", {}, { local: "here" }, "local"],
+    ["a host path", {}, { hostPath: "here" }, "host"],
+    ["a local directory", {}, { local: "here" }, "local"],
     ["an NFS export", {}, { nfs: { server: "s", path: "/e" }, mountOptions: ["hard"] }, "nfs"],
-    ["a claim that is not bound", { status: { phase: "Pending" } }, { hostPath: "here" }, /PVC is not bound/],
     [
-      "a claim that goes away",
+      "an unbound claim is refused",
+      { status: { phase: "Pending" } },
+      { hostPath: "here" },
+      /PVC is not bound/,
+    ],
+    [
+      "a claim being deleted is refused",
       { metadata: { deletionTimestamp: "2024-01-01T00:00:00Z" } },
       { hostPath: "here" },
       /PVC is being deleted/,
     ],
     [
-      "a volume of another claim",
+      "a volume bound to another claim is refused",
       {},
       { hostPath: "here", claimRef: { uid: "other" } },
       /bound to another claim/,
     ],
     [
-      "a volume of another node",
+      "a volume of another node is refused",
       {},
       {
         local: "here",
@@ -46,14 +51,14 @@ const claimed: [name: string, claim: object, volume: object, expected: RegExp | 
       /node affinity does not match/,
     ],
     [
-      "a block device that is to be mounted",
+      "a block device listed in volumeMounts is refused",
       {},
       { local: "here", volumeMode: "Block" },
       /failed to process volumes=\[v\]: volume v has volumeMode Block, but is specified in volumeMounts$/,
     ],
   ];
 for (const [name, claim, volume, expected] of claimed) {
-  test(`a claim on ${name}`, async (t) => {
+  test(`claims: ${name}`, async (t) => {
     const { api, folder, mount, mounter, place } = await setUp(t);
     const path = join(folder, "here");
     await mkdir(path);
@@ -81,22 +86,22 @@ for (const [name, claim, volume, expected] of claimed) {
 
 const devices: [name: string, volume: object, told: RegExp][] = [
   [
-    "that is a folder",
+    "that is a directory",
     { local: "here", volumeMode: "Block" },
     /^FailedMapVolume: MapVolume\.MapBlockVolume failed for volume "pv1" : .*here is a directory, and no block device$/,
   ],
   [
-    "that is not there",
+    "that does not exist",
     { local: { path: "/dev/nothing" }, volumeMode: "Block" },
     /^FailedMapVolume: .*EvalHostSymlinks failed for volume "pv1" : lstat \/dev\/nothing: no such file or directory$/,
   ],
   [
-    "of a kind that has none",
+    "of a volume type without block mode",
     { hostPath: "here", volumeMode: "Block" },
     /^FailedMapVolume: .*"pv1" : volumes of this kind cannot/,
   ],
   [
-    "that is to be mounted",
+    "listed in volumeMounts",
     { local: "here" },
     /volume v has volumeMode Filesystem, but is specified in volumeDevices$/,
   ],

@@ -7,7 +7,7 @@ import { virtualClock } from "#base";
 import { eventually } from "#kit";
 import { commandShell, longestRunMilliseconds } from "./command-shell.ts";
 
-test("programs run one after the other, with their words as they are", async () => {
+test("programs run one after the other with their arguments unchanged", async () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-shell-"));
   const shell = commandShell(virtualClock());
   try {
@@ -27,13 +27,13 @@ test("programs run one after the other, with their words as they are", async () 
 
 const failures: [name: string, command: string, args: string[], message: RegExp][] = [
   [
-    "a program that fails tells what it said",
+    "a failed program is reported with its output",
     "sh",
     ["-c", "echo out; echo wrong >&2; exit 3"],
     /^out\nwrong$/,
   ],
-  ["a program that fails silently tells its code", "sh", ["-c", "exit 7"], /exit code 7/],
-  ["a program that is missing is told", "/no/such/program", [], /not found/],
+  ["a program that fails silently is reported with its exit code", "sh", ["-c", "exit 7"], /exit code 7/],
+  ["a missing program is reported", "/no/such/program", [], /not found/],
 ];
 for (const [name, command, args, message] of failures) {
   test(name, async () => {
@@ -47,7 +47,7 @@ for (const [name, command, args, message] of failures) {
   });
 }
 
-test("a program that hangs is ended, and the next one runs", async () => {
+test("a hanging program is killed, and the next one runs", async () => {
   const clock = virtualClock();
   const shell = commandShell(clock);
   const folder = mkdtempSync(join(tmpdir(), "orch-shell-"));

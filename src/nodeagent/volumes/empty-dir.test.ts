@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { test } from "node:test";
 import { podWith, setUp } from "./volumes.fixture.ts";
 
-test("an emptyDir is open to all; in memory it is as large as the least limit", async (t) => {
+test("an emptyDir is world-writable; in memory its size is the smallest limit", async (t) => {
   const { mount, mounter, place } = await setUp(t);
   await mount(podWith({ emptyDir: {} }));
   assert.equal((await stat(place("empty-dir"))).mode & 0o7777, 0o777);
@@ -21,7 +21,7 @@ test("an emptyDir is open to all; in memory it is as large as the least limit", 
   assert.deepEqual(mounter.done, [`tmpfs 1777 ${8 * 1024 ** 2}`, `tmpfs 1777 ${64 * 1024 ** 2}`]);
 });
 
-test("without a limit a volume in memory has the size that the kernel gives it", async (t) => {
+test("without a limit a volume in memory has the kernel's default size", async (t) => {
   const { anAgent, mounter } = await setUp(t);
   const volumes = anAgent({ unlimitedMemory: true });
   const pod = podWith({ emptyDir: { medium: "Memory", sizeLimit: "8Mi" } });
@@ -30,22 +30,27 @@ test("without a limit a volume in memory has the size that the kernel gives it",
 });
 
 const hugePages: [name: string, medium: string, asked: readonly string[], expected: string | RegExp][] = [
-  ["an emptyDir of huge pages has the size that the pod asks for", "HugePages", ["2Mi"], "hugetlbfs 2M"],
-  ["an emptyDir of huge pages may name one of several", "HugePages-1Gi", ["2Mi", "1Gi"], "hugetlbfs 1G"],
+  ["an emptyDir of huge pages has the page size the pod requests", "HugePages", ["2Mi"], "hugetlbfs 2M"],
   [
-    "an emptyDir of huge pages must be asked for",
+    "an emptyDir of huge pages may select one of several page sizes",
+    "HugePages-1Gi",
+    ["2Mi", "1Gi"],
+    "hugetlbfs 1G",
+  ],
+  [
+    "an emptyDir of huge pages requires a resource request",
     "HugePages",
     [],
     /medium HugePages: hugePages storage requested, but there is no resource request for huge pages/,
   ],
   [
-    "an emptyDir of huge pages of another size must be asked for",
+    "an emptyDir of huge pages requires a request for its page size",
     "HugePages-2Mi",
     ["1Gi"],
     /medium HugePages-2Mi: hugePages storage requested, but there is no resource request for huge pages/,
   ],
   [
-    "an emptyDir of huge pages cannot choose between sizes",
+    "an emptyDir of huge pages with several requested sizes must select one",
     "HugePages",
     ["2Mi", "1Gi"],
     /medium: HugePages can't be used if container requests multiple huge page sizes/,

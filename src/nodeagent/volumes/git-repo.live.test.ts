@@ -45,25 +45,25 @@ async function offered(t: TestContext): Promise<{ url: string; path: string; fir
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/tools.git`, path, first, work };
 }
 
-test("the newest version is cloned into a folder of the repository's name", needs("git"), async (t) => {
+test("the newest version is cloned into a directory named after the repository", needs("git"), async (t) => {
   const { url, work } = await offered(t);
   await fillFromGit(systemGit, work, { repository: url });
   assert.equal(await readFile(join(work, "tools/file"), "utf8"), "two");
 });
 
-test("a revision is checked out, into the volume itself where that is asked for", needs("git"), async (t) => {
+test("a revision is checked out, with directory . into the volume itself", needs("git"), async (t) => {
   const { url, work, first } = await offered(t);
   await fillFromGit(systemGit, work, { repository: url, revision: first, directory: "." });
   assert.equal(await readFile(join(work, "file"), "utf8"), "one");
 });
 
-test("another folder name, with a revision", needs("git"), async (t) => {
+test("a revision is checked out into a given directory", needs("git"), async (t) => {
   const { url, work, first } = await offered(t);
   await fillFromGit(systemGit, work, { repository: url, revision: first, directory: "here" });
   assert.equal(await readFile(join(work, "here/file"), "utf8"), "one");
 });
 
-test("what git says is told when it fails", needs("git"), async (t) => {
+test("git's output is reported when it fails", needs("git"), async (t) => {
   const { url, work } = await offered(t);
   await assert.rejects(
     fillFromGit(systemGit, work, { repository: `${url}x` }),
@@ -71,7 +71,7 @@ test("what git says is told when it fails", needs("git"), async (t) => {
   );
 });
 
-test("repositories on the node itself are not read", needs("git"), async (t) => {
+test("repositories on the node itself are refused", needs("git"), async (t) => {
   const { path, work } = await offered(t);
   await assert.rejects(fillFromGit(systemGit, work, { repository: path }), /transport 'file' not allowed/);
   await assert.rejects(

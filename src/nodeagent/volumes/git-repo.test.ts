@@ -18,16 +18,20 @@ const refused: [
     /invalid value for revision/,
   ],
   [
-    "a folder that looks like an option",
+    "a directory that looks like an option",
     { repository: "http://x", directory: "-b" },
     /invalid value for directory/,
   ],
   [
-    "a folder deeper down",
+    "a nested directory",
     { repository: "http://x", directory: "a/.git/hooks" },
     /must not contain a directory separator/,
   ],
-  ["a folder outside", { repository: "http://x", directory: ".." }, /"\.\." is an invalid directory/],
+  [
+    "a directory outside the volume",
+    { repository: "http://x", directory: ".." },
+    /"\.\." is an invalid directory/,
+  ],
 ];
 for (const [name, source, message] of refused) {
   test(`${name} never reaches git`, async () => {

@@ -22,14 +22,14 @@ async function scratch(t: TestContext): Promise<string> {
   return folder;
 }
 
-test("mount points are read from the kernel's list, blanks and all", () => {
+test("mount points are parsed from mountinfo, including escaped blanks", () => {
   const text = "1 0 0:1 / /a rw - x x rw\n2 1 0:2 / /a/b\\040c rw - x x rw\n3 1 0:3 / /ab rw - x x rw\n";
   assert.deepEqual(mountPointsBelow(text, "/a"), ["/a", "/a/b c"]);
   assert.deepEqual(mountPointsBelow(text, "/a/b c"), ["/a/b c"]);
   assert.deepEqual(mountPointsBelow(text, "/b"), []);
 });
 
-test("a bound sub path shows what was there when it was bound", asRoot, async (t) => {
+test("a bound sub path keeps showing what was there when it was bound", asRoot, async (t) => {
   const folder = await scratch(t);
   const mounter = systemMounter();
   const volume = join(folder, "volume");
@@ -43,7 +43,7 @@ test("a bound sub path shows what was there when it was bound", asRoot, async (t
   await assert.rejects(bindInside(mounter, volume, "sub", join(folder, "bound", "1")), /leads out/);
 });
 
-test("a file can be bound, again and again, and follows its volume's change", asRoot, async (t) => {
+test("a file can be bound repeatedly and follows updates of its volume", asRoot, async (t) => {
   const folder = await scratch(t);
   const mounter = systemMounter();
   const volume = join(folder, "volume");
@@ -60,7 +60,7 @@ test("a file can be bound, again and again, and follows its volume's change", as
   assert.equal(await readFile(target, "utf8"), "two");
 });
 
-test("clearing away unmounts tmpfs and binds, and leaves bound folders whole", asRoot, async (t) => {
+test("teardown unmounts tmpfs and bind mounts, and leaves bound directories intact", asRoot, async (t) => {
   const folder = await scratch(t);
   const mounter = systemMounter();
   const pod = join(folder, "pod");
@@ -85,14 +85,14 @@ test("clearing away unmounts tmpfs and binds, and leaves bound folders whole", a
   assert.deepEqual((await readdir(theirs)).toSorted(), ["precious", "sub"]);
 });
 
-test("a volume in memory is not larger than its limit", asRoot, async (t) => {
+test("a volume in memory is limited in size", asRoot, async (t) => {
   const folder = await scratch(t);
   await systemMounter().tmpfs(join(folder, "m"), { sizeBytes: 65_536, mode: "0777" });
   await assert.rejects(writeFile(join(folder, "m", "f"), Buffer.alloc(100_000)), /ENOSPC/);
   assert.equal((await stat(join(folder, "m"))).mode & 0o7777, 0o777);
 });
 
-test("a group gets a whole volume, but nothing through links", asRoot, async (t) => {
+test("a group gets a whole volume, but nothing through symbolic links", asRoot, async (t) => {
   const folder = await scratch(t);
   await mkdir(join(folder, "v/deep"), { recursive: true, mode: 0o700 });
   await writeFile(join(folder, "v/deep/f"), "", { mode: 0o600 });
@@ -112,7 +112,7 @@ test("a group gets a whole volume, but nothing through links", asRoot, async (t)
   assert.equal(await shown("v/later"), "2222 600", "the top was right already");
 });
 
-test("files for a group can be read by it, and by the user they are given to", asRoot, async (t) => {
+test("files for a group are readable by the group and by their owner", asRoot, async (t) => {
   const folder = await scratch(t);
   await writeAtomically(
     folder,

@@ -12,7 +12,7 @@ const recorded: VolumePlugin = {
   isRecorded: async (directory) => directory.endsWith("whole"),
 };
 
-test("volumes of an earlier agent are found and told; unknown ones go with their pod, and count", async (t) => {
+test("volumes of an earlier agent are found and counted; unknown ones are removed with their pod and counted", async (t) => {
   const { volumes, mount, anAgent, counted, place } = await setUp(t);
   await mount(podWith({ emptyDir: {} }));
   await mkdir(place("of-a-later-release"), { recursive: true });
@@ -34,7 +34,7 @@ test("volumes of an earlier agent are found and told; unknown ones go with their
   assert.deepEqual(counted, ["taken away unknown, bad", "taken away unknown, bad"]);
 });
 
-test("what is not known of a pod that has its volumes again is no longer counted", async (t) => {
+test("unknown volumes are no longer counted once the pod has its volumes again", async (t) => {
   const { anAgent, counted, place } = await setUp(t);
   await mkdir(place("of-a-later-release"), { recursive: true });
   const next = anAgent();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readRecord, removeDraft, removeRecord, writeRecord } from "./record-file.ts";
 
-test("a record is written whole, or nothing of it is left; a draft of an agent that was killed goes with it", async (t) => {
+test("a record is written atomically, and a draft left by a killed agent is removed with it", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "orch-record-"));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "record");

@@ -37,7 +37,7 @@ function setUp(t: TestContext, strategy: "Get" | "Cache" | "Watch") {
   return { clock, objects, put, read, gets, changed };
 }
 
-test("the strategy Get asks each time", async (t) => {
+test("the strategy Get requests the object each time", async (t) => {
   const { objects, put, read, gets } = setUp(t, "Get");
   await put("1");
   objects.watch(pod);
@@ -46,7 +46,7 @@ test("the strategy Get asks each time", async (t) => {
   assert.deepEqual([await read(), gets()], ["2", 2]);
 });
 
-test("the strategy Cache keeps an answer for its time", async (t) => {
+test("the strategy Cache keeps an object until it expires", async (t) => {
   const { clock, objects, put, read, gets } = setUp(t, "Cache");
   await put("1");
   objects.watch(pod);
@@ -57,7 +57,7 @@ test("the strategy Cache keeps an answer for its time", async (t) => {
   assert.deepEqual([await read(), gets()], ["2", 2]);
 });
 
-test("the strategy Watch follows, answers without asking and tells which pods a change concerns", async (t) => {
+test("the strategy Watch serves from its cache and reports the pods affected by a change", async (t) => {
   const { objects, put, read, gets, changed } = setUp(t, "Watch");
   await put("1");
   objects.watch(pod);
@@ -69,7 +69,7 @@ test("the strategy Watch follows, answers without asking and tells which pods a 
   assert.deepEqual([await read(), gets(), new Set(changed)], ["2", 0, new Set(["u"])]);
 });
 
-test("every config map and secret that a pod names is found once", () => {
+test("every config map and secret a pod references is found once", () => {
   const named = {
     spec: {
       containers: [

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { fakeMounter } from "./fake-mounter.fixture.ts";
 import { teardownVolumes } from "./teardown.ts";
 
-test("a pod without mounts needs one look at them; sub paths go before volumes", async (t) => {
+test("a pod without mounts needs one mount table read; sub paths are unmounted before volumes", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "teardown-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const plain = fakeMounter();

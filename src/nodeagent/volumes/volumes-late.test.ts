@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { VolumeError } from "../interfaces.ts";
 import { podWith, setUp } from "./volumes.fixture.ts";
 
-test("volumes that are waited for too long are named in an event, and again after as long", async (t) => {
+test("volumes that are not mounted in time are reported in an event, repeatedly", async (t) => {
   const { mount, events, clock } = await setUp(t);
   const late = (): string[] => events.splice(0).filter((each) => each.includes("timed out"));
   const pod = podWith(
@@ -35,7 +35,7 @@ test("volumes that are waited for too long are named in an event, and again afte
   assert.deepEqual(late(), [expected]);
 });
 
-test("a pod whose claim is not there is not told to be late", async (t) => {
+test("a pod with a missing claim gets no timeout event", async (t) => {
   const { mount, events, clock } = await setUp(t);
   const pod = podWith({ persistentVolumeClaim: { claimName: "none" } });
   for (let round = 0; round < 3; round++) {

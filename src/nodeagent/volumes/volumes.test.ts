@@ -20,7 +20,7 @@ import { VolumeError } from "../interfaces.ts";
 import { podVolumes } from "./volumes.ts";
 import { podWith, setUp } from "./volumes.fixture.ts";
 
-test("a config map is a folder of links into its data", async (t) => {
+test("a config map is a directory of links into its data", async (t) => {
   const { map, mount, place, seen } = await setUp(t);
   await map("m", { a: "1", b: "2" }, { binaryData: { c: Buffer.from("3").toString("base64") } });
   assert.deepEqual(await mount(podWith({ configMap: { name: "m" } })), {
@@ -33,7 +33,7 @@ test("a config map is a folder of links into its data", async (t) => {
   assert.match(await readlink(join(place("configmap"), "..data")), /^\.\.2024_01_01_00_00_00\.\d+$/);
 });
 
-test("attempts to set up a volume are counted, and the time until it was there, and its end", async (t) => {
+test("mount attempts, the time until a volume is ready, and its unmount are counted", async (t) => {
   const { map, mount, volumes, clock, counted } = await setUp(t);
   const pod = podWith({ configMap: { name: "m" } });
   await assert.rejects(mount(pod), VolumeError);
@@ -50,7 +50,7 @@ test("attempts to set up a volume are counted, and the time until it was there, 
   ]);
 });
 
-test("items choose keys, paths and modes", async (t) => {
+test("items select keys, paths and modes", async (t) => {
   const { map, mount, place, seen } = await setUp(t);
   await map("m", { a: "1", b: "2" });
   await mount(
@@ -70,38 +70,34 @@ test("items choose keys, paths and modes", async (t) => {
 
 const missing: [name: string, volume: object, message: RegExp][] = [
   [
-    "a config map that is not there",
+    "a missing config map",
     { configMap: { name: "nope" } },
     /MountVolume\.SetUp failed for volume "v" : configmap "nope" not found/,
   ],
-  ["a secret that is not there", { secret: { secretName: "nope" } }, /secret "nope" not found/],
+  ["a missing secret", { secret: { secretName: "nope" } }, /secret "nope" not found/],
   [
-    "a key that is not there",
+    "a missing key",
     { configMap: { name: "m", items: [{ key: "nope", path: "x" }] } },
     /configmap references non-existent config key: nope/,
   ],
   [
-    "a path that leads out",
+    "a path outside the volume",
     { configMap: { name: "m", items: [{ key: "a", path: "../x" }] } },
     /must be relative/,
   ],
-  [
-    "a kind that nobody here knows",
-    { iscsi: { targetPortal: "x" } },
-    /no way to mount a volume of kind iscsi/,
-  ],
+  ["an unsupported volume type", { iscsi: { targetPortal: "x" } }, /no way to mount a volume of kind iscsi/],
   [
     "a repository that looks like an option",
     { gitRepo: { repository: "-x" } },
     /^MountVolume\.NewMounter initialization failed for volume "v" : "-x" is an invalid value for repository$/,
   ],
   [
-    "a kind whose programs nobody put here",
+    "a flexVolume without an installed driver",
     { flexVolume: { driver: "x/y" } },
     /failed to process volumes=\[v\]: failed to get Plugin from volumeSpec for volume "v" err=no volume plugin matched$/,
   ],
   [
-    "a file where a folder is needed",
+    "a file in place of a directory",
     {
       configMap: {
         name: "m",
@@ -114,13 +110,13 @@ const missing: [name: string, volume: object, message: RegExp][] = [
     /"v" : mkdir .*\/x: file exists$/,
   ],
   [
-    "a claim that is not there",
+    "a missing claim",
     { persistentVolumeClaim: { claimName: "nope" } },
     /^Unable to attach or mount volumes: unmounted volumes=\[v\].*: error processing PVC ns\/nope: failed to fetch/,
   ],
 ];
 for (const [name, volume, message] of missing) {
-  test(`${name} is trouble and an event`, async (t) => {
+  test(`${name} is reported as an error and an event`, async (t) => {
     const { map, mount, events } = await setUp(t);
     await map("m", { a: "1" });
     await assert.rejects(
@@ -131,7 +127,7 @@ for (const [name, volume, message] of missing) {
   });
 }
 
-test("trouble is looked at again, at growing intervals, until it is gone", async (t) => {
+test("a failed mount is retried with backoff until it succeeds", async (t) => {
   const { map, mount, events, clock } = await setUp(t);
   const pod = podWith({ configMap: { name: "m" } });
   await assert.rejects(mount(pod));
@@ -147,7 +143,7 @@ test("trouble is looked at again, at growing intervals, until it is gone", async
   await mount(pod);
 });
 
-test("what is optional may be missing", async (t) => {
+test("optional objects may be missing", async (t) => {
   const { map, mount, place } = await setUp(t);
   await mount(podWith({ secret: { secretName: "nope", optional: true } }));
   assert.deepEqual(
@@ -164,7 +160,7 @@ test("what is optional may be missing", async (t) => {
   );
 });
 
-test("secrets, downward values and projections live in memory", async (t) => {
+test("secret, downward API and projected volumes are kept in memory", async (t) => {
   const { map, secret, mount, mounter, place, seen } = await setUp(t);
   await map("m", { a: "A", same: "from the map" });
   await secret("s", { s: "S", same: "from the secret" });
@@ -201,7 +197,7 @@ test("secrets, downward values and projections live in memory", async (t) => {
   assert.deepEqual(mounter.done, [`tmpfs 1777 ${1024 ** 3}`]);
 });
 
-test("a projection tells of everything that is missing", async (t) => {
+test("a projected volume reports everything that is missing", async (t) => {
   const { map, mount } = await setUp(t);
   await map("m", { a: "A" });
   const missing = [{ secret: { name: "s" } }, { configMap: { name: "m" } }, { configMap: { name: "n" } }];
@@ -215,7 +211,7 @@ test("a projection tells of everything that is missing", async (t) => {
   );
 });
 
-test("a change reaches the running pod at once and as a whole", async (t) => {
+test("a change reaches the running pod at once and atomically", async (t) => {
   const { api, map, mount, objects, place, seen, volumes, changed } = await setUp(t);
   await map("m", { a: "1", b: "2" });
   const pod = podWith({ configMap: { name: "m" } });
@@ -243,7 +239,7 @@ test("a change reaches the running pod at once and as a whole", async (t) => {
   );
 });
 
-test("labels that change reach the pod's files", async (t) => {
+test("changed labels reach the pod's files", async (t) => {
   const { mount, place, seen, volumes } = await setUp(t);
   const volume = { downwardAPI: { items: [{ path: "l", fieldRef: { fieldPath: "metadata.labels['a']" } }] } };
   await mount(podWith(volume));
@@ -251,7 +247,7 @@ test("labels that change reach the pod's files", async (t) => {
   assert.deepEqual(await seen(place("downward-api")), { l: "644 two" });
 });
 
-test("tokens are asked for, kept, and renewed after four fifths of their life", async (t) => {
+test("tokens are requested, cached, and refreshed after four fifths of their lifetime", async (t) => {
   const { api, clock, mount, place, seen, volumes } = await setUp(t);
   let count = 0;
   api.answer = ({ path }) =>
@@ -308,7 +304,7 @@ test("a volume that no container mounts is not set up", async (t) => {
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("a path inside a volume is made, and cannot lead out of it", async (t) => {
+test("a path inside a volume is created, and cannot lead out of it", async (t) => {
   const { folder, mount, mounter, volumes } = await setUp(t);
   const pod = podWith({ emptyDir: {} });
   const volume = await mount(pod);
@@ -337,7 +333,7 @@ test("a path inside a volume is made, and cannot lead out of it", async (t) => {
   }
 });
 
-test("an agent that starts anew takes over the volumes of pods that run", async (t) => {
+test("a restarted agent takes over the volumes of running pods", async (t) => {
   const { api, anAgent, clock, map, mounter, objects, place, volumes } = await setUp(t);
   const both = podWith(
     { configMap: { name: "m" } },
@@ -372,7 +368,7 @@ test("an agent that starts anew takes over the volumes of pods that run", async 
   assert.equal(later.places("u2").size, 0, "a pod that has no folder yet waits for its start");
 });
 
-test("taking away unmounts first, and spares what others made", async (t) => {
+test("teardown unmounts first, and spares foreign files", async (t) => {
   const { folder, mount, mounter, place, volumes } = await setUp(t);
   const pod = podWith({ emptyDir: { medium: "Memory" } });
   const volume = await mount(pod);
@@ -396,7 +392,7 @@ test("taking away unmounts first, and spares what others made", async (t) => {
   await volumes.release("u1");
 });
 
-test("what cannot be unmounted is not removed", async (t) => {
+test("a volume that cannot be unmounted is not removed", async (t) => {
   const { mount, mounter, volumes } = await setUp(t);
   const volume = await mount(podWith({ emptyDir: { medium: "Memory" } }));
   await writeFile(join(volume.hostPath, "f"), "x");
@@ -405,7 +401,7 @@ test("what cannot be unmounted is not removed", async (t) => {
   assert.equal(await readFile(join(volume.hostPath, "f"), "utf8"), "x");
 });
 
-test("a restarted agent goes on with what is mounted", async (t) => {
+test("a restarted agent continues with existing mounts", async (t) => {
   const first = await setUp(t);
   await first.secret("s", { a: "1" });
   const pod = podWith({ secret: { secretName: "s" } });
@@ -426,7 +422,7 @@ test("a restarted agent goes on with what is mounted", async (t) => {
   assert.equal(mounter.done.length, 1);
 });
 
-test("what a pod wrote stays when it has ended, where the operator wants to look at it", async (t) => {
+test("volumes of an ended pod are kept if so configured", async (t) => {
   const { anAgent, place } = await setUp(t);
   const volumes = anAgent({ keepTerminated: true });
   await volumes.mount(podWith({ emptyDir: {} }), new AbortController().signal);
@@ -435,7 +431,7 @@ test("what a pod wrote stays when it has ended, where the operator wants to look
   assert.equal(await readFile(join(place("empty-dir"), "result"), "utf8"), "42");
 });
 
-test("a plug-in of others mounts its kind, tells how full it is, and unmounts what an earlier agent mounted", async (t) => {
+test("an external plugin mounts its volume type, reports usage, and unmounts volumes of an earlier agent", async (t) => {
   const { anAgent, folder } = await setUp(t);
   const calls: string[] = [];
   const stats = {
@@ -466,7 +462,7 @@ test("a plug-in of others mounts its kind, tells how full it is, and unmounts wh
   assert.deepEqual(calls, ["mount v", "unmount v of u1"]);
 });
 
-test("whoever is told to stop does not wait for what goes on with the pod's volumes", async (t) => {
+test("an aborted caller does not wait for an ongoing volume operation of the pod", async (t) => {
   const { anAgent } = await setUp(t);
   const plugin: VolumePlugin = {
     name: "csi",
@@ -479,7 +475,7 @@ test("whoever is told to stop does not wait for what goes on with the pod's volu
   await assert.rejects(waiting, /deleted/);
 });
 
-test("a path in a volume whose server does not answer is not touched", async (t) => {
+test("a path in a volume whose file server does not respond is not accessed", async (t) => {
   const { volumes, mount, mounter } = await setUp(t);
   const pod = podWith({ emptyDir: {} });
   const volume = await mount(pod);

@@ -42,15 +42,15 @@ const over: Terminated = { at: "terminated", pod, reason: byUser };
 
 const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerState][] = [
   [
-    "a changed pod goes on with its new form",
+    "an update of a syncing pod takes effect",
     { at: "syncing", pod },
     update(newer),
     { at: "syncing", pod: newer },
   ],
-  ["a deleted pod starts to stop", { at: "syncing", pod }, update(deleted(7)), stopping(7, deleted(7))],
-  ["a pod told to stop stops", { at: "syncing", pod }, stop(20), stopping(20)],
+  ["a deleted pod starts terminating", { at: "syncing", pod }, update(deleted(7)), stopping(7, deleted(7))],
+  ["a stop event starts termination", { at: "syncing", pod }, stop(20), stopping(20)],
   [
-    "without a word about grace the pod's own holds",
+    "without a grace period in the event the pod's own applies",
     { at: "syncing", pod: podWith({}, { terminationGracePeriodSeconds: 4 }) },
     stop(),
     stopping(4, podWith({}, { terminationGracePeriodSeconds: 4 })),
@@ -72,63 +72,63 @@ const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerSta
   ],
   ["an update of a stopping pod does not revive it", stopping(3), update(newer), stopping(3, newer)],
   ["the first reason to stop is kept", stopping(3, pod, evicted), stop(3), stopping(3, pod, evicted)],
-  ["grace is never less than a second", { at: "syncing", pod }, stop(-5), stopping(1)],
-  ["grace of 0 is the pod's own", { at: "syncing", pod }, stop(0), stopping(graceOf(pod))],
-  ["grace of 0 shortens nothing", stopping(5), stop(0), stopping(5)],
+  ["the grace period is at least one second", { at: "syncing", pod }, stop(-5), stopping(1)],
+  ["a grace period of 0 means the pod's own", { at: "syncing", pod }, stop(0), stopping(graceOf(pod))],
+  ["a grace period of 0 does not shorten the current one", stopping(5), stop(0), stopping(5)],
   [
-    "a pod that cannot have what it was promised is over at once",
+    "a rejected pod is terminated at once",
     { at: "syncing", pod },
     { type: "rejected", reason: "Evicted", message: "no room" },
     { at: "terminated", pod, reason: evicted },
   ],
   ["a pod whose containers have ended is terminated", stopping(3), { type: "stopped" }, over],
   ["nothing revives a terminated pod", over, update(newer), { ...over, pod: newer }],
-  ["stopping a terminated pod is nothing", over, stop(1), over],
+  ["stopping a terminated pod has no effect", over, stop(1), over],
   [
-    "a pod that no source has any more starts to stop",
+    "a pod removed from its source starts terminating",
     { at: "syncing", pod },
     { type: "removed" },
     { ...stopping(30, pod, { kind: "removed" }), orphaned: true },
   ],
   [
-    "a pod that is put back while it stops begins anew afterwards",
+    "a pod added again while it terminates is restarted afterwards",
     { ...stopping(3), orphaned: true },
     update(newer),
     { ...stopping(3), orphaned: true, restartWith: newer },
   ],
   [
-    "a pod that is put back while its leftovers are removed, too",
+    "a pod added again while it is cleaned up is restarted afterwards",
     { ...over, orphaned: true },
     update(newer),
     { ...over, orphaned: true, restartWith: newer },
   ],
   [
-    "one that is put back and taken away again stays away",
+    "a pod added again and removed again is not restarted",
     { ...stopping(3), orphaned: true, restartWith: newer },
     { type: "removed" },
     { ...stopping(3), orphaned: true },
   ],
   [
-    "what waits to begin again survives the end",
+    "a pending restart survives the end of termination",
     { ...stopping(3), orphaned: true, restartWith: newer },
     { type: "stopped" },
     { ...over, orphaned: true, restartWith: newer },
   ],
   [
-    "the first word about init containers counts",
+    "the first initialized event counts",
     { ...stopping(3), wasInitialized: true },
     { type: "initialized", done: false },
     { ...stopping(3), wasInitialized: true },
   ],
   [
-    "whoever waits for others still waits after a change",
+    "a pod that waits for others still waits after an update",
     { at: "syncing", pod, awaits: ["x"] },
     update(newer),
     { at: "syncing", pod: newer, awaits: ["x"] },
   ],
-  ["what is cleared is so for good", over, { type: "cleared" }, { ...over, cleared: true }],
+  ["the cleared mark is permanent", over, { type: "cleared" }, { ...over, cleared: true }],
   [
-    "a running pod is not over because containers ended",
+    "a stopped event does not end a syncing pod",
     { at: "syncing", pod },
     { type: "stopped" },
     { at: "syncing", pod },
@@ -137,22 +137,22 @@ const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerSta
 for (const [name, from, event, to] of moves) test(name, () => assert.deepEqual(next(from, event), to));
 
 const beginnings: [name: string, pod: Pod, at: WorkerState["at"]][] = [
-  ["a fresh pod begins to run", pod, "syncing"],
-  ["a pod found deleted begins to stop", deleted(1), "terminating"],
-  ["a pod found failed begins to stop", podWith({}, {}, { phase: "Failed" }), "terminating"],
-  ["a pod found succeeded begins to stop", podWith({}, {}, { phase: "Succeeded" }), "terminating"],
+  ["a new pod starts syncing", pod, "syncing"],
+  ["a pod found deleted starts terminating", deleted(1), "terminating"],
+  ["a pod found failed starts terminating", podWith({}, {}, { phase: "Failed" }), "terminating"],
+  ["a pod found succeeded starts terminating", podWith({}, {}, { phase: "Succeeded" }), "terminating"],
 ];
 for (const [name, given, at] of beginnings) test(name, () => assert.equal(begin(given).at, at));
 
 const graces: [name: string, pod: Pod, seconds: number][] = [
-  ["thirty seconds without a word", pod, 30],
+  ["thirty seconds by default", pod, 30],
   ["the pod's own seconds", podWith({}, { terminationGracePeriodSeconds: 12 }), 12],
   [
-    "the deletion's seconds before the pod's",
+    "the deletion's seconds rather than the pod's",
     podWith({ deletionTimestamp: "x", deletionGracePeriodSeconds: 2 }, { terminationGracePeriodSeconds: 12 }),
     2,
   ],
   ["at least one second", podWith({}, { terminationGracePeriodSeconds: 0 }), 1],
 ];
 for (const [name, given, seconds] of graces)
-  test(`grace is ${name}`, () => assert.equal(graceOf(given), seconds));
+  test(`the grace period is ${name}`, () => assert.equal(graceOf(given), seconds));

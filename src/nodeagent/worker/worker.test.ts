@@ -27,7 +27,7 @@ function harness(act: (state: WorkerState, signal: AbortSignal) => Promise<Done>
   return { clock, seen, made };
 }
 
-test("one action at a time, and many wakes collapse into one more", async () => {
+test("actions run one at a time, and many wakes collapse into one more", async () => {
   let running = 0;
   let most = 0;
   const { clock, seen, made } = harness(async () => {
@@ -44,7 +44,7 @@ test("one action at a time, and many wakes collapse into one more", async () => 
   assert.deepEqual([seen.length, most], [2, 1]);
 });
 
-test("a stop aborts the sync under way and the pod is stopped", async () => {
+test("a stop aborts the current sync and the pod is stopped", async () => {
   const { clock, seen, made } = harness(async (state, signal) => {
     if (state.at === "syncing") await clock.sleep(60_000, signal);
     return state.at === "terminating" ? { next: { type: "stopped" } } : {};
@@ -56,7 +56,7 @@ test("a stop aborts the sync under way and the pod is stopped", async () => {
   assert.deepEqual(seen, ["syncing", "terminating", "terminated"]);
 });
 
-test("a shorter grace aborts the stop under way", async () => {
+test("a shorter grace period aborts the current stop", async () => {
   const graces: number[] = [];
   const { clock, made } = harness(async (state, signal) => {
     if (state.at === "terminating") {
@@ -73,7 +73,7 @@ test("a shorter grace aborts the stop under way", async () => {
   assert.deepEqual(graces, [30, 2]);
 });
 
-test("a changed pod waits for the action under way, be it its labels or its spec", async () => {
+test("a pod update waits for the current action, whether labels or spec changed", async () => {
   const aborted: boolean[] = [];
   const { clock, made } = harness(async (_, signal) => {
     await clock.sleep(100, signal).catch(() => undefined);
@@ -98,7 +98,7 @@ test("a changed pod waits for the action under way, be it its labels or its spec
   assert.deepEqual(aborted, [false, false]);
 });
 
-test("a failed action is tried again, later each time", async () => {
+test("a failed action is retried with increasing delay", async () => {
   const at: number[] = [];
   const { clock, made } = harness(async () => {
     at.push(clock.now());
@@ -110,7 +110,7 @@ test("a failed action is tried again, later each time", async () => {
   assert.deepEqual(at.slice(0, 6), [0, 2500, 7500, 17_500, 27_500, 37_500]);
 });
 
-test("an action can ask to be repeated", async () => {
+test("an action can request to be repeated", async () => {
   const { clock, seen, made } = harness(async () => ({ againMilliseconds: 500 }));
   made.wake();
   await settled();
@@ -119,7 +119,7 @@ test("an action can ask to be repeated", async () => {
   assert.equal(seen.length, 5);
 });
 
-test("a closed worker does nothing more", async () => {
+test("a closed worker runs no further actions", async () => {
   const { clock, seen, made } = harness(async () => ({ againMilliseconds: 500 }));
   made.wake();
   await settled();

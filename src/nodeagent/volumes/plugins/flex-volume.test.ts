@@ -38,7 +38,7 @@ const volume = {
 const pod = podWith(volume);
 const spec = { volume: pod.spec.volumes![0]!, readOnly: false };
 
-test("a program mounts with the options and names it knows, once, and unmounts by the record", async (t) => {
+test("a program mounts once with its options, and unmounts by the record", async (t) => {
   const { directory, plugin, calls } = await begin(t);
   const { hostPath } = await plugin.mount(pod, spec, directory, signal);
   await plugin.mount(pod, spec, directory, signal);
@@ -61,7 +61,7 @@ test("a program mounts with the options and names it knows, once, and unmounts b
   assert.deepEqual(await readdir(directory), []);
 });
 
-test("a record that is cut off, of a volume that was never mounted, does not keep it", async (t) => {
+test("a truncated record of a volume that was never mounted does not block its removal", async (t) => {
   const { directory, plugin, calls } = await begin(t);
   await mkdir(join(directory, "mount"), { recursive: true });
   await writeFile(join(directory, "flex_volume.json"), "");
@@ -70,8 +70,8 @@ test("a record that is cut off, of a volume that was never mounted, does not kee
 });
 
 const failures: [name: string, driver: string, answer: object, message: RegExp][] = [
-  ["that is not there", "acme/none", {}, /no volume program for driver acme\/none/],
-  ["of a name that leads elsewhere", "../../bin/sh", {}, /cannot name a volume driver/],
+  ["that does not exist", "acme/none", {}, /no volume program for driver acme\/none/],
+  ["with an invalid name", "../../bin/sh", {}, /cannot name a volume driver/],
   [
     "that fails",
     "acme/disk",
@@ -80,7 +80,7 @@ const failures: [name: string, driver: string, answer: object, message: RegExp][
   ],
 ];
 for (const [name, driver, answer, message] of failures)
-  test(`a program ${name} is told`, async (t) => {
+  test(`a program ${name} is reported`, async (t) => {
     const { directory, plugin } = await begin(t, answer);
     const other = { ...spec, volume: { ...spec.volume, flexVolume: { driver } } };
     await assert.rejects(plugin.mount(pod, other, directory, signal), message);
