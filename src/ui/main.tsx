@@ -1,10 +1,10 @@
-// The page begins here.
+// Entry point of the page.
 import { render } from "preact";
 import { App } from "./shell/app.tsx";
 import { session } from "./shell/session.ts";
 import "./styles/main.css";
 
-/** The path of the timeline group; the build puts it in. */
+/** The path of the timeline group, defined by the build. */
 declare const timelinePath: string;
 
 const root = document.getElementById("app")!;

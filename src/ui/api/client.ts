@@ -1,9 +1,9 @@
-// The API as the page calls it: always the server that served the page, always as the user who looks.
+// The API client of the page: it calls the server that served the page, as the signed-in user.
 
-/** An answer that is no success, with what the server said. */
+/** A failed request, with the server's error message. */
 export class CallError extends Error {
   override readonly name = "CallError";
-  /** 0 when the server could not be reached. */
+  /** 0 if the server could not be reached. */
   readonly status: number;
   readonly reason: string;
   constructor(status: number, reason: string, message: string) {
@@ -13,7 +13,7 @@ export class CallError extends Error {
   }
 }
 
-/** The connection broke or was never made: it is worth another try. */
+/** Reports whether the connection failed or broke, so that the request can be retried. */
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof CallError && error.reason === unreachable;
 
@@ -23,7 +23,7 @@ const gone = (): CallError => new CallError(0, unreachable, "the server cannot b
 export interface Client {
   json<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>;
   text(path: string, query?: Query, signal?: AbortSignal, accept?: string): Promise<string>;
-  /** Lines as they come, until the answer ends or the signal. */
+  /** Yields the lines of the response until it ends or the signal aborts. */
   lines(path: string, query: Query, signal: AbortSignal): AsyncGenerator<string>;
 }
 
@@ -41,9 +41,9 @@ export function pathWith(path: string, query: Query = {}): string {
 }
 
 export interface ClientOptions {
-  /** Undefined where a client certificate tells who it is. */
+  /** Undefined if the user is authenticated by a client certificate. */
   readonly token: () => string | undefined;
-  /** The credentials are refused: somebody must sign in again. */
+  /** Called when the credentials are rejected and the user must sign in again. */
   readonly onUnauthorized: () => void;
   readonly fetch?: typeof fetch;
 }
@@ -93,7 +93,7 @@ async function errorOf(reply: Response): Promise<CallError> {
   }
 }
 
-/** A longer line than this is not from this server. */
+/** Maximum length of a line; this server sends no longer ones. */
 const longestLine = 16 << 20;
 
 async function* linesOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<string> {

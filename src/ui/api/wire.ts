@@ -1,4 +1,4 @@
-// What the timeline group answers, and the few fields of other kinds that the page reads.
+// The API types of the timeline group, and the few fields of other kinds that the page reads.
 export type {
   BucketList,
   FieldChange,

@@ -1,4 +1,4 @@
-// The details of one object beside the timeline, in tabs.
+// The details of one object next to the timeline, in tabs.
 import type { TimelineEntry } from "../api/wire.ts";
 import { queryFor } from "../search/parse.ts";
 import { useShell } from "../shell/context.ts";

@@ -1,4 +1,4 @@
-// The entries of an object and, on demand, of everything that it owns: newest first, page by page.
+// The entries of an object and optionally of everything it owns, newest first and paginated.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CallError } from "../api/client.ts";
 import type { Timeline, TimelineEntry } from "../api/wire.ts";
@@ -48,7 +48,7 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
     const load = async (): Promise<void> => {
       try {
         const first = await page(ending.signal);
-        // Pages that were loaded by hand are not thrown away by a refresh.
+        // A refresh must not discard pages the user has loaded.
         setLoaded((before) => (before && before.items.length > pageSize ? before : first));
         setError(undefined);
       } catch (failure) {
@@ -116,7 +116,7 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
   );
 }
 
-/** What is typed is looked for once it rests: every search is a question to the server. */
+/** Delay after the last keystroke before a search is sent to the server. */
 const restMilliseconds = 250;
 
 function FindText({ onText }: { onText: (text: string) => void }) {

@@ -1,4 +1,4 @@
-// One entry of the timeline: what happened, when, how often, who said so.
+// One timeline entry: what happened, when, how often, and who reported it.
 import type { TimelineEntry } from "../api/wire.ts";
 import { markOf } from "../shell/mark-kind.ts";
 import { Mark } from "../shell/marks.tsx";
@@ -9,7 +9,7 @@ import { LongText } from "./long-text.tsx";
 
 interface EntryProps {
   readonly entry: TimelineEntry;
-  /** Whether to say which object it is about, and what a click on it does. */
+  /** Called on a click on the object's name, which is only shown if this is set. */
   readonly onObject?: ((entry: TimelineEntry) => void) | undefined;
   readonly withDiff?: boolean;
 }

@@ -1,4 +1,4 @@
-// Changes of fields as the lines of a diff.
+// Formats field changes as the lines of a diff.
 import type { FieldChange } from "../api/wire.ts";
 
 export interface DiffLine {
@@ -25,7 +25,7 @@ function linesOf({ path, op, from, to, withheld }: FieldChange): DiffLine[] {
 
 const signs = { added: "+ ", removed: "- " } as const;
 
-/** Objects and lists over several lines, texts without quotes where that is clear. */
+/** Formats objects and lists on several lines, and multi-line strings without quotes. */
 function valueLines(is: "added" | "removed", json: string | undefined): DiffLine[] {
   if (json === undefined) return [];
   return pretty(json)
@@ -38,7 +38,7 @@ function pretty(json: string): string {
     const value = JSON.parse(json) as unknown;
     return typeof value === "string" && value.includes("\n") ? value : JSON.stringify(value, undefined, 2);
   } catch {
-    // A value that was cut is no JSON any more.
+    // A truncated value is not valid JSON.
     return json;
   }
 }

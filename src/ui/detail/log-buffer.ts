@@ -1,8 +1,8 @@
-// The last lines of a log, bounded by lines and characters: a log can be endless.
+// The last lines of a log, limited by lines and characters, since a log can be endless.
 
 export interface LogBuffer {
   readonly lines: readonly string[];
-  /** How many lines were let go. */
+  /** The number of dropped lines. */
   readonly dropped: number;
 }
 

@@ -1,4 +1,4 @@
-// The logs of a pod's containers, followed while they are looked at.
+// The logs of a pod's containers, followed while the tab is open.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type CallError, isUnreachable } from "../api/client.ts";
 import type { Pod } from "../api/wire.ts";
@@ -11,7 +11,7 @@ import { type LogBuffer, addLines, emptyLog } from "./log-buffer.ts";
 
 const tailLines = 500;
 const flushMilliseconds = 100;
-/** A connection that breaks is made again: networks come and go, and a log may be followed for days. */
+/** Delay before reconnecting: networks fail, and a log may be followed for days. */
 const retryMilliseconds = 2000;
 
 export function LogsTab({ selected }: { selected: Selected }) {
@@ -54,7 +54,7 @@ function Log({ path, container, previous }: { path: string; container: string; p
   useEffect(() => {
     const ending = new AbortController();
     let waiting: string[] = [];
-    // After a pause the log is read anew, and what was there is replaced once lines come.
+    // After a reconnect the log is read again and replaces the previous lines once the first line arrives.
     let isAnew = false;
     const flush = (): void => {
       const lines = waiting;

@@ -1,4 +1,4 @@
-// A text of others: as text, with what is invisible shown, and only a part of it when it is very long.
+// Shows text from users as plain text with invisible characters made visible, truncated if it is very long.
 import { useState } from "preact/hooks";
 import { cut, visible } from "../text/visible.ts";
 
@@ -7,7 +7,7 @@ interface LongTextProps {
   readonly most?: number;
 }
 
-/** More than this is not put on the page at once, whoever asks. */
+/** Maximum number of characters added to the page at once. */
 const atOnce = 100_000;
 
 export function LongText({ text, most = 600 }: LongTextProps) {

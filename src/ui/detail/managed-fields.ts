@@ -1,6 +1,6 @@
-// Managed fields tell machines who wrote what; whoever reads an object hardly looks for them.
+// Hides managed fields, which are rarely of interest to users.
 
-/** The YAML of an object without them, as the command line client prints it. */
+/** Returns the YAML of an object without managed fields, as the command-line client prints it. */
 export function withoutManagedFields(yaml: string): string {
   const lines = yaml.split("\n");
   const metadata = lines.indexOf("metadata:");
@@ -9,7 +9,7 @@ export function withoutManagedFields(yaml: string): string {
   while (isInside(lines[from]) && lines[from] !== key) from++;
   if (metadata < 0 || lines[from] !== key) return yaml;
   let to = from + 1;
-  // Entries of the list stand below their key, or as far to the left as it does.
+  // The items of the list are indented below their key, or aligned with it.
   while (/^ {2}(?:[ -]|$)|^$/.test(lines[to] ?? "end")) to++;
   return [...lines.slice(0, from), ...lines.slice(to)].join("\n");
 }

@@ -1,4 +1,4 @@
-// Where an object is in the API: its group's preferred version and its resource, from discovery.
+// Finds the API path of an object from discovery: its group's preferred version and its resource.
 import type { Client } from "../api/client.ts";
 import type { Selected } from "../view/route.ts";
 
@@ -18,7 +18,7 @@ interface ResourceList {
   }[];
 }
 
-/** Undefined when the server does not serve the kind (any more). */
+/** Returns the path, or undefined if the server does not serve the kind (any more). */
 export async function objectPath(
   client: Client,
   { group, kind, namespace, name }: Selected,

@@ -1,4 +1,4 @@
-// How the timeline group is asked for one object: by its uid where it is known, as names are used again.
+// Builds timeline queries for one object, by uid if known, since names can be reused.
 import type { Query } from "../api/client.ts";
 import { pathOf } from "../timeline/request.ts";
 import type { Selected } from "../view/route.ts";

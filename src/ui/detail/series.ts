@@ -1,4 +1,4 @@
-// A series of events has two marks in time; in a list it is one line, at its last occurrence.
+// A series of events has two entries; in a list it is shown once, at its last occurrence.
 import type { TimelineEntry } from "../api/wire.ts";
 
 export function onceEach(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {

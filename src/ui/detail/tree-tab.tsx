@@ -1,4 +1,4 @@
-// What an object owns or owned, over all levels.
+// The objects an object owns or owned, at all levels.
 import type { LaneList } from "../api/wire.ts";
 import { useShell } from "../shell/context.ts";
 import { Mark } from "../shell/marks.tsx";

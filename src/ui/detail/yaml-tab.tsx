@@ -1,4 +1,4 @@
-// The object as it is now, as YAML.
+// The current object as YAML.
 import { useState } from "preact/hooks";
 import { CallError } from "../api/client.ts";
 import { useShell } from "../shell/context.ts";

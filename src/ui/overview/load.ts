@@ -1,4 +1,4 @@
-// What the overview shows, asked for piece by piece: who may not see one piece sees the others.
+// Loads the data of the overview in separate requests: a user who may not see one part still sees the others.
 import type { Client } from "../api/client.ts";
 import type { BucketList, List, Namespace, Node, NodeUse, Pod, Timeline } from "../api/wire.ts";
 import { pathOf } from "../timeline/request.ts";
@@ -17,7 +17,7 @@ export const mostPods = 5000;
 
 export interface Pods {
   readonly pods: readonly Pod[];
-  /** Whether there are more than were loaded. */
+  /** Whether more pods exist than were loaded. */
   readonly isPart: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function loadPods({ client, namespace }: Scope, signal: AbortSignal
   return { pods, isPart: next !== undefined };
 }
 
-/** Reasons that the state of objects does not show, or not for long. */
+/** Event reasons of problems that the state of objects does not show, or only briefly. */
 const telling = [
   "Unhealthy",
   "Evicted",
@@ -49,7 +49,7 @@ const telling = [
 
 export interface Problems {
   readonly list: readonly Problem[];
-  /** Whether there are pods that were not looked at. */
+  /** Whether some pods were not checked. */
   readonly isPart: boolean;
 }
 
@@ -75,7 +75,7 @@ export async function loadProblems(scope: Scope, signal: AbortSignal, now: numbe
 export interface Nodes {
   readonly nodes: readonly Node[];
   readonly isPart: boolean;
-  /** By name; empty where nobody measures. */
+  /** By node name; empty without a metrics API. */
   readonly use: ReadonlyMap<string, NodeUse>;
 }
 
@@ -109,7 +109,7 @@ export interface NamespaceRow {
   readonly warnings: number;
 }
 
-/** Namespaces with their warnings of the last hour, the busiest first. */
+/** Loads namespaces with their warnings of the last hour, the one with the most first. */
 export async function loadNamespaces(
   { client, timeline }: Scope,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// Nodes with their conditions and how much of them is in use.
+// The table of nodes with their conditions and resource usage.
 import type { Node, NodeUse } from "../api/wire.ts";
 import { useShell } from "../shell/context.ts";
 import { Mark } from "../shell/marks.tsx";

@@ -1,4 +1,4 @@
-// The overview: what is wrong now, the nodes, the namespaces.
+// The overview: current problems, the nodes, the namespaces.
 import { parseQuery } from "../search/parse.ts";
 import { useShell } from "../shell/context.ts";
 import { Mark } from "../shell/marks.tsx";
@@ -15,7 +15,7 @@ export function Overview() {
   const { client, timeline, view, now, ownNamespace } = useShell();
   const named = parseQuery(view.search).namespace;
   const everywhere = { client, timeline, namespace: named };
-  // Who may not look at the whole cluster, but has a token of one namespace, sees that one.
+  // A user without access to the whole cluster sees the namespace of their token, if any.
   const problems = useLoaded(
     async (signal) => {
       try {

@@ -1,4 +1,4 @@
-// What is wrong now, each a click from its timeline.
+// The list of current problems, each with a link to its timeline.
 import { useShell } from "../shell/context.ts";
 import { Mark } from "../shell/marks.tsx";
 import { Failure, Loading } from "../shell/states.tsx";

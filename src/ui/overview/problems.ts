@@ -1,20 +1,20 @@
-// What is wrong now, from the state of pods and nodes and from the warnings of the last minutes.
+// Finds current problems in the state of pods and nodes and in the warnings of the last minutes.
 import type { ContainerStatus, Node, Pod, TimelineEntry, TimelineObject } from "../api/wire.ts";
 
 export interface Problem {
-  /** In a word or two: `CrashLoopBackOff`. */
+  /** A short name, such as `CrashLoopBackOff`. */
   readonly what: string;
   readonly why: string;
   readonly object: TimelineObject;
-  /** Milliseconds since the epoch; 0 when it is not known. */
+  /** Milliseconds since the epoch; 0 if unknown. */
   readonly since: number;
-  /** How many objects of the same owner have it. */
+  /** The number of objects of the same owner with this problem. */
   readonly count: number;
 }
 
 const timeOf = (text: string | undefined): number => Date.parse(text ?? "") || 0;
 
-/** Waiting for these is part of an ordinary start. */
+/** Waiting reasons that occur during a normal start. */
 const ordinaryWaits = new Set(["ContainerCreating", "PodInitializing", undefined]);
 
 function containerProblem(pod: Pod): { what: string; why: string } | undefined {
@@ -62,7 +62,7 @@ function podProblem(pod: Pod, now: number): Omit<Problem, "count"> | undefined {
   return undefined;
 }
 
-/** Pods that have just started are not ready, and that is fine. */
+/** Newly started pods are not expected to be ready for this long. */
 const settleMilliseconds = 30_000;
 
 export function nodeProblems({ metadata, status }: Node): readonly Problem[] {
@@ -78,7 +78,7 @@ export function nodeProblems({ metadata, status }: Node): readonly Problem[] {
     }));
 }
 
-/** One line for all pods of an owner that have the same problem, named by the oldest. */
+/** Returns one problem per owner and kind of problem, represented by the pod that has had it longest. */
 export function podProblems(pods: readonly Pod[], now: number): readonly Problem[] {
   const found = new Map<string, Problem>();
   for (const pod of pods) {
@@ -97,7 +97,10 @@ export function podProblems(pods: readonly Pod[], now: number): readonly Problem
   return [...found.values()];
 }
 
-/** Warnings that state does not show: probes that fail now and then, evictions of pods that are gone. */
+/**
+ * Returns problems from warnings that object state does not show: occasional probe failures, evictions of
+ * deleted pods.
+ */
 export function warningProblems(
   entries: readonly TimelineEntry[],
   reasons: ReadonlySet<string>,
@@ -113,7 +116,10 @@ export function warningProblems(
   return [...found.values()];
 }
 
-/** The worst first: what stops the most, then what is newest. One line for an object and a problem. */
+/**
+ * Sorts problems by severity, then by number of objects, then newest first; each object and problem occurs
+ * once.
+ */
 export function ranked(problems: readonly Problem[]): readonly Problem[] {
   const seen = new Set<string>();
   return problems

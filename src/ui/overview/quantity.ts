@@ -1,4 +1,4 @@
-// Quantities as nodes and their use are told in: `1930m`, `15Gi`, `250000000n`.
+// Parses quantities of nodes and their usage: `1930m`, `15Gi`, `250000000n`.
 
 const factors: Readonly<Record<string, number>> = {
   n: 1e-9,
@@ -17,13 +17,13 @@ const factors: Readonly<Record<string, number>> = {
   Pi: 2 ** 50,
 };
 
-/** NaN when it is none. */
+/** Parses a quantity; returns NaN if it is invalid. */
 export function quantity(text: string | undefined): number {
   const found = /^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([a-zA-Z]*)$/.exec(text ?? "");
   return found ? Number(found[1]) * (factors[found[2]!] ?? Number.NaN) : Number.NaN;
 }
 
-/** `3.2 cores`, `1.5 GiB`. */
+/** Formats a number of CPU cores, such as `3.2`. */
 export const coresText = (cores: number): string => `${cores < 10 ? cores.toFixed(1) : Math.round(cores)}`;
 export const bytesText = (bytes: number): string =>
   bytes >= 2 ** 30 ? `${(bytes / 2 ** 30).toFixed(1)} GiB` : `${Math.round(bytes / 2 ** 20)} MiB`;

@@ -1,9 +1,9 @@
-// The words of the search box: those that people type after their command line client. `deploy/web -n shop`,
-// `get pods -A`, `events --for pod/web --types=Warning`, and whatever else as a part of names.
+// Parses the search box. The syntax follows the command-line client: `deploy/web -n shop`, `get pods -A`,
+// `events --for pod/web --types=Warning`; other words match parts of names.
 import { parseSpan } from "../view/time.ts";
 
 export interface Query {
-  /** As the server takes it: a kind, a resource or a short name. */
+  /** Kinds, resources or short names, as accepted by the server. */
   readonly kinds: readonly string[];
   readonly names: readonly string[];
   /** Empty for all. */
@@ -12,15 +12,18 @@ export interface Query {
   readonly reasons: readonly string[];
   readonly nodes: readonly string[];
   readonly controllers: readonly string[];
-  /** A label selector, such as `app=web`; empty for any. */
+  /** A label selector, such as `app=web`; empty matches any. */
   readonly labels: string;
-  /** Parts of names that must all occur. */
+  /** Parts of names, all of which must match. */
   readonly words: readonly string[];
-  /** Flags that say something which the page does not know. */
+  /** Flags with a meaning that the page does not support. */
   readonly unused: readonly string[];
 }
 
-/** Resources of the release with their short names and singulars; others are known by `get` or a slash. */
+/**
+ * Resources of this release with their short names and singulars; others are recognized after `get` or before
+ * a slash.
+ */
 const resources = new Map(
   `pods po pod|deployments deploy deployment|replicasets rs replicaset|statefulsets sts statefulset
 daemonsets ds daemonset|jobs job|cronjobs cj cronjob|nodes no node|services svc service|endpoints ep
@@ -33,7 +36,7 @@ poddisruptionbudgets pdb|leases lease|replicationcontrollers rc|endpointslices e
 
 type ListField = "kinds" | "names" | "types" | "reasons" | "nodes" | "controllers";
 
-/** What people call the things to look for: after `--`, before `=`, and in a field selector. */
+/** Names of search fields: after `--`, before `=`, and in a field selector. */
 const fields: ReadonlyMap<string, ListField> = new Map([
   ["type", "types"],
   ["types", "types"],
@@ -50,13 +53,13 @@ const fields: ReadonlyMap<string, ListField> = new Map([
 ]);
 const namespaceFields = new Set(["metadata.namespace", "involvedObject.namespace", "regarding.namespace"]);
 
-/** Flags that only say how to print or to keep looking: the page does both in its own way. */
+/** Flags that only affect printing or watching, which the page handles itself. */
 const printingFlags = new Set(
   "-o --output --sort-by -w --watch --watch-only -f --follow --no-headers --show-labels --show-events".split(
     " ",
   ),
 );
-/** Those whose value may be the next word. */
+/** Flags whose value may be the next word. */
 const flagsWithValue = new Set(
   "-n --namespace --for --types --type --reason --node --controller --field-selector -o --output --sort-by -l --selector -c --container --tail --context".split(
     " ",
@@ -84,7 +87,7 @@ const draft = (): Draft => ({
   unused: [],
 });
 
-/** A search without words. */
+/** An empty search. */
 export const everything: Query = draft();
 
 export function parseQuery(text: string): Query {
@@ -108,7 +111,7 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-/** `--flag=value`, `-nvalue`; the value may be the next word. */
+/** Splits `--flag=value` and `-nvalue`; otherwise the value may be the next word. */
 function flagOf(word: string): readonly [flag: string, value?: string] {
   const long = /^(--[\w-]+|-\w)=(.*)$/s.exec(word);
   if (long) return [long[1]!, long[2]!];
@@ -130,7 +133,7 @@ function addFlag(query: Draft, flag: string, value: string | undefined): void {
   else if (value === undefined || !addField(query, flag.replace(/^--/, ""), value)) unused();
 }
 
-/** Whether there is such a field. */
+/** Adds a field; reports whether it exists. */
 function addField(query: Draft, name: string, value: string): boolean {
   const field = fields.get(name);
   if (namespaceFields.has(name)) query.namespace = value;
@@ -155,10 +158,10 @@ function addWord(query: Draft, word: string, verb: string): void {
 
 const listOf = (text: string): string[] => text.split(",").filter((part) => part !== "");
 const kindOf = (word: string): string => resources.get(word.toLowerCase()) ?? word;
-/** `type=warning` means the type Warning. */
+/** Capitalizes a value: `type=warning` means the type Warning. */
 const capital = (value: string): string => value.charAt(0).toUpperCase() + value.slice(1);
 
-/** Words between spaces; quotes keep spaces. */
+/** Splits a text into words at spaces outside of quotes. */
 function wordsOf(text: string): readonly string[] {
   return (text.match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? []).map((word) =>
     word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),
@@ -167,14 +170,14 @@ function wordsOf(text: string): readonly string[] {
 
 const quoted = (word: string): string => (/\s/.test(word) ? `"${word}"` : word);
 
-/** A search without `--since`, and the span in milliseconds that it gave. */
+/** Returns the search without `--since`, and the requested span in milliseconds. */
 export function takeSince(text: string): { readonly search: string; readonly span: number | undefined } {
   const [whole = "", given = ""] = /(?:^|\s)--since(?:=|\s+)(\S+)/.exec(text) ?? [];
   const span = parseSpan(given);
   return { search: span ? text.replace(whole, "").trim() : text, span: span || undefined };
 }
 
-/** The search that finds one object, or all of one namespace. */
+/** Returns a search for one object, or for all of one namespace. */
 export const queryFor = (object: { kind?: string; namespace?: string; name?: string }): string =>
   [
     object.kind && object.name ? `${object.kind.toLowerCase()}/${quoted(object.name)}` : "",
@@ -183,7 +186,7 @@ export const queryFor = (object: { kind?: string; namespace?: string; name?: str
     .filter((part) => part !== "")
     .join(" ");
 
-/** The same search in another namespace. */
+/** Returns the same search in another namespace. */
 export function inNamespace(text: string, namespace: string): string {
   const rest = text
     .replaceAll(/(^|\s)(?:(?:-n|--namespace)(?:=|\s+)\S+|-A|--all-namespaces)(?=\s|$)/g, " ")
@@ -192,7 +195,7 @@ export function inNamespace(text: string, namespace: string): string {
   return [rest, namespace === "" ? "" : `-n ${namespace}`].filter((part) => part !== "").join(" ");
 }
 
-/** The same search for warnings only, or for everything again. */
+/** Returns the same search with the filter for warnings toggled. */
 export function toggleWarnings(text: string): string {
   const isOn = parseQuery(text).types.length > 0;
   const rest = text

@@ -1,4 +1,4 @@
-// A search in words for people: what is looked at, and where.
+// Describes a search in words.
 import type { Query } from "./parse.ts";
 
 export function titleOf({

@@ -1,4 +1,4 @@
-// The whole page: who looks, what they look at, and the view for it.
+// The whole page: the session, the view in the address, and the component that shows it.
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { client } from "../api/client.ts";
 import { Overview } from "../overview/overview.tsx";
@@ -91,7 +91,7 @@ const titleFor = ({ page, search, selected }: View): string =>
       ? "Overview"
       : visibleLine(titleOf(parseQuery(search)));
 
-/** The view in the address, and how to change it. */
+/** Returns the view in the URL, and a function that changes it. */
 function useView(): [View, Shell["go"]] {
   const [view, setView] = useState(() => parseRoute(location.hash));
   const latest = useRef(view);
@@ -107,7 +107,7 @@ function useView(): [View, Shell["go"]] {
   }, []);
   const go = useCallback((change: Partial<View>, how: "push" | "replace" = "push") => {
     clearTimeout(timer.current);
-    // Where one was must be in the history before the next step is.
+    // The history must contain the latest view before the next one is added.
     if (how === "push") history.replaceState(null, "", formatRoute(latest.current));
     latest.current = { ...latest.current, ...change };
     setView(latest.current);
@@ -119,5 +119,7 @@ function useView(): [View, Shell["go"]] {
   return [view, go];
 }
 
-/** Browsers allow only so many changes of the address in a time: those of a moving range wait for its rest. */
+/**
+ * Browsers limit the rate of URL changes: while the range moves, the URL is updated only after this delay.
+ */
 const addressMilliseconds = 250;

@@ -1,4 +1,4 @@
-// The bar at the top: where one is, the search, the range of time, and the few switches.
+// The top bar: navigation, search, time range, and a few switches.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { takeSince } from "../search/parse.ts";
 import { endsOf, presets } from "../view/range.ts";

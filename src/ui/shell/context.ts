@@ -1,4 +1,4 @@
-// What every part of the page may use: the API, the view, and the time.
+// The context shared by all components: the API client, the view, and the time.
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Client } from "../api/client.ts";
@@ -10,13 +10,13 @@ export interface Shell {
   /** The path of the timeline group. */
   readonly timeline: string;
   readonly view: View;
-  /** Shows another view; a link to it is in the address. */
+  /** Changes the view and its URL. */
   readonly go: (change: Partial<View>, how?: "push" | "replace") => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly theme: Theme;
   readonly signOut: () => void;
-  /** The namespace that the user's token belongs to. */
+  /** The namespace of the service account the token belongs to. */
   readonly ownNamespace: string | undefined;
 }
 

@@ -2,7 +2,10 @@
 
 export type MarkKind = "normal" | "warning" | "change" | "good";
 
-/** Events are normal or warnings; the rest is the life of the object itself. */
+/**
+ * Returns the kind of mark for an entry type: events are normal or warnings, other types are changes of the
+ * object.
+ */
 export const markOf = (type: string): MarkKind =>
   type === "Warning"
     ? "warning"

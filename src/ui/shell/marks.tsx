@@ -1,4 +1,4 @@
-// The marks of the timeline as small pictures: each kind has a shape of its own, not only a colour.
+// The marks of the timeline as icons: each kind has its own shape in addition to its color.
 import type { MarkKind } from "./mark-kind.ts";
 
 const shapes = {

@@ -1,5 +1,5 @@
-// Who looks: a token that was pasted or came for a one-time code, kept for this tab only, or a client
-// certificate, which the browser brings along by itself.
+// The session of the user: a token that was pasted or obtained for a one-time code, stored for this tab only,
+// or a client certificate, which the browser sends by itself.
 
 export type SignIn =
   | { readonly by: "nobody"; readonly problem?: string }
@@ -9,7 +9,7 @@ export type SignIn =
 export interface SessionOptions {
   readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
   readonly fetch: (path: string, init: RequestInit) => Promise<Pick<Response, "status" | "ok" | "json">>;
-  /** The fragment of the page's URL, and how to take the code out of it. */
+  /** The fragment of the page's URL, and a function that removes the code from it. */
   readonly hash: () => string;
   readonly clearHash: () => void;
 }
@@ -17,9 +17,12 @@ export interface SessionOptions {
 const key = "orch.token";
 
 export interface Session {
-  /** What is known already, or can be found out without asking anybody. */
+  /**
+   * Restores the session from the stored token, a one-time code or a client certificate, without asking the
+   * user.
+   */
   begin(): Promise<SignIn>;
-  /** Whether the server takes the token. */
+  /** Signs in with a token if the server accepts it. */
   withToken(token: string): Promise<SignIn>;
   end(): void;
 }
@@ -73,10 +76,10 @@ export function session({ storage, fetch, hash, clearHash }: SessionOptions): Se
   };
 }
 
-/** The one-time code in a link. */
+/** Returns the one-time code in a link. */
 export const codeIn = (hash: string): string | undefined => /^#code=([\w-]+)$/.exec(hash)?.[1];
 
-/** The name and namespace of a service account's token; of others the page learns nothing. */
+/** Returns the name and namespace of a service account token, or undefined for other tokens. */
 export function accountOf(token: string): { readonly namespace: string; readonly name: string } | undefined {
   try {
     const payload = token.split(".")[1]!.replaceAll("-", "+").replaceAll("_", "/");

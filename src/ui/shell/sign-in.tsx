@@ -1,4 +1,4 @@
-// The first page for who is not known yet.
+// The sign-in page.
 import { useState } from "preact/hooks";
 
 interface SignInProps {

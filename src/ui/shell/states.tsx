@@ -1,4 +1,4 @@
-// What is shown where there is nothing to show, and what to do about it.
+// Placeholders for empty, loading and failed content, with advice.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { CallError } from "../api/client.ts";
@@ -22,9 +22,9 @@ export const Empty = ({ title, children }: { title: string; children: ComponentC
 
 interface FailureProps {
   readonly error: CallError;
-  /** Begins with a capital: "The timeline". */
+  /** The subject, beginning with a capital: "The timeline". */
   readonly what: string;
-  /** Whether it is one piece among others that can be seen. */
+  /** Whether other parts of the page are still shown. */
   readonly isPart?: boolean;
 }
 
@@ -45,7 +45,7 @@ export function Failure({ error, what, isPart = false }: FailureProps) {
   );
 }
 
-/** Rights are often those of one namespace: it can be named here. */
+/** Shown for 403. Users often have permissions in one namespace only, which can be entered here. */
 function NoRights({ error, what, isPart }: Required<FailureProps>) {
   const { view, go, ownNamespace } = useShell();
   const [namespace, setNamespace] = useState(ownNamespace ?? "");

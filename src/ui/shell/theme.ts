@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until somebody chooses.
+// The light or dark theme: the system's setting, unless the user has chosen one.
 
 export type Theme = "light" | "dark";
 
@@ -11,7 +11,7 @@ const chosen = (): Theme | undefined => {
 };
 const current = (): Theme => chosen() ?? (matchMedia(query).matches ? "dark" : "light");
 
-/** Shows the theme now and whenever the system's changes; `changed` is told each time. */
+/** Applies the theme now and whenever the system's setting changes, and calls `changed` each time. */
 export function followTheme(changed: (theme: Theme) => void): () => void {
   const show = (): void => {
     document.documentElement.dataset["theme"] = current();

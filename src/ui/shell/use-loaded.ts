@@ -1,4 +1,4 @@
-// Something loaded for a component: again when what it depends on changes, after a time, or when the connection broke.
+// Loads data for a component. Reloads when its inputs change, periodically, and after a connection failure.
 import { useEffect, useState } from "preact/hooks";
 import { type CallError, isUnreachable } from "../api/client.ts";
 

@@ -1,4 +1,4 @@
-// Text is readable on what is behind it, in both themes: the ratio that WCAG 2.1 asks for.
+// Text is readable on its background in both themes, with the contrast ratio of WCAG 2.1.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,21 +1,21 @@
-// Marks of a lane put together where they would overlap on the screen, so that drawing costs no more than the
-// screen is wide.
+// Groups marks of a lane that would overlap on the screen, so that the cost of drawing is limited by the
+// width of the screen.
 
 export interface Scale {
-  /** The time at the left edge and at the right edge. */
+  /** The times at the left edge and at the right edge. */
   readonly from: number;
   readonly to: number;
   readonly width: number;
 }
 
-/** Where the marks' intervals begin and how wide they are, in milliseconds. */
+/** The start of the marks' intervals and their width, in milliseconds. */
 export interface Grid {
   readonly start: number;
   readonly interval: number;
 }
 
 export interface Cluster {
-  /** The middle on the screen, and how far the intervals reach. */
+  /** The position of the center on the screen, and of the edges of its intervals. */
   readonly x: number;
   readonly left: number;
   readonly right: number;
@@ -30,7 +30,10 @@ export const xOf = ({ from, to, width }: Scale, time: number): number =>
   ((time - from) / (to - from)) * width;
 export const timeAt = ({ from, to, width }: Scale, x: number): number => from + (x / width) * (to - from);
 
-/** `marks` has four numbers per interval: its index, normal events, warnings, changes. */
+/**
+ * Returns the clusters of a lane. `marks` has four numbers per interval: its index, normal events, warnings,
+ * changes.
+ */
 export function clustersOf(
   marks: readonly number[],
   { start, interval }: Grid,
@@ -72,7 +75,7 @@ export function clustersOf(
   return clusters;
 }
 
-/** The position of the first mark whose index is not smaller. */
+/** Returns the position of the first mark with at least this index. */
 function firstFrom(marks: readonly number[], index: number): number {
   let [low, high] = [0, marks.length >> 2];
   while (low < high) {
@@ -83,7 +86,7 @@ function firstFrom(marks: readonly number[], index: number): number {
   return low * 4;
 }
 
-/** The cluster at a place on the screen, if one is near enough. */
+/** Returns the cluster closest to a position on the screen, if it is within reach. */
 export function clusterAt(clusters: readonly Cluster[], x: number, reach: number): Cluster | undefined {
   let best: Cluster | undefined;
   for (const each of clusters) {

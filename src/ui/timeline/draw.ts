@@ -1,4 +1,4 @@
-// Draws the marks of the rows that are on the screen, each kind with one path for all of them.
+// Draws the marks of visible rows, with one path per kind.
 import { type Grid, type Scale, clustersOf, xOf } from "./clusters.ts";
 import type { Row } from "./rows.ts";
 import { type Tick, ticks } from "../view/time.ts";
@@ -24,7 +24,7 @@ export interface LanePicture {
   readonly hovered: number | undefined;
 }
 
-/** Marks nearer than this on the screen are one. */
+/** Marks closer than this on the screen, in pixels, are drawn as one. */
 export const nearestMarks = 9;
 
 export function drawLanes(ctx: CanvasRenderingContext2D, picture: LanePicture): void {
@@ -56,7 +56,7 @@ export function drawLanes(ctx: CanvasRenderingContext2D, picture: LanePicture): 
   ctx.strokeStyle = palette.change;
   ctx.lineWidth = 1.75;
   ctx.stroke(rings);
-  // A rim keeps triangles apart from what is behind them.
+  // An outline separates triangles from what is behind them.
   ctx.strokeStyle = palette.surface;
   ctx.lineWidth = 2;
   ctx.stroke(triangles);
@@ -66,7 +66,7 @@ export function drawLanes(ctx: CanvasRenderingContext2D, picture: LanePicture): 
 
 export const tickCount = (width: number): number => Math.max(2, Math.floor(width / 110));
 
-/** Between 0 and 1, by the number's magnitude: a thousand is not a hundred times as tall as ten. */
+/** Returns the size of a mark, between 0 and 1, on a logarithmic scale. */
 export const sizeOf = (count: number): number => Math.min(1, Math.log2(1 + count) / 8);
 
 function drawGrid(

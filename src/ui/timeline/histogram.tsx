@@ -1,4 +1,4 @@
-// Counts over time, and the selector of the range: drag across it to look closer.
+// The histogram of counts over time, in which dragging selects a range.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { BucketList } from "../api/wire.ts";
@@ -131,13 +131,13 @@ function optionsFor(
   };
 }
 
-/** Whether half of a label there would be beyond the edge. */
+/** Reports whether half of a label at this time would be beyond the edge. */
 function isCut(plot: uPlot, time: number): boolean {
   const x = plot.valToPos(time / 1000, "x");
   return x < labelHalf || x > plot.width - labelHalf;
 }
 
-/** Warnings are hatched: they can be told apart without their colour. */
+/** Warnings are hatched, to be distinguishable without color. */
 function hatched(colour: string, gap: string): string | CanvasPattern {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 6;

@@ -1,4 +1,4 @@
-// The name of a lane: kind, name, namespace, and how many warnings there are.
+// The name of a lane: kind, name, namespace, and the number of warnings.
 import { Mark } from "../shell/marks.tsx";
 import { visibleLine } from "../text/visible.ts";
 import { shortKind } from "./short-kind.ts";

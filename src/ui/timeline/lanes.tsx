@@ -1,5 +1,5 @@
-// The lanes: names as elements that can be reached by keyboard and read aloud, marks on one canvas. Only what
-// is on the screen exists, however many objects there are.
+// The lanes: names are elements accessible by keyboard and screen reader, marks are drawn on one canvas. Only
+// visible rows are rendered, however many objects there are.
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useShell } from "../shell/context.ts";
 import { type Range, pan, rangeKeys } from "../view/range.ts";
@@ -85,7 +85,7 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
   const onScroll = (): void => {
     cancelAnimationFrame(frame.current);
     frame.current = requestAnimationFrame(() => {
-      // In steps: a little scrolling moves elements that are there already.
+      // In steps, so that short scrolling only moves existing elements.
       setFirstRow(Math.floor(holder.current!.scrollTop / rowHeight / step) * step);
       setTip(undefined);
       draw();
@@ -180,7 +180,7 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
           }}
           onPointerMove={onMove}
           onPointerUp={onUp}
-          // The finger scrolls, after all.
+          // The browser has taken over the touch for scrolling.
           onPointerCancel={() => (drag.current = undefined)}
           onPointerLeave={() => {
             hovered.current = undefined;
@@ -192,7 +192,7 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
       <div class="content" style={{ height: `${rows.length * rowHeight}px` }}>
         {rows.slice(first, last).map((row, offset) => (
           <LaneName
-            // Elements that leave the screen on one side come back on the other.
+            // Elements that scroll out on one side are reused on the other.
             key={(first + offset) % slots}
             row={row}
             at={first + offset}
@@ -212,7 +212,7 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
   );
 }
 
-/** Where the row is now: others come above it while somebody looks. */
+/** Returns the current position of a row, which changes when rows are added above it. */
 function placeIn(rows: readonly Row[], { id, at }: { readonly id: string; readonly at: number }): number {
   const found = rows[at]?.id === id ? at : rows.findIndex((row) => row.id === id);
   return found >= 0 ? found : Math.max(0, Math.min(at, rows.length - 1));

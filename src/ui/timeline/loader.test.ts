@@ -17,7 +17,7 @@ const laneList = (more = {}) => ({
   ...more,
 });
 
-/** A server that answers by hand, and everything the loader told. */
+/** A server whose responses the test provides, and all states reported by the loader. */
 function setUp(answers: { lanes?: (query: Query) => unknown } = {}) {
   const asked: { path: string; query: Query }[] = [];
   const states: TimelineState[] = [];

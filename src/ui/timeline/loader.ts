@@ -1,16 +1,16 @@
-// Loads what the timeline shows and keeps it fresh while it is live: lanes and buckets now, and again soon
-// after the watch tells that something happened. A slow answer makes the next one wait longer.
+// Loads the data of the timeline and refreshes it while it is live: lanes and buckets at first, and again
+// soon after the watch reports an event. The delay grows with the duration of requests.
 import type { CallError, Client } from "../api/client.ts";
 import type { BucketList, LaneList, Missing, TimelineFrame, TimelineLane } from "../api/wire.ts";
 import { type TimelineRequest, rangeParameters } from "./request.ts";
 
 export interface TimelineData {
   readonly lanes: readonly TimelineLane[];
-  /** How many there are in all; more than were loaded when there are very many. */
+  /** The total number of matching lanes, which may exceed those loaded. */
   readonly total: number;
   readonly start: number;
   readonly end: number;
-  /** Of the lanes' marks, in milliseconds. */
+  /** The interval of the lanes' marks in milliseconds. */
   readonly interval: number;
   readonly buckets: BucketList;
   readonly missing: Missing;
@@ -20,7 +20,7 @@ export interface TimelineState {
   readonly data: TimelineData | undefined;
   readonly loading: boolean;
   readonly error: CallError | undefined;
-  /** Whether the watch runs. */
+  /** Whether the watch is running. */
   readonly following: boolean;
 }
 
@@ -89,7 +89,7 @@ export function timelineLoader({ client, onChange, now, sleep }: LoaderOptions):
     return first.metadata.cursor;
   }
 
-  /** Resolves after the next frame that tells of something, or when the watch ends. */
+  /** Resolves after the next frame with an entry, or when the watch ends. */
   async function nextFrame(request: TimelineRequest, cursor: string, signal: AbortSignal): Promise<void> {
     const watching = new AbortController();
     const end = (): void => watching.abort();
@@ -130,7 +130,7 @@ export function timelineLoader({ client, onChange, now, sleep }: LoaderOptions):
   const show = (request: TimelineRequest): void => {
     running?.abort();
     const own = (running = new AbortController());
-    // Another range keeps what is there until the answer comes; another question does not.
+    // A new range keeps the current data until the response arrives; a new query does not.
     const isSame = current?.base === request.base && sameFilter(current.filter, request.filter);
     current = request;
     change({ loading: true, following: false, ...(!isSame && { data: undefined, error: undefined }) });

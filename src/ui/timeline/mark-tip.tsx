@@ -1,4 +1,4 @@
-// What a mark stands for, beside the pointer.
+// The tooltip that describes a mark.
 import { fullTime, roughSpan } from "../view/time.ts";
 import type { Cluster } from "./clusters.ts";
 import type { Row } from "./rows.ts";

@@ -1,4 +1,4 @@
-// What the server says is missing, and what of the search is not used: never silent.
+// Shows what the server reports as missing, and which parts of the search are not supported.
 import type { Missing as MissingInfo } from "../api/wire.ts";
 import { visibleLine } from "../text/visible.ts";
 

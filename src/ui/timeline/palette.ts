@@ -1,7 +1,7 @@
-// The colours of the canvas are those of the style sheet.
+// The colors of the canvas, read from the style sheet.
 import type { Palette } from "./draw.ts";
 
-/** Read again when the theme changes. */
+/** Reads the colors; to be called again when the theme changes. */
 export function paletteNow(): Palette {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string): string => style.getPropertyValue(name).trim();

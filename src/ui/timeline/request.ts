@@ -1,15 +1,15 @@
-// What a view asks the timeline group for.
+// Builds timeline requests from a view.
 import type { Query as Parameters } from "../api/client.ts";
 import { type Query, parseQuery } from "../search/parse.ts";
 import type { Range } from "../view/range.ts";
 
 export interface TimelineRequest {
-  /** The collection's path without its last word: `/apis/…/namespaces/shop`. */
+  /** The collection's path without its last segment: `/apis/…/namespaces/shop`. */
   readonly base: string;
   readonly filter: Parameters;
-  /** Parts of names, looked for among what came. */
+  /** Parts of names, matched by the page against the response. */
   readonly words: readonly string[];
-  /** What was typed and means nothing here. */
+  /** Parts of the search that are not supported. */
   readonly unused: readonly string[];
   readonly range: Range;
 }
@@ -17,7 +17,7 @@ export interface TimelineRequest {
 export const pathOf = (root: string, namespace: string): string =>
   namespace === "" ? root : `${root}/namespaces/${encodeURIComponent(namespace)}`;
 
-/** A live range is asked for by its width: the clocks of browser and server need not agree. */
+/** A live range is requested by its width, so that the clocks of browser and server need not agree. */
 export const rangeParameters = (range: Range): Parameters =>
   range.live
     ? { since: `${Math.ceil(range.span / 1000)}s` }

@@ -1,5 +1,5 @@
-// From lanes to rows: objects below their owners, in the server's order, with what is below summed up. Owners
-// without entries of their own get a row too, so that nothing hangs in the air.
+// Converts lanes to rows: objects below their owners, in the server's order, with counts summed up over
+// descendants. Owners without entries get a row, too, so that the tree is complete.
 import type { OwnerInfo, TimelineLane, TimelineObject } from "../api/wire.ts";
 
 export interface Row {
@@ -10,7 +10,7 @@ export interface Row {
   readonly lane: TimelineLane | undefined;
   readonly children: number;
   readonly isOpen: boolean;
-  /** Of the object and everything below it. */
+  /** Counts of the object and all its descendants. */
   readonly warnings: number;
   readonly total: number;
 }
@@ -33,11 +33,11 @@ const ownerObject = (owner: OwnerInfo, namespace: string | undefined): TimelineO
   kind: owner.kind,
   name: owner.name,
   uid: owner.uid,
-  // Nodes own nothing but pods of their own; everything else owns within its namespace.
+  // A node owns mirror pods of any namespace; other owners are in the same namespace as the object.
   ...(namespace !== undefined && owner.kind !== "Node" && { namespace }),
 });
 
-/** All rows that are shown: those below a closed one are not. */
+/** Returns all visible rows, without those below collapsed ones. */
 export function rowsOf(lanes: readonly TimelineLane[], closed: ReadonlySet<string>): readonly Row[] {
   const items = new Map<string, Item>();
   const itemOf = (id: string, object: TimelineObject): Item => {
@@ -74,7 +74,10 @@ export function rowsOf(lanes: readonly TimelineLane[], closed: ReadonlySet<strin
   return rows;
 }
 
-/** Whether making it the parent would close a circle, which objects of others may claim. */
+/**
+ * Reports whether `item` is `above` or below it, in which case making it the parent would create a cycle.
+ * Owner references may contain cycles.
+ */
 function isBelow(item: Item, above: Item): boolean {
   for (let at: Item | undefined = item; at; at = at.parent) if (at === above) return true;
   return false;
@@ -98,7 +101,7 @@ function addRows(rows: Row[], item: Item, depth: number, closed: ReadonlySet<str
   if (isOpen) for (const child of item.children) addRows(rows, child, depth + 1, closed);
 }
 
-/** Lanes whose kind, namespace or name holds every word. */
+/** Returns the lanes whose kind, namespace, name or owners contain every word. */
 export function matching(lanes: readonly TimelineLane[], words: readonly string[]): readonly TimelineLane[] {
   if (words.length === 0) return lanes;
   const wanted = words.map((word) => word.toLowerCase());

@@ -1,4 +1,4 @@
-// Kinds in a few letters: the short names that people type, or the capitals.
+// Short forms of kinds: their short resource names, or their capitals.
 
 const known: Readonly<Record<string, string>> = {
   Pod: "pod",

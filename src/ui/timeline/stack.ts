@@ -1,15 +1,15 @@
-// Counts per interval as stacked bars: changes at the bottom, normal events on them, warnings on top.
+// Counts per interval as stacked bars: changes at the bottom, then normal events, warnings on top.
 import type { BucketList } from "../api/wire.ts";
 import { type MarkKind, markOf } from "../shell/mark-kind.ts";
 
 export interface Stack {
-  /** Seconds since the epoch, the middle of each interval. */
+  /** The middle of each interval in seconds since the epoch. */
   readonly times: readonly number[];
-  /** Heights of the bars' upper ends. */
+  /** The upper ends of the stacked bars. */
   readonly changes: readonly number[];
   readonly normal: readonly number[];
   readonly warnings: readonly number[];
-  /** All together, by kind. */
+  /** Totals by kind. */
   readonly totals: Readonly<Record<"normal" | "warning" | "change", number>>;
 }
 

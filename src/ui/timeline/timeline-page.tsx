@@ -1,4 +1,4 @@
-// The page of the timeline: histogram, lanes, and the details of the object that was chosen.
+// The timeline page: histogram, lanes, and the details of the selected object.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { CallError } from "../api/client.ts";
 import { Detail } from "../detail/detail.tsx";
@@ -35,7 +35,7 @@ export function TimelinePage() {
   const rows = useMemo(() => rowsOf(lanes, closed), [lanes, closed]);
   const holder = useRef<HTMLDivElement>(null);
   const width = useWidth(holder);
-  // The server's clock counts: its end of the range was now when it answered.
+  // Use the server's clock: the end of a live range was its current time when it responded.
   const skew = useRef(0);
   const lastData = useRef(data);
   if (data !== lastData.current && data && view.range.live) skew.current = data.end - now();
@@ -43,7 +43,7 @@ export function TimelinePage() {
   const time = useNow(view.range.live && following);
   const ends = endsOf(view.range, time + skew.current);
   const { from } = ends;
-  // What happens now is not cut in half by the edge.
+  // Leave a margin so that current marks are not cut off at the edge.
   const to = view.range.live ? ends.to + (ends.to - from) * edgeShare : ends.to;
 
   const onFold = useCallback(
@@ -62,7 +62,7 @@ export function TimelinePage() {
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "Escape" && view.selected) go({ selected: undefined });
       if (event.key === "l") go({ range: { live: true, span: ends.to - from } });
-      // The lanes have these keys too; here they work where there are none.
+      // The lanes handle these keys, too; this handler is for when the lanes do not have the focus.
       const move = event.target === document.body ? rangeKeys[event.key] : undefined;
       if (move) changeRange((range) => move(range, now()));
     };
@@ -70,7 +70,7 @@ export function TimelinePage() {
     return () => removeEventListener("keydown", key);
   }, [go, view.selected, from, ends.to]);
 
-  // Whoever closes the details with the keyboard goes on where they were.
+  // After the details are closed by keyboard, the focus returns to the lanes.
   const wasOpen = useRef(false);
   useEffect(() => {
     if (wasOpen.current && !view.selected && document.activeElement === document.body)
@@ -121,7 +121,7 @@ interface NoLanesProps {
   readonly changeRange: ChangeRange;
 }
 
-/** In place of the lanes where there are none; the wheel leads out of it. */
+/** Shown if there are no lanes; the wheel still changes the range. */
 function NoLanes({ middle, width, changeRange }: NoLanesProps) {
   const holder = useRef<HTMLDivElement>(null);
   useWheel(holder, { timeAt: () => middle, width, changeRange });

@@ -1,7 +1,7 @@
-// Selecting a part of the chart with a finger: the chart itself knows the mouse only.
+// Selects a range of the chart by touch, since the chart library only supports the mouse.
 import type uPlot from "uplot";
 
-/** Until the chart is destroyed, which takes the element with it. */
+/** Adds touch handlers, which are removed with the chart's element. */
 export function selectByTouch(plot: uPlot): void {
   const { over } = plot;
   let start: number | undefined;
@@ -20,7 +20,7 @@ export function selectByTouch(plot: uPlot): void {
     selectTo(event.offsetX, true);
     start = undefined;
   });
-  // The finger scrolls, after all.
+  // The browser has taken over the touch for scrolling.
   over.addEventListener("pointercancel", () => {
     if (start !== undefined) selectTo(start, false);
     start = undefined;

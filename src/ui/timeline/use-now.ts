@@ -1,4 +1,4 @@
-// The time for a view that moves on: a new value with a frame, a few times a second.
+// The current time for a moving view, updated with an animation frame a few times per second.
 import { useEffect, useState } from "preact/hooks";
 
 const stepMilliseconds = 500;

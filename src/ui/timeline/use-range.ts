@@ -1,4 +1,4 @@
-// Changes of the range by wheel and drag: as many as come, shown once a frame.
+// Changes of the range by wheel and drag, applied at most once per animation frame.
 import { useCallback, useRef } from "preact/hooks";
 import { useShell } from "../shell/context.ts";
 import type { Range } from "../view/range.ts";

@@ -1,4 +1,4 @@
-// The loader of the timeline in a component. Quick changes of the range ask only once they rest.
+// The timeline loader as a hook. Rapid changes of the range are debounced.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useShell } from "../shell/context.ts";
 import { type Loader, type TimelineState, timelineLoader } from "./loader.ts";
@@ -23,7 +23,7 @@ export function useTimeline(request: TimelineRequest): TimelineState {
   const isFirst = useRef(true);
   useLayoutEffect(() => {
     const show = (): void => loader.current?.show(request);
-    // The first view is asked for before anything is painted.
+    // The first view is requested before the first paint.
     if (isFirst.current) show();
     const timer = isFirst.current ? undefined : setTimeout(show, restMilliseconds);
     isFirst.current = false;

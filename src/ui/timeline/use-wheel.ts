@@ -1,4 +1,5 @@
-// The wheel on the timeline: with Ctrl it zooms around the pointer, sideways or with Shift it moves in time.
+// The mouse wheel on the timeline: with Ctrl it zooms around the pointer, sideways or with Shift it moves the
+// range.
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useShell } from "../shell/context.ts";
@@ -8,7 +9,7 @@ import type { ChangeRange } from "./use-range.ts";
 export interface WheelOptions {
   /** The time under the pointer. */
   readonly timeAt: (event: WheelEvent) => number;
-  /** Of the whole range, in pixels. */
+  /** The width of the whole range in pixels. */
   readonly width: number;
   readonly changeRange: ChangeRange;
 }
@@ -17,7 +18,8 @@ export function useWheel(holder: RefObject<HTMLElement | null>, options: WheelOp
   const { now } = useShell();
   const latest = useRef(options);
   latest.current = options;
-  // A wheel handler of the framework could not keep the browser from zooming the page.
+  // Registered directly as non-passive: a handler of the framework could not prevent the browser from zooming
+  // the page.
   useEffect(() => {
     const element = holder.current!;
     const turned = (event: WheelEvent): void => {

@@ -1,4 +1,4 @@
-// How wide the part with the marks is: the element without the column of names.
+// Measures the width of the area with the marks: the element without the column of names.
 import type { RefObject } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 

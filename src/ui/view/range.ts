@@ -1,4 +1,4 @@
-// The part of time that is looked at: a span up to now that moves on by itself, or two fixed ends.
+// The time range of a view: a span up to now that moves with time, or two fixed ends.
 import { day, hour, parseSpan, second } from "./time.ts";
 
 export type Range =
@@ -14,7 +14,7 @@ export const narrowest = second;
 export const widest = 30 * day;
 export const presets = ["5m", "15m", "1h", "6h", "24h", "7d"] as const;
 
-/** The shortest of the usual spans, an hour at least, that reaches back so far. */
+/** Returns the shortest preset of at least an hour that covers this duration. */
 export const presetFor = (milliseconds: number): number =>
   presets.map((preset) => parseSpan(preset)!).find((span) => span >= Math.max(hour, milliseconds)) ?? 7 * day;
 
@@ -23,7 +23,7 @@ export const endsOf = (range: Range, now: number): Ends =>
 
 const bounded = (span: number): number => Math.min(widest, Math.max(narrowest, span));
 
-/** A fixed range of at least the narrowest width, whichever way round its ends are given. */
+/** Returns a fixed range of at least the minimum width; the ends may be given in either order. */
 export function fixed(a: number, b: number): Range {
   const [from, to] = a <= b ? [a, b] : [b, a];
   const span = bounded(to - from);
@@ -33,7 +33,7 @@ export function fixed(a: number, b: number): Range {
     : { live: false, from: Math.round(middle - span / 2), to: Math.round(middle + span / 2) };
 }
 
-/** Wider (factor > 1) or narrower around a time. A live range stays live, unless the time is another than now. */
+/** Widens (factor > 1) or narrows the range around a time. A live range stays live if no time is given. */
 export function zoom(range: Range, factor: number, now: number, around?: number): Range {
   if (range.live && (around === undefined || range.span * (1 - factor) === 0))
     return { live: true, span: bounded(range.span * factor) };
@@ -45,7 +45,10 @@ export function zoom(range: Range, factor: number, now: number, around?: number)
   return { live: false, from: Math.round(start), to: Math.round(start + span) };
 }
 
-/** Earlier (negative) or later by a part of the width; a range that reaches now follows it again. */
+/**
+ * Moves the range to earlier (negative) or later times by a share of its width; a range that reaches the
+ * present becomes live.
+ */
 export function pan(range: Range, share: number, now: number): Range {
   const { from, to } = endsOf(range, now);
   const span = to - from;
@@ -54,7 +57,7 @@ export function pan(range: Range, share: number, now: number): Range {
   return { live: false, from: Math.round(moved - span), to: Math.round(moved) };
 }
 
-/** What keys do to the range. */
+/** Keyboard shortcuts for the range. */
 export const rangeKeys: Readonly<Partial<Record<string, (range: Range, now: number) => Range>>> = {
   ArrowLeft: (range, now) => pan(range, -0.25, now),
   ArrowRight: (range, now) => pan(range, 0.25, now),

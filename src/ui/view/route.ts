@@ -1,4 +1,4 @@
-// What is looked at, as the fragment of the URL: a link shows the same view to somebody else, and "back" works.
+// Encodes the view in the fragment of the URL, so that links show the same view and the back button works.
 import { type Range, fixed } from "./range.ts";
 import { formatSpan, hour, parseSpan } from "./time.ts";
 
@@ -10,13 +10,13 @@ export interface Selected {
   /** Empty for the core group. */
   readonly group: string;
   readonly kind: string;
-  /** Empty for objects of the cluster. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** An object as the timeline tells of it. */
+/** Converts an object of the timeline API. */
 export const selectedOf = (object: {
   readonly group?: string;
   readonly kind: string;
@@ -63,7 +63,7 @@ export function formatRoute({ page, search, range, selected, tab }: View): strin
   return `#/${page}${text === "" ? "" : `?${text}`}`;
 }
 
-/** Whatever cannot be read is left at its default: links are typed and cut by people. */
+/** Parses the fragment. Invalid parts get their default, since links are typed and truncated by users. */
 export function parseRoute(hash: string): View {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   const query = new URLSearchParams(search);

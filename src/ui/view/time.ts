@@ -1,4 +1,4 @@
-// Times and spans as people read and write them, and the round steps of a time axis.
+// Formats and parses times and durations, and computes the ticks of a time axis.
 
 export const second = 1000;
 export const minute = 60 * second;
@@ -7,14 +7,14 @@ export const day = 24 * hour;
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: second, m: minute, h: hour, d: day };
 
-/** `90s`, `1h30m`, `7d` in milliseconds; undefined when it is none. */
+/** Parses `90s`, `1h30m`, `7d` to milliseconds; returns undefined if it is invalid. */
 export function parseSpan(text: string): number | undefined {
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * units[unit!]!, 0);
 }
 
-/** The shortest exact spelling: `1h30m`. */
+/** Formats a duration exactly and in the shortest form: `1h30m`. */
 export function formatSpan(milliseconds: number): string {
   let rest = Math.max(0, Math.round(milliseconds));
   if (rest === 0) return "0s";
@@ -33,7 +33,7 @@ export function formatSpan(milliseconds: number): string {
   return text;
 }
 
-/** How long ago or how long, in its largest unit or two: `3m`, `1h 5m`, `2d`. */
+/** Formats a duration roughly, in its largest one or two units: `3m`, `1h 5m`, `2d`. */
 export function roughSpan(milliseconds: number): string {
   const span = Math.abs(milliseconds);
   if (span < minute) return `${Math.floor(span / second)}s`;
@@ -48,7 +48,7 @@ export function roughSpan(milliseconds: number): string {
 const pad = (value: number, width = 2): string => String(value).padStart(width, "0");
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
-/** `14:03:27`, with thousandths where they matter. */
+/** Formats a time of day: `14:03:27`, optionally with milliseconds. */
 export const clockTime = (time: number, withMilliseconds = false): string => {
   const at = new Date(time);
   const text = `${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}`;
@@ -58,7 +58,7 @@ export const dayText = (time: number): string => {
   const at = new Date(time);
   return `${at.getDate()} ${months[at.getMonth()]}`;
 };
-/** Day and time of day. */
+/** Formats date and time of day. */
 export const fullTime = (time: number): string => `${dayText(time)} ${clockTime(time, true)}`;
 
 const steps = [
@@ -82,7 +82,7 @@ export interface Tick {
   readonly label: string;
 }
 
-/** Round times between two others, at most so many. Labels say as much as the step needs. */
+/** Returns at most `most` round times in a range. Labels are as precise as the step requires. */
 export function ticks(from: number, to: number, most: number): readonly Tick[] {
   const step = steps.find((each) => (to - from) / each <= most) ?? 28 * day;
   const zone = new Date(from).getTimezoneOffset() * minute;
