@@ -1,9 +1,12 @@
-// For tests of plug-ins: attributes with whatever does not matter filled in.
+// Test fixture of admission plugins: attributes with defaults for all fields.
 import assert from "node:assert/strict";
 import { ApiError } from "#base";
 import { type AdmissionAttributes, virtualAttributes } from "./attributes.ts";
 
-/** Somebody creates a pod, or changes one that was there, unless told otherwise. */
+/**
+ * Returns the attributes of the creation of a pod, or of an update if `oldObject` is given, unless
+ * overridden.
+ */
 export const attemptOf = (given: Partial<AdmissionAttributes>): AdmissionAttributes => ({
   ...virtualAttributes({
     operation: given.oldObject ? "UPDATE" : "CREATE",
@@ -24,7 +27,7 @@ export const attemptOf = (given: Partial<AdmissionAttributes>): AdmissionAttribu
   ...given,
 });
 
-/** What the run comes to, or the code of the refusal. */
+/** Returns the result of the run, or the code of its API error. */
 export async function orCode<T>(run: () => Promise<T>): Promise<T | string> {
   try {
     return await run();

@@ -1,10 +1,10 @@
-// What admission sees of a request, before it takes effect.
+// The attributes of a request that admission sees before it takes effect.
 import type { FieldError } from "#base";
 import type { Span } from "#tracing";
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
-/** The identity behind a request. */
+/** The user of a request. */
 export interface UserInfo {
   readonly name: string;
   readonly uid?: string | undefined;
@@ -12,7 +12,7 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** A resource as paths name it; the group is the name on the wire. */
+/** A resource as in request paths; the group is the one on the wire. */
 export interface ResourceName {
   readonly group: string;
   readonly version: string;
@@ -25,7 +25,7 @@ export interface KindName {
   readonly kind: string;
 }
 
-/** Another name under which the same objects are served. */
+/** Another version or group under which the same objects are served. */
 export interface Equivalent {
   readonly resource: ResourceName;
   readonly kind: KindName;
@@ -33,11 +33,11 @@ export interface Equivalent {
 
 export interface AdmissionAttributes {
   readonly operation: Operation;
-  /** What the client named in the path. */
+  /** The requested resource. */
   readonly resource: ResourceName;
-  /** The kind as it is stored. */
+  /** The kind of the stored version. */
   readonly kind: KindName;
-  /** The kind in the version the client speaks. */
+  /** The kind of the requested version. */
   readonly requestKind: KindName;
   /** All versions and groups that serve the resource, the requested one included. */
   readonly equivalents: readonly Equivalent[];
@@ -46,39 +46,39 @@ export interface AdmissionAttributes {
   readonly name: string;
   readonly user: UserInfo;
   readonly dryRun: boolean;
-  /** The object as it would be stored; mutating plugins change it in place. Absent on deletion. */
+  /** The object to be stored; mutating plugins modify it in place. Absent on deletion. */
   readonly object: Record<string, unknown> | undefined;
   readonly oldObject: Record<string, unknown> | undefined;
   readonly options: Readonly<Record<string, unknown>>;
-  /** What hooks of the same write leave for each other. */
+  /** State that hooks of the same write share. */
   readonly state: WriteState;
-  /** The operation that the write belongs to. */
+  /** The trace span of the request. */
   readonly span?: Span | undefined;
-  /** Milliseconds since the epoch by which the client wants an answer. */
+  /** Deadline of the response in milliseconds since the epoch. */
   readonly deadline?: number | undefined;
-  /** Says something to the client without refusing. */
+  /** Sends a warning to the client. */
   warn(text: string): void;
-  /** Adds to the audit event of the request; the first value of a key stays. */
+  /** Adds an annotation to the audit event of the request; the first value of a key is kept. */
   annotate(key: string, value: string): void;
-  /** Copies of the object and the old one, as the given version shows them. */
+  /** Returns copies of the object and the old object in the given version. */
   versioned(apiVersion: string): {
     readonly object: Record<string, unknown> | undefined;
     readonly oldObject: Record<string, unknown> | undefined;
   };
-  /** Puts an object, given in a served version, in the object's place: decoded and with its defaults. */
+  /** Replaces the object by one given in a served version, after decoding and defaulting it. */
   replace(object: Record<string, unknown>, apiVersion: string): void;
 }
 
-/** A typed key into the state of a write. */
+/** A typed key of the state of a write. */
 export interface Slot<T> {
   readonly name: string;
-  /** Never set; it only carries the type. */
+  /** Never set; carries the type parameter. */
   readonly type?: T;
 }
 
 export const slot = <T>(name: string): Slot<T> => ({ name });
 
-/** What one hook of a write leaves for a later one. */
+/** State that one hook of a write leaves for a later one. */
 export class WriteState {
   #values: Map<Slot<unknown>, unknown> | undefined;
 
@@ -92,8 +92,8 @@ export class WriteState {
 }
 
 /**
- * Attributes of a request that stores nothing: its object is changed in place. Where it is served in several versions, they differ in
- * their names alone.
+ * Returns the attributes of a request that stores nothing: its object is modified in place. If it is served
+ * in several versions, they differ only in name.
  */
 export function virtualAttributes(
   given: Omit<AdmissionAttributes, "requestKind" | "equivalents" | "state" | "versioned" | "replace"> &
@@ -119,26 +119,29 @@ export function virtualAttributes(
   };
 }
 
-/** Makes one object say what the other says, so that whoever refers to it sees the change. */
+/** Replaces the content of an object in place, so that all references to it see the change. */
 export function replaceContents(object: Record<string, unknown>, next: Record<string, unknown>): void {
   for (const key of Object.keys(object)) if (!Object.hasOwn(next, key)) delete object[key];
   Object.assign(object, next);
 }
 
-/** An object of a request as the kind that its resource promises: plugins know it from the names they matched. */
+/** Casts an object to the kind of its resource, which the plugin has matched. */
 export const typed = <Kind>(object: Record<string, unknown> | undefined): Kind => object as unknown as Kind;
 
 export interface AdmissionPlugin {
   readonly name: string;
   readonly handles: readonly Operation[];
-  /** Plural names of the resources it looks at, in whichever group; all when absent. */
+  /** Plural names of the resources it handles, in any group; all if absent. */
   readonly resources?: readonly string[];
-  /** Resources it never looks at. */
+  /** Resources it never handles. */
   readonly ignores?: ReadonlySet<string>;
-  /** Its refusals do not name what has no name yet. */
+  /** Whether its errors omit a placeholder for the name of an object that has none yet. */
   readonly namesNothing?: boolean;
-  /** Changes the attempt's object, or throws an ApiError to refuse. One that need not wait gives no promise. */
+  /**
+   * Changes the object of the attributes, or throws an ApiError to refuse the request. Returns undefined if
+   * it completed synchronously.
+   */
   mutate?(attributes: AdmissionAttributes): Promise<void> | undefined;
-  /** Looks without changing: field errors refuse as Invalid, an ApiError as itself. */
+  /** Validates without changing anything: field errors are returned as Invalid, an ApiError as is. */
   validate?(attributes: AdmissionAttributes): Promise<readonly FieldError[]> | readonly FieldError[];
 }

@@ -1,4 +1,4 @@
-// Runs the plugins in their order: all that change, then all that only look.
+// Runs the admission plugins in order: all mutating ones, then all validating ones.
 import type { ObjectMeta } from "#api";
 import { ApiError, type FieldError, invalid } from "#base";
 import type { AdmissionAttributes, AdmissionPlugin, Operation } from "./attributes.ts";
@@ -11,7 +11,7 @@ export interface AdmissionChain {
   readonly plugins: readonly string[];
 }
 
-/** The chain of the plugins; `observer` learns how long they take. */
+/** Returns the chain of the plugins; `observer` records their latencies. */
 export function admissionChain(
   plugins: readonly AdmissionPlugin[],
   observer: AdmissionObserver = unobserved,
@@ -61,7 +61,7 @@ export function admissionChain(
   };
 }
 
-/** A refusal always names what is refused, even what has no name yet: by that with which its name will begin. */
+/** Adds a name to a refusal of an object that has none yet: its generateName, or `Unknown`. */
 function aboutSomething(error: unknown, { name, object }: AdmissionAttributes): unknown {
   if (
     name !== "" ||
@@ -80,9 +80,7 @@ function aboutSomething(error: unknown, { name, object }: AdmissionAttributes): 
   );
 }
 
-/**
- * Most plugins look at few kinds: those that a request concerns are found once per operation and resource.
- */
+/** Selects the plugins that handle a request; computed once per operation and resource. */
 function concerned(
   plugins: readonly AdmissionPlugin[],
 ): (attributes: AdmissionAttributes) => readonly AdmissionPlugin[] {

@@ -1,4 +1,5 @@
-// The second round of mutating plugins: asked for when a webhook changed what the plugins before it had seen.
+// The second round of mutating plugins: requested when a webhook changed an object that earlier plugins had
+// seen.
 import { type WriteState, slot } from "./attributes.ts";
 
 /** Absent in the first round. */
@@ -7,16 +8,16 @@ type Round = "again" | "second";
 const round = slot<Round | undefined>("admission round");
 
 export const reinvocation = {
-  /** A write begins anew. */
+  /** Starts the next attempt of a write and resets per-attempt state. */
   reset: (state: WriteState): void => {
     if (state.get(round)) state.set(round, undefined);
   },
-  /** Asks for a second round; there is no third. */
+  /** Requests a second round; there is never a third. */
   request: (state: WriteState): void => {
     if (state.get(round) !== "second") state.set(round, "again");
   },
   isSecond: (state: WriteState): boolean => state.get(round) === "second",
-  /** Begins the second round, if one was asked for. */
+  /** Begins the second round, if it was requested. */
   begin: (state: WriteState): boolean => {
     if (state.get(round) !== "again") return false;
     state.set(round, "second");

@@ -1,5 +1,5 @@
-// How long one step of admission takes, plugin by plugin. The end of a plugin is the beginning of the next one,
-// so that the clock is read once for each.
+// Latencies of one admission step and its plugins. The end time of a plugin is the start time of the next
+// one, so that the clock is read once per plugin.
 import type { AdmissionPlugin, Operation } from "./attributes.ts";
 
 export type AdmissionStep = "admit" | "validate";
@@ -41,7 +41,7 @@ export class StepTimes {
     this.#observer.step(this.#step, this.#operation, refused, (this.#at - this.#began) / 1000);
   }
 
-  /** The plugin that runs refused by an error. */
+  /** Records that the running plugin refused the request with an error. */
   fail(): void {
     if (this.#running) this.end(true);
     this.endStep(true);

@@ -1,11 +1,12 @@
-// Conversion in the middle of work that cannot wait: when an object has to be converted by somebody else, the work
-// stops, and starts over once the conversion is there. The work must have no effects of its own.
+// Conversion inside code that needs a synchronous result: when an object has to be converted by a conversion
+// webhook, the function is aborted and restarted once the converted object is available. The function must
+// have no side effects.
 import { stringifyJson } from "#schema";
 import type { ApiObject } from "./strategy.ts";
 
-/** Converts an object to another version, somewhere else. */
+/** Converts an object to another version asynchronously, by a conversion webhook. */
 export type ConvertBetween = (object: ApiObject, to: string) => Promise<ApiObject>;
-/** The same for work that starts over. */
+/** Synchronous conversion as seen by a restartable function. */
 export type ConvertObject = (object: ApiObject, to: string) => ApiObject;
 
 class Waiting extends Error {
@@ -17,7 +18,7 @@ class Waiting extends Error {
   }
 }
 
-/** More than work on one object can need. */
+/** Upper bound on conversions for one write; more than work on a single object can need. */
 const mostConversions = 100;
 
 export async function withConversions<T>(

@@ -142,7 +142,7 @@ test("a name is made from a prefix, and made anew when it is taken", async (t) =
   const { create, store } = await shelf(t, configMap, {
     beforeWrite: async ({ key }, count) => {
       tried.push(key);
-      // Somebody else is faster, twice.
+      // Another writer takes the name, twice.
       if (count === 1 || count === 3) await store.write({ key, value: Buffer.from("{}"), expect: "absent" });
     },
   });

@@ -1,4 +1,4 @@
-// The way of a new object: metadata filled in, admission, the strategy's say, one encoding, one write.
+// Creation of an object: fills in metadata, runs admission and the strategy, encodes once and writes once.
 import {
   ApiError,
   type FieldError,
@@ -24,17 +24,18 @@ import type { ApiObject, RequestContext, Strategy, ReservedShare } from "./strat
 const mostNames = 8;
 
 interface CreateOptions {
-  /** Managed fields are written already. */
+  /** Managed fields have already been updated. */
   readonly tracked?: boolean;
-  /** Throws when the client may not create. */
+  /** Throws when the client is not authorized to create the object. */
   readonly mayCreate?: (() => Promise<void>) | undefined;
-  /** The request changes an object that turns out not to be there. */
+  /** The create comes from an update or patch of an object that does not exist. */
   readonly byUpdate?: boolean;
 }
 
 /**
- * Stores a new object, given in the stored shape with its defaults. Answers what is now held; a dry run shows
- * no revision. A name the server made up and found taken is made up anew, a few times.
+ * Stores a new object, given in the stored version with defaults applied, and returns the stored object. The
+ * result of a dry run carries no revision. A generated name that is already taken is generated again, up to
+ * {@link mostNames} attempts.
  */
 export async function create(
   request: WriteRequest,
@@ -69,7 +70,7 @@ async function attemptToCreate(
   const tracking = options.tracked ? undefined : trackUpdate(request, undefined, object);
   if (tracking) await tracking;
   if (yieldBudget?.expired) await yieldBudget.yield();
-  // A name is made up only after mutating admission, which sees none.
+  // The name is generated only after mutating admission, which sees an empty one.
   const attributes = new WriteAttributes(request, ctx, "CREATE", meta.name ?? "", object, undefined);
   await admitted(request, attributes);
   yieldBudget?.restart();
@@ -93,7 +94,7 @@ async function attemptToCreate(
   }
 }
 
-/** Checks what is ready, and writes it. */
+/** Validates a prepared object, runs validating admission and writes it. */
 async function stored(
   request: WriteRequest,
   ctx: RequestContext,
@@ -107,7 +108,7 @@ async function stored(
   await mayCreate?.();
   attributes.name = meta.name!;
   await request.admission.validate(attributes);
-  // The answer is the object as it will be read.
+  // The response carries the object as a later read returns it.
   resource.strategy.restore?.(object);
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);
   const present = request.dryRun ? await resource.source.get(key, { at: "latest" }) : undefined;
@@ -133,14 +134,17 @@ async function stored(
   if (!outcome.done && !outcome.current && consumes)
     throw timeout("what was reserved for the object was released before it was written; try again", 1);
   if (!outcome.done) {
-    // A name is taken by what nobody can read, too.
+    // The name is also taken when the stored object cannot be decoded.
     const taken = await resource.source.get(key, { at: "any" }).catch(() => undefined);
     throw exists(request, meta, taken);
   }
   return written!;
 }
 
-/** Zero and what is no number at all count as none, as in kube-apiserver. */
+/**
+ * Reports whether the text is a version other than zero. Zero and text that is not a number count as unset,
+ * as in kube-apiserver.
+ */
 const isVersion = (text: string): boolean =>
   /^\d{1,20}$/.test(text) && BigInt.asUintN(64, BigInt(text)) !== 0n;
 
@@ -150,8 +154,8 @@ function nameIt(meta: ApiObject["metadata"], { plainGeneratedNames: plain }: Str
 }
 
 /**
- * What only the server may say of an object is not taken from clients. That an object is being deleted is, from
- * those who apply or replace one that is not there, as in kube-apiserver.
+ * Clears fields that only the server may set. The deletion timestamp is kept when an update or apply creates
+ * the object, as in kube-apiserver.
  */
 function clearServersFields(request: WriteRequest, object: ApiObject, { byUpdate }: CreateOptions): void {
   const meta = object.metadata;
@@ -165,7 +169,7 @@ function clearServersFields(request: WriteRequest, object: ApiObject, { byUpdate
   normalizeOwnerReferences(request, object);
 }
 
-/** What the server says of a new object, after admission had its way. */
+/** Fills in the fields that the server sets on a new object, after mutating admission. */
 function fillServersFields(request: WriteRequest, object: ApiObject, ctx: RequestContext): void {
   const { strategy } = request.endpoint.resource;
   const meta = object.metadata;
@@ -179,7 +183,7 @@ function fillServersFields(request: WriteRequest, object: ApiObject, ctx: Reques
   strategy.prepareForCreate?.(object, ctx);
 }
 
-/** Throws all that is wrong with the object, and warns of what is only odd. */
+/** Throws all validation errors of the object, or sends its warnings to the client. */
 async function check(request: WriteRequest, object: ApiObject, ctx: RequestContext): Promise<void> {
   const { endpoint, yieldBudget } = request;
   const { resource } = endpoint;
@@ -205,7 +209,7 @@ async function check(request: WriteRequest, object: ApiObject, ctx: RequestConte
   if (yieldBudget?.expired) await yieldBudget.yield();
 }
 
-/** The name is taken; by what is about to go, if so. */
+/** Returns the error for a name that is taken; it says so if the existing object is being deleted. */
 function exists(
   { endpoint }: WriteRequest,
   meta: ApiObject["metadata"],
@@ -224,7 +228,7 @@ function exists(
   );
 }
 
-/** The namespace of the path goes into the object; another one in the object is refused. */
+/** Sets the namespace of the request path in the object. A different namespace in the object is refused. */
 export function fillNamespace(request: WriteRequest, object: ApiObject): void {
   const { namespaced } = request.endpoint.resource;
   const wanted = namespaced ? request.namespace : "";

@@ -1,16 +1,16 @@
-// From what a client sent to the stored shape with every default in place.
+// Conversion of a client's object to the stored version, with all defaults applied.
 import { applyDefaults } from "#schema";
 import type { WriteRequest } from "./request.ts";
 import { writeContext } from "./write-context.ts";
 import type { ApiObject } from "./strategy.ts";
 
-/** Converts what was sent to the stored shape and fills in defaults. The object is used up. */
+/** Converts a client's object to the stored version and applies defaults. The object is modified. */
 export function defaulted(request: WriteRequest, sent: ApiObject): ApiObject {
   request.endpoint.schema.more.open?.dropNulls(sent as unknown as Record<string, unknown>);
   return defaultedMerge(request, sent);
 }
 
-/** The same for what an apply made: its nulls are judged with the rest. */
+/** Same as {@link defaulted} for the result of an apply, whose nulls are validated with the rest. */
 export function defaultedMerge(request: WriteRequest, merged: ApiObject): ApiObject {
   const { endpoint } = request;
   applyDefaults(endpoint.schema, merged as never);

@@ -1,12 +1,12 @@
-// Required lists that are empty are written as null, and null in a map of bytes as no bytes: binary storage
-// cannot tell them apart, and clients have come to see what it gives back.
+// Empty required lists are written as null, and null values in a map of bytes as empty bytes: binary storage
+// cannot distinguish them, and clients expect what it returns.
 import { deepCopy } from "#base";
 import type { Field, Message, Shape } from "#schema";
 
 type Clear = (object: Record<string, unknown>) => void;
 
 /**
- * Worked out once for each message; null where there is nothing to do. What contains itself is looked at
+ * Memoizes the steps for each message; null where there is nothing to do. A recursive message is visited
  * once.
  */
 function remembered(stepsOf: (message: Message) => readonly Clear[]): (message: Message) => Clear | null {
@@ -28,9 +28,9 @@ export function clearEmptyLists(message: Message, object: object): void {
 }
 
 /**
- * The object without empty lists and maps that count only for the kind's rules: nobody owns what is never
- * written. Itself when there are none such. Items of lists that have one owner stay as they are: such a list has
- * changed, whoever cannot see it.
+ * Returns the object without empty lists and maps that matter only for the kind's validation: they are never
+ * written and have no field owner. Returns the object itself if it has no such fields. Lists of items that
+ * are owned as a whole stay as they are: their owner changes even when the change is not visible.
  */
 export function withoutEmpty<T extends object>(message: Message, object: T): T {
   const drop = dropperOf(message);
@@ -43,7 +43,7 @@ export function withoutEmpty<T extends object>(message: Message, object: T): T {
 const dropperOf = remembered((message) => {
   const steps: Clear[] = [];
   for (const [key, field] of Object.entries(message.fields)) {
-    // Managers are tracked apart from all else.
+    // Managers are tracked separately.
     if (key === "metadata") continue;
     const items = ownedItems(field);
     const drop = items ? dropperOf(items) : null;
@@ -61,7 +61,7 @@ const dropperOf = remembered((message) => {
   return steps;
 });
 
-/** What a list holds whose items have owners each. */
+/** Returns the item type of a list whose items are owned individually. */
 function ownedItems({ shape, more }: Field): Message | undefined {
   const keyed = more.list ? more.list.type === "map" : more.patch?.key !== undefined;
   return keyed && shape.shape === "list" && shape.of.shape === "message" ? shape.of : undefined;

@@ -1,4 +1,4 @@
-// Between objects and stored bytes: JSON of the stored kind, or the binary form in its envelope.
+// Conversion between objects and stored bytes: JSON of the stored version, or protobuf in its envelope.
 import { type Dialect, apiVersionOf } from "#dialect";
 import {
   DecodeError,
@@ -18,8 +18,8 @@ export const decodeJson = (schema: KindSchema, text: Uint8Array | string): ApiOb
   decode(schema, text).value as unknown as ApiObject;
 
 /**
- * The text of an object as it is held: canonical, with required lists that are empty written as null, as they
- * come back from binary storage.
+ * Returns the JSON text of an object as the cache holds it: canonical, with empty required lists written as
+ * null, as they are decoded from binary storage.
  */
 export function encodeHeld(schema: KindSchema, object: ApiObject): string {
   clearEmptyLists(schema, object);
@@ -28,7 +28,7 @@ export function encodeHeld(schema: KindSchema, object: ApiObject): string {
 
 export interface StoredForm {
   readonly apiVersion: string;
-  /** With what turns JSON of another version into that of the schema. */
+  /** Decodes the value; `convert` turns JSON of another version into that of the schema. */
   decode(schema: KindSchema, convert?: (stored: JsonObject) => JsonObject): ApiObject;
 }
 
@@ -39,7 +39,7 @@ const decodeConverted = (
 ): ApiObject =>
   fromJsonValue(schema, convert(parseJson(text).value as JsonObject)).value as unknown as ApiObject;
 
-/** Custom resources were stored before their metadata was checked: what is malformed in it is dropped. */
+/** Drops malformed metadata of custom resources, which may have been stored before metadata was validated. */
 function decodeStoredJson(schema: KindSchema, text: string): ApiObject {
   const { open } = schema.more;
   try {
@@ -53,7 +53,7 @@ function decodeStoredJson(schema: KindSchema, text: string): ApiObject {
   }
 }
 
-/** Which version a stored value is in, and how it is decoded once its declaration is chosen. */
+/** Determines the version of a stored value, and how to decode it once its schema is chosen. */
 export function storedForm(value: Uint8Array, dialect: Dialect): StoredForm {
   if (value[0] === openingBrace) {
     const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString();
@@ -78,8 +78,8 @@ export function encodeStoredProtobuf(schema: KindSchema, object: ApiObject, dial
 }
 
 /**
- * A copy in memory of its own: stores keep values, and a slice of a shared slab would keep its short-lived
- * neighbours alive.
+ * Copies bytes into a separate allocation: stores keep values, and a slice of a shared slab would keep the
+ * whole slab alive.
  */
 export function ownMemory(bytes: Uint8Array): Uint8Array {
   const own = Buffer.allocUnsafeSlow(bytes.length);

@@ -15,7 +15,7 @@ const map = (data: Record<string, string>, more: object = {}): Sent => ({
   data,
 });
 
-/** `tester Update data.x data.y`, one line per manager, sorted. */
+/** Returns lines such as `tester Update data.x data.y`, one per manager, sorted. */
 function owners({ metadata }: ApiObject): string[] {
   const line = ({
     manager,

@@ -1,5 +1,4 @@
-// Who owns which fields: kept in metadata.managedFields on every write, and decided upon by server-side
-// apply.
+// Field ownership: tracked in metadata.managedFields on every write, and evaluated by server-side apply.
 import { ApiError, badRequest, conflict, deepCopy } from "#base";
 import { commandLineManagers } from "#dialect";
 import { Scale } from "#api";
@@ -33,15 +32,15 @@ import type { ApiObject } from "./strategy.ts";
 import type { WriteAttributes } from "./write-context.ts";
 
 /**
- * Notes what a write that is not an apply changed. Sets or clears `metadata.managedFields` of the new object.
- * There is something to wait for only where somebody else converts between versions.
+ * Updates managed fields for a write other than an apply: sets or clears `metadata.managedFields` of the new
+ * object. Returns a promise only where a webhook converts between versions.
  */
 export function trackUpdate(
   request: WriteRequest,
   old: ApiObject | undefined,
   next: ApiObject,
 ): Promise<void> | undefined {
-  // An empty list asks to forget the owners, but of a custom resource it is read as none.
+  // An empty list resets the managers, but for a custom resource it is read as absent.
   if (request.endpoint.resource.strategy.custom && next.metadata.managedFields?.length === 0)
     delete next.metadata.managedFields;
   const update = {
@@ -54,7 +53,10 @@ export function trackUpdate(
   return undefined;
 }
 
-/** Runs mutating admission. Owners that it left unreadable are as they were before, and the client is told. */
+/**
+ * Runs mutating admission. If it leaves managed fields invalid, the previous ones are restored and the client
+ * is warned.
+ */
 export async function admitted(request: WriteRequest, attributes: WriteAttributes): Promise<void> {
   const before = ownersOf(attributes);
   await request.admission.mutate(attributes);
@@ -74,8 +76,8 @@ const ownersOf = ({ changeable }: WriteAttributes): ApiObject["metadata"]["manag
   changeable.metadata.managedFields;
 
 /**
- * Forgets who owns the fields of an object that was too large to be stored with their names; tells whether it
- * is smaller now.
+ * Drops managed fields of an object that was too large to be stored with them. Reports whether the object is
+ * smaller now.
  */
 export function forgetsOwners({ metadata }: ApiObject, error: unknown): boolean {
   const tooLarge = error instanceof ApiError && error.reason === "RequestEntityTooLarge";
@@ -84,7 +86,10 @@ export function forgetsOwners({ metadata }: ApiObject, error: unknown): boolean 
   return true;
 }
 
-/** Owners that cannot be converted are forgotten; the write itself goes on. */
+/**
+ * Updates managed fields with a webhook's conversions. If conversion fails the managers are dropped and the
+ * write continues.
+ */
 async function trackElsewhere(
   request: WriteRequest,
   between: ConvertBetween,
@@ -101,8 +106,8 @@ async function trackElsewhere(
 }
 
 /**
- * The object that results from applying a configuration: merged, owned, in the stored shape with its
- * defaults.
+ * Returns the object that results from applying a configuration: merged, with managed fields, in the stored
+ * version with defaults applied.
  */
 export async function applyObject(
   request: WriteRequest,
@@ -113,14 +118,14 @@ export async function applyObject(
   const { endpoint } = request;
   const outcome = await applied(request, old, sent, force);
   if (!outcome.done) throw applyConflict(outcome.conflicts);
-  // What does not change is not converted there and back, which may not give all of it again.
+  // An unchanged object is not converted back and forth, since that may lose data.
   if (old && !outcome.changed && !endpoint.isHub && !sent.metadata.resourceVersion && !sent.metadata.uid) {
     const same = deepCopy(old);
     setManagers(same, outcome.managers);
     return same;
   }
-  // The outcome shares parts with the live object and with what stands for nothing; what follows changes it
-  // in place.
+  // The outcome shares parts with the live object and with placeholder values; later steps modify it in
+  // place.
   const merged = deepCopy(decodedMerge(endpoint, outcome.object));
   merged.apiVersion = endpoint.apiVersion;
   merged.kind = endpoint.kind;
@@ -139,7 +144,10 @@ export async function applyObject(
   return defaultedMerge(request, merged);
 }
 
-/** What a configuration says may still be no time or amount: nobody has read it as one yet. */
+/**
+ * Decodes the merged object. A configuration may still hold malformed times or quantities, which have not
+ * been parsed before this point.
+ */
 function decodedMerge({ schema, apiVersion, kind }: Endpoint, merged: JsonObject): ApiObject {
   try {
     return fromJsonValue(schema, merged, { truncates: true }).value as unknown as ApiObject;
@@ -193,12 +201,14 @@ async function appliedWith(
   }
 }
 
-/** A configuration that does not fit its schema is the client's fault. */
+/** Maps a configuration that does not fit its schema to a client error. */
 const misfit = (error: unknown): unknown => (error instanceof PatchError ? badRequest(error.message) : error);
 
 const resets = new WeakMap<Endpoint, Map<string, Record<string, FieldSet>>>();
 
-/** What this kind of write leaves as it is, per version; worked out once. */
+/**
+ * Returns the fields that this kind of write resets, per version; computed once per endpoint and subresource.
+ */
 function resetFields({ endpoint, subresource }: WriteRequest): Record<string, FieldSet> {
   let known = resets.get(endpoint);
   if (!known) resets.set(endpoint, (known = new Map()));
@@ -218,7 +228,7 @@ function resetFieldsOf(endpoint: Endpoint, subresource: string): Record<string, 
     const inner = (set[`f:${first}`] ??= {});
     if (second !== undefined) inner[`f:${second}`] = {};
   }
-  // In every version: owners may have spoken another one.
+  // In every version: managers may have used a different one.
   const versions = endpoint.resource.endpoints.filter(({ group }) => group === endpoint.group);
   return Object.fromEntries(versions.map(({ apiVersion }) => [apiVersion, set as FieldSet]));
 }
@@ -234,14 +244,14 @@ function writeOf(request: WriteRequest, convertElsewhere?: ConvertObject) {
     now: timestamp(request.now),
     resetFields: resetFields(request),
     convert: (object: JsonObject, target: string, source: string) => {
-      // Owners known from another group than the one spoken are forgotten, as clients have come to expect.
+      // Managers recorded in another group than the requested one are dropped, as clients expect.
       const [from, to] = [source, target].map((version) =>
         resource.endpoints.find(
           ({ apiVersion, group }) => apiVersion === version && group === endpoint.group,
         ),
       );
       if (!from || !to) return undefined;
-      // What has been taken out is there again, as nothing: conversion is for whole objects.
+      // Removed fields are restored as zero values, because conversion needs whole objects.
       const whole = deepCopy(fromJsonValue(from.schema, object).value) as unknown as ApiObject;
       const made =
         convertElsewhere && whole.metadata?.name
@@ -252,7 +262,7 @@ function writeOf(request: WriteRequest, convertElsewhere?: ConvertObject) {
   };
 }
 
-/** The object in the version the client speaks; the stored object itself when that is the same. */
+/** Returns the object in the version the client uses; the stored object itself when that is the same. */
 function inVersion({ endpoint }: WriteRequest, hub: ApiObject): JsonObject {
   return (endpoint.isHub ? hub : endpoint.fromHub(deepCopy(hub))) as unknown as JsonObject;
 }
@@ -270,13 +280,16 @@ function applyConflict(conflicts: readonly Conflict[]): ApiError {
   });
 }
 
-/** What becomes of a scale: something made from it, or a configuration that is applied to it. */
+/** How a scale changes: the function that computes the new scale, or a configuration to apply to it. */
 export interface ScaleChange {
   change(scale: ApiObject): ApiObject;
   readonly applying?: { readonly force: boolean };
 }
 
-/** A scale before and after a change, each with its owners, and how the workload's owners follow from them. */
+/**
+ * A scale before and after a change, each with its managers, and the mapping back to managers of the
+ * workload.
+ */
 export interface ChangedScale {
   readonly old: ApiObject;
   readonly object: ApiObject;

@@ -1,4 +1,5 @@
-// Kinds as a server has them: without those, and without the fields of later releases, that are switched off.
+// The strategies that a server serves: without the kinds, and without the fields of later releases, whose
+// feature gates are off.
 import { type FieldSwitches, gatedFields } from "#api";
 import type { Strategy } from "./strategy.ts";
 import { withoutSwitchedOff } from "./switched-off-fields.ts";

@@ -1,5 +1,5 @@
-// What a kind's own rules say of metadata, beside the rules common to all: the same again, as often as
-// clients know it from the kind.
+// Validation of metadata by a kind's strategy, in addition to the generic validation: the same checks
+// repeated as often as the reference reports their errors for the kind.
 import type { ObjectMeta } from "#api";
 import type { FieldError } from "#base";
 import { dnsSubdomain } from "./names.ts";

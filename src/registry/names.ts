@@ -1,14 +1,14 @@
-// Names: what may be one, and how the server makes one.
+// Validation and generation of object names.
 import { getRandomValues } from "node:crypto";
 import { flatText } from "#base";
 import { dns1035LabelProblems, dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 
-/** What is wrong with a name, or with a prefix that something is going to be put behind. */
+/** Returns the problems of a name, or of a prefix to which a suffix will be appended. */
 export type NameRule = (name: string, prefix?: boolean) => readonly string[];
 
 /**
- * A dash at the end of a prefix will not stay at the end. Clients know this rule with the letter before the
- * dash masked as well.
+ * A trailing dash of a prefix does not stay at the end. As in the reference, the character before the dash is
+ * masked, too.
  */
 const masked = (name: string): string =>
   name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
@@ -22,18 +22,18 @@ export const dnsSubdomain = ruled(dns1123SubdomainProblems);
 export const dnsLabel = ruled(dns1123LabelProblems);
 export const dns1035Label = ruled(dns1035LabelProblems);
 
-/** The least any name must be: one path segment. */
+/** The weakest rule for names: a single path segment. */
 export const pathSegment: NameRule = (name, prefix = false) =>
   !prefix && (name === "." || name === "..")
     ? [`may not be '${name}'`]
     : ["/", "%"].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
 
-// Letters that read well and spell no words.
+// Consonants and digits that cannot spell words.
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 const suffixLength = 5;
 const longestGenerated = 63;
 
-// Random bytes are cheap by the thousand.
+// Random bytes are drawn in bulk, which is cheaper.
 const pool = new Uint8Array(4096);
 let used = pool.length;
 function randomByte(): number {
@@ -44,7 +44,7 @@ function randomByte(): number {
   return pool[used++]!;
 }
 
-/** A prefix made into a name: cut to fit, five random characters behind it. */
+/** Generates a name from a prefix: truncated to fit, with five random characters appended. */
 export function generatedName(prefix: string): string {
   let suffix = "";
   for (let i = 0; i < suffixLength; i++) suffix += alphabet[randomByte() % alphabet.length];

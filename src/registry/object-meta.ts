@@ -1,4 +1,4 @@
-// The rules of metadata that hold for every kind.
+// Metadata validation that applies to every kind.
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "#api";
 import {
   type FieldError,
@@ -19,7 +19,7 @@ import { type NameRule, dnsLabel } from "./names.ts";
 
 const largestAnnotations = 256 * 1024;
 
-/** What is wrong with the metadata of an object, new or changed. */
+/** Validates the metadata of a new or changed object. */
 export function validateMeta(
   meta: ObjectMeta,
   namespaced: boolean,
@@ -40,7 +40,7 @@ export function validateMeta(
   } else if (meta.namespace) errors.push(forbiddenField(`${path}.namespace`, "not allowed on this type"));
   if ((meta.generation ?? 0) < 0)
     errors.push(invalidValue(`${path}.generation`, meta.generation, "must be greater than or equal to 0"));
-  // Every write comes through here: what is not there is not asked about.
+  // On the path of every write, so absent fields are skipped.
   if (meta.labels) add(errors, validateLabels(meta.labels, `${path}.labels`));
   if (meta.annotations) add(errors, validateAnnotations(meta.annotations, `${path}.annotations`));
   if (meta.ownerReferences) add(errors, validateOwners(meta.ownerReferences, path));
@@ -49,7 +49,7 @@ export function validateMeta(
   return errors;
 }
 
-/** What a change of metadata may not do. */
+/** Validates a change of metadata against the old metadata. */
 export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "metadata"): FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp) {
@@ -85,18 +85,18 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "me
   return errors;
 }
 
-/** Times as Go prints them. */
+/** Formats times as Go prints them. */
 const shownMeta = (key: keyof ObjectMeta, value: unknown): unknown =>
   key.endsWith("Timestamp") && typeof value === "string"
     ? new Spelled(goTime(new Date(value)))
     : (value ?? null);
 
-/** One by one: as arguments of one call, as many as fit into a request would be too many. */
+/** Appends errors one by one: spreading them as arguments could exceed the argument limit. */
 export function add(errors: FieldError[], found: readonly FieldError[]): void {
   for (const error of found) errors.push(error);
 }
 
-/** A qualified name may be wrong in several ways at once, and each is said. */
+/** Returns one error for each way in which a qualified name is invalid. */
 const nameErrors = (name: string, path: string, shown = name): FieldError[] =>
   qualifiedNameProblems(name).map((text) => invalidValue(path, shown, text));
 
@@ -161,13 +161,13 @@ function validateOwners(owners: readonly OwnerReference[] | undefined, metaPath:
   return errors;
 }
 
-/** `version` or `group/version`; what has more parts says nothing. */
+/** Reports whether an API version, `version` or `group/version`, has a version; more parts count as none. */
 function hasVersion(apiVersion: string): boolean {
   const parts = apiVersion.split("/");
   return parts.length <= 2 && parts.at(-1) !== "";
 }
 
-/** An owner named twice in the same words is kept once; tells which were repeated. */
+/** Drops identical owner references and returns the UIDs of the dropped ones. */
 export function dropRepeatedOwners(meta: ObjectMeta): string[] {
   const owners = meta.ownerReferences ?? [];
   const repeated: string[] = [];
@@ -205,7 +205,7 @@ export function validateFinalizers(finalizers: readonly string[] | undefined, pa
   return errors;
 }
 
-/** Built-in kinds also want finalizers to be qualified, or one of the product's own bare names. */
+/** Validates that finalizers of built-in kinds are qualified, or one of the product's standard names. */
 export function validateFinalizersQualified(
   finalizers: readonly string[] | undefined,
   dialect: Dialect,
@@ -229,10 +229,7 @@ const noErrors: FieldError[] = [];
 export const longestManager = 128;
 const longestSubresource = 256;
 
-/**
- * What is wrong with the name of a field manager; each character that cannot be printed is a finding of its
- * own.
- */
+/** Validates the name of a field manager; each unprintable character yields a separate error. */
 export function managerErrors(manager: string, field: string): FieldError[] {
   const unprintable = unprintableIn(manager);
   const isTooLong = Buffer.byteLength(manager) > longestManager;

@@ -1,4 +1,4 @@
-// For tests of the registry: one resource over a memory store, with everything around it that a write needs.
+// Test fixture of the registry: one resource in a memory store, with the dependencies of a write.
 import type { TestContext } from "node:test";
 import { type AdmissionPlugin, admissionChain } from "#admission";
 import { ApiError, systemClock, virtualClock } from "#base";
@@ -23,7 +23,7 @@ export interface ShelfOptions {
   readonly dialect?: DialectName;
   readonly media?: StorageMedia;
   readonly plugins?: readonly AdmissionPlugin[];
-  /** Runs before each write of the store, to lose races on purpose. */
+  /** Called before each write to the store, to provoke conflicts. */
   readonly beforeWrite?: (write: Write, count: number) => Promise<void> | void;
 }
 
@@ -31,7 +31,7 @@ export interface Shelf {
   readonly resource: Resource;
   readonly store: MemoryStore;
   readonly warnings: readonly string[];
-  /** How often the store was written to. */
+  /** Number of writes to the store. */
   writes(): number;
   request(more?: Partial<WriteRequest>): WriteRequest;
   create(sent: Sent, more?: Partial<WriteRequest>): Promise<ApiObject & Record<string, unknown>>;
@@ -40,7 +40,7 @@ export interface Shelf {
     change: Partial<ObjectUpdate> & Pick<ObjectUpdate, "transform">,
     more?: Partial<WriteRequest>,
   ): Promise<ApiObject & Record<string, unknown>>;
-  /** A change in place. */
+  /** Updates the object in place. */
   edit(
     name: string,
     change: (object: ApiObject & Record<string, never>) => void,
@@ -70,7 +70,7 @@ class RacingStore extends MemoryStore {
   }
 }
 
-/** A resource that lives as long as the test. Names are in the namespace `default`. */
+/** Starts a resource for the duration of the test. Objects are in the namespace `default`. */
 export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOptions = {}): Promise<Shelf> {
   const store = new RacingStore(options.beforeWrite ?? (() => undefined));
   const stop = new AbortController();
@@ -147,7 +147,7 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
   };
 }
 
-/** For assert.rejects: an API error with this code whose message matches. */
+/** For assert.rejects: matches an API error with this code and message. */
 export const refusal =
   (code: number, message: RegExp = /./) =>
   (error: unknown): boolean => {
@@ -157,7 +157,7 @@ export const refusal =
     return true;
   };
 
-/** The causes of a refusal: `Invalid metadata.name`. */
+/** Returns the causes of an error, such as `Invalid metadata.name`. */
 export async function causesOf(work: Promise<unknown>): Promise<string[]> {
   try {
     await work;

@@ -13,7 +13,7 @@ type Options = Parameters<typeof validateDeleteOptions>[1];
 const [orphan, foreground, own] = ["orphan", "foregroundDeletion", "example.com/mine"];
 const at = (seconds: number): string => timestamp(new Date(shelfNow + seconds * 1000));
 const plain: Strategy = { ...configMap, generation: true };
-/** Objects that get thirty seconds unless somebody asks for another time. */
+/** Objects with a grace period of thirty seconds unless another one is requested. */
 const graceful: Strategy = { ...plain, graceSeconds: (_obj, asked) => asked ?? 30 };
 const orphaning: Strategy = { ...plain, orphansDependents: { warning: "dependents stay" } };
 const map = (finalizers: readonly string[] = []): Sent => ({

@@ -1,4 +1,4 @@
-// The way of a deletion: at once, after a grace period, or when the last finalizer has gone.
+// Deletion of an object: immediately, after a grace period, or when the last finalizer is removed.
 import type { DeleteOptions, ObjectMeta } from "#api";
 import { type FieldError, conflict, invalid, invalidValue, notFound, notSupported } from "#base";
 import { groupName } from "#dialect";
@@ -10,11 +10,11 @@ import { WriteAttributes, writeContext } from "./write-context.ts";
 import type { ApiObject, RequestContext, Strategy } from "./strategy.ts";
 
 export interface Removal {
-  /** Otherwise it is marked, and goes when its time or its finalizers run out. */
+  /** False if the object is only marked and is deleted when its grace period or its finalizers run out. */
   readonly gone: boolean;
-  /** Whether it is shown though it is gone: by a dry run that would have changed it before. */
+  /** Whether the object is returned although it is deleted: in a dry run that would have changed it first. */
   readonly shown?: boolean;
-  /** The last that was seen of it. */
+  /** The last state of the object. */
   held(): CachedObject;
   readonly uid: string;
 }
@@ -64,12 +64,12 @@ export async function remove(
     if (!cached) throw notFound(resource.nameIn(endpoint), name);
     const uid = uidOf(cached);
     checkPreconditions(request, name, cached, uid, options);
-    // Most objects can be let go without being looked into.
+    // Most objects can be deleted without being parsed.
     let parsed: ApiObject | undefined;
     const old = (): ApiObject => (parsed ??= resource.objectOf(cached));
     const ctx = writeContext(request);
     if (isUnderWay(resource.strategy, old, options)) return { gone: false, held: () => cached, uid };
-    // Of a collection the options are shown as they were sent.
+    // For a collection the options are shown as the client sent them.
     const shown = request.unnamed
       ? request
       : { ...request, options: shownOptions(request, ctx, { uid, old, options }) };
@@ -92,7 +92,7 @@ export async function remove(
         resource.writeObject(encoded, { key, expect: cached.revision }),
       );
       if (!outcome.done) continue;
-      // Both writes are shown to admission, as the reference does.
+      // Admission sees both writes, as in the reference.
       await admit();
       const end = await resource.write({ key, value: null, expect: outcome.revision });
       if (end.done || !end.current)
@@ -109,11 +109,14 @@ export async function remove(
   }
 }
 
-/** How many seconds of grace were asked for. */
+/** Returns the requested grace period in seconds. */
 const graceAsked = ({ gracePeriodSeconds }: Partial<DeleteOptions>): number | undefined =>
   gracePeriodSeconds !== undefined && gracePeriodSeconds < 0 ? 1 : gracePeriodSeconds;
 
-/** Whether the object is going already: while its time runs nothing but a shorter time is heard. */
+/**
+ * Reports whether the object is already being deleted: during its grace period only a shorter one has an
+ * effect.
+ */
 function isUnderWay(strategy: Strategy, old: () => ApiObject, options: Partial<DeleteOptions>): boolean {
   if (!strategy.graceSeconds && !strategy.deletionBlocked) return false;
   const { deletionTimestamp, deletionGracePeriodSeconds: left } = old().metadata;
@@ -128,7 +131,10 @@ interface Deleted {
   readonly options: Partial<DeleteOptions>;
 }
 
-/** The options as admission sees them: with the grace period that is given and, for some kinds, the object's UID. */
+/**
+ * Returns the options as shown to admission: with the effective grace period and, for some kinds, the
+ * object's UID.
+ */
 function shownOptions(
   request: WriteRequest,
   ctx: RequestContext,
@@ -149,7 +155,7 @@ function shownOptions(
   };
 }
 
-/** Whether nothing holds an object back, as far as its bytes tell: mark() would say the same of it. */
+/** Reports from the encoded bytes whether nothing delays the deletion; mark() would decide the same. */
 function leavesAtOnce(
   request: WriteRequest,
   { line }: CachedObject,
@@ -188,8 +194,8 @@ function checkPreconditions(
     throw failed("ResourceVersion", resourceVersion, revision, "modified");
 }
 
-// The reference names the kind where the resource belongs, but for what goes in two steps; clients have seen
-// nothing else.
+// The reference names the kind instead of the resource, except for kinds that are deleted in two steps;
+// clients rely on it.
 const kindAsResource = ({
   endpoint: { group, resource },
 }: WriteRequest): { group: string; resource: string } => ({
@@ -198,8 +204,9 @@ const kindAsResource = ({
 });
 
 /**
- * What becomes of the object: it can go, it is going already, or it is marked (in place). Kinds with grace
- * are marked even when they get none: watchers see the mark, then the end.
+ * Decides what happens to the object: it can be deleted, its deletion is in progress already, or it is marked
+ * (in place). Kinds with a grace period are marked even when theirs is zero: watchers see the mark, then the
+ * deletion.
  */
 function mark(
   request: WriteRequest,
@@ -260,8 +267,8 @@ function mark(
 }
 
 /**
- * Which finalizers a deletion leaves, by its propagation policy: the one asked for, else the one already
- * there, else the kind's own.
+ * Returns the finalizers that a deletion leaves, by its propagation policy: the requested one, else the one
+ * of the existing finalizers, else the default of the kind.
  */
 function finalizersFor(
   meta: ObjectMeta,
@@ -281,7 +288,8 @@ function finalizersFor(
 }
 
 /**
- * The older way to say it: dependents that are not left behind go along, and before what goes in two steps.
+ * Maps the deprecated orphanDependents option: dependents that are not orphaned are deleted in the
+ * background, or in the foreground for kinds that are deleted in two steps.
  */
 function policyOf(
   meta: ObjectMeta,

@@ -1,4 +1,4 @@
-// What every write carries beside the object: who, through which version, under which options, and who hears
+// The parameters of a write besides the object: the user, the endpoint, the options, and the receiver of
 // warnings.
 import type { AdmissionChain, UserInfo } from "#admission";
 import { flatText } from "#base";
@@ -12,31 +12,34 @@ export interface WriteRequest {
   readonly endpoint: Endpoint;
   readonly namespace: string;
   readonly subresource: string;
-  /** Set for one of many that a request deletes: admission sees no name, since the request had none. */
+  /**
+   * Set for each deletion that is part of a collection request: admission sees no name, since the request has
+   * none.
+   */
   readonly unnamed?: boolean;
   readonly user: UserInfo;
   readonly now: Date;
   readonly dryRun: boolean;
-  /** Who owns the fields this write sets. */
+  /** Field manager that owns the fields this write sets. */
   readonly manager: string;
   readonly admission: AdmissionChain;
   readonly settings: RegistrySettings;
-  /** What this write lets others have between its steps; a write of the server's own takes none. */
+  /** Lets other work run between the steps of this write; absent for the server's own writes. */
   readonly yieldBudget?: YieldBudget;
-  /** The options as admission shows them. */
+  /** The options as shown to admission. */
   options(): Readonly<Record<string, unknown>>;
-  /** The operation that the write belongs to; its steps become spans inside it. */
+  /** The trace span of the request; steps of the write become child spans. */
   readonly span?: Span | undefined;
-  /** Milliseconds since the epoch by which the answer should be out. */
+  /** Deadline of the response in milliseconds since the epoch. */
   readonly deadline?: number;
   warn(text: string): void;
-  /** Adds to the audit event of the request. */
+  /** Adds an annotation to the audit event of the request. */
   annotate(key: string, value: string): void;
 }
 
 /**
- * Repeated owners are dropped with a word to the client: of an object that was sent, before anybody looks, and
- * of every object after admission had its say.
+ * Drops repeated owner references and warns the client: called for a received object before any further
+ * processing, and again for every object after mutating admission.
  */
 export function normalizeOwnerReferences(
   request: WriteRequest,
@@ -53,7 +56,7 @@ export function normalizeOwnerReferences(
 
 let lastSecond = { second: Number.NaN, text: "" };
 
-/** The second as objects carry it, made once for all that are written in it. */
+/** Formats a time with a precision of one second; the text is cached for the current second. */
 export function timestamp(date: Date): string {
   const second = Math.floor(date.getTime() / 1000);
   if (second !== lastSecond.second)

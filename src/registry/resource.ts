@@ -1,5 +1,4 @@
-// One resource at run time: its strategy, where its objects are read from and written to, and how they are
-// encoded.
+// A resource at run time: its strategy, the source and store of its objects, and their encoding.
 import { type ResourceName, conflict, flatText, tooLarge } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
@@ -19,17 +18,17 @@ import {
 import { StoredHeader } from "./stored-header.ts";
 import type { ApiObject, KindSchema, RegistrySettings, Served, Strategy } from "./strategy.ts";
 
-/** A version under which a resource is reached, with the dialect's names filled in. */
+/** A served version of a resource, with the names of the dialect. */
 export interface Endpoint {
   readonly resource: Resource;
   readonly served: Served;
   readonly schema: KindSchema;
-  /** Group and version as on the wire. */
+  /** API group as on the wire. */
   readonly group: string;
   readonly version: string;
   readonly apiVersion: string;
   readonly kind: string;
-  /** True when the stored bytes are already in this version. */
+  /** True when the stored version is this version. */
   readonly isHub: boolean;
   toHub(object: ApiObject): ApiObject;
   fromHub(hub: ApiObject): ApiObject;
@@ -37,19 +36,19 @@ export interface Endpoint {
 
 export type StorageMedia = "json" | "protobuf";
 
-/** Where objects are stored in another version than this resource reads and writes. */
+/** Conversion where objects are stored in another version than this resource reads and writes. */
 export interface StorageConversion {
-  /** The version in which they are stored, with its group. */
+  /** The storage version, with its group. */
   readonly storedVersion: string;
-  /** The bytes to store. */
+  /** Returns the bytes to store. */
   toStored(object: EncodedObject): Promise<Uint8Array>;
-  /** What stored bytes are in this resource's version. */
+  /** Converts stored bytes to the version of this resource. */
   fromStored(key: string, value: Uint8Array, revision: Revision): Promise<CachedObject>;
-  /** Set where somebody else converts between versions. */
+  /** Set where a webhook converts between versions. */
   readonly between?: ConvertBetween;
 }
 
-/** An object encoded once: the bytes to store and what the caches need to know about them. */
+/** An object encoded once: the bytes to store and the metadata that caches need. */
 export interface EncodedObject {
   readonly value: Uint8Array;
   readonly json: Buffer;
@@ -60,14 +59,15 @@ export class Resource {
   readonly strategy: Strategy;
   readonly dialect: Dialect;
   readonly store: Store;
-  /** Where this resource's keys begin in the store. */
+  /** Prefix of this resource's keys in the store. */
   readonly prefix: string;
   readonly hub: KindSchema;
   readonly hubVersion: string;
   readonly endpoints: readonly Endpoint[];
   readonly #media: StorageMedia;
   /**
-   * What is known of values this process encoded itself, so that they need not be parsed when they come back.
+   * Cached objects of values that this process encoded itself, so that they need not be parsed when they are
+   * read back.
    */
   readonly #known = new WeakMap<Uint8Array, (revision: Revision) => CachedObject>();
   #selectable: ReadonlySet<string> | undefined;
@@ -75,7 +75,7 @@ export class Resource {
   source!: ObjectSource;
   /** Set where objects are stored in another version. */
   conversion?: StorageConversion;
-  /** Whether an object is stored otherwise than it would be now; set where that can be. */
+  /** Reports whether an object is stored in another form than it would be now; set where that can happen. */
   storedOtherwise?: ((key: string, encoded: EncodedObject) => Promise<boolean>) | undefined;
 
   constructor(
@@ -89,7 +89,7 @@ export class Resource {
     this.prefix = `${options.storePrefix}/${strategy.storagePath ?? strategy.resource}/`;
     this.hub = inDialect(options.dialect, strategy.hub);
     this.hubVersion = flatText(apiVersionOf(options.dialect, strategy.hub.kind));
-    // What custom resources are depends on their definition, and what is restored is not in the bytes.
+    // Custom resources depend on their definition, and restored fields are not part of the bytes.
     this.#canonical = new StoredHeader(
       strategy.custom || strategy.restore
         ? undefined
@@ -98,7 +98,7 @@ export class Resource {
     this.endpoints = (strategy.served ?? [{ schema: strategy.hub }]).map((served) => this.#endpoint(served));
   }
 
-  /** Fields that selectors may name: those every object has, and those the strategy gives. */
+  /** Fields supported by field selectors: those of every object, and those of the strategy. */
   get selectable(): ReadonlySet<string> {
     if (!this.#selectable) {
       const empty = canonical(this.hub, {
@@ -106,7 +106,7 @@ export class Resource {
         apiVersion: this.hubVersion,
         metadata: {},
       } as never) as unknown as ApiObject;
-      // Kinds without fields of their own take both names, even where no object has a namespace.
+      // Kinds without specific fields accept both names, even if they are cluster-scoped.
       const own = this.strategy.fields?.(empty);
       this.#selectable = new Set([
         "metadata.name",
@@ -121,13 +121,13 @@ export class Resource {
     return this.strategy.scope === "Namespaced";
   }
 
-  /** `configmaps`, `deployments.apps`: the resource as spans and metrics name it. */
+  /** `configmaps`, `deployments.apps`: the resource as named in spans and metrics. */
   get groupResource(): string {
     const { group } = this.endpoints[0]!;
     return group === "" ? this.strategy.resource : `${this.strategy.resource}.${group}`;
   }
 
-  /** The key below the resource's prefix. */
+  /** Returns the key below the resource's prefix. */
   keyOf(namespace: string, name: string): string {
     return this.namespaced ? `${namespace}/${name}` : name;
   }
@@ -137,8 +137,8 @@ export class Resource {
   }
 
   /**
-   * How a stored value becomes what is held: from memory when this process wrote it, as it is when it is stored
-   * in the form that is held, else by decoding it once.
+   * Turns a stored value into a cached object: from memory when this process wrote it, as it is when it is
+   * stored in the cached form, else by decoding it.
    */
   readonly reader: Reader = (entry, use): CachedObject => {
     const mine = this.#known.get(entry.value);
@@ -151,7 +151,9 @@ export class Resource {
       : this.#decoded(entry);
   };
 
-  /** Values of later revisions are in the form that is held, and need not be decoded to be served. */
+  /**
+   * Declares that values of later revisions are stored in the cached form and can be served without decoding.
+   */
   encodedSince(revision: Revision): void {
     this.#canonical.since = revision;
   }
@@ -179,7 +181,7 @@ export class Resource {
     };
   };
 
-  /** A stored value in the stored shape. Values that were stored in another served version are converted. */
+  /** Decodes a stored value to the stored version. Values stored in another served version are converted. */
   decodeStored(value: Uint8Array): ApiObject {
     const { apiVersion, decode } = storedForm(value, this.dialect);
     const other =
@@ -189,7 +191,7 @@ export class Resource {
     const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
     const schema = other?.schema ?? this.hub;
     const decoded = decode(schema, this.strategy.formerVersions?.[version]);
-    // Those of custom resources are filled in by whoever converts them.
+    // Custom resources are defaulted by their conversion.
     if (!this.strategy.custom) applyDefaults(schema, decoded as never);
     const object = other ? other.toHub(decoded) : decoded;
     object.kind = this.hub.kind.kind;
@@ -200,23 +202,23 @@ export class Resource {
     return object;
   }
 
-  /** The object as it is held, for code that has to change it. Always a fresh copy. */
+  /** Returns a fresh copy of the cached object, for callers that modify it. */
   objectOf(cached: CachedObject): ApiObject {
     return this.copiesOf(cached)();
   }
 
-  /** The same for code that needs several. */
+  /** Returns a function that makes fresh copies, for callers that need several. */
   copiesOf(cached: CachedObject): () => ApiObject {
     const text = cached.json.toString();
     return longNumber.test(text) ? () => decodeJson(this.hub, text) : () => JSON.parse(text) as ApiObject;
   }
 
   /**
-   * Encodes once: the bytes to store and what the caches need to know about them. Bytes that are not known are
-   * decoded when they come back, and get what the strategy restores.
+   * Encodes an object once: the bytes to store and the metadata that caches need. Unless `known` is set, the
+   * bytes are decoded when they are read back and get the fields that the strategy restores.
    */
   encode(object: ApiObject, { anySize = false, known: isKnown = true } = {}): EncodedObject {
-    // What cannot be stored is refused before anybody writes it down in another form.
+    // Objects that cannot be encoded are refused before anything is written in another form.
     const binary = this.#media === "json" ? undefined : encodeStoredProtobuf(this.hub, object, this.dialect);
     if (binary && !anySize) refuseTooLarge(binary.length);
     const { known, json } = this.#describe(object);
@@ -231,7 +233,7 @@ export class Resource {
     return { value, json, hold: cached };
   }
 
-  /** Writes an encoded object in the version in which it is stored, and gives what is stored now. */
+  /** Writes an encoded object in its storage version and returns the object that is now stored. */
   async writeObject(
     encoded: EncodedObject,
     write: Omit<Write, "value">,
@@ -245,7 +247,7 @@ export class Resource {
     return { outcome, object };
   }
 
-  /** What writing an encoded object would give: it is converted there and back, and nothing is written. */
+  /** Returns the object that a write would store: converts it back and forth without writing. */
   async tryObject(encoded: EncodedObject, key: string, revision: Revision): Promise<CachedObject> {
     if (!this.conversion) return encoded.hold(revision);
     const value = await this.conversion.toStored(encoded);
@@ -257,13 +259,16 @@ export class Resource {
     return await this.store.write({ ...write, key: this.prefix + write.key });
   }
 
-  /** Whether the store wants the value written again although nothing changed. */
+  /** Reports whether the value has to be rewritten although nothing changed. */
   async isStale(key: string, encoded: EncodedObject): Promise<boolean> {
     if (await this.storedOtherwise?.(this.prefix + key, encoded)) return true;
     return (await this.store.isStale?.(this.prefix + key)) ?? false;
   }
 
-  /** Counted in the binary form, which is the smaller one: whatever the store holds, the same objects fit. */
+  /**
+   * The size is measured in the binary form, which is smaller, so that the limit does not depend on the media
+   * type.
+   */
   #refuseTooLarge(value: Uint8Array): void {
     refuseTooLarge(
       this.#media === "json" && !this.strategy.custom
@@ -328,13 +333,13 @@ export class Resource {
   }
 }
 
-/** What every store takes, so that objects can be moved from one to another. */
+/** Maximum size of a value in every store, so that objects can be migrated between stores. */
 const mostStoredBytes = 1536 * 1024;
 
-/** What kube-apiserver's client of etcd sends; beyond it etcd is not even asked. */
+/** Limit of kube-apiserver's etcd client; larger requests are not sent to etcd. */
 const mostSentBytes = 2 * 1024 * 1024;
 
-/** Begins with the words that clients of kube-apiserver look for. */
+/** Throws if the size exceeds the limit. The text begins as clients of kube-apiserver expect. */
 function refuseTooLarge(size: number): void {
   if (size <= mostStoredBytes) return;
   const words =
@@ -348,8 +353,11 @@ function refuseTooLarge(size: number): void {
 
 const nothing: Readonly<Record<string, string>> = {};
 
-/** Of the server's settings, defaults depend on gates alone: what a gate adds is added when it is written. */
+/**
+ * Of the settings, defaults depend only on gates; defaults that depend on a gate are applied when an object
+ * is written.
+ */
 const plainSettings: RegistrySettings = { allowPrivileged: true, eventTtlSeconds: 0 };
 
-// JSON.parse would round these.
+// JSON.parse would round these numbers.
 const longNumber = /[:[,]\s*-?\d{16,}/;

@@ -1,4 +1,4 @@
-// The server's own access to stored objects: typed handles to read them, and a writer that acts as the server.
+// The server's access to stored objects: typed handles for reading, and a writer that acts as the server.
 import type {
   ClusterRole,
   ClusterRoleBinding,
@@ -40,7 +40,7 @@ import type { WriteRequest } from "./request.ts";
 import type { Endpoint, Resource } from "./resource.ts";
 import type { ApiObject, RegistrySettings } from "./strategy.ts";
 
-/** The kinds that the server itself reads or keeps, by the name of their handle. */
+/** The kinds that the server itself reads or writes, by the name of their handle. */
 interface Kinds {
   readonly clusterRoleBindings: ClusterRoleBinding;
   readonly clusterRoles: ClusterRole;
@@ -73,7 +73,7 @@ interface Kinds {
   readonly volumeAttachments: VolumeAttachment;
 }
 
-/** Neutral group and plural name of each. */
+/** Neutral group and plural name of each kind. */
 const ids: Readonly<Record<keyof Kinds, string>> = {
   clusterRoleBindings: "rbac.authorization/clusterrolebindings",
   clusterRoles: "rbac.authorization/clusterroles",
@@ -107,19 +107,25 @@ const ids: Readonly<Record<keyof Kinds, string>> = {
 };
 
 /**
- * Reads one kind. Keys are those below the resource: `name`, or `namespace/name`. Objects are parsed once per
- * version and shared: nobody may change them.
+ * Reads objects of one kind. Keys are those below the resource: `name`, or `namespace/name`. Objects are
+ * parsed once per version and shared; callers must not modify them.
  */
 export interface ResourceHandle<T> {
   readonly resource: Resource;
-  /** The version in which the server writes. */
+  /** The version the server writes. */
   readonly endpoint: Endpoint;
-  /** The cached object, or the newest one of the store where none is cached. */
+  /** Returns the cached object, or the newest one from the store if none is cached. */
   get(key: string): Promise<T | undefined>;
   getCached(key: string): T | undefined;
-  /** All below a namespace (`default/`), or all there are, that the selector selects; the newest ones. */
+  /**
+   * Returns all objects in a namespace (`default/`), or in all namespaces, that match the selector; reads the
+   * newest state.
+   */
   list(below?: string, selector?: Selector): Promise<readonly T[]>;
-  /** All below a namespace, or all there are: the same list until one of them changes. */
+  /**
+   * Returns all cached objects in a namespace, or in all namespaces; the same array until one of them
+   * changes.
+   */
   listCached(below: string): readonly T[];
 }
 
@@ -168,10 +174,10 @@ function handleOf<T extends object>(resource: Resource): ResourceHandle<T> {
   };
 }
 
-/** Writes objects as the server itself. */
+/** Writes objects on behalf of the server itself. */
 export interface ServerWriter {
   request(endpoint: Endpoint, namespace?: string): WriteRequest;
-  /** Creates an object unless it is there. */
+  /** Creates an object unless it exists. */
   ensure(
     endpoint: Endpoint,
     object: Omit<ApiObject, "kind" | "apiVersion"> & Record<string, unknown>,
@@ -179,7 +185,7 @@ export interface ServerWriter {
   ): Promise<void>;
 }
 
-/** What components of the server need to read and keep objects of the cluster. */
+/** What server components need to read and maintain cluster objects. */
 export interface ServerObjects {
   readonly dialect: Dialect;
   readonly clock: Clock;

@@ -1,10 +1,10 @@
-// The span of one access to the store, inside the operation that it belongs to.
+// The trace span of one access to the store, a child of the request's span.
 import { Span } from "#tracing";
 import type { WriteRequest } from "./request.ts";
 
 const slow = { slowMilliseconds: 500 };
 
-/** Runs a write in a span of its own; without an operation that is traced it only runs. */
+/** Runs a write in a separate span, or without one if the request is not traced. */
 export async function inStoreSpan<T>(
   request: WriteRequest,
   operation: "Create" | "GuaranteedUpdate",
@@ -29,7 +29,7 @@ export async function inStoreSpan<T>(
   );
   try {
     const result = await span.run(() => run(span));
-    // A call that has begun has what is stored in its final form.
+    // Once the call has begun the value to store is final.
     const call = span.items.findLast((item) => item instanceof Span);
     if (call instanceof Span) {
       span.step("TransformToStorage succeeded", undefined, call.began);
@@ -48,7 +48,7 @@ export async function inStoreSpan<T>(
   }
 }
 
-/** Encodes an object inside such a span. */
+/** Encodes an object and records the steps in the store span. */
 export function encodedIn<T>(span: Span | undefined, encode: () => T): T {
   span?.step("About to Encode");
   const encoded = encode();

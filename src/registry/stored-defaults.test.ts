@@ -8,7 +8,7 @@ import { Resource } from "./resource.ts";
 const store = new MemoryStore();
 const metadata = { name: "a", namespace: "b", uid: "u", creationTimestamp: "2018-01-01T00:00:00Z" };
 
-/** Decodes JSON that another program stored. */
+/** Decodes JSON stored by another program. */
 function read(resource: string, version: string, stored: object): Record<string, Record<string, unknown>> {
   const strategy = builtInStrategies.find((each) => each.resource === resource)!;
   const options = { dialect: dialects.kubernetes, store, storePrefix: "/registry", media: "json" } as const;

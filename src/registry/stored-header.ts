@@ -1,13 +1,13 @@
-// Whether stored bytes are already in the form that is held: this program's encoders wrote them, and they begin as
-// the kind does.
+// Detects stored bytes that are already in the cached form: they were written by this program's encoders, and
+// begin with the header of the kind.
 import type { Revision } from "#store";
 
 export class StoredHeader {
   readonly #header: Buffer | undefined;
-  /** Values of later revisions were encoded as this program encodes. */
+  /** Values of later revisions were written by this program's encoders. */
   since: Revision = Number.POSITIVE_INFINITY;
 
-  /** Without a type no bytes are taken as they are. */
+  /** Without a type nothing matches. */
   constructor(type: { readonly kind: string; readonly apiVersion: string } | undefined) {
     this.#header =
       type && Buffer.from(`{"kind":"${type.kind}","apiVersion":"${type.apiVersion}","metadata":{"name":`);

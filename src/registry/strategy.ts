@@ -1,4 +1,4 @@
-// What is special about a kind. Every hook is optional: silence means the ordinary thing.
+// The behavior of a kind. Every hook is optional; without it the generic behavior applies.
 import type { UserInfo, WriteState } from "#admission";
 import type { FieldError, Steps } from "#base";
 import type { ObjectMeta, TableRowCondition } from "#api";
@@ -14,30 +14,33 @@ export interface ApiObject {
 }
 export type KindSchema = Message & { readonly kind: KindName };
 
-/** A version under which the kind is served. Without conversions it is the stored shape itself. */
+/** A version under which the kind is served. Without conversions it is the stored version itself. */
 export interface Served<T extends ApiObject = ApiObject> {
   readonly schema: KindSchema;
   toHub?(served: ApiObject, dialect: Dialect): T;
   fromHub?(hub: T, dialect: Dialect): ApiObject;
-  /** Every client that speaks it is told this. */
+  /** Warning sent to every client that uses this version. */
   readonly warning?: string;
-  /** Clients that still speak it are warned: since which release, until which, and what to use instead. */
+  /**
+   * Clients of a deprecated version are warned: the release of its deprecation, that of its removal, and the
+   * replacement.
+   */
   readonly deprecated?: { readonly since: string; readonly until: string; readonly instead: string };
 }
 
-/** What hooks may know about the request. */
+/** What hooks can learn about the request. */
 export interface RequestContext {
   readonly dialect: Dialect;
   readonly now: Date;
   readonly user: string;
-  /** The user with all that is known of them. */
+  /** The user with groups, UID and extra fields. */
   readonly identity: UserInfo;
   readonly dryRun: boolean;
-  /** Index into `served` of the version the client speaks; hooks rarely care. */
+  /** The served version the client uses; few hooks need it. */
   readonly served: Served;
-  /** Server settings that change what is allowed. */
+  /** Server settings that affect validation. */
   readonly settings: RegistrySettings;
-  /** What one hook of the write leaves for a later one. */
+  /** State that one hook of the write leaves for a later one. */
   readonly state: WriteState;
 }
 export interface RegistrySettings {
@@ -45,49 +48,52 @@ export interface RegistrySettings {
   readonly eventTtlSeconds: number;
   /** Whether webhooks may have match conditions. */
   readonly matchConditions?: boolean;
-  /** The minor release whose functions their expressions have; 27 unless said otherwise. */
+  /** Minor release whose expression functions are available; default 27. */
   readonly expressionRelease?: number;
   /** Whether the resources of a pod's containers may change while it runs. */
   readonly podResize?: boolean;
-  /** Whether network policies have a status that can be written. */
+  /** Whether network policies have a writable status. */
   readonly networkPolicyStatus?: boolean;
-  /** Whether pods may have users of their own. */
+  /** Whether pods may use user namespaces. */
   readonly userNamespaces?: boolean;
-  /** Whether containers may see all of the process directory. */
+  /** Whether containers may use an unmasked /proc mount. */
   readonly procMount?: boolean;
-  /** Whether drivers may say that they mount volumes with SELinux labels. */
+  /** Whether CSI drivers may declare that they mount volumes with SELinux labels. */
   readonly seLinuxMounts?: boolean;
-  /** Whether claims may be filled from other namespaces. */
+  /** Whether claims may have data sources in other namespaces. */
   readonly foreignSources?: boolean;
-  /** False where claims say what they are filled from in one field only. */
+  /** False if claims name their data source in a single field only. */
   readonly sourceReferences?: boolean;
-  /** False where volumes cannot be for a single pod. */
+  /** False if ReadWriteOncePod volumes are disabled. */
   readonly oncePodVolumes?: boolean;
-  /** False where pods lose the annotations that name AppArmor profiles. */
+  /** False if AppArmor annotations of pods are dropped. */
   readonly appArmor?: boolean;
-  /** False where pods have at most six search paths for names. */
+  /** False if pods are limited to six DNS search paths. */
   readonly expandedDns?: boolean;
-  /** False where nobody looks at what the deletion of a pod is said to cost. */
+  /** False if the pod deletion cost annotation is ignored. */
   readonly deletionCosts?: boolean;
-  /** Whether pods may use resources that drivers hand out. */
+  /** Whether pods may use resource claims, which drivers allocate. */
   readonly resourceClaims?: boolean;
-  /** Whether autoscalers may go down to no pods at all. */
+  /** Whether autoscalers may scale to zero pods. */
   readonly scaleToZero?: boolean;
-  /** Whether stateful sets may say how many of their pods an update makes unavailable at a time. */
+  /** Whether stateful sets may set the maximum number of unavailable pods during an update. */
   readonly statefulUnavailable?: boolean;
-  /** False where a claim that named no storage class cannot be given one later. */
+  /** False if a claim without a storage class cannot be assigned one later. */
   readonly retroactiveClass?: boolean;
-  /** Whether a claim may ask for less again while it has not grown. */
+  /** Whether a claim may request less again until it has been expanded. */
   readonly expansionRecovery?: boolean;
-  /** False where the completions of an indexed job stay as they are. */
+  /** False if the completions of an indexed job are immutable. */
   readonly elasticJobs?: boolean;
-  /** False where pods that are evicted do not say why in a condition. */
+  /** False if evicted pods get no condition with the reason. */
   readonly disruptionConditions?: boolean;
-  /** False where nobody collects dependents: then a deletion leaves them alone, whatever it asks for. */
+  /**
+   * False if the garbage collector is off: then a deletion leaves dependents alone, whatever policy it
+   * requests.
+   */
   readonly garbageCollection?: boolean;
-  /** Told of each certificate that was issued to who asked for a duration. */
+  /** Called for each certificate issued to a client that requested a duration. */
   readonly certificateIssued?: (signerName: string, honored: boolean) => void;
-  /** Told of each update whether it was found to change nothing but the times of its managers. */
+  /** Called for each update with whether only timestamps of managed fields differ. */
   readonly timesCompared?: (outcome: TimesComparison, seconds: number) => void;
 }
 
@@ -96,64 +102,67 @@ export interface Column<T> {
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
   readonly format?: string;
   readonly doc: string;
-  /** Rows have the cell, but no column tells of it: kube-apiserver does so for one kind. */
+  /** Rows have the cell, but no column is declared for it; kube-apiserver does this for one kind. */
   readonly undeclared?: boolean;
-  /** 0 is shown always, higher ones with `-o wide`. */
+  /** Columns of priority 0 are always shown, others with `-o wide`. */
   readonly priority?: number;
-  /** Null shows nothing. */
+  /** Null leaves the cell empty. */
   cell(obj: T, now: Date): string | number | boolean | null;
 }
 
 /** A write that goes through `…/name/<subresource>` and touches only part of the object. */
 export interface PartSubresource<T extends ApiObject> {
-  /** Makes the object to store from what the client sent and what is there. */
+  /** Builds the object to store from what the client sent and the stored object. */
   merge(sent: T, old: T, ctx: RequestContext): T;
   validate?(obj: T, old: T, ctx: RequestContext): FieldError[];
-  /** The same for checks that can take long: others have their turn between the steps. */
+  /** Validation that can take long: other work runs between the steps. */
   validateInSteps?(obj: T, old: T, ctx: RequestContext): Steps<FieldError[]>;
   readonly verbs?: readonly ("get" | "update" | "patch")[];
-  /** The kind discovery names, where it is not the object's own. */
+  /** The kind in discovery, if it differs from the object's kind. */
   readonly kind?: string;
   readonly kindGroup?: { readonly group: string; readonly version: string };
   /**
-   * Fields (such as `spec` or `metadata.labels`) that a write through here leaves as they are, so that its
-   * manager never owns them.
+   * Fields (such as `spec` or `metadata.labels`) that a write of the subresource resets, so that its manager
+   * never owns them.
    */
   readonly resets?: readonly string[];
-  /** How often metadata is looked at again here; what the kind says of itself does not count. */
+  /** How often metadata is validated again here; overrides the kind's metaChecks. */
   readonly metaChecks?: Pick<MetaChecks, "asNew" | "asChange">;
-  /** What is asked for here is never shown as a table. */
+  /** Responses of this subresource are never rendered as a table. */
   readonly untabled?: boolean;
 }
 
 export interface MetaChecks {
-  /** On creation; default 1. Where it is 0 any name that fits into a path will do. */
+  /** On creation; default 1. With 0 any valid path segment is accepted as a name. */
   readonly onCreate?: 0 | 1 | 2;
-  /** On a change, as if the object were new; default 0. */
+  /** On an update, as if the object were new; default 0. */
   readonly asNew?: 0 | 1 | 2;
-  /** On a change, against what was there; default 1. */
+  /** On an update, against the old object; default 1. */
   readonly asChange?: 0 | 1;
-  /** On a change, the whole object is checked twice as if it were new, before metadata against what was there. */
+  /**
+   * On an update, the whole object is validated twice as if it were new, before metadata is compared with the
+   * old one.
+   */
   readonly wholeTwice?: boolean;
   /** Finalizers need not be qualified names. */
   readonly anyFinalizer?: boolean;
 }
 
-/** What was reserved for a write that has not happened yet. */
+/** Reservations held for a write that is still pending. */
 export interface ReservedShare {
-  /** Deleted by the write. */
+  /** Deleted by the write itself. */
   readonly consumes: readonly Reservation[];
-  /** The write has happened, at this revision; without one it will not. */
+  /** Reports the outcome: the revision of the write, or undefined if it did not happen. */
   settle(revision?: Revision): void;
 }
 
 export interface Strategy<T extends ApiObject = ApiObject> {
   /**
-   * Defined at run time: there is no binary form and no strategic merge patch, list items say what they are,
-   * and discovery lists verbs and parts in the order of definitions.
+   * Defined at run time: there is no binary form and no strategic merge patch, list items carry their type,
+   * and discovery lists verbs and subresources in the order of definitions.
    */
   readonly custom?: boolean;
-  /** Whether the kind itself is to go: then nothing new is taken. */
+  /** Whether the kind itself is being deleted: then no objects can be created. */
   terminating?(): boolean;
   /** Plural, lower case, as in paths. */
   readonly resource: string;
@@ -161,130 +170,147 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly scope: "Namespaced" | "Cluster";
-  /** The one stored shape. */
+  /** The schema of the stored version. */
   readonly hub: KindSchema;
   readonly served?: readonly Served<T>[];
-  /** The feature gate without which there is no such kind. */
+  /** The feature gate that enables the kind. */
   readonly gate?: string;
-  /** Neither stored nor cached unless --runtime-config asks for it. */
+  /** Neither stored nor cached unless enabled by --runtime-config. */
   readonly onlyIfServed?: boolean;
-  /** Where the keys stand in the store when that is not the resource's name. */
+  /** Path of the keys in the store if it differs from the resource's name. */
   readonly storagePath?: string;
   readonly verbs?: readonly Verb[];
   /** A PUT to a name that does not exist creates it. */
   readonly createOnUpdate?: boolean;
   /** An update without a resourceVersion is refused. */
   readonly conditionalUpdate?: boolean;
-  /** Changes of anything but metadata and status count up metadata.generation. */
+  /** Changes other than of metadata and status increment metadata.generation. */
   readonly generation?: boolean;
-  /** A change of the status counts, too: the kind has no other way to write it. */
+  /** Status changes increment it as well: the kind has no status subresource. */
   readonly generationCountsStatus?: boolean;
-  /** Has a status that only `/status` writes: what creation makes of a status that was sent along. */
+  /**
+   * The kind has a status that only `/status` writes: whether creation clears or keeps a status that was
+   * sent.
+   */
   readonly status?: "cleared" | "kept";
-  /** Fields that a write of the object itself leaves as they are; a kind with a status resets that. */
+  /** Fields that a write of the object itself resets; by default the status, if the kind has one. */
   readonly resets?: readonly string[];
-  /** The group that validation errors name, where it is not the group the client spoke to. */
+  /** The group in validation errors, if it differs from the requested group. */
   readonly errorGroup?: string;
   /**
-   * How often kube-apiserver validates metadata of this kind again in the strategy beside the generic
-   * registry: it reports such errors more than once, and clients compare them.
+   * How often kube-apiserver validates metadata of this kind again in the strategy, in addition to the
+   * generic registry: it reports such errors more than once, and clients compare them.
    */
   readonly metaChecks?: MetaChecks;
-  /** A deletion answers with the object instead of a Status. */
+  /** A deletion returns the object instead of a Status. */
   readonly returnsDeleted?: boolean;
-  /** Who looks at a deletion sees the identity of the object among its preconditions. */
+  /** Admission of a deletion sees the object's UID among the preconditions. */
   readonly deletedByUid?: boolean;
 
-  /** Also of what was stored, where another program did it: an older release has fewer defaults. */
+  /**
+   * Applies defaults; also to stored objects, which another program or an older release with fewer defaults
+   * may have written.
+   */
   defaults?(obj: T, ctx: Pick<RequestContext, "dialect" | "settings">): void;
-  /** Versions that objects were stored in and that are served no more, and how JSON of them is read. */
+  /** Versions that are no longer served but may be stored, and how JSON of them is converted. */
   readonly formerVersions?: Readonly<Record<string, (stored: JsonObject) => JsonObject>>;
   /**
-   * Puts back what the binary form leaves out, and what other servers of this API do not store, after an
-   * object was read.
+   * Restores, after an object was read, fields that the binary form omits and that other servers of this API
+   * do not store.
    */
   restore?(obj: T): void;
-  /** What has to be waited for before a new object can be prepared. */
+  /** Called before a new object is prepared, for work that has to be awaited. */
   beforeCreate?(ctx: RequestContext): Promise<void>;
   prepareForCreate?(obj: T, ctx: RequestContext): void;
   prepareForUpdate?(obj: T, old: T, ctx: RequestContext): void;
-  /** Takes what the object needs and only one can have, once it is prepared. Not asked on a dry run. */
+  /**
+   * Reserves exclusive resources of the prepared object, such as addresses and ports. Not called in a dry
+   * run.
+   */
   reserve?(obj: T, old: T | undefined, ctx: RequestContext): Promise<ReservedShare | undefined>;
-  /** What a new or changed object asks for and cannot have; said alone, before anything else is looked at. */
+  /**
+   * Validates whether requested resources are available; its errors are returned alone, before any other
+   * validation.
+   */
   precheck?(obj: T, old: T | undefined, ctx: RequestContext): readonly FieldError[];
-  /** What is wrong with a new object beyond its metadata and its schema. */
+  /** Validates a new object beyond its metadata and its schema. */
   validate?(obj: T, ctx: RequestContext): FieldError[];
-  /** What is wrong with a change; objects are also validated as new ones when this is absent. */
+  /** Validates a change; without it, a changed object is validated like a new one. */
   validateUpdate?(obj: T, old: T, ctx: RequestContext): FieldError[];
-  /** What both find, for checks that can take long: others have their turn between the steps. */
+  /** Validation of new and changed objects that can take long: other work runs between the steps. */
   validateInSteps?(obj: T, old: T | undefined, ctx: RequestContext): Steps<FieldError[]>;
-  /** A change of the object was stored. */
+  /** Called after a change of the object was stored. */
   updated?(obj: T, old: T, ctx: RequestContext): void;
   warnings?(obj: T, old: T | undefined, ctx: RequestContext): string[];
-  /** What names may be. Default: a DNS subdomain. */
+  /** Rule for names. Default: a DNS subdomain. */
   readonly validateName?: NameRule;
-  /** `generateName` is taken as the name, with nothing put behind it. */
+  /** `generateName` is used as the name, without a suffix. */
   readonly plainGeneratedNames?: boolean;
-  /** The same where it depends on the object. */
+  /** Rule for names that depends on the object. */
   nameRule?(obj: T): NameRule;
   /**
-   * Seconds of grace a deletion gives, from what was asked and what the object says; undefined deletes at
-   * once.
+   * Returns the grace period of a deletion in seconds, from the requested one and the object; undefined
+   * deletes immediately.
    */
   graceSeconds?(obj: T, asked: number | undefined, ctx: RequestContext): number | undefined;
   /**
-   * The first deletion only marks the object, and this says what else the mark is; the object goes once
-   * nothing holds it back. It is given the finalizers that the deletion asks for.
+   * Set if the first deletion only marks the object, which is deleted once nothing blocks it: makes further
+   * changes of the marked object. Called with the finalizers the deletion requests.
    */
   beginDeletion?(obj: T, ctx: RequestContext, finalizers: readonly string[] | undefined): void;
-  /** Whether something beside metadata.finalizers keeps an object that is to be deleted. */
+  /** Whether something other than metadata.finalizers blocks the deletion of an object. */
   deletionBlocked?(obj: T): boolean;
-  /** Deletions that do not say what becomes of dependents leave them behind; the text warns clients of it. */
+  /** Deletions without a propagation policy orphan dependents; clients are warned with the text. */
   readonly orphansDependents?: { readonly warning?: string };
-  /** Nothing can depend on objects of this kind: deletions need not ask what becomes of dependents. */
+  /** Objects of this kind have no dependents, so deletions need no propagation policy. */
   readonly withoutDependents?: boolean;
-  /** Fields that selectors may name, beside metadata.name and metadata.namespace. */
+  /** Fields for field selectors, in addition to metadata.name and metadata.namespace. */
   fields?(obj: T): Record<string, string>;
-  /** Those of them by which clients ask for few of many: where there are many, they are indexed from the start. */
+  /**
+   * Those of the fields whose selectors match few of many objects: indexed from the start if there are many
+   * objects.
+   */
   readonly indexedFields?: readonly string[];
-  /** Stands in place of an object where a refusal would show it: answers and the audit log must not hold it. */
+  /**
+   * Replaces the object in error texts that would show it: responses and the audit log must not contain it.
+   */
   readonly redacted?: string;
-  /** There may be a million: they are not held in memory where the store can be read at once. */
+  /** There may be a million objects: they are not cached in memory if the store supports direct reads. */
   readonly veryMany?: boolean;
   /**
    * kube-apiserver serves the kind without a watch cache: its watches send no bookmarks, and `limit` holds
    * even at resourceVersion=0.
    */
   readonly uncachedSemantics?: boolean;
-  /** By neutral group: the names that fields have there, and the names they have in `fields()`. */
+  /** By neutral group: the names of fields in that group, and their names in `fields()`. */
   readonly fieldAliases?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   ttlSeconds?(obj: T, ctx: RequestContext): number;
   readonly columns?: readonly Column<T>[];
-  /** What is special about an object's row in a table. */
+  /** Returns conditions of the object's row in a table. */
   rowConditions?(obj: T): readonly TableRowCondition[] | undefined;
-  /** Why the object of this name cannot be deleted. */
+  /** Returns why the object of this name cannot be deleted. */
   deletionForbidden?(name: string): string | undefined;
-  /** Sorts the rows of a list in a table; by name without it. */
+  /** Order of the rows in a table; by name without it. */
   rowOrder?(one: T, other: T): number;
-  /** Annotations that the server keeps for itself: neither tables nor metadata alone show them. */
+  /** Annotations internal to the server: omitted from tables and metadata-only responses. */
   readonly ownAnnotations?: readonly string[];
   readonly subresources?: Readonly<Record<string, PartSubresource<T>>>;
   readonly scale?: ScaleView<T>;
 }
 
-/** How many of something there should be and are, for kinds that can be scaled. */
+/** Desired and observed replicas, for kinds that can be scaled. */
 export interface ScaleView<T extends ApiObject> {
-  /** Where the number of replicas stands; `spec`, `replicas` unless said. */
+  /** Path of the number of replicas; default `spec`, `replicas`. */
   readonly replicasPath?: readonly string[];
-  /** The same in all versions of the kind, by API version; null in those without scale. */
+  /** The path in all versions of the kind, by API version; null in versions without scale. */
   readonly replicasPaths?: Readonly<Record<string, readonly string[] | null>>;
-  /** The kind's own rules look at the number; otherwise it must not be negative. */
+  /** The kind validates the number itself; otherwise it must not be negative. */
   readonly ownRules?: boolean;
-  /** Undefined where the object has none: then they can be set, but not read. */
+  /** Returns undefined if the object has none: then replicas can be set, but not read. */
   replicas(obj: T): number | undefined;
   setReplicas(obj: T, replicas: number): void;
   observed(obj: T): number;
-  /** The label selector of what is counted, as text. */
+  /** Returns the label selector of the counted objects, as text. */
   selector(obj: T): string;
 }
 
@@ -300,5 +326,5 @@ export const allVerbs: readonly Verb[] = [
   "watch",
 ];
 
-/** Makes a strategy with its type parameter checked, and forgets the parameter for lists of strategies. */
+/** Declares a strategy with its type parameter checked, and erases the parameter for lists of strategies. */
 export const strategy = <T extends ApiObject>(given: Strategy<T>): Strategy => given;

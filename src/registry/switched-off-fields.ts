@@ -1,8 +1,8 @@
-// Fields of features that are on in this release and can be switched off: they are accepted then and forgotten,
-// unless the stored object has them.
+// Fields of features that are on by default in this release and can be switched off: they are then accepted
+// and dropped, unless the stored object has them.
 import type { Strategy } from "./strategy.ts";
 
-/** Where pods are described, by resource. */
+/** Path of the pod spec, by resource. */
 const podSpecs: Readonly<Record<string, string>> = {
   pods: "spec",
   podtemplates: "template.spec",
@@ -15,7 +15,7 @@ const podSpecs: Readonly<Record<string, string>> = {
   cronjobs: "spec.jobTemplate.spec.template.spec",
 };
 
-/** A step into a list is one into each of its items. */
+/** Field paths relative to the pod spec. A step into a list selects each of its items. */
 const podFields: Readonly<Record<string, readonly string[]>> = {
   PodSchedulingReadiness: ["schedulingGates"],
   MinDomainsInPodTopologySpread: ["topologySpreadConstraints.minDomains"],
@@ -46,7 +46,7 @@ const otherFields: Readonly<Record<string, Readonly<Record<string, readonly stri
 
 export const gatesOfFields: readonly string[] = [...Object.keys(podFields), ...Object.keys(otherFields)];
 
-/** The fields of a resource that are switched off. */
+/** Returns the paths of the resource's fields that are switched off. */
 function switchedOff(resource: string, isOn: (gate: string) => boolean): readonly string[] {
   const place = podSpecs[resource];
   return gatesOfFields
@@ -66,7 +66,7 @@ export function withoutSwitchedOff(strategy: Strategy, isOn: (gate: string) => b
   const { restore } = strategy;
   return {
     ...strategy,
-    // What is filled in on the way out stays out, too.
+    // Fields that restore() would add on reads are dropped again, too.
     ...(restore && {
       restore: (object: never) => {
         const absent = fields.filter((path) => !holders(object, path).some(hasLast(path)));
@@ -87,7 +87,7 @@ export function withoutSwitchedOff(strategy: Strategy, isOn: (gate: string) => b
 
 type Fields = Record<string, unknown>;
 
-/** The objects that may have the last field of a path. */
+/** Returns the objects that may contain the last field of a path. */
 function holders(object: unknown, path: readonly string[]): Fields[] {
   return path
     .slice(0, -1)

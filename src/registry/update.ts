@@ -1,4 +1,5 @@
-// The way of a change: read, transform, check, write against the revision read; a lost race starts over.
+// Update of an object: read, transform, validate, and write against the revision read; a conflict restarts
+// it.
 import {
   ApiError,
   type FieldError,
@@ -27,26 +28,27 @@ import type { ApiObject, RequestContext, ReservedShare } from "./strategy.ts";
 
 export interface ObjectUpdate {
   /**
-   * The new object in the stored shape, made from a copy of the present one (undefined when there is none).
+   * Returns the new object in the stored version, made from a copy of the current one (undefined if there is
+   * none).
    */
   transform(old: ApiObject | undefined): ApiObject | Promise<ApiObject>;
   /**
-   * The transform leaves the object it is given as it is, and what it makes shares with it only who owns
-   * what: it needs no copy of its own.
+   * The transform leaves its argument unmodified, and its result shares only managed fields with it, so that
+   * no separate copy is needed.
    */
   readonly apart?: boolean;
-  /** The transform has already written managed fields (server-side apply). */
+  /** The transform has already updated managed fields (server-side apply). */
   readonly tracked?: boolean;
-  /** Creates the object when there is none. */
+  /** Creates the object if it does not exist. */
   readonly createIfAbsent?: boolean;
   /**
-   * Asked before an object is created this way; throws when the client may change such objects but not create
-   * them.
+   * Called before an object is created this way; throws when the client may update such objects but not
+   * create them.
    */
   readonly mayCreate?: () => Promise<void>;
-  /** The uid that must be there, where the client says one. */
+  /** Expected UID, if the client sent one. */
   readonly uid?: string | undefined;
-  /** What admission sees instead of the stored object. */
+  /** The object that admission sees instead of the stored one. */
   readonly view?: AdmissionView;
 }
 
@@ -90,8 +92,8 @@ async function attemptUpdates(
       if (!change.createIfAbsent || request.subresource) throw notFound(resource.nameIn(endpoint), name);
       const object = await change.transform(undefined);
       if (!wantsAnyVersion(object)) checkVersion(object);
-      // Whoever replaces what is not there has a version of something that was; it means nothing for the new
-      // object.
+      // The resource version of a replacement belongs to an object that no longer exists and has no meaning
+      // for the new one.
       delete object.metadata.resourceVersion;
       const made = await create(request, object, {
         tracked: change.tracked ?? false,
@@ -103,7 +105,7 @@ async function attemptUpdates(
     }
     span?.step("initial value restored");
     yieldBudget?.account(cached.json.length);
-    // To read it may take a slice by itself, and what this turn has done before is not known here.
+    // Reading may take a whole slice by itself, and the time this turn has already used is unknown.
     if (yieldBudget?.isLarge) await yieldBudget.yield();
     const copy = resource.copiesOf(cached);
     const old = copy();
@@ -136,14 +138,17 @@ async function attemptUpdates(
   }
 }
 
-/** Somebody else created it in the meantime: then it is there to be changed. */
+/** Ignores that another writer has created the object in the meantime: the update is retried. */
 function unlessTaken(error: unknown): undefined {
   if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
 }
 
 const noVersion = new Spelled("0x0");
 
-/** The version that the client has must be the one that is there; mutating webhooks may have changed it. */
+/**
+ * Checks the client's resource version, which mutating webhooks may have changed, against the stored
+ * revision.
+ */
 function checkRevision({ endpoint }: WriteRequest, name: string, object: ApiObject, revision: string): void {
   const { resource } = endpoint;
   if (!wantsAnyVersion(object)) {
@@ -152,7 +157,7 @@ function checkRevision({ endpoint }: WriteRequest, name: string, object: ApiObje
     throw resource.changedSince(endpoint, name);
   }
   if (!resource.strategy.conditionalUpdate) return;
-  // The reference names the resource where the kind belongs, and clients have seen nothing else.
+  // The reference names the resource where the kind belongs; clients rely on it.
   throw invalid({ group: endpoint.group, kind: resource.strategy.resource }, name, [
     invalidValue("metadata.resourceVersion", noVersion, "must be specified for an update"),
   ]);
@@ -168,10 +173,10 @@ const wantsAnyVersion = ({ metadata }: ApiObject): boolean =>
   metadata.resourceVersion === "" ||
   metadata.resourceVersion === "0";
 
-/** What was taken for the change on the way. */
+/** State of the update that outlives a failed attempt to prepare it. */
 interface Reserved {
   share?: ReservedShare;
-  /** The version that is there; the object says it once mutating admission has seen it as it was sent. */
+  /** The stored revision; set in the object once mutating admission has seen the version that was sent. */
   readonly revision: string;
 }
 
@@ -201,7 +206,7 @@ async function prepared(
   object.metadata.resourceVersion = reserved.revision;
   yieldBudget?.restart();
   normalizeOwnerReferences(request, object, "admission");
-  // Lists as what is stored has them, so that nothing seems to change that does not.
+  // Empty lists as in the stored object, to avoid spurious changes.
   clearEmptyLists(resource.hub, object);
   keepGeneration(object, old);
   if (part) object = part.merge(object, old, ctx);
@@ -238,12 +243,12 @@ async function prepared(
   if (steps) errors.push(...(await runSteps(steps)));
   if (errors.length > 0)
     throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
-  // Whoever writes a part is a program: it hears nothing about the rest.
+  // Subresources are written by programs, which get no warnings about the rest of the object.
   if (!part) for (const text of strategy.warnings?.(object, old, ctx) ?? []) request.warn(text);
   if (yieldBudget?.expired) await yieldBudget.yield();
   attributes.object = object as unknown as Record<string, unknown>;
   await request.admission.validate(attributes);
-  // What was merged may hold nulls that nobody reads back.
+  // The merged object may hold nulls that a read would not return.
   if (change.tracked && strategy.custom) strategy.restore?.(object);
   return object;
 }
@@ -266,7 +271,7 @@ function ownUpdateErrors(
   return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, ctx) ?? [])];
 }
 
-// Not even as a field without a value: the object may turn out to be the one that is stored.
+// No field with an undefined value: the object may turn out to be equal to the stored one.
 function keepGeneration({ metadata }: ApiObject, old: ApiObject): void {
   if (old.metadata.generation === undefined) delete metadata.generation;
   else metadata.generation = old.metadata.generation;
@@ -295,8 +300,8 @@ interface Change {
 }
 
 /**
- * Writes the change; undefined when somebody else was faster. An object whose last finalizer went is removed
- * instead.
+ * Writes the change; returns undefined on a conflict with another writer. An object whose last finalizer was
+ * removed is deleted instead.
  */
 async function store(
   request: WriteRequest,

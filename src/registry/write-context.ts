@@ -1,5 +1,5 @@
-// The context of one write: what its hooks know of the request, what they leave for each other, and how
-// admission sees it.
+// The context of one write: the request as hooks see it, the state they share, and the attributes for
+// admission.
 import {
   type AdmissionAttributes,
   type Equivalent,
@@ -17,7 +17,7 @@ import type { WriteRequest } from "./request.ts";
 import type { Endpoint, Resource } from "./resource.ts";
 import type { ApiObject, RequestContext } from "./strategy.ts";
 
-/** Made once per write; hooks share it. */
+/** Created once per write; shared by its hooks. */
 export const writeContext = (request: WriteRequest): RequestContext => ({
   dialect: request.endpoint.resource.dialect,
   now: request.now,
@@ -30,20 +30,20 @@ export const writeContext = (request: WriteRequest): RequestContext => ({
 });
 
 /**
- * An object that admission sees in the place of the stored one, such as the scale of a workload. Mutating admission
- * sees the view that the client made, validating admission that of what is going to be stored.
+ * An object that admission sees instead of the stored one, such as the scale of a workload. Mutating
+ * admission sees the view that the client made, validating admission that of the object to be stored.
  */
 export interface AdmissionView {
   readonly endpoint: Pick<Endpoint, "group" | "version" | "kind" | "schema">;
-  /** While mutating admission looks: the view that is asked for, and the one that there is. */
+  /** During mutating admission: the requested view and the current one. */
   readonly asked: { object: ApiObject; readonly old: ApiObject } | undefined;
-  /** The view of a stored object. */
+  /** Returns the view of a stored object. */
   show(object: ApiObject): ApiObject;
-  /** Takes over into the object what mutating admission has left of the view. */
+  /** Applies the view as mutating admission left it to the object. */
   settle(object: ApiObject, old: ApiObject): void;
 }
 
-/** Admission's view of a write. The registry sets `object` anew where it makes another one. */
+/** Admission's view of a write. The registry replaces `object` when a later step builds another one. */
 export class WriteAttributes implements AdmissionAttributes {
   readonly operation: Operation;
   readonly resource: AdmissionAttributes["resource"];
@@ -114,7 +114,7 @@ export class WriteAttributes implements AdmissionAttributes {
   get state(): WriteState {
     return this.#context.state;
   }
-  /** Parsed when it is first read: most plugins only look at the kind. */
+  /** Parsed on first access: most plugins read only the kind. */
   get oldObject(): AdmissionAttributes["oldObject"] {
     return (typeof this.#old === "function" ? this.#old() : this.#old) as AdmissionAttributes["oldObject"];
   }
@@ -124,7 +124,7 @@ export class WriteAttributes implements AdmissionAttributes {
   annotate(key: string, value: string): void {
     this.#request.annotate(key, value);
   }
-  /** What mutating admission may change: the object, or the view in its place. */
+  /** The object that mutating admission may change: the stored one, or the view instead of it. */
   get changeable(): ApiObject {
     return this.#view?.asked?.object ?? (this.object as unknown as ApiObject);
   }
@@ -136,7 +136,7 @@ export class WriteAttributes implements AdmissionAttributes {
     const shown = (object: AdmissionAttributes["object"]): AdmissionAttributes["object"] => {
       if (!object) return undefined;
       const made = show(deepCopy(object) as unknown as ApiObject);
-      // A new object that has no schema of its own has no time before it is given one.
+      // A new custom resource has no creation timestamp until it is assigned one.
       if (custom && this.operation === "CREATE" && !made.metadata.creationTimestamp)
         delete (made.metadata as Partial<ObjectMeta>).creationTimestamp;
       return made as never;
@@ -170,7 +170,7 @@ const optionKinds: Partial<Record<Operation, string>> = {
   DELETE: "DeleteOptions",
 };
 
-/** The versions in which it has a scale. */
+/** The served versions that have a scale. */
 const scalable = ({ endpoints, strategy }: Resource): readonly Equivalent[] =>
   equivalentsOf({
     strategy,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { YieldBudget } from "./yield-budget.ts";
 
-/** A clock on which work takes longer than one slice, and nothing else takes time. */
+/** A clock on which only work takes time, and each unit of work exceeds one slice. */
 function workClock(t: TestContext): { work(): void } {
   let now = 0;
   t.mock.method(performance, "now", () => now);

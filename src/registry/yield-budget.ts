@@ -8,7 +8,7 @@ const largeBytes = 32 * 1024;
 export const isLarge = (bytes: number): boolean => bytes > largeBytes;
 
 export class YieldBudget {
-  /** Undefined while only small objects were accounted. */
+  /** Undefined as long as only small objects were accounted. */
   #work: TimeSlice | undefined;
 
   constructor(bytes: number) {
@@ -25,7 +25,7 @@ export class YieldBudget {
     return this.#work !== undefined;
   }
 
-  /** Starts a new slice, after an await that gave others their turn anyway. */
+  /** Starts a new slice, after an await that let other work run anyway. */
   restart(): void {
     if (this.#work) this.#work = new TimeSlice();
   }

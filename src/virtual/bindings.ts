@@ -1,4 +1,4 @@
-// Binding: ties a pod to a node, once.
+// The binding subresource: assigns a pod to a node, once.
 import { Binding, type Pod, Status } from "#api";
 import { badRequest, conflict, type FieldError, invalid, notFound, notSupported, required } from "#base";
 import { timestamp, type ServerObjects } from "#registry";
@@ -60,7 +60,10 @@ function bindingErrors({ target }: Binding): FieldError[] {
   return errors;
 }
 
-/** Writes straight to the store: the pod's own rules do not let its node change. A lost race starts over. */
+/**
+ * Writes to the store directly, since pod validation does not allow a change of the node. Retries on
+ * conflicts.
+ */
 async function assign(
   server: ServerObjects,
   namespace: string,

@@ -1,5 +1,4 @@
-// componentstatuses: how the parts of a cluster are that run beside the server. Deprecated, and still asked
-// for.
+// componentstatuses: the health of other control plane components. Deprecated, but still in use.
 import { get as httpsGet } from "node:https";
 import { type ComponentCondition, ComponentStatus, PartialObjectMetadata, Table, listOf } from "#api";
 import { ApiError, badRequest, methodNotAllowed, notFound, selector } from "#base";
@@ -24,9 +23,9 @@ import {
 
 export interface ComponentOptions {
   readonly dialect: Dialect;
-  /** Throws when the store does not answer. */
+  /** Throws if the store does not respond. */
   readonly store: () => Promise<unknown>;
-  /** Where components beside this process tell their health. */
+  /** Health endpoints of components on the same host. */
   readonly beside?: Readonly<Record<string, string>>;
 }
 
@@ -77,7 +76,7 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
   };
 }
 
-/** No component has labels; selectors are heard all the same, and options are checked as those of other lists. */
+/** Filters by selector, although components have no labels, and validates the options as for other lists. */
 function chosen(call: ApiCall, names: readonly string[], dialect: Dialect): string[] {
   negotiate(call.call, call.query, dialect, everyForm);
   const gates = { watchList: false, chunking: true, remainingItemCount: false };
@@ -100,7 +99,7 @@ const condition = (healthy: boolean, message: string): ComponentCondition => ({
   ...(message && { message }),
 });
 
-/** Whoever does not answer is not well. */
+/** A component that does not respond is unhealthy. */
 function asked(url: string): Promise<ComponentCondition> {
   return new Promise((resolve) => {
     const request = httpsGet(

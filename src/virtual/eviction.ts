@@ -1,4 +1,4 @@
-// Eviction: takes a pod away if its disruption budget lets it go.
+// The eviction subresource: deletes a pod if its disruption budget permits.
 import { type DeleteOptions, Eviction, type Pod, type PodDisruptionBudget, Status } from "#api";
 import {
   ApiError,
@@ -55,7 +55,7 @@ export function evictionEndpoint(server: ServerObjects, context: VirtualContext)
       await admission.mutate(eviction);
       if (eviction.metadata.name !== name)
         throw badRequest("name in URL does not match name in Eviction object");
-      // The deletion is a dry run where the request is one, and reviews are told so.
+      // The deletion is a dry run if the request is one; admission webhooks see that in the delete options.
       if (options.dryRun && eviction.deleteOptions && !eviction.deleteOptions.dryRun?.length)
         eviction.deleteOptions.dryRun = [...call.query.all("dryRun")];
       const deletion = { ...eviction.deleteOptions };
@@ -80,7 +80,7 @@ async function evict(server: ServerObjects, target: Target, options: Partial<Del
     if (!cached) throw notFound(pods, target.name);
     const pod = resource.objectOf(cached) as unknown as Pod;
     const asGiven = options.preconditions?.resourceVersion === undefined;
-    // Whether the pod may go was judged by what it is now: if it changes meanwhile, it is judged again.
+    // The decision is based on this revision of the pod: if it changes meanwhile, it is evaluated again.
     const judged: Partial<DeleteOptions> = {
       ...options,
       preconditions: { ...options.preconditions, resourceVersion: String(cached.revision) },
@@ -102,12 +102,15 @@ async function evict(server: ServerObjects, target: Target, options: Partial<Del
 
 const isOver = ({ metadata, status }: Pod): boolean =>
   status.phase === "Succeeded" || status.phase === "Failed" || Boolean(metadata.deletionTimestamp);
-/** Pods that serve nobody (yet, or any more) disrupt nothing. */
+/** Pods that are not running yet or any more do not affect a budget. */
 const ignoresBudgets = (pod: Pod): boolean => isOver(pod) || pod.status.phase === "Pending";
 const isReady = ({ status }: Pod): boolean =>
   status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 
-/** A pod that is not ready may go without counting, if the others are enough. */
+/**
+ * Reports whether a pod that is not ready may be evicted without being counted, since enough others are
+ * healthy.
+ */
 function goesUnhealthy(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
   if (isReady(pod)) return false;
   return (
@@ -145,7 +148,7 @@ function matches(
   try {
     return fromLabelSelector(selector).matches({ labels, fields: {} });
   } catch {
-    return false; // A selector that makes no sense matches nothing.
+    return false; // A malformed selector matches nothing.
   }
 }
 
@@ -162,9 +165,7 @@ const refusedFor = (why: string, retryAfterSeconds: number): ApiError => {
 const stillProcessed = (name: string): ApiError =>
   refusedFor(`The disruption budget ${name} is still being processed by the server.`, 10);
 
-/**
- * Takes one disruption from the budget, if it has one. A budget that changed meanwhile is looked at again.
- */
+/** Takes one disruption from the budget, if any is left. Retries if the budget changed meanwhile. */
 async function takeFrom(
   server: ServerObjects,
   budget: PodDisruptionBudget,
@@ -228,7 +229,7 @@ function exhausted({ status }: PodDisruptionBudget, now: string): void {
     : [...(status.conditions ?? []), next];
 }
 
-/** The pod says why it goes, then it goes. */
+/** Records the reason in a condition of the pod, then deletes it. */
 async function markAndDelete(
   server: ServerObjects,
   resource: Resource,
@@ -253,8 +254,7 @@ async function markAndDelete(
 }
 
 /**
- * Writes the condition, checking the preconditions of the deletion first; answers the pod's revision
- * afterwards.
+ * Writes the condition after checking the preconditions of the deletion, and returns the pod's new revision.
  */
 async function mark(
   server: ServerObjects,

@@ -1,4 +1,4 @@
-// Conditions in a pod's status that the server itself sets.
+// Conditions in a pod's status that the server sets.
 import type { Pod } from "#api";
 
 export interface ConditionNow {
@@ -8,7 +8,7 @@ export interface ConditionNow {
   readonly message?: string;
 }
 
-/** Puts the condition in; its time moves only when its status does. */
+/** Sets a condition; the transition time changes only with its status. */
 export function setCondition(pod: Pod, condition: ConditionNow, now: string): void {
   const others = pod.status.conditions ?? [];
   const old = others.find(({ type }) => type === condition.type);

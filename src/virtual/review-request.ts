@@ -1,4 +1,4 @@
-// What endpoints share that are asked by creating something which is answered and never stored as such.
+// Shared by endpoints whose objects are created to be answered and are never stored.
 import { type AdmissionAttributes, type AdmissionChain, virtualAttributes } from "#admission";
 import { PartialObjectMetadata, Status, inDialect } from "#api";
 import { type Clock, badRequest, methodNotAllowed } from "#base";
@@ -40,7 +40,7 @@ export interface VirtualContext {
   readonly admission: AdmissionChain;
 }
 
-/** Refuses anything but a POST to the very path. */
+/** Refuses anything but a POST to the exact path. */
 export function onlyCreate(
   { target, method }: ApiCall,
   place: { readonly namespaced: boolean; readonly subresource: boolean },
@@ -57,8 +57,8 @@ export interface DecodedRequest<T> {
 }
 
 /**
- * Reads what was sent, in any of the versions given (the first counts when none is said), with its defaults
- * and its owner.
+ * Decodes the request object in any of the given versions (by default the first one), with defaults and
+ * managed fields.
  */
 export async function decodeRequest<T>(
   call: ApiCall,
@@ -100,7 +100,7 @@ export async function decodeRequest<T>(
   return { object: object as T, options, choice };
 }
 
-/** As the first kind that a body is; a body that is none of them is refused in the words of the first. */
+/** Decodes the body as the first matching kind; if none matches, the error of the first one is thrown. */
 function decodeAsAny<Kind, Decoded>(kinds: readonly Kind[], decode: (kind: Kind) => Decoded): Decoded {
   let refusal: unknown;
   for (const kind of kinds) {
@@ -113,9 +113,7 @@ function decodeAsAny<Kind, Decoded>(kinds: readonly Kind[], decode: (kind: Kind)
   throw refusal;
 }
 
-/**
- * What only the server fills in, it does not take from a client; a binding, though, says which pod it means.
- */
+/** Clears metadata that only the server sets; bindings keep it, since it identifies the pod. */
 function withoutSystemFields({ target }: ApiCall, { metadata }: ApiObject): void {
   if (target.subresource === "binding") return;
   delete metadata.uid;
@@ -135,14 +133,14 @@ function sameNamespace({ target }: ApiCall, { metadata }: ApiObject): void {
   metadata.namespace = target.namespace;
 }
 
-/** Lets admission look at the question, and change it. */
+/** Runs mutating and validating admission on the object. */
 export async function admit(
   call: ApiCall,
   context: VirtualContext,
   schema: KindSchema,
   object: object,
   options: WriteOptions,
-  /** The versions in which it can be asked. */
+  /** The versions in which the kind is served. */
   versions: readonly string[] = [schema.kind.version],
 ): Promise<void> {
   const admission = admissionOf(call, context, schema, options, versions);
@@ -155,7 +153,7 @@ export interface RequestAdmission {
   validate(object: object): Promise<void>;
 }
 
-/** The two halves of admission, for requests that are checked between them. */
+/** Returns mutating and validating admission separately, for requests validated in between. */
 export function admissionOf(
   call: ApiCall,
   { dialect, admission }: VirtualContext,
@@ -176,7 +174,7 @@ export function admissionOf(
       kind: { ...kind, version: schema.kind.version },
       subresource: target.subresource,
       namespace: target.namespace,
-      // Whoever creates an object may name it in the object alone.
+      // On creation, the name may be given in the object only.
       name: target.name || ((object as ApiObject).metadata.name ?? ""),
       user: call.user!,
       dryRun: options.dryRun,
@@ -196,7 +194,7 @@ export function admissionOf(
   };
 }
 
-/** The answer in the media type and the form that the client takes. */
+/** Encodes the response in the negotiated media type and form. */
 export function encodeReply(
   status: number,
   object: object,
@@ -205,7 +203,7 @@ export function encodeReply(
   { dialect }: VirtualContext,
 ): Reply {
   const headers = { "content-type": contentType(choice.media, dialect) };
-  // That something was done has no other form.
+  // A Status has no other form.
   if (choice.form === "object" || schema === (Status as KindSchema))
     return { status, headers, body: encoded(object, inDialect(dialect, schema), choice, dialect) };
   if (choice.form === "PartialObjectMetadataList")
@@ -231,7 +229,7 @@ function encoded(
   return Buffer.from(pretty ? JSON.stringify(JSON.parse(text), undefined, 2) : `${text}\n`);
 }
 
-/** It was done; there is nothing more to say. */
+/** The Status of a successful creation. */
 export const created = (): object => ({
   kind: "Status",
   apiVersion: "v1",

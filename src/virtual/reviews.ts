@@ -1,5 +1,4 @@
-// Reviews: questions about identity and access, asked by creating an object that is answered and never
-// stored.
+// Reviews of authentication and authorization: objects that are created to be answered and are never stored.
 import {
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,
@@ -28,17 +27,17 @@ import { type VirtualContext, admit, encodeReply, decodeRequest, onlyCreate } fr
 export interface ReviewOptions {
   readonly authorizer: Authorizer;
   readonly explainer: AccessExplainer;
-  /** The methods that know bearer tokens. */
+  /** Authentication methods for bearer tokens. */
   readonly tokens: readonly TokenMethod[];
-  /** Names of this API: tokens must be meant for one of them. */
+  /** Audiences of this API: tokens must be valid for one of them. */
   readonly audiences: readonly string[];
-  /** False where nobody can ask who they are. */
+  /** False if SelfSubjectReview is disabled. */
   readonly selfReviews?: boolean;
 }
 
 interface ReviewedKind {
   readonly namespaced?: boolean;
-  /** All in which it is served; they differ in their names alone. */
+  /** All served versions; they differ only in name. */
   readonly versions?: readonly string[];
 }
 

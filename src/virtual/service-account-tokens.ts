@@ -13,7 +13,7 @@ import {
 
 export interface TokenEndpointOptions {
   readonly issuer: string;
-  /** What signs tokens; no key, no tokens. */
+  /** The signing key; without one no tokens are issued. */
   readonly signing: TokenKey | undefined;
   readonly objects: TokenObjects;
   readonly audiences: readonly string[];
@@ -22,7 +22,7 @@ export interface TokenEndpointOptions {
   readonly extend: boolean;
 }
 
-/** Nothing where no key signs. */
+/** Returns no endpoints without a signing key. */
 export function tokenEndpoints(
   context: VirtualContext,
   { issuer, signing, objects, audiences, maximumSeconds, extend }: TokenEndpointOptions,

@@ -1,4 +1,4 @@
-// Every endpoint that answers without a stored object of its own, by group.
+// All endpoints without stored objects, by group.
 import type { AdmissionChain } from "#admission";
 import type { AccessExplainer, Authorizer } from "#authz";
 import type { ServerObjects } from "#registry";
@@ -19,11 +19,11 @@ export interface VirtualOptions {
   readonly tokens: ReviewOptions["tokens"];
   readonly selfReviews: boolean;
   readonly issuing: TokenEndpointOptions;
-  /** How the server connects to node agents. */
+  /** Connection options for node agents. */
   readonly agents: Omit<AgentOptions, "dialect" | "nodes">;
-  /** Rejects while the store does not answer. */
+  /** Rejects if the store does not respond. */
   readonly storeHealth: () => Promise<unknown>;
-  /** Aborted when the server stops: proxied connections end. */
+  /** Aborted when the server stops, which ends proxied connections. */
   readonly stopping: AbortSignal;
 }
 

@@ -1,25 +1,25 @@
-// What a cache counts about itself.
+// Statistics of a cache.
 
 export interface CacheStats {
-  /** Bytes of the objects held. */
+  /** Bytes of the cached objects. */
   bytes: number;
-  /** Changes that came from the store; each is handed on to whoever watches. */
+  /** Changes received from the store; each is delivered to the watchers. */
   events: number;
-  /** How often the history was made to hold more, and less. */
+  /** How often the capacity of the history was increased and decreased. */
   capacityIncreases: number;
   capacityDecreases: number;
-  /** Changes and objects of the store that could not be read. */
+  /** Changes and objects of the store that could not be decoded. */
   unreadable: number;
-  /** How often everything was loaded. */
+  /** How often all objects were loaded. */
   initializations: number;
-  /** Objects told to watches as their initial state. */
+  /** Objects sent to watchers as their initial state. */
   initialEvents: number;
-  /** Lists answered from memory, those of them that were found by an index, what was looked at and returned. */
+  /** Lists served from memory, those of them served by an index, and the objects examined and returned. */
   lists: number;
   indexLists: number;
   fetched: number;
   returned: number;
-  /** Lists read from the store itself, and what came of them. */
+  /** Lists read from the store, and the objects read for them. */
   storeLists: number;
   storeFetched: number;
 }

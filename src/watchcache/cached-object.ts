@@ -3,27 +3,27 @@
 //   {"kind":"Event","apiVersion":"v1","metadata":{"name":"a","uid":"…","resourceVersion":"42","creation…
 //   |<------- typeHeaderBytes ------>|                                revisionStart ^  ^ revisionEnd
 //
-// A list drops the type header by slicing; another revision is put in by splicing. Nobody parses.
+// A list drops the type header by slicing; another revision is spliced in. Neither parses the JSON.
 import type { Selectable } from "#base";
 import type { Revision } from "#store";
 
 export interface CachedObject extends Selectable {
-  /** The store's key. */
+  /** Key in the store. */
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
   readonly revision: Revision;
-  /** Canonical JSON of the stored kind, its revision included. */
+  /** Canonical JSON of the stored version, including the revision. */
   readonly json: Buffer;
-  /** The same bytes with the newline that ends an answer. */
+  /** The same bytes with the newline that ends a response. */
   readonly line: Buffer;
-  /** Where the JSON's first field behind kind and apiVersion starts. */
+  /** Offset of the first JSON field after kind and apiVersion. */
   readonly typeHeaderBytes: number;
   readonly revisionStart: number;
   readonly revisionEnd: number;
 }
 
-/** What a reader finds out about an object once, beside its bytes. */
+/** The metadata that a reader extracts once from an object. */
 export interface Selected extends Selectable {
   /** Items of lists keep kind and apiVersion. */
   readonly typedItems?: boolean;
@@ -31,14 +31,14 @@ export interface Selected extends Selectable {
   readonly name: string;
 }
 
-/** What is known of stored bytes without decoding them, and how the rest is found. */
+/** The metadata of stored bytes that is known without decoding, and a function that decodes the rest. */
 export interface NamedSelection {
   readonly namespace: string;
   readonly name: string;
   select(json: Buffer): Pick<Selectable, "labels" | "fields">;
 }
 
-/** What stands before the revision, in this order, where an object has it. */
+/** The fields that precede the revision, in this order, as far as they are present. */
 const fieldsBefore = ["name", "generateName", "namespace", "selfLink", "uid"].map((name) =>
   Buffer.from(`"${name}":"`),
 );
@@ -49,7 +49,7 @@ const comma = 0x2c;
 const backslash = 0x5c;
 const newline = 0x0a;
 
-/** Puts the revision into encoded JSON that has none yet, right behind the uid or what stands for it. */
+/** Inserts the revision into encoded JSON without one, after the uid or the last field that precedes it. */
 export function withRevision(
   key: string,
   revision: Revision,
@@ -60,7 +60,7 @@ export function withRevision(
   return new CachedBytes(key, revision, known, line, known.typedItems ? 1 : metadata, revisionEnd);
 }
 
-/** The same for bytes that nobody has decoded: labels and fields are read from them when they are asked for. */
+/** Same for bytes that have not been decoded: labels and fields are decoded on first access. */
 export function fromStored(
   key: string,
   revision: Revision,
@@ -73,15 +73,15 @@ export function fromStored(
 
 interface Spliced {
   readonly line: Buffer;
-  /** Where the metadata begins. */
+  /** Offset of the metadata. */
   readonly metadata: number;
   readonly revisionEnd: number;
 }
 
-/** How the revision stands in the metadata. */
+/** Returns the encoded revision field of the metadata. */
 export const revisionMark = (revision: Revision): string => `,"resourceVersion":"${revision}"`;
 
-/** Where the metadata begins, and where the revision belongs. */
+/** Returns the offset of the metadata, and that of the revision within it. */
 export function placesIn(key: string, bytes: Buffer): { readonly metadata: number; readonly at: number } {
   const metadata = bytes.indexOf(metadataKey);
   const first = metadata + metadataKey.length;
@@ -94,7 +94,7 @@ export function placesIn(key: string, bytes: Buffer): { readonly metadata: numbe
   return { metadata, at };
 }
 
-/** Behind the quote that ends the text. */
+/** Returns the offset after the closing quote. */
 function endOfText(bytes: Buffer, from: number): number {
   let at = from;
   for (; at < bytes.length && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++;
@@ -113,7 +113,7 @@ function spliced(key: string, revision: Revision, encoded: Uint8Array): Spliced 
   const bytes = bufferOf(encoded);
   const { metadata, at } = placesIn(key, bytes);
   const mark = revisionMark(revision);
-  // Memory of its own: a slice of a shared slab would keep its short-lived neighbours alive.
+  // A separate allocation: a slice of a shared slab would keep the whole slab alive.
   const line = Buffer.allocUnsafeSlow(bytes.length + mark.length + 1);
   bytes.copy(line, 0, 0, at);
   line.write(mark, at, "latin1");
@@ -122,7 +122,7 @@ function spliced(key: string, revision: Revision, encoded: Uint8Array): Spliced 
   return { line, metadata, revisionEnd: at + mark.length - 1 };
 }
 
-/** The uid stands right before the revision, unless somebody wrote an object without one into the store. */
+/** Returns the uid, which precedes the revision, or an empty text if the stored object has none. */
 export function uidOf(cached: CachedObject): string {
   const end = revisionKeyStart(cached) - 1;
   const start = cached.line.lastIndexOf(quote, end - 1) + 1;
@@ -133,7 +133,7 @@ export function uidOf(cached: CachedObject): string {
 const revisionKeyStart = ({ revisionStart }: CachedObject): number =>
   revisionStart - ',"resourceVersion":"'.length;
 
-/** Whether encoded JSON that has no revision yet says what is held. */
+/** Reports whether encoded JSON without a revision equals the cached object. */
 export function sameContent(cached: CachedObject, encoded: Uint8Array): boolean {
   const { line, revisionEnd } = cached;
   const start = revisionKeyStart(cached);
@@ -145,7 +145,9 @@ export function sameContent(cached: CachedObject, encoded: Uint8Array): boolean 
   );
 }
 
-/** What is held without its revision, for what has none but the one that a client may have made up. */
+/**
+ * Returns the cached object without its revision, or with the one a client sent, for the result of a dry run.
+ */
 export function withoutRevision(cached: CachedObject, madeUp?: string): CachedObject {
   const at = revisionKeyStart(cached);
   const shown = madeUp ? `,"resourceVersion":${JSON.stringify(madeUp)}` : "";
@@ -157,7 +159,7 @@ export function withoutRevision(cached: CachedObject, madeUp?: string): CachedOb
   return { ...known, line, json, typeHeaderBytes, revisionStart: at, revisionEnd: at };
 }
 
-/** The bytes once, and beside them only numbers and words: there may be a million of these. */
+/** Holds the bytes once, and besides them only numbers and strings: there may be a million instances. */
 class CachedBytes implements CachedObject {
   readonly key: string;
   readonly revision: Revision;
@@ -194,7 +196,7 @@ class CachedBytes implements CachedObject {
   }
 }
 
-/** Labels and fields are decoded once they are asked for: most of many objects are only sent. */
+/** Decodes labels and fields on first access: most objects are only sent. */
 class StoredBytes implements CachedObject {
   readonly key: string;
   readonly revision: Revision;
@@ -238,7 +240,7 @@ class StoredBytes implements CachedObject {
   }
 }
 
-/** The same object under another revision, as a deletion shows it. */
+/** Returns the object with another revision, as a deletion shows it. */
 export function atRevision(cached: CachedObject, revision: Revision): CachedObject {
   const text = String(revision);
   const line = Buffer.allocUnsafeSlow(

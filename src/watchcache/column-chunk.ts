@@ -1,5 +1,5 @@
-// Some thousand objects in the order of revisions, with a column of hashes for each field; and the form in which
-// that is saved.
+// Up to {@link chunkRows} objects in order of revision, with a column of hashes for each field, and the
+// format in which a chunk is saved.
 //
 //   saved   length of the header (4 bytes)   header, JSON   padding to 8   revisions, 8 bytes each   columns, 4 each
 import type { Revision } from "#store";
@@ -8,14 +8,14 @@ import type { CachedObject } from "./cached-object.ts";
 export const chunkRows = 8192;
 
 export class ColumnChunk {
-  /** What is gone, and what has not been found yet, is undefined. */
+  /** Undefined for deleted objects, and for those not loaded yet. */
   readonly rows: (CachedObject | undefined)[];
   readonly revisions: Float64Array;
   readonly columns: readonly Uint32Array[];
   length: number;
   live = 0;
   saved = false;
-  /** Whether the columns have the hashes of all rows. */
+  /** Whether the columns contain the hashes of all rows. */
   filled = true;
 
   constructor(revisions: Float64Array, columns: readonly Uint32Array[], length: number) {
@@ -39,7 +39,7 @@ export class ColumnChunk {
     this.live++;
   }
 
-  /** Whether an object of this revision was here. */
+  /** Removes the object of a revision; reports whether it was present. */
   drop(revision: Revision): boolean {
     let low = 0;
     let high = this.length;
@@ -62,7 +62,7 @@ export const emptyChunk = (columns: number): ColumnChunk =>
     0,
   );
 
-/** What is left of two chunks that follow each other, in one. */
+/** Merges the remaining objects of two adjacent chunks. */
 export function mergedChunk(before: ColumnChunk, after: ColumnChunk): ColumnChunk {
   const merged = new ColumnChunk(
     new Float64Array(before.live + after.live),
@@ -101,7 +101,7 @@ export function encodeChunk(
   return bytes;
 }
 
-/** Undefined when the bytes are of other fields, or of nothing that is known here. */
+/** Decodes a chunk; returns undefined if the bytes are malformed or of other fields. */
 export function decodeChunk(bytes: Uint8Array, fields: readonly string[]): ColumnChunk | undefined {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (view.length < 4) return undefined;
@@ -111,7 +111,7 @@ export function decodeChunk(bytes: Uint8Array, fields: readonly string[]): Colum
   if (!Number.isInteger(rows) || rows < 1 || rows > chunkRows) return undefined;
   const expected = JSON.stringify({ fields, rows } satisfies Header);
   if (view.toString("utf8", 4, 4 + headerLength) !== expected) return undefined;
-  // A copy of its own is aligned.
+  // The copy is aligned.
   const data = new Uint8Array(view.subarray(start)).buffer;
   const chunk = new ColumnChunk(
     new Float64Array(data, 0, rows),

@@ -1,12 +1,12 @@
-// Who is concerned by a change. Watchers of everything stand together per namespace and are given one array
-// of frames; those that ask for one exact value stand under it, so that a change of one pod meets the
-// watchers of its node only.
+// Dispatch of changes to watchers. Watchers without a selector are grouped per namespace and share one array
+// of frames; those whose selector requires an exact value are indexed by it, so that a change of a pod
+// reaches only the watchers of its node.
 //
 //   everything   pods/            → [w1 w2 w3]     a change in namespace a: one frame for w1 to w4
 //                pods/a/          → [w4]
-//   exact        field spec.nodeName → n1 → [w5]   a pod moves from n1 to n2: w5 and w6 are asked
+//   exact        field spec.nodeName → n1 → [w5]   a pod moves from n1 to n2: w5 and w6 are notified
 //                                    → n2 → [w6]
-//   others       [w7]                              always asked
+//   others       [w7]                              evaluated for every change
 import type { Selector } from "#base";
 import type { Change, Frame } from "./frame.ts";
 import type { CachedObject } from "./cached-object.ts";
@@ -14,15 +14,15 @@ import { valueOf } from "./index-on-demand.ts";
 import type { FrameSink } from "./source.ts";
 
 export interface Watching {
-  /** Keys it watches. */
+  /** Prefix of the watched keys. */
   readonly prefix: string;
   readonly selector: Selector;
   readonly watcher: FrameSink;
-  /** Changes up to this revision are none of its business, even if they are yet to come. */
+  /** Changes up to this revision are not delivered, even if they have not been applied yet. */
   readonly after: number;
 }
 
-/** Watchers that get the same frames, and those gathered for them. */
+/** Watchers that receive the same frames, and the frames pending for them. */
 interface WatcherGroup {
   readonly prefix: string;
   readonly selector: Selector;
@@ -43,7 +43,9 @@ export class Demux {
   readonly #groups = new Map<string, Group>();
   readonly #touched = new Set<WatcherGroup>();
 
-  /** `prefix` is the resource's own; below it a key begins with its namespace, if it has one. */
+  /**
+   * `prefix` is that of the resource; the rest of a key starts with the namespace, if the resource has one.
+   */
   constructor(prefix: string) {
     this.#prefix = prefix;
   }
@@ -52,7 +54,9 @@ export class Demux {
     return this.#places.size;
   }
 
-  /** `ahead` when changes are still to come that are none of its business: then it stands alone. */
+  /**
+   * With `ahead`, the watcher starts at a revision that has not been applied yet, and gets a separate group.
+   */
   add(watching: Watching, ahead: boolean): void {
     const { prefix, selector } = watching;
     let crowd = selector.everything && !ahead ? this.#everything.get(prefix) : undefined;
@@ -76,7 +80,7 @@ export class Demux {
     else this.#leavePlace(crowd);
   }
 
-  /** Gathers the frames that a change means for everybody. */
+  /** Collects the frames of a change for all matching groups. */
   apply(change: Change): void {
     const { item, previous } = change;
     this.#gather(this.#everything.get(this.#prefix), change);
@@ -92,7 +96,7 @@ export class Demux {
     }
   }
 
-  /** Hands out what was gathered: one delivery per watcher. */
+  /** Delivers the collected frames: one delivery per watcher. */
   flush(): void {
     for (const crowd of this.#touched) {
       const frames = crowd.frames!;
@@ -102,7 +106,7 @@ export class Demux {
     this.#touched.clear();
   }
 
-  /** Sends everybody away. */
+  /** Ends all watchers. */
   end(): void {
     const all = [...this.#places.keys()];
     this.#places.clear();
@@ -117,7 +121,7 @@ export class Demux {
     if (!crowd) return;
     const frame = frameFor(change, crowd);
     if (!frame) return;
-    // Only one that stands alone can be ahead.
+    // Only a watcher in a separate group can be ahead.
     for (const { after } of crowd.members) {
       if (change.revision <= after) return;
       break;
@@ -147,7 +151,7 @@ export class Demux {
   }
 }
 
-/** How a change looks to one who watches these keys with this selector. */
+/** Returns the frame of a change for a watcher of these keys with this selector. */
 export function frameFor(
   change: Change,
   { prefix, selector }: Pick<Watching, "prefix" | "selector">,

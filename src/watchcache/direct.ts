@@ -1,4 +1,4 @@
-// "Cache off": the same reading interface, straight from the store.
+// The uncached implementation of ObjectSource: reads from the store directly.
 import type { Batch, Revision, Change as StoreChange, Store } from "#store";
 import { Change, Frame } from "./frame.ts";
 import type { CachedObject } from "./cached-object.ts";
@@ -14,7 +14,7 @@ import {
   type FrameSink,
 } from "./source.ts";
 
-/** How far a watch has come. */
+/** Progress of a watch. */
 interface Following {
   through: Revision;
 }
@@ -43,7 +43,10 @@ export class DirectSource implements ObjectSource {
     return 0;
   }
 
-  /** What the slowest watch has been given: a mark beyond it would make its reader miss something. */
+  /**
+   * Returns the revision up to which all watches have been served: a bookmark beyond it would let a client
+   * miss changes.
+   */
   lastChange(): Revision {
     let least = Infinity;
     for (const { through } of this.#following) least = Math.min(least, through);
@@ -105,8 +108,8 @@ export class DirectSource implements ObjectSource {
     if (signal.aborted) return;
     const batches = this.#store.watch({ prefix: this.#prefix + below }, from, signal)[Symbol.asyncIterator]();
     const first = batches.next();
-    // A start that is too long ago shows at the first step; where the start lies ahead, that step may be long
-    // in coming.
+    // A compacted start revision is reported by the first step; if the start revision lies ahead, that step
+    // may block for long.
     if (from < now) {
       this.#store.progress().catch(() => undefined);
       await first;

@@ -59,13 +59,13 @@ test("changes are followed, and a value that nearly all have is not looked up", 
   assert.equal(found(index, "color=blue"), undefined);
 });
 
-/** Two full chunks and some more; every thousandth is red. */
+/** Two full chunks and some more objects; every thousandth is red. */
 const many = Array.from({ length: chunkRows * 2 + 10 }, (_, i) =>
   item(i + 1, i % 1000 === 0 ? "red" : "blue"),
 );
 const reds = many.filter(({ fields: { color } }) => color === "red").map(({ revision }) => revision);
 
-/** Objects that tell when they are read. */
+/** Objects that record when they are read. */
 function unread(items: readonly CachedObject[]): { items: CachedObject[]; read: () => number } {
   let count = 0;
   const wrapped = items.map(

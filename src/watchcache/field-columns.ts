@@ -1,10 +1,10 @@
-// An index of very many objects by all their fields: for each field a column of hashes, in the order of revisions. A
-// lookup reads a column from end to end, a million values in about a millisecond; whoever asks compares the few
-// objects that it finds. Full chunks are saved beside the store, so that a start need not read the objects.
+// An index of very many objects by all their fields: for each field a column of hashes, in order of revision.
+// A lookup scans a column, a million values in about a millisecond; the caller compares the few objects
+// found. Full chunks are saved next to the store, so that a restart need not read the objects.
 //
 //   chunk   revision   object   reason     involvedObject.uid
 //           17         a        8f01aa2c   11d0e07b
-//           18         (gone)   8f01aa2c   5ac0f3d1
+//           18         (del)    8f01aa2c   5ac0f3d1
 //           21         c        03b1d6ee   11d0e07b
 import { type Selector, TimeSlice, fieldOf } from "#base";
 import type { DerivedData } from "#store";
@@ -18,18 +18,18 @@ import {
   mergedChunk,
 } from "./column-chunk.ts";
 
-/** Among fewer objects than this, everything can be looked at. */
+/** Below this number of objects a full scan is cheap enough. */
 const fewRows = 1000;
-/** How many objects are read together. */
+/** Number of objects read at once. */
 const rowsRead = 64;
-/** A value that more than this share of the objects have tells nothing. */
+/** A value shared by more than this fraction of the objects is not selective. */
 const mostShare = 1 / 4;
 
 export interface FieldColumnsOptions {
   readonly fields: readonly string[];
-  /** Reads objects that are about to be asked for, together. */
+  /** Reads objects in bulk before they are accessed. */
   readonly preload?: (items: readonly CachedObject[]) => void;
-  /** Where full chunks are kept, and under which name. */
+  /** Where full chunks are saved, and under which name. */
   readonly derived: DerivedData;
   readonly name: string;
 }
@@ -37,10 +37,10 @@ export interface FieldColumnsOptions {
 export class FieldColumns {
   readonly #options: FieldColumnsOptions;
   readonly #columnOf: ReadonlyMap<string, number>;
-  /** In the order of revisions; only the last is not full. */
+  /** In order of revision; only the last one is not full. */
   #chunks: ColumnChunk[] = [];
   #size = 0;
-  /** Set while objects are being read that were not saved. */
+  /** Set while unsaved objects are being read. */
   #filling: { readonly done: Promise<void>; readonly work: TimeSlice } | undefined;
   #generation = 0;
 
@@ -49,7 +49,7 @@ export class FieldColumns {
     this.#columnOf = new Map(options.fields.map((field, column) => [field, column]));
   }
 
-  /** Begins with these objects, in the order of revisions; what was saved of them need not be read. */
+  /** Initializes the index with these objects, in order of revision; those in saved chunks are not read. */
   load(items: readonly CachedObject[]): void {
     this.clear();
     const saved = this.#saved();
@@ -75,7 +75,7 @@ export class FieldColumns {
       while (next && next.last < item.revision) finish();
       if (next) while (row < next.length && next.revisions[row]! < item.revision) row++;
       const known = next && next.revisions[row] === item.revision;
-      // An object between those of a saved chunk that is not in it: the chunk is of no use.
+      // If an object lies within a saved chunk but is missing in it, the chunk is useless.
       if (!known && next && item.revision > next.first) {
         this.#rebuild(items);
         return;
@@ -91,7 +91,7 @@ export class FieldColumns {
     this.#fill(missing);
   }
 
-  /** Resolves when every object is in the index. */
+  /** Resolves when every object is indexed. */
   async ready(): Promise<void> {
     this.#filling?.work.promote();
     await this.#filling?.done;
@@ -103,8 +103,8 @@ export class FieldColumns {
   }
 
   /**
-   * A few objects among which all matches are. Undefined when the selector asks for no field's exact value, or
-   * too many have it.
+   * Returns a small superset of the matching objects. Returns undefined if the selector requires no exact
+   * field value, or if too many objects have it.
    */
   candidates({ fields }: Selector): CachedObject[] | undefined {
     const asked: { readonly column: number; readonly hash: number }[] = [];
@@ -160,7 +160,7 @@ export class FieldColumns {
     if (chunk.live < chunkRows / 4) this.#shrink(low);
   }
 
-  /** Chunks of which little is left are joined, so that a few old objects do not hold the space of many. */
+  /** Merges sparse chunks, so that a few old objects do not occupy the space of many. */
   #shrink(at: number): void {
     const chunk = this.#chunks[at]!;
     if (!chunk.saved) return;
@@ -186,7 +186,7 @@ export class FieldColumns {
       chunk.columns[column]![row] = hashOf(fieldOf(item, field));
   }
 
-  /** Reads the objects of chunks that were not saved, the newest last, some at a time. */
+  /** Reads the objects of unsaved chunks in order of revision, a batch at a time. */
   #fill(chunks: readonly ColumnChunk[]): void {
     const generation = this.#generation;
     for (const chunk of chunks) chunk.filled = false;
@@ -205,7 +205,7 @@ export class FieldColumns {
       }
       this.#filling = undefined;
     };
-    // With an object that cannot be read the columns are never complete: whoever asks looks at all objects.
+    // If an object cannot be read the columns remain incomplete, and lookups scan all objects.
     if (chunks.length > 0)
       this.#filling = {
         work,
@@ -248,13 +248,13 @@ export class FieldColumns {
     this.#save(chunk.first, encodeChunk(chunk, this.#options.fields));
   }
 
-  /** What could not be saved is computed again after the next start. */
+  /** A chunk that could not be saved is computed again after a restart. */
   #save(piece: number, bytes: Uint8Array | null): void {
     this.#options.derived.write(this.#options.name, piece, bytes).catch(() => undefined);
   }
 }
 
-/** FNV-1a, of 32 bits. */
+/** 32-bit FNV-1a. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

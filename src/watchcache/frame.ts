@@ -1,22 +1,18 @@
-// One change on its way to watchers. Its encodings are made on first ask and shared by every watcher who asks
-// within a while.
+// A change as delivered to watchers. Its encodings are made on demand and shared by all watchers for a while.
 import type { Revision } from "#store";
 import { type CachedObject, atRevision } from "./cached-object.ts";
 import { StoredObject } from "./stored-object.ts";
 
 export type FrameType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
 
-/**
- * How a frame is put on the wire. Frames remember for a while what an encoder made: use one encoder object
- * per representation.
- */
+/** The wire format of a frame. Frames cache encodings by encoder: use one encoder object per format. */
 export interface FrameEncoder {
   encode(type: FrameType, item: CachedObject): Uint8Array;
 }
 
 export class Frame {
   readonly type: FrameType;
-  /** What a changed object was before, where that is known. */
+  /** The previous state of a changed object, if known. */
   readonly previous: CachedObject | undefined;
   #item: CachedObject | (() => CachedObject);
   #made: Map<FrameEncoder, Uint8Array> | undefined;
@@ -25,7 +21,9 @@ export class Frame {
     this.#item = item;
     this.previous = previous;
   }
-  /** The object as this frame shows it. That of a deletion is made when somebody first asks: many never do. */
+  /**
+   * The object as this frame shows it. For a deletion it is made on first access, which often never happens.
+   */
   get item(): CachedObject {
     if (typeof this.#item === "function") this.#item = this.#item();
     return this.#item;
@@ -42,14 +40,15 @@ export class Frame {
     }
     return bytes;
   }
-  /** Whoever asks again has it made again. */
+  /** Drops the encodings; later calls of bytes() encode again. */
   forget(): void {
     this.#made = undefined;
   }
 }
 
-// A change is sent to everybody within a moment, and stays in the history for much longer. Only the last
-// frames keep their bytes: small pieces of large buffers, each of which would keep all of its buffer.
+// A change is sent to all watchers shortly after it happened, but stays in the history for much longer. Only
+// the latest frames keep their encodings: small slices of large buffers, each of which keeps its whole buffer
+// alive.
 const remembered = 256;
 const recent: (Frame | undefined)[] = Array.from({ length: remembered });
 let next = 0;
@@ -62,7 +61,10 @@ function remember(frame: Frame): void {
 
 const joined = new WeakMap<readonly Frame[], Map<FrameEncoder, Uint8Array>>();
 
-/** The bytes of frames that were delivered together, joined once for all who were given the same array. */
+/**
+ * Returns the encodings of frames delivered together, concatenated once for all watchers that share the
+ * array.
+ */
 export function bytesOf(frames: readonly Frame[], encoder: FrameEncoder): Uint8Array {
   if (frames.length === 1) return frames[0]!.bytes(encoder);
   let known = joined.get(frames);
@@ -72,14 +74,14 @@ export function bytesOf(frames: readonly Frame[], encoder: FrameEncoder): Uint8A
   return bytes;
 }
 
-/** A change of one object: what it is now (or was, when deleted), and what it was before. */
+/** A change of one object: its new state (or the last one before a deletion), and its previous state. */
 export class Change {
   readonly revision: Revision;
-  /** The new state, or for a deletion the last one: frames show it under the deletion's revision. */
+  /** The new state, or for a deletion the last one: frames show it with the revision of the deletion. */
   readonly item: CachedObject;
   readonly previous: CachedObject | undefined;
   readonly deleted: boolean;
-  /** Bytes that it keeps in memory: an object that stays in the store is read only when somebody asks. */
+  /** Bytes it keeps in memory: 0 for objects that stay in the store and are read on demand. */
   readonly bytes: number;
   #frames: Partial<Record<FrameType, Frame>> = {};
   constructor(revision: Revision, item: CachedObject, previous: CachedObject | undefined, deleted: boolean) {
@@ -91,7 +93,8 @@ export class Change {
   }
 
   /**
-   * How this change looks to one who sees only what `sees` accepts; undefined when it does not concern them.
+   * Returns the frame for a watcher that sees only objects accepted by `sees`; undefined if the change is
+   * invisible to it.
    */
   frameFor(sees: (item: CachedObject) => boolean): Frame | undefined {
     const now = !this.deleted && sees(this.item);

@@ -1,10 +1,10 @@
-// The last changes of one resource, in order: where lagging watchers catch up and recent snapshots are made.
+// The latest changes of one resource in order, for watchers that catch up and for recent snapshots.
 //
-//   revisions   4  4  6  7 | 9  9  9        since = 7: all changes behind 7 are here
-//                forgotten | kept           one revision may hold several changes; they are forgotten together
+//   revisions   4  4  6  7 | 9  9  9        since = 7: all changes after 7 are present
+//                  dropped | kept           a revision may have several changes; they are dropped together
 //
-// It keeps what happened within the last minute and a bit, which is as long as clients take to come back: its capacity
-// doubles when it is full of newer changes, and is halved when a quarter of it would do.
+// It keeps the changes of the last 75 seconds, which covers clients that reconnect: the capacity doubles when
+// it is full of more recent changes, and is halved when a quarter of it would suffice.
 import type { Revision } from "#store";
 import type { CacheStats } from "./cache-stats.ts";
 import type { Change } from "./frame.ts";
@@ -12,7 +12,7 @@ import type { Change } from "./frame.ts";
 const fewest = 64;
 const leastCapacity = 128;
 const freshMilliseconds = 75_000;
-/** A change holds its object, and once somebody watches also a frame of about the same size. */
+/** A change holds its object and, once watched, a frame of about the same size. */
 const copies = 2;
 
 export interface HistoryBounds {
@@ -24,9 +24,9 @@ const usualBounds: HistoryBounds = { changes: 8192, bytes: 32 * 1024 * 1024 };
 
 export interface HistoryOptions {
   readonly bounds?: HistoryBounds | undefined;
-  /** Where changes of the capacity are counted. */
+  /** Receives counts of capacity changes. */
   readonly stats?: Pick<CacheStats, "capacityIncreases" | "capacityDecreases"> | undefined;
-  /** Milliseconds that only go forward. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -36,11 +36,11 @@ export class History {
   readonly #now: () => number;
   #capacity: number;
   #changes: Change[] = [];
-  /** When each of them came. */
+  /** Arrival time of each change. */
   #times: number[] = [];
   #first = 0;
   #bytes = 0;
-  /** Every change behind this revision is here. */
+  /** All changes after this revision are present. */
   #since: Revision;
 
   constructor(
@@ -62,7 +62,7 @@ export class History {
     return this.#since;
   }
 
-  /** The revision of the newest change, or where this history begins. */
+  /** Revision of the newest change, or the start of the history. */
   get newest(): Revision {
     return this.#changes.length > this.#first ? this.#changes.at(-1)!.revision : this.#since;
   }
@@ -80,7 +80,7 @@ export class History {
     }
   }
 
-  /** Changes behind `revision`, oldest first; undefined when some of them are no longer here. */
+  /** Returns the changes after `revision`, oldest first; undefined if some of them have been dropped. */
   after(revision: Revision): readonly Change[] | undefined {
     if (revision < this.#since) return undefined;
     let low = this.#first;
@@ -118,7 +118,7 @@ export class History {
     const oldest = this.#changes[this.#first]!;
     this.#since = oldest.revision;
     this.#bytes -= sizeOf(oldest);
-    // The slot is emptied at once: the array itself is cut only now and then.
+    // The slot is cleared immediately; the array itself is truncated only occasionally.
     this.#changes[this.#first++] = forgotten;
   }
 }

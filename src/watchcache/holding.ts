@@ -1,5 +1,5 @@
-// Where the objects of a cache are and how they are found by a value: in memory, or in the store with no more than
-// their keys, revisions and hashes of their fields in memory.
+// Storage of a cache's objects and their indexes: in memory, or in the store with only their keys, revisions
+// and field hashes in memory.
 import { type Caller, type Selector, TimeSlice } from "#base";
 import type { LocalValues, Versions } from "#store";
 import type { CachedObject } from "./cached-object.ts";
@@ -10,35 +10,38 @@ import { StoredObject, StoredObjects, inOrderOf, loaded } from "./stored-object.
 
 export interface Given {
   readonly items: readonly CachedObject[];
-  /** Memory that holds nothing but bytes of these items. */
+  /** Memory that holds only the bytes of these items. */
   readonly lent?: readonly Uint8Array[];
 }
 
 export interface Holding {
   /** Bytes of objects in memory. */
   readonly bytes: number;
-  /** Begins anew with these. */
+  /** Replaces all objects. */
   load(items: readonly CachedObject[]): void;
-  /** How a new object is held. */
+  /** Returns the form in which a new object is held. */
   hold(item: CachedObject): CachedObject;
-  /** Follows a change; both are as they are held. */
+  /** Applies a change; both objects are in held form. */
   replace(previous: CachedObject | undefined, item: CachedObject | undefined): void;
-  /** What a changed object was. */
+  /** Returns the previous state of a changed object. */
   before(previous: CachedObject): CachedObject;
-  /** The same objects with their bytes, for an answer. */
+  /** Returns the same objects with their bytes, for a response. */
   give(items: readonly CachedObject[], caller?: Caller): Promise<Given>;
-  /** Resolves when candidates() can answer; `all` is asked at once where an index must be built. */
+  /**
+   * Resolves when candidates() can use the indexes a selector needs; `all` is called immediately if one has
+   * to be built.
+   */
   ready(selector: Selector, all: () => readonly CachedObject[]): Promise<void>;
-  /** A few objects among which all matches are; undefined when no index helps. */
+  /** Returns a small superset of the matching objects; undefined if no index helps. */
   candidates(selector: Selector): Iterable<CachedObject> | undefined;
 }
 
-/** From this many objects on, looking at all of them takes longer than a client should wait. */
+/** From this number of objects on, a full scan takes too long for a client. */
 const indexedFrom = 10_000;
-/** Answers of at most this many objects are read before they are given. */
+/** Responses of at most this many objects are read completely before they are returned. */
 const mostGiven = 10_000;
 const givenAtOnce = 128;
-/** Of answers of at most this many objects the bytes are kept for a while. */
+/** The bytes of responses with at most this many objects are cached. */
 const mostKept = 64;
 
 export class HeldInMemory implements Holding {
@@ -48,7 +51,7 @@ export class HeldInMemory implements Holding {
   #size = 0;
   bytes = 0;
 
-  /** Once there are many objects, there are indexes by `indexedFields` before anybody asks for one. */
+  /** Once there are many objects, indexes by `indexedFields` are built in advance. */
   constructor(indexedFields: readonly string[], all: () => readonly CachedObject[]) {
     this.#indexedFields = indexedFields;
     this.#all = all;
@@ -95,7 +98,7 @@ export class HeldInMemory implements Holding {
 
 export interface InStoreOptions {
   readonly values: LocalValues;
-  /** By which objects can be found. */
+  /** The indexed fields. */
   readonly fields: readonly string[];
 }
 
@@ -103,7 +106,7 @@ export class HeldInStore implements Holding {
   readonly #values: LocalValues;
   readonly #objects: StoredObjects;
   readonly #columns: FieldColumns;
-  /** By labels that somebody has asked for. */
+  /** Indexes by label, built on demand. */
   readonly #labels = new IndexesOnDemand();
   readonly #prefix: string;
 
@@ -120,7 +123,7 @@ export class HeldInStore implements Holding {
     return this.#objects.bytes;
   }
 
-  /** All that is stored at a revision, in key order. */
+  /** Returns all objects stored at a revision, in key order. */
   stored(at: number): readonly CachedObject[] {
     const { keys, revisions }: Versions = this.#values.versions(this.#prefix, at);
     return keys.map((key, place) => this.#objects.at(key, revisions[place]!));
@@ -141,20 +144,23 @@ export class HeldInStore implements Holding {
     if (previous instanceof StoredObject) this.#objects.release(previous);
   }
 
-  /** Until the change is compacted it can be read when somebody asks, and mostly nobody does. */
+  /**
+   * Returns the object unread if possible: until the change is compacted its bytes can be read on demand,
+   * which is rarely needed.
+   */
   before(item: CachedObject): CachedObject {
-    // An index by a label has to know under which value it stands.
+    // A label index needs the indexed value.
     if (this.#labels.size > 0) return loaded(item);
     return (item instanceof StoredObject && item.loaded) || item;
   }
 
-  /** Longer answers read theirs as they are written. */
+  /** Longer responses read their objects while they are written. */
   async give(items: readonly CachedObject[], caller?: Caller): Promise<Given> {
     if (items.length > mostGiven) return { items };
     const objects = this.#objects;
     const lent: Uint8Array[] = [];
     const lend = (memory: Uint8Array): void => void lent.push(memory);
-    // Pages of many would only drive out what is asked for again.
+    // Large pages would evict objects that are used repeatedly.
     const read = (some: readonly CachedObject[]): CachedObject[] =>
       items.length > mostKept ? objects.readAll(some, lend) : objects.loadAll(some);
     const given: CachedObject[] = [];
@@ -166,7 +172,7 @@ export class HeldInStore implements Holding {
     return { items: given, lent };
   }
 
-  /** Columns answer for fields; where only labels are asked for exactly, an index of those is built. */
+  /** Field lookups use the columns; an index is built only for exact label selectors without fields. */
   async ready(selector: Selector, all: () => readonly CachedObject[]): Promise<void> {
     await this.#columns.ready();
     if (selector.exact?.of === "label") await this.#labels.ready(selector, all);

@@ -9,7 +9,7 @@ const thing = (key: string, what: Thing): CachedObject =>
 const names = (found: Iterable<CachedObject> | undefined): string[] | undefined =>
   found && [...found].map(({ name }) => name).sort();
 
-/** Indexes over what `all` gives, which is asked when one is built. */
+/** Indexes of the items returned by `all`, which is called when an index is built. */
 function indexesOver(all: () => readonly CachedObject[]) {
   const indexes = new IndexesOnDemand();
   let built = 0;

@@ -1,18 +1,18 @@
-// Indexes by label or field value, built when a selector first asks for one and kept while they are used. Those
-// that are known to be asked for can be built before.
+// Indexes by label or field value, built when a selector first needs one and evicted by least recent use.
+// Indexes that are known to be needed can be built in advance.
 import { TimeSlice, type Requirement, type Selector, fieldOf, labelOf } from "#base";
 import type { CachedObject } from "./cached-object.ts";
 
 const mostIndexes = 16;
-/** Further values a selector asks for are only compared. */
+/** Maximum number of values looked up per selector; further ones are only compared. */
 const mostLookups = 4;
 
-/** A value that few share is common (names, uids): a single item needs no set around it. */
+/** Values shared by few objects are common (names, uids): a single item needs no set. */
 type Bucket = CachedObject | Set<CachedObject>;
 type Index = Map<string, Bucket>;
 type ValueOf = (item: CachedObject) => string | undefined;
 
-/** An index, and while it is being built what has gone meanwhile: the builder must not put it in. */
+/** An index, and while it is being built the items removed meanwhile, which the builder must skip. */
 interface Known {
   readonly valueOf: ValueOf;
   readonly index: Index;
@@ -23,12 +23,12 @@ export class IndexesOnDemand {
   readonly #indexes = new Map<string, Known>();
   #generation = 0;
 
-  /** How many there are. */
+  /** Number of indexes. */
   get size(): number {
     return this.#indexes.size;
   }
 
-  /** Builds indexes by these fields one after the other, before anybody asks; `all` is asked for each. */
+  /** Builds the indexes by these fields one after the other, in advance; `all` is called for each. */
   async warm(fields: readonly string[], all: () => readonly CachedObject[]): Promise<void> {
     const generation = this.#generation;
     for (const key of fields) {
@@ -39,13 +39,13 @@ export class IndexesOnDemand {
   }
 
   /**
-   * Resolves when the indexes that a selector needs are there; `all` is asked at once where one must be
-   * built.
+   * Resolves when the indexes that a selector needs are complete; `all` is called immediately if one has to
+   * be built.
    */
   async ready(selector: Selector, all: () => readonly CachedObject[]): Promise<void> {
     for (const { id, of, key } of lookupsOf(selector)) {
       const known = this.#indexes.get(id) ?? this.#build(id, valueOf(of, key), all());
-      // The one used last stands last.
+      // The map is ordered by last use.
       this.#indexes.delete(id);
       this.#indexes.set(id, known);
       if (known.building) await known.building.done;
@@ -53,8 +53,8 @@ export class IndexesOnDemand {
   }
 
   /**
-   * A few items among which all matches are: those with the rarest value the selector asks for. Undefined
-   * when no index helps.
+   * Returns a small superset of the matching items: those with the rarest value that the selector requires.
+   * Returns undefined if no index helps.
    */
   candidates(selector: Selector): Iterable<CachedObject> | undefined {
     let found: Bucket | undefined;
@@ -102,7 +102,7 @@ export class IndexesOnDemand {
   }
 }
 
-/** The values a selector asks for exactly, as far as they are looked up. */
+/** Returns the values that a selector requires exactly, up to the maximum number of lookups. */
 function lookupsOf({ labels, fields }: Selector): {
   readonly id: string;
   readonly of: "label" | "field";
@@ -117,13 +117,13 @@ function lookupsOf({ labels, fields }: Selector): {
 }
 
 /**
- * Where everybody is in one namespace and most share a value, an index by it would hold everything in a
- * single bucket.
+ * Reports whether a requirement is worth an index. The namespace is not: if most objects share one, the index
+ * would hold nearly everything in a single bucket.
  */
 const isExact = ({ key, operator, values }: Requirement): boolean =>
   operator === "in" && values.length === 1 && key !== "metadata.namespace";
 
-/** How selectors read a value. */
+/** Returns how selectors read a value. */
 export const valueOf = (of: "label" | "field", key: string): ValueOf =>
   of === "field" ? (item) => fieldOf(item, key) : (item) => labelOf(item, key);
 

@@ -13,7 +13,7 @@ const items = {
   count: () => total,
 }; // prettier-ignore
 
-/** A selector that counts how often it is asked, and after some time ends the call. */
+/** A selector that counts its evaluations and aborts the call after some time. */
 function counting(abort: AbortController) {
   const plain = selector(parseLabelSelector("app=web"), []);
   const counted = { asked: 0 };

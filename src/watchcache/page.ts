@@ -1,20 +1,22 @@
-// One page of a list: from what is in memory, or straight from the store.
+// A page of a list: from memory or from the store.
 import { TimeSlice } from "#base";
 import { Compacted, type Revision, type Store } from "#store";
 import type { CachedObject } from "./cached-object.ts";
 import type { Reader } from "./resource-cache.ts";
 import type { ListQuery, ListResult } from "./source.ts";
 
-/** Held objects in key order. */
+/** Cached objects in key order. */
 export interface OrderedItems {
-  /** Visits what starts with `prefix` and lies behind `after`, until `visit` returns false. */
+  /**
+   * Visits the items whose key starts with `prefix` and is greater than `after`, until `visit` returns false.
+   */
   scan(prefix: string, after: string | undefined, visit: (item: CachedObject) => boolean | void): void;
   count(prefix: string, after?: string): number;
 }
 
 type Place = Pick<ListQuery, "below" | "selector" | "limit" | "after" | "caller">;
 
-/** The page as it is at the moment of the call, however long it takes to pick it. */
+/** Returns a page of the state at the time of the call, even if selecting items takes several time slices. */
 export async function pageOf(
   items: OrderedItems,
   resourcePrefix: string,
@@ -41,7 +43,10 @@ export async function pageOf(
   };
 }
 
-/** Under a selector kube-apiserver continues behind the last match it returned, whether or not more match. */
+/**
+ * Selects matching items. As in kube-apiserver, a page with a selector continues after its last match,
+ * whether or not more follow.
+ */
 export async function picked(
   items: readonly CachedObject[],
   { selector, caller }: Pick<ListQuery, "selector" | "caller">,
@@ -59,7 +64,7 @@ export async function picked(
 
 const entriesPerRead = 1000;
 
-/** The same from the store, a bounded number of entries at a time; newest when no revision is given. */
+/** Reads a page from the store in batches of limited size; the newest state if no revision is given. */
 export async function pageFromStore(
   store: Store,
   resourcePrefix: string,
@@ -70,7 +75,7 @@ export async function pageFromStore(
   try {
     return await gathered(store, resourcePrefix, read, query, at, entriesPerRead);
   } catch (error) {
-    // The newest state was compacted while it was read piece by piece: in one piece it cannot be.
+    // The newest state was compacted while it was read in batches: retry with a single read.
     if (!(error instanceof Compacted) || at !== undefined) throw error;
     return await gathered(store, resourcePrefix, read, query, at, undefined);
   }
@@ -90,7 +95,7 @@ async function gathered(
   let after = query.after === undefined ? undefined : resourcePrefix + query.after;
   let revision = at;
   for (;;) {
-    // One more than fits tells whether anything follows.
+    // One additional entry shows whether more follow.
     const size =
       atOnce === undefined
         ? {}

@@ -1,4 +1,4 @@
-// The cache of one resource: all its objects as bytes, its recent changes, and everyone who watches them.
+// The cache of one resource: all its objects as bytes, its recent changes, and its watchers.
 import { type Selector, SortedMap } from "#base";
 import { Compacted, type Entry, type Revision, type Store, type Change as StoreChange } from "#store";
 import { Demux, type Watching, frameFor } from "./demux.ts";
@@ -23,18 +23,18 @@ import {
 } from "./source.ts";
 
 /**
- * Turns a stored value into what is held. What is made for one answer is not: it may keep the value itself, of
- * which a copy would be made otherwise.
+ * Converts a stored value to its cached form. An object for one answer is not cached, so that it may
+ * reference the value instead of copying it.
  */
 export type Reader = (entry: Entry, use?: "one answer") => CachedObject;
 
 export interface Reflector {
   readonly store: Store;
-  /** Resolves when everything up to `revision` has been applied here; throws NotYet after a while. */
+  /** Resolves when everything up to `revision` has been applied; throws RevisionTimeout after a while. */
   reached(revision: Revision): Promise<void>;
-  /** Resolves when everything committed before the call has been applied; gives the revision. */
+  /** Resolves with the current revision once everything committed before the call has been applied. */
   current(): Promise<Revision>;
-  /** Everything up to here has been applied. */
+  /** The revision up to which everything has been applied. */
   revision(): Revision;
 }
 
@@ -45,15 +45,15 @@ interface Answer {
 
 const mostAnswers = 64;
 
-/** How much a watcher that catches up is given before it must have taken it. */
+/** Maximum size of a delivery to a watcher that catches up, before it must be drained. */
 const partFrames = 256;
 const partBytes = 256 * 1024;
 
 export interface ResourceCacheOptions {
-  /** How much of the recent past is kept. */
+  /** Bounds of the history. */
   readonly bounds?: HistoryBounds | undefined;
   readonly indexedFields?: readonly string[] | undefined;
-  /** Objects stay in the store. */
+  /** Set if objects stay in the store. */
   readonly inStore?: InStoreOptions | undefined;
 }
 
@@ -64,15 +64,15 @@ export class ResourceCache implements ObjectSource {
   readonly #bounds: HistoryBounds | undefined;
   #items = new SortedMap<CachedObject>();
   #history: History;
-  /** Everything below a prefix, shared by watchers that start at the same moment. */
+  /** All objects below a prefix, shared by watchers that start at the same time. */
   #state: { readonly prefix: string; readonly items: readonly CachedObject[] } | undefined;
   #changes = 0;
-  /** Lists given since the last change, by question. They last as long as somebody else uses them. */
+  /** Results of lists since the last change, by query, as long as they are in use elsewhere. */
   readonly #answers = new Map<string, Answer>();
   readonly #holding: Holding;
   readonly #watching: Demux;
   readonly #unreadable: UnreadableObjects;
-  /** Counted for whoever asks; never read here. */
+  /** For observers only; never read by the cache. */
   readonly stats: CacheStats = cacheStats();
 
   constructor(
@@ -97,19 +97,19 @@ export class ResourceCache implements ObjectSource {
     return new History(revision, { bounds: this.#bounds, stats: this.stats });
   }
 
-  /** What is stored at a revision, where it need not be read for that. */
+  /** Returns the objects stored at a revision, if that requires no reads. */
   stored(at: Revision): readonly CachedObject[] | undefined {
     return this.#holding instanceof HeldInStore ? this.#holding.stored(at) : undefined;
   }
 
-  /** Whether objects stay in the store: then stored() gives them. */
+  /** Whether objects stay in the store, so that stored() returns them. */
   get isInStore(): boolean {
     return this.#holding instanceof HeldInStore;
   }
 
   /**
-   * Replaces everything, at start or after the feed lost its place. Watchers cannot tell what they missed and
-   * are ended.
+   * Replaces all objects, at startup or after the feed was interrupted. Watchers are ended, since the changes
+   * they missed are unknown.
    */
   reset(items: readonly CachedObject[], revision: Revision, unreadable: readonly Entry[] = []): void {
     this.#unreadable.reset(unreadable);
@@ -153,7 +153,7 @@ export class ResourceCache implements ObjectSource {
     this.#watching.apply(change);
   }
 
-  /** Puts an object in the place of another, as they are held, and gives that other one. */
+  /** Replaces an object by another one and returns the previous state. */
   #replace(
     key: string,
     previous: CachedObject | undefined,
@@ -169,7 +169,7 @@ export class ResourceCache implements ObjectSource {
     return before;
   }
 
-  /** A change that cannot be read cannot be told: watchers end. */
+  /** Handles a change that cannot be decoded: watchers are ended, since it cannot be delivered. */
   #lose({ key, revision }: StoreChange, previous: CachedObject | undefined): void {
     this.#unreadable.add(key, revision);
     this.stats.events++;
@@ -181,13 +181,13 @@ export class ResourceCache implements ObjectSource {
     this.#watching.end();
   }
 
-  /** Tries again to read what could not be read; true when nothing is left. */
+  /** Retries objects that could not be decoded; returns true when none are left. */
   async retryUnreadable(): Promise<boolean> {
     await this.#readable(this.prefix).catch(() => undefined);
     return this.#unreadable.size === 0;
   }
 
-  /** Throws while something is stored below the prefix, or under that key, that cannot be read. */
+  /** Throws while an object below the prefix, or with that key, cannot be decoded. */
   async #readable(prefix: string): Promise<void> {
     await this.#unreadable.retry(prefix, (entry) => {
       const item = this.#holding.hold(this.read(entry));
@@ -197,7 +197,7 @@ export class ResourceCache implements ObjectSource {
     });
   }
 
-  /** Hands out what apply() gathered: one delivery per watcher and batch. */
+  /** Delivers the frames collected by apply(): one delivery per watcher and batch. */
   flush(): void {
     this.#watching.flush();
   }
@@ -228,7 +228,7 @@ export class ResourceCache implements ObjectSource {
     return found;
   }
 
-  /** How many changes are remembered at most. */
+  /** Current maximum number of changes in the history. */
   get historyCapacity(): number {
     return this.#history.capacity;
   }
@@ -255,8 +255,8 @@ export class ResourceCache implements ObjectSource {
   }
 
   /**
-   * A state of the past can be had for as long as the store keeps it, whatever is remembered here: what is
-   * gone, or is yet to come, is so for every server.
+   * Checks that the store still has a revision, regardless of the history: a compacted or future revision
+   * fails the same way on every server.
    */
   async #kept(revision: Revision): Promise<void> {
     await this.#feed.store.read({ key: this.prefix }, revision);
@@ -264,16 +264,16 @@ export class ResourceCache implements ObjectSource {
   }
 
   /**
-   * What has changed since then; undefined where it is not known, or this server hangs behind: then the store
-   * is asked.
+   * Returns the changes since a revision; undefined if they are unknown or this server lags behind: then the
+   * store is read.
    */
   #since(revision: Revision): readonly Change[] | undefined {
     return revision > this.revision() ? undefined : this.#history.after(revision);
   }
 
   /**
-   * As long as nothing changes, the same question gets the same array, so that what was made of it can be
-   * used again.
+   * Lists objects. As long as nothing changes, the same query returns the same array, so that encodings of it
+   * can be reused.
    */
   async list(query: ListQuery): Promise<ListResult> {
     const { freshness } = query;
@@ -374,7 +374,7 @@ export class ResourceCache implements ObjectSource {
     await this.#join(watching, revision, signal);
   }
 
-  /** Objects that are there, some at a time, in key order. */
+  /** Sends the current objects in batches, in key order. */
   async #tellState({ prefix, selector, watcher }: Watching, query: WatchQuery): Promise<void> {
     const candidates = this.#candidates(query);
     const items = selector.everything
@@ -406,9 +406,7 @@ export class ResourceCache implements ObjectSource {
     return this.#state.items;
   }
 
-  /**
-   * Delivers what happened behind `revision`, some at a time, until the watcher stands where the cache does.
-   */
+  /** Delivers the changes after `revision` in batches until the watcher has caught up with the cache. */
   async #join(watching: Watching, revision: Revision, signal: AbortSignal): Promise<void> {
     const { watcher } = watching;
     const history = this.#history;
@@ -424,7 +422,7 @@ export class ResourceCache implements ObjectSource {
         end = partOf(missed);
         frames = missed.slice(0, end).flatMap((change) => frameFor(change, watching) ?? []);
       } catch (error) {
-        // An object that stayed in the store is no longer there.
+        // An object that stays in the store has been compacted meanwhile.
         if (!(error instanceof Compacted) || from === revision) throw error;
         watcher.ended();
         return;
@@ -441,13 +439,13 @@ export class ResourceCache implements ObjectSource {
     }
   }
 
-  /** Before the moment that an answer shows: to build an index takes a while. */
+  /** Prepares indexes before the revision of the response is determined, since building one takes a while. */
   async #indexed({ selector, below }: Pick<ListQuery, "selector" | "below">): Promise<void> {
     if (!selector.exact || asksForName(selector, below)) return;
     await this.#holding.ready(selector, () => this.#everythingBelow(this.prefix));
   }
 
-  /** All that may match as of now, in key order, where the selector names a value to look it up by. */
+  /** Returns all candidates for a match in key order, if the selector requires a value that can be looked up. */
   #candidates(query: Pick<ListQuery, "selector" | "below" | "after">): CachedObject[] | undefined {
     const { selector } = query;
     if (selector.everything) return undefined;
@@ -467,7 +465,7 @@ export class ResourceCache implements ObjectSource {
     return near.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  /** Whoever waited asks for the revision when it goes on: on the way back from here more may have come. */
+  /** Waits for the requested freshness. Callers read the revision afterwards, since it may be newer still. */
   async #fresh(freshness: Exclude<Freshness, { at: "exactly" }>): Promise<void> {
     if (freshness.at === "latest") await this.#feed.current();
     else if (freshness.at === "notOlderThan") await this.#feed.reached(freshness.revision);
@@ -478,15 +476,15 @@ function unlessBehind(error: unknown): void {
   if (!(error instanceof RevisionTimeout)) throw error;
 }
 
-/** Where the place is known, a name is the key. */
+/** Reports whether the selector determines the key: an exact name in a known namespace. */
 const asksForName = ({ exact }: Selector, below: string): boolean =>
   exact?.of === "field" && exact.key === "metadata.name" && below !== "";
 
-/** The same for lists that must show the same. */
+/** Returns a key that is equal for queries with equal results. */
 const questionOf = ({ below, limit, after, selector: { labels, fields } }: ListQuery): string =>
   JSON.stringify([below, limit, after, labels, fields]);
 
-/** Where to cut: changes of one revision stay together, or going on behind it would lose the rest. */
+/** Returns where to cut a batch: changes of one revision stay together, or resuming after it would lose some. */
 function partOf(changes: readonly Change[]): number {
   let bytes = 0;
   for (let at = 0; at < changes.length; at++) {

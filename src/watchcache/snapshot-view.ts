@@ -1,4 +1,4 @@
-// The state at an earlier revision: the present, seen through the changes that have happened since.
+// The state at an earlier revision: the current state with all later changes undone.
 //
 //   now     a3 b5 d6        since 4: b4→b5, c2 deleted, d added
 //   at 4    a3 b4 c2
@@ -9,12 +9,12 @@ import type { OrderedItems } from "./page.ts";
 
 export class SnapshotView implements OrderedItems {
   readonly #now: SortedMap<CachedObject>;
-  /** What changed since, as it was then; undefined for what was not there. */
+  /** The earlier state of each key that changed since; undefined if it did not exist. */
   readonly #then = new Map<string, CachedObject | undefined>();
 
   constructor(now: SortedMap<CachedObject>, later: readonly Change[]) {
     this.#now = now;
-    // The oldest change of a key knows best what was before it.
+    // The oldest change of a key determines its earlier state.
     for (const change of later.toReversed()) this.#then.set(change.item.key, change.previous);
   }
 

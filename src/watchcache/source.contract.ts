@@ -1,4 +1,4 @@
-// What every source of objects keeps, cached or not.
+// The contract of every ObjectSource, cached or not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Compacted } from "#store";
@@ -53,8 +53,8 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
       await settle();
       const progress = store.progress.bind(store);
       for (let steps = 0; steps < 40; steps++) {
-        // A change comes right behind what the store says, and reaches the source before, while and after
-        // that word does.
+        // A change that follows immediately after a progress notification: it reaches the source before,
+        // during and after that notification.
         store.progress = async () => {
           const revision = await progress();
           const written = put("n/a", { data: String(steps) });

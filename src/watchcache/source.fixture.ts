@@ -1,4 +1,4 @@
-// Small objects in a memory store, and the two sources over them.
+// Test fixture: small objects in a memory store, and both sources of them.
 import {
   type Clock,
   type Selector,
@@ -24,7 +24,7 @@ export interface Thing {
   readonly data?: string;
 }
 
-/** `n/a` with labels, one field "color", and some data. */
+/** An object `n/a` with labels, one field "color", and some data. */
 export function encodedThing(key: string, { labels = {}, color = "", data = "" }: Thing): Uint8Array {
   const [namespace, name] = key.split("/");
   return Buffer.from(
@@ -53,7 +53,7 @@ export interface Bench {
   readonly clock: ReturnType<typeof virtualClock>;
   put(key: string, thing?: Thing): Promise<Revision>;
   remove(key: string): Promise<Revision>;
-  /** Resolves when the source has seen everything written so far. */
+  /** Resolves when the source has seen all writes so far. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export async function openCached(
     readonly bounds?: HistoryBounds;
     readonly store?: MemoryStore;
     readonly clock?: Clock;
-    /** Objects stay in the store. */
+    /** Whether objects stay in the store. */
     readonly inStore?: boolean;
   } = {},
 ): Promise<CachedBench> {
@@ -139,7 +139,7 @@ export async function openCached(
   };
 }
 
-/** Lets everything that is ready run. */
+/** Runs all pending tasks. */
 export async function turns(count = 10): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -153,15 +153,15 @@ export const keysOf = ({ items }: Pick<ListResult, "items">): string[] =>
   items.map(({ key, revision }) => `${key.slice(prefix.length)}@${revision}`);
 
 export interface Watch {
-  /** `ADDED n/a@5`, in order. */
+  /** Such as `ADDED n/a@5`, in order. */
   readonly seen: string[];
   readonly over: () => boolean;
-  /** Frames per delivery. */
+  /** Number of frames of each delivery. */
   readonly sizes: number[];
   stop(): void;
 }
 
-/** Starts a watch that writes down what it is given. */
+/** Starts a watch that records its deliveries. */
 export async function watchOf(
   source: ObjectSource,
   query: Partial<WatchQuery> = {},
@@ -187,7 +187,7 @@ export async function watchOf(
   return { seen, sizes, over: () => ended, stop: () => controller.abort() };
 }
 
-/** What the bytes say, which must be what the item says. */
+/** Returns the content of the bytes, which must match that of the item. */
 export function revisionIn(item: CachedObject): string {
   const { metadata } = JSON.parse(item.json.toString()) as { metadata: { resourceVersion: string } };
   return metadata.resourceVersion === String(item.revision)

@@ -1,11 +1,11 @@
-// What the endpoints read from: held objects by key, by range and as they change. The cache and the plain
-// store both give it.
+// The read interface of endpoints: objects by key, by range and as they change. Implemented by the cache and
+// by the plain store.
 import type { Caller, Selector } from "#base";
 import type { Revision } from "#store";
 import type { Frame } from "./frame.ts";
 import type { CachedObject } from "./cached-object.ts";
 
-/** How new an answer must be. */
+/** Required freshness of a result. */
 export type Freshness =
   | { readonly at: "latest" }
   | { readonly at: "any" }
@@ -13,25 +13,25 @@ export type Freshness =
   | { readonly at: "exactly"; readonly revision: Revision };
 
 export interface ListQuery {
-  /** Keys below the resource's own prefix, such as `default/`. */
+  /** Key prefix below that of the resource, such as `default/`. */
   readonly below: string;
   readonly selector: Selector;
   readonly freshness: Freshness;
   readonly limit?: number;
-  /** Continue behind this key (also below the resource's prefix). */
+  /** Continue after this key (also below the resource's prefix). */
   readonly after?: string;
-  /** Whoever waits for the list: when it leaves, the list ends. */
+  /** The waiting caller: when it disconnects, the list is aborted. */
   readonly caller?: Caller;
 }
 
 export interface ListResult {
   readonly revision: Revision;
   readonly items: readonly CachedObject[];
-  /** Set when more follow: the key to continue behind. */
+  /** Set when more items follow: the key to continue after. */
   readonly next?: string;
-  /** How many follow; unknown under a selector. */
+  /** Number of items that follow; unknown with a selector. */
   readonly remaining?: number;
-  /** Memory that was read for this result alone: to free it is for whoever has made of the items what it wants. */
+  /** Memory that was read for this result alone; the consumer frees it once it has encoded the items. */
   readonly lent?: readonly Uint8Array[];
 }
 
@@ -39,34 +39,33 @@ export interface WatchQuery {
   readonly below: string;
   readonly selector: Selector;
   /**
-   * Changes behind this revision; "state" begins with the present objects as ADDED, "now" with whatever comes
-   * next.
+   * Start after this revision; "state" starts with the current objects as ADDED, "now" with the next change.
    */
   readonly from: Revision | "state" | "now";
   readonly signal: AbortSignal;
 }
 
-/** Receives frames as they happen, several at a time where they come together. Must not block. */
+/** Receives frames as they occur, several at once if they arrive together. Must not block. */
 export interface FrameSink {
   /** The array may be shared with other watchers. */
   deliver(frames: readonly Frame[]): void;
-  /** While a watcher catches up it is given some frames at a time, and more once this resolves. */
+  /** While a watcher catches up it receives frames in batches, the next one once this resolves. */
   drained?(): Promise<void>;
-  /** The stream is over: the cache was rebuilt or the watcher is too slow. */
+  /** The stream has ended: the cache was rebuilt or the watcher is too slow. */
   ended(): void;
 }
 
 export interface ObjectSource {
   /**
-   * Throws NotYet (or the store's FutureRevision) when the revision asked for does not arrive, Compacted when
-   * it is gone.
+   * Throws RevisionTimeout (or the store's FutureRevision) if the requested revision does not arrive,
+   * Compacted if it has been compacted.
    */
   get(key: string, freshness: Freshness): Promise<CachedObject | undefined>;
-  /** Throws as get does. */
+  /** Throws as get() does. */
   list(query: ListQuery): Promise<ListResult>;
   /**
-   * Starts a watch; throws Compacted when the start is too long ago. Resolves once the watcher has all there
-   * was, or is over.
+   * Starts a watch; throws Compacted if the start revision has been compacted. Resolves once the watcher has
+   * caught up or has ended.
    */
   watch(query: WatchQuery, watcher: FrameSink): Promise<void>;
   /** Whether everything is read from the store. */
@@ -74,18 +73,20 @@ export interface ObjectSource {
   /** The newest revision this source has seen. */
   revision(): Revision;
   count(): number;
-  /** Every watcher has been given all changes of this very resource up to here. */
+  /** All watchers have received all changes of this resource up to this revision. */
   lastChange(): Revision;
-  /** Counts the times that what is in memory has changed, by whatever means: it never goes back. */
+  /** A counter of changes of the state in memory, for any reason; never decreases. */
   changeCount(): number;
-  /** What is in memory right now, for those who must answer at once; nothing where there is no cache. */
+  /** Returns the cached object synchronously; undefined if there is no cache. */
   getCached(key: string): CachedObject | undefined;
   listCached(below: string): CachedObject[];
-  /** Where objects are loaded when somebody first asks: called once they are, or at once. */
+  /**
+   * For sources that load on first use: `used` is called once objects are loaded, or immediately if they are.
+   */
   onFirstUse?(used: () => void): void;
 }
 
-/** The revision asked for did not arrive in time. */
+/** The requested revision did not arrive in time. */
 export class RevisionTimeout extends Error {
   override readonly name = "NotYet";
   readonly asked: Revision;

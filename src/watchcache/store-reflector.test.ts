@@ -229,7 +229,7 @@ test("the same question gets the same array until something changes", async () =
   await close();
 });
 
-/** A store whose watches break when told to. */
+/** A store whose watches can be made to fail. */
 async function brittle() {
   const store = await openMemory();
   let fail: ((error: Error) => void) | undefined;
@@ -292,7 +292,7 @@ for (const [name, error] of [
   });
 }
 
-/** A watch whose reader has stopped somewhere in the state it begins with. */
+/** A watch whose reader has stopped during the initial state. */
 async function stalledWatch(source: ObjectSource) {
   let resume = (): void => undefined;
   let over = false;
@@ -307,7 +307,7 @@ async function stalledWatch(source: ObjectSource) {
   await turns();
   return {
     over: () => over,
-    /** Reads until the watch is ended. */
+    /** Reads until the watch has ended. */
     readOn: async (): Promise<void> => {
       while (!over) {
         resume();

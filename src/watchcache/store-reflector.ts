@@ -1,5 +1,5 @@
-// Reflects the store into the caches of all its resources through one watch, so that one revision tells how
-// far all of them are.
+// Reflects the store into the caches of all resources through a single watch, so that one revision describes
+// the progress of all of them.
 import type { Clock } from "#base";
 import {
   type Batch,
@@ -18,10 +18,10 @@ import { tryDecode } from "./unreadable.ts";
 const entriesPerRead = 1000;
 const retryMilliseconds = 10_000;
 
-/** Behind every key below a prefix. */
+/** Sorts after every key below a prefix. */
 const lastCharacter = "\u{10ffff}";
 
-/** What a snapshot of the store holds of one resource. */
+/** The objects of one resource in a snapshot of the store. */
 interface Loaded {
   readonly items: CachedObject[];
   readonly unreadable: Entry[];
@@ -29,17 +29,17 @@ interface Loaded {
 
 export interface StoreReflectorOptions {
   readonly store: Store;
-  /** All keys below it are watched. */
+  /** Prefix of the watched keys. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told when the feed has to start over, and why. */
+  /** Called when the watch has to restart, with the reason. */
   readonly onRestart?: (error: unknown) => void;
-  /** Told of resources with objects that nobody can read, when they are loaded. */
+  /** Called when a resource is loaded that has undecodable objects. */
   readonly onUnreadable?: (prefix: string, count: number, error: Error) => void;
-  /** How much of the recent past each resource keeps. */
+  /** Bounds of each resource's history. */
   readonly bounds?: HistoryBounds;
-  /** How long a reader waits for a revision that has not come yet. */
+  /** How long a reader waits for a future revision. */
   readonly patienceMilliseconds?: number;
 }
 
@@ -47,16 +47,16 @@ export class StoreReflector implements Reflector {
   readonly store: Store;
   readonly #options: StoreReflectorOptions;
   readonly #caches = new Map<string, ResourceCache>();
-  /** Caches that are being loaded, and what changed in the meantime. */
+  /** Caches being loaded, and the changes received meanwhile. */
   readonly #loading = new Map<ResourceCache, StoreChange[]>();
-  /** Caches that were added may know more than has been followed so far. */
+  /** Revision at which an added cache was loaded; it may be ahead of the watch. */
   readonly #loadedAt = new WeakMap<ResourceCache, Revision>();
   readonly #waiting: { readonly revision: Revision; readonly resolve: () => void }[] = [];
   #revision: Revision = 0;
   #running: Promise<void> | undefined;
   #ready = false;
   #retrying = false;
-  /** Aborted when the watch has to begin anew. */
+  /** Aborted when the watch has to restart. */
   #following: AbortController | undefined;
 
   constructor(options: StoreReflectorOptions) {
@@ -64,7 +64,9 @@ export class StoreReflector implements Reflector {
     this.#options = options;
   }
 
-  /** Makes the cache of one resource; `prefix` ends in a slash. Add all before start(). */
+  /**
+   * Creates the cache of one resource; `prefix` ends in a slash. Call it for all resources before start().
+   */
   cache(
     prefix: string,
     read: Reader,
@@ -76,8 +78,8 @@ export class StoreReflector implements Reflector {
   }
 
   /**
-   * Makes the cache of a resource that came up while the store is being followed: what is stored now, and every
-   * change since. It takes the place of an earlier one below the same prefix.
+   * Creates and loads the cache of a resource that is added while the store is being watched. It replaces an
+   * earlier cache with the same prefix.
    */
   async add(prefix: string, read: Reader): Promise<ResourceCache> {
     const cache = new ResourceCache(prefix, read, this, { bounds: this.#options.bounds });
@@ -109,7 +111,7 @@ export class StoreReflector implements Reflector {
     }
   }
 
-  /** Forgets a resource: its watches end, and nobody may ask the cache any more. */
+  /** Removes a resource: its watches end, and the cache must no longer be used. */
   remove(cache: ResourceCache | undefined): void {
     if (!cache) return;
     if (this.#caches.get(cache.prefix) === cache) this.#caches.delete(cache.prefix);
@@ -117,8 +119,8 @@ export class StoreReflector implements Reflector {
   }
 
   /**
-   * Loads everything, then follows the store until the signal is aborted. Resolves when loaded; a store that
-   * fails is tried again.
+   * Loads everything, then watches the store until the signal is aborted. Resolves when everything is loaded;
+   * retries if the store fails.
    */
   async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -126,7 +128,7 @@ export class StoreReflector implements Reflector {
     if (!(await promise)) throw new Error("the watch of the store was stopped before everything was loaded");
   }
 
-  /** Resolves when following has ended. */
+  /** Resolves when the watch has ended. */
   async stopped(): Promise<void> {
     await this.#running;
   }
@@ -148,8 +150,8 @@ export class StoreReflector implements Reflector {
   }
 
   /**
-   * A store never goes backwards by itself: somebody has put an older state in its place, and nothing that is
-   * known here is true any more.
+   * Handles a store whose revision went backwards: it was restored from an older state, which invalidates all
+   * caches.
    */
   #setBack(from: Revision, to: Revision): void {
     if (this.#revision < from) return;
@@ -165,7 +167,7 @@ export class StoreReflector implements Reflector {
     const waiting = { revision, resolve };
     this.#waiting.push(waiting);
     const giveUp = this.#options.clock.after(this.#options.patienceMilliseconds ?? 3000, resolve);
-    // A store that cannot answer has nothing to tell, either: whoever waits, waits in vain.
+    // A failing store is irrelevant here: the wait times out.
     this.store.progress().catch(() => undefined);
     await promise;
     giveUp();
@@ -205,7 +207,7 @@ export class StoreReflector implements Reflector {
     }
   }
 
-  /** Reads a snapshot of everything, decoding it piece by piece so that others get a turn. */
+  /** Reads a snapshot of everything, decoding it in batches so that other work can run. */
   async #load(): Promise<void> {
     const loaded = new Map<string, Loaded>(
       [...this.#caches.keys()].map((prefix) => [prefix, { items: [], unreadable: [] }]),
@@ -226,7 +228,7 @@ export class StoreReflector implements Reflector {
       after = page.entries.at(-1)?.key;
       for (const entry of page.entries) {
         const prefix = this.#prefixOf(entry.key);
-        // Objects that stay in the store need not be read: the next page begins behind them.
+        // Objects that stay in the store are skipped: the next page begins after them.
         if (prefix !== undefined && this.#caches.get(prefix)!.isInStore) {
           if (entry.key === after) after = prefix + lastCharacter;
           continue;
@@ -252,7 +254,10 @@ export class StoreReflector implements Reflector {
     if (first?.unreadable) this.#options.onUnreadable?.(cache.prefix, unreadable.length, first.unreadable);
   }
 
-  /** A key service that was away comes back, and keys are put back into the configuration. */
+  /**
+   * Retries undecodable objects, since a key service may return and keys may be restored to the
+   * configuration.
+   */
   async #retryUnreadable(signal: AbortSignal): Promise<void> {
     if (this.#retrying) return;
     this.#retrying = true;
@@ -289,8 +294,8 @@ export class StoreReflector implements Reflector {
   }
 
   /**
-   * Resource prefixes end at the first or second slash behind the feed's own prefix: `pods/` or
-   * `apps/deployments/`.
+   * Returns the resource prefix of a key, which ends at one of the first three slashes after the reflector's
+   * prefix: `pods/` or `apps/deployments/`.
    */
   #prefixOf(key: string): string | undefined {
     let end = key.indexOf("/", this.#options.prefix.length);
@@ -303,7 +308,7 @@ export class StoreReflector implements Reflector {
   }
 }
 
-/** One value that is no object of the kind must not keep all others from being served. */
+/** Decodes an entry. An undecodable one must not prevent others from being served. */
 function sortEntry(entry: Entry, read: Reader, { items, unreadable }: Loaded): void {
   if (entry.unreadable) {
     unreadable.push(entry);

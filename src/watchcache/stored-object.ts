@@ -1,5 +1,5 @@
-// Objects of a kind of which there may be very many: a key and a revision each. Their bytes are in the store and are
-// read when somebody asks; those asked for last, and the newest, stay in memory within a budget.
+// Objects of a kind with very many instances, represented by key and revision. Their bytes are in the store
+// and are read on demand; the most recently used ones and the newest stay in memory within a budget.
 import { Compacted, type Lend, type LocalValues, type Revision } from "#store";
 import type { CachedObject } from "./cached-object.ts";
 import type { Reader } from "./resource-cache.ts";
@@ -11,15 +11,15 @@ export class StoredObjects {
   readonly #values: LocalValues;
   readonly #read: Reader;
   readonly #budgetBytes: number;
-  /** Objects that have their bytes, the oldest first; those before `#first` have been let go. */
+  /** Objects with bytes in memory, oldest first; those before `#first` have been evicted. */
   #loaded: (StoredObject | undefined)[] = [];
   #first = 0;
-  /** How many of those behind it have been released since. */
+  /** Number of objects from `#first` on that have been released. */
   #released = 0;
-  /** Bytes that are in memory. */
+  /** Bytes in memory. */
   bytes = 0;
 
-  /** Behind `prefix` a key is a namespace and a name. */
+  /** The rest of a key after `prefix` is a namespace and a name. */
   constructor(prefix: string, values: LocalValues, read: Reader, budgetBytes = usualBudgetBytes) {
     this.#prefix = prefix;
     this.#values = values;
@@ -27,12 +27,12 @@ export class StoredObjects {
     this.#budgetBytes = budgetBytes;
   }
 
-  /** An object that is known by its key and revision. */
+  /** Returns an object identified by its key and revision. */
   at(key: string, revision: Revision): StoredObject {
     return new StoredObject(this, key, revision);
   }
 
-  /** One that has just been read or written. */
+  /** Returns an object that has just been read or written, with its bytes cached. */
   hold(item: CachedObject): StoredObject {
     const stored = new StoredObject(this, item.key, item.revision);
     stored.loaded = item;
@@ -40,22 +40,22 @@ export class StoredObjects {
     return stored;
   }
 
-  /** Lets go of the bytes of an object that has been replaced or deleted. */
+  /** Drops the bytes of an object that has been replaced or deleted. */
   release(stored: StoredObject): void {
     if (this.#letGo(stored)) this.#released++;
   }
 
-  /** The namespace in a key. */
+  /** Returns the namespace in a key. */
   namespaceOf(key: string): string {
     return key.slice(this.#prefix.length, Math.max(this.#prefix.length, key.lastIndexOf("/")));
   }
 
-  /** Reads the bytes and keeps them for a while. */
+  /** Reads the bytes and caches them. */
   load(stored: StoredObject): CachedObject {
     return this.#take(stored, this.#values.value(stored.revision));
   }
 
-  /** Some at once, in their order. */
+  /** Loads several objects at once, in order. */
   loadAll(items: readonly CachedObject[]): CachedObject[] {
     const absent = items.filter((item) => item instanceof StoredObject && !item.loaded);
     const values = this.#values.values(absent.map(({ revision }) => revision));
@@ -64,7 +64,10 @@ export class StoredObjects {
     );
   }
 
-  /** Some for one answer: nothing of them is kept here, and they are good for as long as the memory lent is. */
+  /**
+   * Reads several objects for one answer: nothing is cached, and they are valid only until the lent memory is
+   * freed.
+   */
   readAll(items: readonly CachedObject[], lend: Lend): CachedObject[] {
     const absent = items.filter((item) => item instanceof StoredObject && !item.loaded);
     const values = this.#values.values(
@@ -86,7 +89,7 @@ export class StoredObjects {
   }
 
   #made({ key, revision }: StoredObject, value: Uint8Array | undefined, use?: "one answer"): CachedObject {
-    // It was deleted or replaced, and that was compacted.
+    // It was deleted or replaced, and the revision has been compacted.
     if (!value) throw new Compacted(revision + 1);
     return this.#read({ key, revision, value, created: revision }, use);
   }
@@ -116,7 +119,7 @@ export class StoredObjects {
   }
 }
 
-/** There may be a million of these. */
+/** There may be a million instances. */
 export class StoredObject implements CachedObject {
   readonly #objects: StoredObjects;
   readonly key: string;
@@ -131,7 +134,7 @@ export class StoredObject implements CachedObject {
     this.loaded = undefined;
   }
 
-  /** The object with its bytes, which the caller may keep. */
+  /** Returns the object with its bytes, which the caller may keep. */
   load(): CachedObject {
     return this.loaded ?? this.#objects.load(this);
   }
@@ -165,11 +168,11 @@ export class StoredObject implements CachedObject {
   }
 }
 
-/** The object itself, wherever its bytes are. */
+/** Returns the object with its bytes, wherever they are. */
 export const loaded = (item: CachedObject): CachedObject =>
   item instanceof StoredObject ? item.load() : item;
 
-/** Objects in the order of their revisions. Numbers alone sort much faster than by a function. */
+/** Returns objects in order of revision. Numbers sort much faster than with a comparison function. */
 export function inOrderOf(items: readonly CachedObject[]): CachedObject[] {
   const count = items.length;
   const largest = items.reduce((most, { revision }) => Math.max(most, revision), 0);

@@ -8,7 +8,7 @@ import { StoreReflector } from "./store-reflector.ts";
 const lost = aesGcm("lost", Buffer.alloc(32, 1));
 const kept = aesGcm("kept", Buffer.alloc(32, 2));
 
-/** A store with n/a under a key that is lost, and m/b and n/c under one that is not. */
+/** A store with n/a encrypted by a key that is lost, and m/b and n/c by one that is not. */
 async function harness(providers: EncryptionProvider[]) {
   const memory = await openMemory();
   for (const [name, key] of [

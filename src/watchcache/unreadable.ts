@@ -1,9 +1,9 @@
-// Stored objects of one resource that nobody can read: the key that encrypted them is missing, its service is
-// away, or the bytes are no object of the kind. Whoever asks for one of them has it tried again; all others are
-// served meanwhile.
+// Stored objects of one resource that cannot be decoded: their encryption key is missing, the key service is
+// unavailable, or the bytes are malformed. A request for one of them retries it; other objects are served
+// meanwhile.
 import type { Entry, Revision, Store } from "#store";
 
-/** What came of decoding a stored value: an error stands for the object. */
+/** The result of decoding a stored value: the object or an error. */
 export type Decoded<T> = { readonly item: T } | { readonly error: Error };
 
 export function tryDecode<T>(decode: () => T): Decoded<T> {
@@ -16,7 +16,7 @@ export function tryDecode<T>(decode: () => T): Decoded<T> {
 
 export class UnreadableObjects {
   readonly #store: Store;
-  /** By key, the revision that could not be read. */
+  /** The undecodable revision, by key. */
   #revisions = new Map<string, Revision>();
 
   constructor(store: Store) {
@@ -44,15 +44,15 @@ export class UnreadableObjects {
   }
 
   /**
-   * Reads again what lies below a prefix, or has exactly that key, and gives it to `found`, which may throw.
-   * Throws at the first that is still unreadable.
+   * Reads the objects below a prefix, or with exactly that key, again and passes them to `found`, which may
+   * throw. Throws at the first one that is still undecodable.
    */
   async retry(prefix: string, found: (entry: Entry) => void): Promise<void> {
     if (this.#revisions.size === 0) return;
     for (const key of this.#revisions.has(prefix) ? [prefix] : this.#revisions.keys()) {
       if (!key.startsWith(prefix)) continue;
       const [entry] = (await this.#store.read({ key })).entries;
-      // A change in the meantime comes by the watch of the store.
+      // A change in the meantime arrives through the watch of the store.
       if (entry && this.#revisions.get(key) === entry.revision) {
         found(entry);
         this.#revisions.delete(key);

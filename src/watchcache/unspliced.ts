@@ -1,5 +1,5 @@
-// Objects that are read for one answer: bytes as they are stored, into which the revision is put while they are copied
-// into the answer.
+// Objects read for one answer: stored bytes into which the revision is spliced only while they are copied
+// into the response.
 import type { Selectable } from "#base";
 import type { Revision } from "#store";
 import {
@@ -11,7 +11,7 @@ import {
   revisionMark,
 } from "./cached-object.ts";
 
-/** An object for one answer, without a copy of its bytes. */
+/** Returns an object for one answer, without copying its bytes. */
 export function unspliced(
   key: string,
   revision: Revision,
@@ -21,20 +21,20 @@ export function unspliced(
   return new UnsplicedBytes(key, revision, known, encoded);
 }
 
-/** Whether an object was read for one answer: what is made of it is of no use to others. */
+/** Reports whether an object was read for one answer, so that its encodings cannot be shared. */
 export const isForOneAnswer = (item: CachedObject | undefined): boolean => item instanceof UnsplicedBytes;
 
-/** How long an object is as an item of a list, without kind and apiVersion. */
+/** Returns the length of an object as a list item, without kind and apiVersion. */
 export const itemBytes = (item: CachedObject): number =>
   item instanceof UnsplicedBytes ? item.itemBytes : item.line.length - 1 - item.typeHeaderBytes;
 
-/** Puts an item of a list into a buffer; gives its length. */
+/** Copies a list item into a buffer and returns its length. */
 export const copyItem = (item: CachedObject, out: Buffer, at: number): number =>
   item instanceof UnsplicedBytes
     ? item.copyItem(out, at)
     : item.line.copy(out, at, item.typeHeaderBytes, item.line.length - 1);
 
-/** What needs bytes with the revision makes them when it is asked for. */
+/** The spliced bytes are made on first access of a property that needs them. */
 class UnsplicedBytes implements CachedObject {
   readonly key: string;
   readonly revision: Revision;

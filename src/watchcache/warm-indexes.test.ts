@@ -5,7 +5,7 @@ import { ResourceCache } from "./resource-cache.ts";
 import { by, encodedThing, prefix, readThing, turns } from "./source.fixture.ts";
 import type { CachedObject } from "./cached-object.ts";
 
-/** A cache of so many objects, and how often their fields were looked at. */
+/** A cache with the given number of objects, and a counter of reads of their fields. */
 async function cacheOf(count: number) {
   const store = await openMemory();
   const feed = {

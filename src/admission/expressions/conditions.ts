@@ -1,4 +1,4 @@
-// Match conditions: all must hold. One that is false decides, whatever fails beside it.
+// Match conditions: all must be true. If one is false the result is false, even if others fail.
 
 import type { MatchCondition } from "#api";
 import { types } from "#cel";
@@ -15,7 +15,7 @@ import {
 
 export type ConditionsResult =
   | { readonly matches: boolean }
-  /** Some could not be evaluated, and none was false. */
+  /** Some could not be evaluated, and none of the others was false. */
   | { readonly error: string };
 
 export type Conditions = (view: RequestView, onError: () => void) => Promise<ConditionsResult>;
@@ -60,7 +60,7 @@ async function evaluateAll(
   return errors.length > 0 ? { error: aggregate(errors) } : { matches: true };
 }
 
-/** Several messages as one, each once. */
+/** Combines distinct messages into one. */
 export function aggregate(messages: readonly string[]): string {
   const unique = [...new Set(messages)];
   return unique.length === 1 ? unique[0]! : `[${unique.join(", ")}]`;

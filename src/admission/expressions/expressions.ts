@@ -1,5 +1,5 @@
-// Expressions about requests: the variables that webhooks' conditions and policies see, and their evaluation
-// within a cost budget.
+// CEL expressions about requests: the variables available to webhook match conditions and policies, and their
+// evaluation within a cost budget.
 
 import {
   type CelType,
@@ -24,7 +24,7 @@ import type { AdmissionAttributes, Equivalent } from "../attributes.ts";
 import { requestOf } from "../webhooks/review.ts";
 import { namespaceOf } from "../webhooks/matching.ts";
 
-/** What one expression may cost, and what all of one policy or webhook may. */
+/** Cost limit of one expression, and the budgets of one policy and of one webhook's conditions. */
 export const costLimit = 1_000_000;
 export const policyBudget = 10_000_000;
 export const conditionsBudget = 2_500_000;
@@ -32,26 +32,26 @@ export const conditionsBudget = 2_500_000;
 export interface CompiledExpression {
   readonly source: string;
   readonly program?: Program;
-  /** Why there is no program. */
+  /** Why the expression did not compile. */
   readonly error?: string;
 }
 
-/** Which variables there are beside the object and the request. */
+/** The variables available in addition to the object and the request. */
 export interface VariableChoice {
   readonly params: boolean;
-  /** The authorizer; there unless said otherwise. */
+  /** Whether the authorizer is available; default true. */
   readonly authorizer?: boolean;
   /**
-   * What policies of later releases see: the namespace of the object, and their own variables if they have any.
-   * Their expressions have the functions of these releases.
+   * Set for policies of later releases, which also have the namespace of the object, their own variables if
+   * any, and the functions of these releases.
    */
   readonly later?: { readonly variables?: Readonly<Record<string, CelType>> | undefined } | undefined;
 }
 
 export interface Expressions {
-  /** Compiles an expression that must have one of the result types; any type will do where there are none. */
+  /** Compiles an expression that must have one of the result types; any type if the list is empty. */
   compile(source: string, results: readonly CelType[], variables: VariableChoice): CompiledExpression;
-  /** The type of an expression about objects of known types, or what is wrong with it. */
+  /** Returns the type of an expression about objects of known types, or the compilation error. */
   checkTypes(
     source: string,
     variables: TypedVariables,
@@ -61,7 +61,7 @@ export interface Expressions {
 
 export interface TypedVariables {
   readonly object: CelType;
-  /** There when the policy has parameters; undefined where their type is not known. */
+  /** Present if the policy has parameters; undefined if their type is unknown. */
   readonly params?: CelType | undefined;
   /** The variables of a policy of a later release. */
   readonly later?: VariableChoice["later"];
@@ -123,7 +123,7 @@ function namespaceType(prefix: string): CelType {
 
 const made = new Map<string, Expressions>();
 
-/** Made once per dialect, whose product begins the names of types, and per release. */
+/** Created once per release and dialect, whose product name prefixes type names. */
 export const admissionExpressions = (typePrefix: string, release = firstRelease): Expressions =>
   made.getOrInsertComputed(`${typePrefix} ${release}`, () => makeExpressions(typePrefix, release));
 
@@ -162,7 +162,7 @@ function makeExpressions(typePrefix: string, release: number): Expressions {
     },
     checkTypes: (source, { object, later, ...others }) => {
       const params = "params" in others && { params: others.params ?? types.dyn };
-      // Release 1.27 checks without the authorizer, so that whoever uses it is warned.
+      // Release 1.27 checks types without the authorizer, so policies that use it get a warning.
       const more = later ? { ...authorizer, ...laterVariables({ later }) } : {};
       const variables = { request: always.request, object, oldObject: object, ...params, ...more };
       const compiled = compile(later ? laterEnvironment() : env, source, { variables });
@@ -180,21 +180,21 @@ const wrongResult = (results: readonly CelType[]): string =>
     ? `must evaluate to ${formatType(results[0]!)}`
     : `must evaluate to one of [${results.map(typeWord).join(" ")}]`;
 
-/** A type by the name that expressions know it by. */
+/** Returns the name of a type in expressions. */
 const typeWord = (type: CelType): string => (type.kind === "null" ? "null_type" : formatType(type));
 
 export interface RequestView {
   readonly attributes: AdmissionAttributes;
   readonly matched: Equivalent;
   readonly objects: ReturnType<AdmissionAttributes["versioned"]>;
-  /** Undefined where there are no parameters to speak of; null where they are left out. */
+  /** Undefined if the policy has no parameters; null if the binding has none. */
   readonly params?: Value;
-  /** The namespace of the object, for the expressions of later releases; null for objects without one. */
+  /** The namespace of the object, for expressions of later releases; null for cluster-scoped objects. */
   readonly namespace?: Value;
   readonly decide: Decide;
 }
 
-/** The variables of one request. */
+/** Returns the variables of one request. */
 export function bindingsOf(env: Environment, view: RequestView): Readonly<Record<string, Value>> {
   const { attributes, objects } = view;
   const asked = { resource: attributes.resource, kind: attributes.requestKind };
@@ -218,18 +218,18 @@ export function bindingsOf(env: Environment, view: RequestView): Readonly<Record
 
 export type Evaluated = { readonly value: Value } | { readonly error: string };
 
-/** The budget is used up: nothing more is evaluated. */
+/** The budget is exceeded: no further expressions are evaluated. */
 export class BudgetExceeded extends Error {
   override readonly name = "BudgetExceeded";
 }
 
-/** Evaluates expressions one after the other until their budget is used up. */
+/** Evaluates expressions in sequence until their budget is exceeded. */
 export class Evaluator {
   readonly #bindings: Readonly<Record<string, Value>>;
   readonly #elsewhere: () => number;
   #left: number;
 
-  /** What expressions cost elsewhere, in the variables that they read, is asked for after each of them. */
+  /** `elsewhere` is called after each expression and returns the cost of the variables it read. */
   constructor(bindings: Readonly<Record<string, Value>>, budget: number, elsewhere: () => number = () => 0) {
     this.#bindings = bindings;
     this.#left = budget;

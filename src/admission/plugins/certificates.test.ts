@@ -7,7 +7,7 @@ import type { AdmissionAttributes } from "../attributes.ts";
 import { attemptOf, orCode } from "../attributes.fixture.ts";
 import { certificatePlugins } from "./certificates.ts";
 
-// Asks for O=system:masters, O=dev, CN=x; its key is gone.
+// Requests O=system:masters, O=dev, CN=x; its key was not kept.
 const pem = `-----BEGIN CERTIFICATE REQUEST-----
 MIHtMIGVAgEAMDMxFzAVBgNVBAoMDnN5c3RlbTptYXN0ZXJzMQwwCgYDVQQKDANk
 ZXYxCjAIBgNVBAMMAXgwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAReTWGftZci
@@ -26,7 +26,7 @@ const dialect = dialects.orch;
 const { apiClient, agentClient } = dialect.names.signers;
 const group = groupName(dialect, { group: "certificates", branded: true });
 
-/** Lets act for these signers only, and remembers nothing. */
+/** An authorizer that allows only these signers, without caching. */
 const allowing = (verb: string, ...signers: string[]): Authorizer => ({
   decide: ({ verb: asked, resource }) => ({
     verdict:

@@ -1,4 +1,4 @@
-// Who may approve and who may sign certificate requests, and what no client certificate may ask for.
+// Authorization of approvers and signers of certificate requests, and restrictions on client certificates.
 import type { CertificateSigningRequest, ClusterTrustBundle } from "#api";
 import { mastersGroup, type User, requestedOrganizations } from "#authn";
 import type { Authorizer } from "#authz";
@@ -9,7 +9,7 @@ import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attrib
 
 const resources = ["certificatesigningrequests"];
 
-/** A signer stands for a resource of its own, and its whole domain for all of them: `example.com/*`. */
+/** Reports whether the user may act for a signer, either by its name or by its domain: `example.com/*`. */
 async function mayActFor(
   authorizer: Authorizer,
   group: string,
@@ -66,7 +66,7 @@ export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): re
       resources: ["clustertrustbundles"],
       validate: async (attributes) => {
         if (attributes.subresource || attributes.resource.group !== group) return [];
-        // The new one alone: validation lets no bundle change its signer.
+        // Only the new object: validation refuses a change of the signer.
         const { signerName = "" } = typed<ClusterTrustBundle>(attributes.object).spec;
         if (signerName !== "" && !(await mayActFor(authorizer, group, attributes, "attest", signerName)))
           throw refused(attributes, `user not permitted to attest for signerName "${signerName}"`);

@@ -1,4 +1,4 @@
-// Claims and ingresses that name no class get the one that calls itself the default; of several, the newest.
+// Assigns the default class to claims and ingresses without one; the newest of several default classes.
 import type { Ingress, IngressClass, ObjectMeta, PersistentVolumeClaim, StorageClass } from "#api";
 import type { Dialect } from "#dialect";
 import { type AdmissionPlugin, typed } from "../attributes.ts";
@@ -18,7 +18,7 @@ export function defaultStorageClass(
     mutate: async ({ resource, subresource, object }) => {
       if (resource.group !== "" || subresource) return;
       const { metadata, spec } = typed<PersistentVolumeClaim>(object);
-      // An empty name, or the annotation of old, says that no class is wanted.
+      // An empty name, or the deprecated annotation, requests no class.
       if (spec.storageClassName !== undefined || metadata.annotations?.[names.betaStorageClass] !== undefined)
         return;
       const found = newest(await all(), [names.defaultStorageClass, names.betaDefaultStorageClass]);

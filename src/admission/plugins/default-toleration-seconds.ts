@@ -1,4 +1,4 @@
-// Pods stay a while on a node that is not ready or cannot be reached, unless they say how long themselves.
+// Adds default tolerations for nodes that are not ready or unreachable.
 import type { Pod, Toleration } from "#api";
 import type { Dialect } from "#dialect";
 import { type AdmissionPlugin, typed } from "../attributes.ts";

@@ -1,4 +1,4 @@
-// Plug-ins that only say no: to everything, to addresses from outside, to owners one has no say over.
+// Plugins that only refuse: all requests, external IPs, and owner references without permission.
 import type { ObjectMeta, OwnerReference, Service } from "#api";
 import type { User } from "#authn";
 import type { Authorizer, ResourceTarget } from "#authz";
@@ -9,7 +9,7 @@ import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attrib
 const refused = (attributes: AdmissionAttributes, why: string): Error =>
   forbidden(attributes.resource, attributes.name, why);
 
-/** It does nothing, and always did. */
+/** Deprecated upstream and without effect. */
 export const alwaysAdmit: AdmissionPlugin = { name: "AlwaysAdmit", handles: [] };
 
 export const alwaysDeny: AdmissionPlugin = {
@@ -35,7 +35,7 @@ export const denyServiceExternalIPs: AdmissionPlugin = {
 
 export interface OwnerOptions {
   readonly authorizer: Authorizer;
-  /** The resources that a kind stands for; undefined when it is not known. */
+  /** Returns the resources of a kind; undefined if it is unknown. */
   readonly resourcesOf: (
     apiVersion: string,
     kind: string,
@@ -50,11 +50,11 @@ export interface OwnerOptions {
 }
 
 /**
- * Who gives an object an owner must be able to delete the object; who makes an owner wait for it must be able
- * to hold the owner back.
+ * Requires permission to delete an object in order to set its owners, and permission to update the finalizers
+ * of an owner in order to block its deletion.
  */
 export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOptions): AdmissionPlugin {
-  /** Why somebody may not, in the words of the original; undefined where one may. */
+  /** Returns why the user is not allowed, as the reference words it; undefined if allowed. */
   const whyNot = async (
     attributes: AdmissionAttributes,
     verb: string,
@@ -77,7 +77,7 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
     handles: ["CREATE", "UPDATE"],
     validate: async (attributes) => {
       const { resource, subresource, namespace, name, operation } = attributes;
-      // Whoever writes a pod's status cannot touch its owners.
+      // The status subresource of a pod cannot change its owners.
       if (resource.group === "" && resource.resource === "pods" && subresource === "status") return [];
       const [owners, before] = [ownersOf(attributes.object), ownersOf(attributes.oldObject)];
       if (isDeepStrictEqual(owners, before)) return [];

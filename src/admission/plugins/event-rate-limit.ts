@@ -1,4 +1,4 @@
-// Limits how many events are written: in all, by namespace, by user, or by source and object.
+// Limits the rate of events: in total, by namespace, by user, or by source and object.
 import { ApiError, type Clock } from "#base";
 import type { AdmissionAttributes, AdmissionPlugin } from "../attributes.ts";
 
@@ -6,11 +6,11 @@ export interface EventLimit {
   readonly type: "Server" | "Namespace" | "User" | "SourceAndObject";
   readonly perSecond: number;
   readonly burst: number;
-  /** Keys remembered; the one that was not seen for longest is forgotten. */
+  /** Maximum number of keys; the least recently used one is evicted. */
   readonly mostKeys: number;
 }
 
-/** Every limit is charged, even when another one refuses: whoever floods pays everywhere. */
+/** Every limit is charged, even when another one refuses the event. */
 export function eventRateLimit(limits: readonly EventLimit[], clock: Clock): AdmissionPlugin {
   const buckets = limits.map((limit) => ({ limit, take: bucketsOf(limit, clock) }));
   return {
@@ -58,7 +58,7 @@ function keyOf(type: EventLimit["type"], { namespace, user, object }: AdmissionA
   return [component, host, about.kind, about.namespace, about.name, about.uid, about.apiVersion].join("");
 }
 
-/** Token buckets by key, filled at the limit's rate. */
+/** Token buckets by key, refilled at the limit's rate. */
 function bucketsOf({ perSecond, burst, mostKeys }: EventLimit, clock: Clock): (key: string) => boolean {
   const known = new Map<string, { tokens: number; at: number }>();
   return (key) => {

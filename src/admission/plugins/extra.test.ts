@@ -19,7 +19,7 @@ import {
 const dialect = dialects.orch;
 const { annotations, taints, labels } = dialect.names;
 
-/** The object's spec afterwards, or the code of the refusal. */
+/** Returns the resulting spec, or the code of the refusal. */
 async function outcome(
   plugin: AdmissionPlugin,
   given: Partial<AdmissionAttributes>,

@@ -1,4 +1,4 @@
-// Asks a remote service whether the images of a pod may run, by an ImageReview.
+// Asks a remote service by ImageReview whether the images of a pod are allowed.
 import { type Pod, webhookAnswer } from "#api";
 import { ApiError, type Clock, forbidden } from "#base";
 import type { Webhook } from "#client";
@@ -11,7 +11,7 @@ export interface ImagePolicyOptions {
   readonly clock: Clock;
   readonly allowMilliseconds: number;
   readonly denyMilliseconds: number;
-  /** Whether pods may run while the service cannot be asked. */
+  /** Whether pods are admitted while the service is unavailable. */
   readonly defaultAllow: boolean;
   readonly onError: (error: Error) => void;
 }
@@ -75,7 +75,7 @@ export function imagePolicyWebhook(options: ImagePolicyOptions): AdmissionPlugin
   };
 }
 
-/** A refusal by the service itself is told as it is. */
+/** Returns the error of a failed call; a 403 of the service is passed on as it is. */
 function refusalOf(error: Error, { resource, name }: AdmissionAttributes): Error {
   if (!("status" in error) || error.status !== 403) return forbidden(resource, name, error.message);
   return new ApiError(403, "Forbidden", error.message, {
@@ -83,7 +83,7 @@ function refusalOf(error: Error, { resource, name }: AdmissionAttributes): Error
   });
 }
 
-/** What the service is told: the images, and the annotations that are meant for it. */
+/** Returns the spec of the review: the images and the annotations addressed to the service. */
 function specOf(attributes: AdmissionAttributes, dialect: Dialect): object | undefined {
   const { resource, subresource, namespace, object } = attributes;
   if (resource.group !== "" || (subresource !== "" && subresource !== "ephemeralcontainers"))

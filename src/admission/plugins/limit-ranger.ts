@@ -1,5 +1,4 @@
-// Limit ranges of a namespace: what containers get that do not say what they need, and how much anybody may
-// ask for.
+// Limit ranges of a namespace: default requests and limits of containers, and bounds on resources.
 import {
   type Container,
   type LimitRange,
@@ -24,7 +23,7 @@ import { type AdmissionAttributes, type AdmissionPlugin, slot, typed } from "../
 
 type Amounts = Readonly<Record<string, string>>;
 
-/** The ranges that filled in a pod judge it, too. */
+/** The ranges that set a pod's defaults also validate it. */
 const applied = slot<readonly LimitRange[]>("applied");
 
 export function limitRanger(
@@ -67,7 +66,7 @@ export function limitRanger(
   };
 }
 
-/** Containers without a limit or a request get the range's, and an annotation says which. */
+/** Sets the default requests and limits of containers, and records them in an annotation. */
 function fillIn(pod: Pod, { spec }: LimitRange, annotation: string): void {
   const ofContainers = (spec.limits ?? []).filter(({ type }) => type === "Container");
   const limits: Amounts = Object.assign({}, ...ofContainers.map((item) => item.default));
@@ -201,7 +200,7 @@ function tooWide(
     : undefined;
 }
 
-/** What all together ask for; where one of them says nothing, nobody knows. */
+/** Sums the amounts that all lists have; a resource that one of them lacks is omitted. */
 function sum(lists: readonly Amounts[]): Amounts {
   const names = Object.keys(lists[0] ?? {}).filter((name) => lists.every((list) => list[name] !== undefined));
   const whole = (name: string, text: string): Quantity => {

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { Toleration } from "#api";
 import { Coverage, mergeTolerations } from "./merge-tolerations.ts";
 
-/** The rule itself, one against one. */
+/** The reference rule: whether one toleration covers another. */
 function covers(wide: Toleration, narrow: Toleration): boolean {
   if (isDeepStrictEqual(wide, narrow)) return true;
   if ((wide.key ?? "") !== (narrow.key ?? "") && !(!wide.key && wide.operator === "Exists")) return false;

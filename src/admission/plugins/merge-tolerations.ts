@@ -1,8 +1,7 @@
-// Tolerations that cover others. There may be as many as fit into a request, so nobody compares each with
-// each other.
+// Merging of tolerations. There may be as many as fit into a request, so they are not compared pairwise.
 import type { Toleration } from "#api";
 
-/** All of both, without those that another one covers. */
+/** Returns both lists without tolerations that another one covers. */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second];
   const later = new Coverage();
@@ -25,8 +24,8 @@ interface Longest {
 }
 
 /**
- * What some tolerations tolerate. Those that differ in nothing but their time stand under one place, and of
- * each place the two that last longest are enough: one of them is another than whoever asks.
+ * An index of tolerations. Tolerations that differ only in their seconds share an entry, which keeps the two
+ * longest: at least one of them is not the toleration being looked up.
  */
 export class Coverage {
   readonly #places = new Map<string, Longest[]>();
@@ -47,7 +46,7 @@ export class Coverage {
     );
   }
 
-  /** Whether one of them covers the toleration: the same one, or one that is wider. */
+  /** Reports whether an indexed toleration covers the given one: an equal one, or a wider one. */
   covers(toleration: Toleration, by: "any" | "by others" = "any"): boolean {
     const text = textOf(toleration);
     if (by === "any" && this.#texts.has(text)) return true;
@@ -71,7 +70,7 @@ const placeOf = (key: string, condition: string, effect: string): string =>
 const textOf = ({ key, operator, value, effect, tolerationSeconds }: Toleration): string =>
   JSON.stringify([key, operator, value, effect, tolerationSeconds]);
 
-/** Which taints of its key it tolerates; an operator that nobody knows tolerates none. */
+/** Returns the values that a toleration matches; an unknown operator matches none. */
 function conditionOf({ operator, value = "" }: Toleration): string {
   if (operator === "Exists") return exists;
   return !operator || operator === "Equal" ? `=${value}` : "";

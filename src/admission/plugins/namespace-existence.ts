@@ -1,4 +1,4 @@
-// Namespaces that are not there: made when first needed, or simply insisted upon.
+// Missing namespaces: created on demand, or required to exist.
 import { ApiError, forbidden, notFound } from "#base";
 import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 import type { NamespaceLookup } from "./namespace-lifecycle.ts";

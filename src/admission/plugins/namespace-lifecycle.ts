@@ -1,11 +1,10 @@
-// Nothing is created in a namespace that is not there or is on its way out, and the namespaces of the system
-// itself stay.
+// Refuses new objects in missing or terminating namespaces, and the deletion of system namespaces.
 import { type ApiError, forbidden, notFound } from "#base";
 import type { AdmissionPlugin, AdmissionAttributes } from "../attributes.ts";
 
 export type NamespaceState = "active" | "terminating" | "absent";
 
-/** Tells whether a namespace exists and is active, as of now: at once where it is known. */
+/** Returns the current state of a namespace; synchronously if it is cached. */
 export type NamespaceLookup = (name: string) => NamespaceState | Promise<NamespaceState>;
 
 export function namespaceLifecycle(lookup: NamespaceLookup, immortal: readonly string[]): AdmissionPlugin {
@@ -35,7 +34,7 @@ function judge(state: NamespaceState, attributes: AdmissionAttributes): undefine
 const isNamespace = ({ resource }: AdmissionAttributes): boolean =>
   resource.group === "" && resource.resource === "namespaces";
 
-// Asking what one may do in a namespace must work whether or not it exists.
+// Access reviews must work whether or not the namespace exists.
 const isAccessReview = ({ resource }: AdmissionAttributes): boolean =>
   resource.resource === "localsubjectaccessreviews";
 

@@ -1,5 +1,4 @@
-// What namespaces may say about their pods by annotation: on which nodes they run, and which taints they put
-// up with.
+// Annotations of namespaces about their pods: node selectors and tolerations.
 import { type Container, type Namespace, type Pod, Toleration } from "#api";
 import { forbidden, parseQuantity, plainError } from "#base";
 import type { Dialect } from "#dialect";
@@ -14,7 +13,7 @@ const concerned = ({ resource, subresource }: AdmissionAttributes): boolean =>
 const refused = (attributes: AdmissionAttributes, why: string): Error =>
   forbidden(attributes.resource, attributes.name, why);
 
-/** Node selectors that the cluster gives: for namespaces that say nothing, and as limits of some. */
+/** Cluster-wide node selectors: the default for namespaces without one, and limits of specific namespaces. */
 export interface ClusterNodeSelectors {
   readonly clusterDefault: string;
   readonly byNamespace: ReadonlyMap<string, string>;
@@ -35,7 +34,7 @@ export function podNodeSelector(
         const [key, value] = words.map((word) => word.trim()) as [string, string];
         const wrong = qualifiedNameProblems(key);
         if (wrong.length > 0)
-          // Of no field, as Go prints that.
+          // The path Go prints for an error that concerns no particular field.
           throw plainError(`<nil>: Invalid value: ${JSON.stringify(key)}: ${wrong.join("; ")}`);
         const odd = labelValueProblems(value);
         if (odd.length > 0)
@@ -47,7 +46,7 @@ export function podNodeSelector(
     const said = (await find(attributes.namespace))?.metadata.annotations?.[names.annotations.nodeSelector];
     return parsed(said ?? cluster.clusterDefault);
   };
-  /** Where a limit is set, a pod may ask for nothing else. */
+  /** Validates the pod's node selector against the limit of its namespace, if any. */
   const checkLimit = (attributes: AdmissionAttributes): void => {
     const limit = parsed(cluster.byNamespace.get(attributes.namespace) ?? "");
     if (Object.keys(limit).length === 0) return;
@@ -89,7 +88,7 @@ export function podNodeSelector(
   };
 }
 
-/** Tolerations that the cluster gives to namespaces that say nothing. */
+/** Default and allowed tolerations of namespaces without annotations. */
 export interface ClusterTolerations {
   readonly default: readonly Toleration[];
   readonly allowed: readonly Toleration[];
@@ -162,7 +161,7 @@ function tolerationsIn(text: string): Toleration[] {
 
 const fields = new Map(Object.keys(Toleration.fields).map((name) => [name.toLowerCase(), name]));
 
-/** Go's own decoder, which reads these annotations, takes the names of fields in any case. */
+/** Go's decoder, which reads these annotations, matches field names in any case. */
 const inAnyCase = (value: unknown): unknown =>
   typeof value !== "object" || value === null || Array.isArray(value)
     ? value
@@ -170,7 +169,10 @@ const inAnyCase = (value: unknown): unknown =>
         Object.entries(value).map(([name, each]) => [fields.get(name.toLowerCase()) ?? name, each]),
       );
 
-/** A pod that asks for neither cpu nor memory goes first when memory runs out. */
+/**
+ * Reports whether a pod requests neither CPU nor memory (BestEffort), so that it is evicted first under
+ * memory pressure.
+ */
 function promisesNothing({ containers, initContainers }: Pod["spec"]): boolean {
   const asks = ({ resources }: Container): boolean =>
     [resources.requests, resources.limits].some((amounts) =>

@@ -1,4 +1,4 @@
-// Nodes change only what is theirs: their own object within limits, pods that run on them, their lease.
+// Restricts nodes to their own objects: the node itself within limits, its pods, its lease.
 import type { Node, ObjectMeta, PersistentVolumeClaim, Pod, TokenRequest } from "#api";
 import { nodesGroup } from "#authn";
 import { podReferences } from "#authz";
@@ -11,13 +11,13 @@ export interface NodeRestrictionOptions {
   readonly dialect: Dialect;
   readonly pod: (namespace: string, name: string) => Promise<Pod | undefined>;
   readonly node: (name: string) => Promise<Node | undefined>;
-  /** Whether nodes say how far a claim has grown. */
+  /** Whether nodes report the state of a claim's expansion. */
   readonly expansionRecovery?: boolean;
 }
 
 const userPrefix = "system:node:";
 
-/** The node behind a user: empty when it cannot be told which, undefined when the user is none. */
+/** Returns the node of a user: empty if it cannot be determined, undefined if the user is not a node. */
 export const nodeOf = ({ name, groups }: UserInfo): string | undefined =>
   name.startsWith(userPrefix) && groups.includes(nodesGroup) ? name.slice(userPrefix.length) : undefined;
 
@@ -67,7 +67,7 @@ export function nodeRestriction({
     const { operation, subresource, namespace, name } = attributes;
     const onNode = async (what: string, podName = name): Promise<void> => {
       const pod = await findPod(namespace, podName);
-      // Asked about one, the answer is about one: clients know it no other way.
+      // The reference uses the singular resource name here.
       if (!pod) throw notFound({ group: "", resource: "pod" }, podName);
       if (pod.spec.nodeName !== node)
         throw refused(
@@ -105,7 +105,7 @@ export function nodeRestriction({
     }
   }
 
-  /** A node may only show what it runs by itself, and that refers to nothing else in the cluster. */
+  /** Mirror pods of a node must not refer to other objects of the cluster. */
   async function mirrorRules(attributes: AdmissionAttributes, node: string): Promise<void> {
     const pod = typed<Pod>(attributes.object);
     const { metadata, spec } = pod;
@@ -199,7 +199,10 @@ export function nodeRestriction({
 const nameOf = ({ operation, name, object }: AdmissionAttributes): string =>
   operation === "CREATE" ? ((object?.["metadata"] as ObjectMeta | undefined)?.name ?? name) : name;
 
-/** Labels that steer pods to nodes belong to the cluster; of the product's own, nodes set the known ones. */
+/**
+ * Reports whether nodes may not set a label: those that steer pods to nodes, and product labels except the
+ * known ones.
+ */
 function isReserved(key: string, { names: { labels }, data, wire }: Dialect): boolean {
   const domain = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
   const within = (outer: string): boolean => domain === outer || domain.endsWith(`.${outer}`);
@@ -210,7 +213,7 @@ function isReserved(key: string, { names: { labels }, data, wire }: Dialect): bo
   return !own.includes(key) && !within(labels.agentPrefix) && !within(labels.nodePrefix);
 }
 
-/** What a pod refers to that a node has no business with. */
+/** Returns the kind of objects that a mirror pod must not refer to but does. */
 function strangeReference(pod: Pod): string | undefined {
   const { account, secrets, configMaps } = podReferences(pod);
   if (account) return "a service account";

@@ -1,5 +1,5 @@
-// What a cluster may ask of its pods beyond the ordinary: images pulled anew, no users of their own, no wide
-// grudges; and patience with rare devices.
+// Cluster-wide restrictions of pods: image pulls, security contexts, anti-affinity topology, and tolerations
+// of extended resources.
 import type { Container, Pod, Toleration } from "#api";
 import { forbidden } from "#base";
 import type { Dialect } from "#dialect";
@@ -16,7 +16,7 @@ const containersOf = ({ initContainers, containers, ephemeralContainers }: Pod["
   ...(ephemeralContainers ?? []),
 ];
 
-/** Images are pulled before every start, so that only those who may read them run them. */
+/** Forces image pulls before every start, so that only pods with pull credentials run an image. */
 export const alwaysPullImages: AdmissionPlugin = {
   name: "AlwaysPullImages",
   handles: ["CREATE", "UPDATE"],
@@ -51,7 +51,7 @@ export const limitHardAntiAffinity = ({ names }: Dialect): AdmissionPlugin => ({
   },
 });
 
-/** What nobody may set, by the names that kube-apiserver tells. */
+/** Refused fields, with their names in error texts. */
 const denied = {
   supplementalGroups: "SupplementalGroups",
   seLinuxOptions: "SELinuxOptions",
@@ -77,7 +77,7 @@ export const securityContextDeny: AdmissionPlugin = {
   },
 };
 
-/** Nodes with rare devices are often tainted with the device's name: whoever asks for one may go there. */
+/** Adds tolerations for taints named after the extended resources that a pod requests. */
 export const extendedResourceToleration = ({ names }: Dialect): AdmissionPlugin => ({
   name: "ExtendedResourceToleration",
   handles: ["CREATE", "UPDATE"],

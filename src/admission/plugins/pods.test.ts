@@ -12,7 +12,7 @@ import { taintNodesByCondition } from "./taint-nodes-by-condition.ts";
 
 const dialect = dialects.orch;
 
-/** Runs a plug-in over a new object: the object afterwards, or why it was refused. */
+/** Runs a plugin on a new object; returns the resulting object, or the refusal. */
 async function admitted(
   plugin: AdmissionPlugin,
   spec: object,

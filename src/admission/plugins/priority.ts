@@ -1,4 +1,4 @@
-// Pods get their priority from a class: the one they name, or the one that is the default.
+// Assigns the priority of pods from their priority class, or from the default class.
 import type { Pod, PriorityClass } from "#api";
 import { forbidden } from "#base";
 import { type Dialect, groupName } from "#dialect";
@@ -85,7 +85,7 @@ export function priorityPlugin({ dialect, find, all }: PriorityOptions): Admissi
     return { name: "", value: 0, preemptionPolicy: "PreemptLowerPriority" };
   }
 
-  /** Of several that call themselves the default, the lowest counts. */
+  /** Returns the default class; the one with the lowest value if there are several. */
   async function defaultClass(): Promise<PriorityClass | undefined> {
     return (await all())
       .filter(({ globalDefault }) => globalDefault)

@@ -1,4 +1,4 @@
-// What clients read when these plug-ins refuse: statuses and texts are those of kube-apiserver.
+// Statuses and texts of refusals, which are those of kube-apiserver.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Namespace, ServiceAccount } from "#api";

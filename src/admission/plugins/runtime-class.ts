@@ -1,4 +1,4 @@
-// Pods of a runtime class get what that class costs, and go where it is to be found.
+// Sets the overhead and scheduling constraints of a pod's runtime class.
 import type { Pod, RuntimeClass } from "#api";
 import { compareQuantity, forbidden, parseQuantity } from "#base";
 import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attributes.ts";
@@ -56,7 +56,10 @@ export function runtimeClassPlugin(
   };
 }
 
-/** What pods of a class cost beside their containers: an overhead without amounts is one, of nothing. */
+/**
+ * Returns the overhead of a class in addition to its containers: an overhead without amounts is empty, not
+ * absent.
+ */
 const fixedOf = (found: RuntimeClass | undefined): Amounts | undefined =>
   found?.overhead && (found.overhead.podFixed ?? {});
 

@@ -1,4 +1,4 @@
-// Every pod runs as an account of its namespace, and finds that account's token where programs look for it.
+// Assigns a service account to every pod, and mounts its token at the well-known path.
 import type { Container, Pod, ServiceAccount, Volume } from "#api";
 import { podReferences } from "#authz";
 import { forbidden } from "#base";
@@ -8,14 +8,14 @@ import { type AdmissionPlugin, type AdmissionAttributes, typed } from "../attrib
 export interface ServiceAccountOptions {
   readonly dialect: Dialect;
   readonly find: (namespace: string, name: string) => Promise<ServiceAccount | undefined>;
-  /** Waits a little; a new namespace gets its account a moment later. */
+  /** Waits briefly: the default account is created shortly after its namespace. */
   readonly pause: () => Promise<void>;
   readonly generateName: (prefix: string) => string;
 }
 
 const defaultAccount = "default";
 const attemptsForDefault = 10;
-/** What agents ask for, so that the server can tell these tokens from others. */
+/** The duration that node agents request, by which the server recognizes these tokens. */
 const tokenSeconds = 3607;
 
 export function serviceAccountPlugin(options: ServiceAccountOptions): AdmissionPlugin {
@@ -82,7 +82,7 @@ const isPod = ({ resource, object }: AdmissionAttributes): boolean =>
 const refused = (attributes: AdmissionAttributes, why: string): Error =>
   forbidden(attributes.resource, attributes.name, why);
 
-/** Pods that only show what a node runs by itself have no account to speak for them. */
+/** Mirror pods have no service account and no secrets. */
 function refuseMirror(attributes: AdmissionAttributes, pod: Pod): void {
   if (pod.spec.serviceAccountName)
     throw refused(attributes, "a mirror pod may not reference service accounts");
@@ -124,7 +124,7 @@ const tokenVolume = (name: string, { names }: Dialect): Volume => ({
   },
 });
 
-/** A secret, and what names it. */
+/** A reference to a secret, and where it occurs. */
 interface SecretUse {
   readonly secret: string;
   readonly by: string;
@@ -141,7 +141,7 @@ function environmentUses(containers: readonly Container[] | null | undefined, ki
   });
 }
 
-/** Secrets that volumes and environments name. */
+/** Returns the secrets referenced by volumes and environments. */
 const secretUses = ({ spec }: Pod): SecretUse[] => [
   ...(spec.volumes ?? []).flatMap(({ secret }) =>
     secret ? [{ secret: secret.secretName ?? "", by: "volume with" }] : [],
@@ -152,7 +152,7 @@ const secretUses = ({ spec }: Pod): SecretUse[] => [
 const ephemeralUses = ({ spec }: Pod): SecretUse[] =>
   environmentUses(spec.ephemeralContainers, "ephemeral container");
 
-/** An account may say that its pods see no other secrets than those it lists. */
+/** Enforces the annotation by which an account restricts its pods to the secrets it lists. */
 function limitSecrets(
   attributes: AdmissionAttributes,
   pod: Pod,

@@ -22,7 +22,7 @@ type Given = {
   readonly object: object;
   readonly old?: object;
 };
-/** The object afterwards, or why it was refused. */
+/** Returns the resulting object, or the refusal. */
 async function admitted(
   plugin: AdmissionPlugin,
   { resource, kind, object, old }: Given,

@@ -1,10 +1,10 @@
-// Volumes and claims that are in use stay, and claims grow only where their class lets them.
+// Protects volumes and claims in use, and restricts the expansion of claims to classes that allow it.
 import type { PersistentVolumeClaim, StorageClass } from "#api";
 import { compareQuantity, forbidden, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
 import { type AdmissionPlugin, typed } from "../attributes.ts";
 
-/** New claims and volumes carry a finalizer, which a controller takes away when nobody uses them any more. */
+/** Adds a finalizer to new claims and volumes, which a controller removes when they are no longer used. */
 export function storageProtection({ names: { finalizers } }: Dialect): AdmissionPlugin {
   const marks: Readonly<Record<string, string>> = {
     persistentvolumeclaims: finalizers.claimProtection,

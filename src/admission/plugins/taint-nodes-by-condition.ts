@@ -1,4 +1,4 @@
-// A new node takes no pods until somebody has seen that it is ready.
+// Taints new nodes as not ready until the node lifecycle controller has observed that they are ready.
 import type { Node } from "#api";
 import type { Dialect } from "#dialect";
 import { type AdmissionPlugin, typed } from "../attributes.ts";

@@ -1,16 +1,16 @@
-// What is counted about policies, under the names that dashboards know.
+// Metrics of admission policies, under the names of the reference.
 import type { Metrics } from "#base";
 
-/** What a rule led to that was not kept or could not be evaluated. */
+/** The consequence of a validation that was violated or could not be evaluated. */
 export type Enforcement = "allow" | "deny" | "audit" | "warn";
 
 export interface PolicyMetrics {
-  /** A policy is there that was not before. */
+  /** Counts a new policy. */
   defined(): void;
   enforced(policy: string, binding: string, enforcement: Enforcement, seconds: number): void;
 }
 
-/** All policies that are there are in effect. */
+/** The state label: every existing policy is active. */
 const state = "active";
 
 export function policyMetrics(metrics: Metrics): PolicyMetrics {

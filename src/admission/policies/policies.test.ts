@@ -22,7 +22,7 @@ interface Outcome {
   readonly refused?: ApiError;
   readonly warnings: readonly string[];
   readonly notes: Readonly<Record<string, string>>;
-  /** What the metrics were told. */
+  /** The recorded metrics. */
   readonly counted: readonly string[];
 }
 

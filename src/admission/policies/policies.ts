@@ -1,5 +1,5 @@
-// ValidatingAdmissionPolicy: policies look at requests with expressions; their bindings say where, with which
-// parameters, and what a broken rule leads to.
+// ValidatingAdmissionPolicy: policies validate requests with expressions; bindings determine scope,
+// parameters and enforcement.
 
 import type {
   MatchResources,
@@ -24,11 +24,11 @@ import type { WebhookMetrics } from "../webhooks/metrics.ts";
 import type { Enforcement, PolicyMetrics } from "./metrics.ts";
 import { type CompiledPolicy, type Failure, compilePolicy } from "./policy.ts";
 
-/** The objects of a kind that a binding refers to, or why there are none. Those of later releases may be several. */
+/** Returns the parameter objects of a binding, or an error. Policies of later releases may have several. */
 export type FindParams = (
   kind: ParamKind,
   ref: ParamRef,
-  /** Where the object of the request is. */
+  /** Namespace of the request's object. */
   namespace: string,
 ) => Promise<{ readonly objects: readonly Record<string, unknown>[] } | { readonly error: string }>;
 
@@ -36,17 +36,17 @@ export interface PolicyOptions {
   readonly policies: () => readonly ValidatingAdmissionPolicy[];
   readonly bindings: () => readonly ValidatingAdmissionPolicyBinding[];
   readonly findParams: FindParams;
-  /** Whether a kind of parameters is served. */
+  /** Reports whether a kind of parameters is served. */
   readonly knowsKind: (kind: ParamKind) => boolean;
   readonly expressions: Expressions;
   readonly namespaceLabels: NamespaceLabels;
   readonly decide: (user: UserInfo) => Decide;
   readonly metrics: Pick<WebhookMetrics, "conditionFailed"> & PolicyMetrics;
-  /** Set where policies are those of later releases: their expressions see the namespace of the object. */
+  /** Set for policies of later releases, whose expressions can access the namespace of the object. */
   readonly namespace?: ((name: string) => Promise<object | undefined>) | undefined;
-  /** The group of policies on the wire. */
+  /** API group of policies on the wire. */
   readonly registrationGroup: string;
-  /** The audit annotation that tells of broken rules. */
+  /** Key of the audit annotation for violated validations. */
   readonly failureAnnotation: string;
 }
 
@@ -121,7 +121,7 @@ function refusal(attributes: AdmissionAttributes, { policy, binding, message, re
   return new ApiError(codes[reason] ?? 422, reason, whole, { ...details, causes: [{ message: text }] });
 }
 
-/** One policy and one request. */
+/** The evaluation of one policy for one request. */
 class PolicyJudge {
   readonly #options: PolicyOptions;
   readonly #attributes: AdmissionAttributes;
@@ -161,7 +161,7 @@ class PolicyJudge {
       this.#attributes.annotate(`${this.#name}/${key}`, values.join(", "));
   }
 
-  /** A setting that does not work out: with the policy Ignore it is as if it were not there. */
+  /** Handles an invalid configuration: ignored with the failure policy Ignore, else a denial. */
   #misconfigured(message: string, binding: string | undefined): void {
     if (this.#policy.spec.failurePolicy === "Ignore") return;
     const what = binding === undefined ? "policy" : "binding";

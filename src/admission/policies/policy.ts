@@ -1,4 +1,4 @@
-// One policy, compiled: what its expressions say about a request.
+// A compiled policy and its evaluation.
 
 import type { ValidatingAdmissionPolicy } from "#api";
 import { type Value, types } from "#cel";
@@ -14,22 +14,22 @@ import {
 } from "../expressions/expressions.ts";
 import { LazyVariables, compileVariables } from "./variables.ts";
 
-/** A rule that is not kept, or that could not be evaluated. */
+/** A validation that was violated or could not be evaluated. */
 export interface Failure {
   readonly message: string;
   readonly reason: string;
-  /** The place of the rule in the policy. */
+  /** Index of the validation in the policy. */
   readonly index: number;
-  /** How long it took to find out. */
+  /** Duration of the evaluation. */
   readonly seconds: number;
 }
 
 export interface PolicyResult {
   readonly failures: readonly Failure[];
-  /** Failures that no binding softens: of expressions for the audit log. */
+  /** Failures that deny the request whatever the binding's actions: of audit annotation expressions. */
   readonly denials: readonly Failure[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
-  /** Rules that could not be evaluated, which the failure policy forgives. */
+  /** Validations that could not be evaluated, which the failure policy ignores. */
   readonly forgiven: readonly Failure[];
 }
 
@@ -79,7 +79,7 @@ export function compilePolicy(
         later: later ? {} : undefined,
       })
     : undefined;
-  /** What fails for another cause than a broken rule. */
+  /** Classifies evaluation errors by the failure policy. */
   const failed = (...errors: readonly Failure[]): Pick<PolicyResult, "failures" | "forgiven"> =>
     ignore ? { failures: [], forgiven: errors } : { failures: errors, forgiven: [] };
   return {
@@ -112,7 +112,7 @@ const errorAt = (index: number, message: string, seconds: number): Failure => ({
 });
 const byIndex = (left: Failure, right: Failure): number => left.index - right.index;
 
-/** The rules that are not kept, and those that could not be evaluated. */
+/** Returns the violated validations, and those that could not be evaluated. */
 async function judge(
   rules: readonly Rule[],
   evaluator: Evaluator,
@@ -136,7 +136,10 @@ async function timed<T>(run: () => Promise<T>): Promise<{ readonly result: T; re
   return { result, seconds: (performance.now() - began) / 1000 };
 }
 
-/** What the message expression says, if that is one line of sensible length; else the message or the rule itself. */
+/**
+ * Returns the value of the message expression, if it is a single line of allowed length; else the message or
+ * the expression.
+ */
 async function messageOf(rule: Rule, evaluator: Evaluator): Promise<string> {
   const result = rule.message && (await evaluator.run(rule.message));
   const said = result && "value" in result && typeof result.value === "string" ? result.value.trim() : "";

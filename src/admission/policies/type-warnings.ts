@@ -1,5 +1,5 @@
-// Type checking of policies: their expressions against the schemas of the kinds that they match. What is found
-// stands in their status and changes nothing else.
+// Type checking of policies: validates their expressions against the schemas of the matched kinds. Results
+// are reported in the status only.
 
 import type { ParamKind, ValidatingAdmissionPolicy, ValidatingAdmissionPolicySpec } from "#api";
 import { type CelType, types } from "#cel";
@@ -7,13 +7,13 @@ import type { KindName } from "../attributes.ts";
 import type { Expressions } from "../expressions/expressions.ts";
 
 export interface KnownKinds {
-  /** The kinds of a resource; an empty group stands for all groups. */
+  /** Returns the kinds of a resource; an empty group matches all groups. */
   kindsOf(resource: {
     readonly group: string;
     readonly version: string;
     readonly resource: string;
   }): readonly KindName[];
-  /** The type of a kind's objects, named `object`; undefined where no schema is known. */
+  /** Returns the type of a kind's objects, named `object`; undefined if no schema is known. */
   typeOf(kind: KindName): CelType | undefined;
 }
 
@@ -31,11 +31,11 @@ const mostKindsPerRule = 10;
 interface CheckedExpression {
   readonly fieldRef: string;
   readonly expression: string;
-  /** The variable of that name has the type of the expression. */
+  /** The expression defines the variable of this name. */
   readonly variable?: string;
 }
 
-/** Those of later releases have variables, which are checked as well. */
+/** Policies of later releases have variables, which are checked as well. */
 const expressionsOf = ({ variables, validations }: ValidatingAdmissionPolicySpec): CheckedExpression[] => [
   ...(variables ?? []).map(({ name, expression }, position) => ({
     fieldRef: `spec.variables[${position}].expression`,
@@ -87,7 +87,10 @@ function paramsType({ apiVersion = "", kind = "" }: ParamKind, known: KnownKinds
   });
 }
 
-/** Only what rules name: those with wildcards and subresources are left out. In order of group, version and kind. */
+/**
+ * Returns the kinds named by rules, sorted by group, version and kind. Rules with wildcards and subresources
+ * are skipped.
+ */
 function kindsToCheck(rules: readonly MatchedRule[], known: KnownKinds): readonly KindName[] {
   const found = new Map<string, KindName>();
   for (const { apiGroups = [], apiVersions = [], resources = [] } of rules) {
@@ -116,8 +119,8 @@ const inOrder = (kinds: Iterable<KindName>): readonly KindName[] =>
   );
 
 /**
- * The reference finds fields by the name of their type, and both types are named `object`: a field that one of
- * them lacks is found in the other one.
+ * The reference looks up fields by the name of their type, and both types are named `object`: a field that
+ * one of them lacks is found in the other one.
  */
 function overlaid(
   object: CelType,

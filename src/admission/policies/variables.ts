@@ -1,5 +1,5 @@
-// Variables of a policy: values with names that its expressions share. Each is evaluated when it is first read,
-// once per request, and may read those before it.
+// Variables of a policy: named values shared by its expressions. Each is evaluated lazily, once per request,
+// and may read the preceding ones.
 
 import type { ValidatingAdmissionPolicySpec } from "#api";
 import { type Bindings, type CelType, type Value, View, evaluationError } from "#cel";
@@ -8,7 +8,7 @@ import { type CompiledExpression, type Expressions, costLimit } from "../express
 type Types = Readonly<Record<string, CelType>>;
 
 export interface CompiledVariables {
-  /** The types of those that compile; undefined when the policy has no variables. */
+  /** Types of the variables that compile; undefined when the policy has none. */
   readonly types: Types | undefined;
   readonly variables: readonly { readonly name: string; readonly compiled: CompiledExpression }[];
 }
@@ -29,7 +29,7 @@ export function compileVariables(
 
 type Known = { readonly value: Value } | { readonly error: string };
 
-/** The variables as expressions see them in one request. */
+/** The variables of one request as seen by expressions. */
 export class LazyVariables extends View {
   readonly view = "object";
   readonly raw = {};
@@ -69,7 +69,7 @@ export class LazyVariables extends View {
     return { error: `composited variable ${quoted} fails to evaluate: ${outcome.error}` };
   }
 
-  /** What evaluating them has cost since this was asked last. */
+  /** Returns the cost of evaluating variables since the last call. */
   takeCost(): number {
     const cost = this.#cost;
     this.#cost = 0;

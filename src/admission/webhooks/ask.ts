@@ -1,4 +1,4 @@
-// One question to one webhook: the review is sent, the answer checked, warnings and annotations passed on.
+// One call of one webhook: sends the review, validates the response, and passes on warnings and annotations.
 
 import type { ValidatingWebhook } from "#api";
 import { type Clock, badRequest } from "#base";
@@ -13,17 +13,17 @@ import type { PostReview } from "./transport.ts";
 export interface AskOptions {
   readonly clock: Clock;
   readonly post: PostReview;
-  /** The group of the review on the wire. */
+  /** API group of the review on the wire. */
   readonly reviewGroup: string;
 }
 
 const resourceText = ({ resource: { group, version, resource } }: AdmissionAttributes): string =>
   `${group}/${version}, Resource=${resource}`;
 
-/** A webhook that takes longer is named in the log, with the request it held up. */
+/** Calls of webhooks slower than this are logged with the trace of the request. */
 const slowMilliseconds = 500;
 
-/** The answer; throws BrokenCall when there is none to use. */
+/** Calls a webhook and returns its response; throws BrokenCall if there is no usable one. */
 export async function ask(
   { hook: { webhook, configuration }, matched }: Invocation<ValidatingWebhook>,
   attributes: AdmissionAttributes,
@@ -76,7 +76,10 @@ export async function ask(
   return answer;
 }
 
-/** How many milliseconds the answer may take: no longer than the webhook is given, or the request has left. */
+/**
+ * Returns the timeout of a call in milliseconds: that of the webhook, or what remains until the request's
+ * deadline.
+ */
 function patience(
   { timeoutSeconds = 10 }: ValidatingWebhook,
   { deadline = Infinity }: AdmissionAttributes,

@@ -1,11 +1,11 @@
-// How a webhook can fail: the call was broken, or the request was refused.
+// Failures of a webhook: a failed call, or a refused request.
 
 import { ApiError, type StatusCause } from "#base";
 
-/** The call did not lead to a usable answer; the failure policy decides what that means. */
+/** The call yielded no usable response; the failure policy decides about the request. */
 export class BrokenCall extends Error {
   override readonly name = "BrokenCall";
-  /** The status that metrics show. */
+  /** Status code reported in metrics. */
   readonly code: number;
   constructor(webhook: string, reason: string, code: number) {
     super(`failed calling webhook ${JSON.stringify(webhook)}: ${reason}`);
@@ -13,13 +13,13 @@ export class BrokenCall extends Error {
   }
 }
 
-/** The webhook said no. */
+/** The webhook refused the request. */
 export class Rejection extends ApiError {}
 
 export const internalError = (message: string): ApiError =>
   new ApiError(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 
-/** The part of a Status that a webhook may give. */
+/** The part of a Status that a webhook may set. */
 export interface GivenStatus {
   readonly code?: number;
   readonly reason?: string;
@@ -34,7 +34,7 @@ export interface GivenStatus {
   };
 }
 
-/** A refusal as the client sees it: never with a code that would mean success. */
+/** Returns the refusal that the client receives; its code is always an error code. */
 export function rejection(webhook: string, given: GivenStatus | undefined): Rejection {
   const denied = `admission webhook ${JSON.stringify(webhook)} denied the request`;
   const why = given?.message || given?.reason;

@@ -1,4 +1,4 @@
-// Webhooks as the configurations declare them, in the order in which they are asked.
+// Webhooks of all configurations, in the order of invocation.
 
 import type { ValidatingWebhook } from "#api";
 import { forbidden } from "#base";
@@ -23,7 +23,7 @@ type Configuration<W> = {
 
 const ordered = new WeakMap<readonly Configuration<never>[], readonly Hook<never>[]>();
 
-/** The webhooks of all configurations, by the names of the configurations; worked out once for the same list. */
+/** Returns the webhooks of all configurations, sorted by the configurations' names; cached per list. */
 export const hooksOf = <W extends ValidatingWebhook>(
   configurations: readonly Configuration<W>[],
 ): readonly Hook<W>[] =>
@@ -51,20 +51,20 @@ function inOrder<W extends ValidatingWebhook>(
 
 export interface Invocation<W extends ValidatingWebhook> {
   readonly hook: Hook<W>;
-  /** Under which name the webhook's rules cover the resource. */
+  /** The resource and version by which the webhook's rules match the request. */
   readonly matched: Equivalent;
 }
 
 export interface HookMatcherOptions {
   readonly namespaceLabels: NamespaceLabels;
   readonly expressions: Expressions;
-  /** Whether match conditions count; otherwise they are not there. */
+  /** Whether match conditions are enabled; otherwise they are ignored. */
   readonly conditions: boolean;
   readonly decide: (user: UserInfo) => Decide;
   readonly metrics: WebhookMetrics;
 }
 
-/** Finds out whether a webhook is to be asked. */
+/** Returns a function that determines whether to call a webhook. */
 export function hookMatcher(
   options: HookMatcherOptions,
   kind: WebhookKind,
@@ -106,6 +106,9 @@ const exemptKinds = new Set([
   "ValidatingAdmissionPolicyBinding",
 ]);
 
-/** Configurations of admission are never intercepted: a broken one must be mendable. */
+/**
+ * Reports whether the request is for an admission configuration, which is never intercepted so that a broken
+ * one can be repaired.
+ */
 export const isExempt = ({ requestKind }: AdmissionAttributes, group: string): boolean =>
   requestKind.group === group && exemptKinds.has(requestKind.kind);

@@ -1,4 +1,4 @@
-// Which requests reach a webhook or a policy: rules, scope, selectors of namespaces and objects.
+// Matching of requests by webhooks and policies: rules, scope, namespace and object selectors.
 
 import type { RuleWithOperations } from "#api";
 import { type LabelSelectorLike, type Selector, fromLabelSelector, notFound } from "#base";
@@ -6,13 +6,13 @@ import type { AdmissionAttributes, Equivalent, ResourceName } from "../attribute
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The labels of a namespace; undefined when there is none of that name. */
+/** Returns the labels of a namespace; undefined if it does not exist. */
 export type NamespaceLabels = (name: string) => Promise<Labels | undefined>;
 
 const isNamespaces = ({ group, resource }: ResourceName): boolean =>
   group === "" && resource === "namespaces";
 
-/** The namespace of a request; a namespace object counts as being in itself. */
+/** Returns the namespace of a request; a namespace object belongs to itself. */
 export const namespaceOf = ({ namespace, name, resource, object }: AdmissionAttributes): string =>
   isNamespaces(resource) ? name || nameIn(object) : namespace;
 
@@ -22,7 +22,7 @@ const nameIn = (object: Record<string, unknown> | undefined): string =>
 const anyOr = (items: readonly string[] | undefined, wanted: string): boolean =>
   items?.some((item) => item === "*" || item === wanted) ?? false;
 
-/** Whether a rule covers the request, if it had been made for this resource. */
+/** Reports whether a rule matches the request, assuming it was made for the given resource. */
 export function ruleMatches(
   rule: RuleWithOperations,
   attributes: AdmissionAttributes,
@@ -50,7 +50,7 @@ function resourceMatches(pattern: string, resource: string, subresource: string)
   return (name === "*" || name === resource) && (sub === "*" || sub === subresource);
 }
 
-/** Under which name of the resource the first rule that covers it does so. */
+/** Returns the resource and version by which the first matching rule matches the request. */
 export function matchedResource(
   rules: readonly RuleWithOperations[],
   equivalent: boolean,
@@ -72,7 +72,7 @@ const sameResource = (left: ResourceName, right: ResourceName): boolean =>
 
 const selectors = new WeakMap<object, Selector>();
 
-/** The selector, made once; undefined when it selects everything. */
+/** Returns the parsed selector, which is cached; undefined if it selects everything. */
 function selectorOf(selector: LabelSelectorLike | undefined): Selector | undefined {
   if (!selector || (!selector.matchExpressions?.length && !Object.keys(selector.matchLabels ?? {}).length))
     return undefined;
@@ -81,7 +81,9 @@ function selectorOf(selector: LabelSelectorLike | undefined): Selector | undefin
 
 const selects = (selector: Selector, labels: Labels): boolean => selector.matches({ labels, fields: {} });
 
-/** Whether the namespace of the request has the labels asked for. Requests outside of namespaces always pass. */
+/**
+ * Reports whether the namespace of the request matches the selector. Cluster-scoped requests always match.
+ */
 export async function namespaceMatches(
   wanted: LabelSelectorLike | undefined,
   attributes: AdmissionAttributes,
@@ -106,7 +108,7 @@ function objectLabels(object: Record<string, unknown> | undefined): Labels | und
   return metadata ? (metadata.labels ?? {}) : undefined;
 }
 
-/** Whether the object as it will be, or as it was, has the labels asked for. */
+/** Reports whether the new or the old object matches the selector. */
 export function objectMatches(
   wanted: LabelSelectorLike | undefined,
   attributes: AdmissionAttributes,

@@ -1,4 +1,4 @@
-// What is counted about webhooks, under the names that dashboards know.
+// Metrics of admission webhooks, under the names of the reference.
 
 import type { Metrics } from "#base";
 import type { Operation } from "../attributes.ts";
@@ -19,7 +19,7 @@ export interface WebhookMetrics {
   conditionFailed(webhook: string, kind: WebhookKind): void;
 }
 
-/** A code above this would make a series of its own for every number a webhook can think of. */
+/** Higher codes are truncated, to bound the number of series. */
 const mostCode = 600;
 
 export function webhookMetrics(metrics: Metrics): WebhookMetrics {

@@ -1,5 +1,5 @@
-// MutatingAdmissionWebhook: webhooks are asked one after the other, each sees what the ones before it changed.
-// After a change, those that ask for it are asked once more in a second round.
+// MutatingAdmissionWebhook: calls webhooks in sequence, each sees the changes of the preceding ones. After a
+// change, webhooks that request reinvocation are called again in a second round.
 
 import { isDeepStrictEqual } from "node:util";
 import type { MutatingWebhook, MutatingWebhookConfiguration } from "#api";
@@ -15,17 +15,17 @@ import { type WebhookOptions, observed, refuseLate } from "./validating.ts";
 
 export interface MutatingOptions extends WebhookOptions {
   readonly configurations: () => readonly MutatingWebhookConfiguration[];
-  /** Keys of audit annotations about mutations and patches begin with these. */
+  /** Prefixes of the keys of audit annotations about mutations and patches. */
   readonly mutationPrefix: string;
   readonly patchPrefix: string;
 }
 
-/** What the first round leaves for the second. */
+/** State of the first round that the second one needs. */
 interface Rounds {
-  /** Webhooks asked so far that want to be asked again after a change. */
+  /** Webhooks called so far that request reinvocation after a change. */
   readonly asked: Set<string>;
   readonly again: Set<string>;
-  /** The object when the last webhook was done with it. */
+  /** The object as the last webhook left it. */
   output: unknown;
 }
 
@@ -75,13 +75,13 @@ function roundsOf({ state }: AdmissionAttributes, second: boolean): Rounds {
   return fresh;
 }
 
-/** Everybody asked so far is to be asked again. */
+/** Schedules the reinvocation of all webhooks called so far. */
 function askAgain({ asked, again }: Rounds): void {
   for (const uid of asked) again.add(uid);
   asked.clear();
 }
 
-/** Asks one webhook and applies its patch; answers whether that changed the object. */
+/** Calls a webhook and applies its patch. Reports whether the patch changed the object. */
 async function mutate(
   invocation: Invocation<MutatingWebhook>,
   place: string,

@@ -1,5 +1,5 @@
-// The reply of a webhook, read as a review of the version that was asked for. What cannot be read as one is a failed
-// call, in the words of kube-apiserver's client.
+// Decodes the response of a webhook as a review of the requested version. Failures to decode are reported as
+// by kube-apiserver's client.
 import { Status } from "#api";
 import {
   DecodeError,
@@ -31,14 +31,16 @@ const AdmissionReview: Message = message("AdmissionReview", "A question and its 
   response: optional(2, AdmissionResponse, "The answer."),
 });
 
-/** The review in a reply; throws an error that says why there is none. */
+/** Returns the review of a response; throws an error if it cannot be decoded. */
 export function readReply(reply: WebhookReply, apiVersion: string): Record<string, unknown> {
   const review = reviewDocument(reply, { apiVersion, kind: "AdmissionReview" });
   if (!isWellTyped(review["response"])) refuseWrongTypes(review);
   return review;
 }
 
-/** Whether the usual answer has values of the right types; others are looked at more closely. */
+/**
+ * Reports whether the common fields of a response have the right types; other responses are decoded in full.
+ */
 function isWellTyped(response: unknown): boolean {
   if (response === undefined || response === null) return true;
   if (!isObject(response)) return false;

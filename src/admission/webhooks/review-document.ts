@@ -1,5 +1,5 @@
-// The document that a webhook replies with, of whatever kind of review: read as kube-apiserver's client reads it, and
-// refused in its words.
+// Decodes the document that a webhook returns, for any kind of review, as kube-apiserver's client does and
+// with its error texts.
 import { jsonKind, refusalText } from "#base";
 import { parseJson, parseYaml } from "#schema";
 import type { WebhookReply } from "./transport.ts";
@@ -7,17 +7,17 @@ import type { WebhookReply } from "./transport.ts";
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What was asked for. */
+/** The expected review. */
 export interface AskedReview {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Where the kind is known, in errors that say so. */
+  /** Name of the scheme in errors, if they contain one. */
   readonly scheme?: string;
-  /** Whether it holds objects, with integers beyond 2^53. */
+  /** Whether it contains objects, which may have integers beyond 2^53. */
   readonly objects?: boolean;
 }
 
-/** Throws an error that says why a reply is no such review. */
+/** Decodes a response; throws an error if it is not the expected review. */
 export function reviewDocument(reply: WebhookReply, asked: AskedReview): Record<string, unknown> {
   const { status, body } = reply;
   const type = reply.headers?.get("content-type") ?? "";
@@ -36,7 +36,7 @@ const header =
 const untyped = (why: string): Error =>
   new Error(`couldn't get version/kind; json parse error: json: ${why}`);
 
-/** Whatever a reply says of its form, it is read as JSON, or as YAML if it does not look like that. */
+/** Parses JSON, or YAML if it does not look like JSON; the content type is ignored. */
 function parsed(text: string, { objects = false }: AskedReview): unknown {
   try {
     return objects ? parseJson(text).value : (JSON.parse(text) as unknown);
@@ -49,7 +49,7 @@ function parsed(text: string, { objects = false }: AskedReview): unknown {
   }
 }
 
-/** A review that says nothing of its kind or version is taken for what was asked for. */
+/** Validates the type of a review; missing kind or version default to the expected ones. */
 function checkKind(review: Record<string, unknown>, asked: AskedReview): void {
   for (const key of ["apiVersion", "kind"])
     if (typeof (review[key] ?? "") !== "string")

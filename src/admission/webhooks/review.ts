@@ -1,4 +1,4 @@
-// The question that a webhook is asked, and the checks on its answer.
+// Admission reviews: the request sent to a webhook, and validation of the response.
 
 import { newUuid } from "#base";
 import type { AdmissionAttributes, Equivalent } from "../attributes.ts";
@@ -10,18 +10,18 @@ export type ReviewVersion = "v1" | "v1beta1";
 export interface ReviewAnswer {
   readonly allowed: boolean;
   readonly status?: GivenStatus;
-  /** The operations of a JSON patch, as text; empty for none. */
+  /** JSON patch as text; empty for none. */
   readonly patch: string;
   readonly patchType: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }
 
-/** The first version of the review that both sides know. */
+/** Returns the first review version that both sides support. */
 export const reviewVersion = (accepted: readonly string[] | null | undefined): ReviewVersion | undefined =>
   accepted?.find((version): version is ReviewVersion => version === "v1" || version === "v1beta1");
 
-/** What the review and policy expressions say of a request beside its objects. */
+/** Returns the fields of the request that reviews and policy expressions share, except the objects. */
 export function requestOf(attributes: AdmissionAttributes, matched: Equivalent): Record<string, unknown> {
   const { subresource, user } = attributes;
   const namespace = namespaceOf(attributes);
@@ -80,7 +80,7 @@ interface Response {
 
 export type Checked = { readonly answer: ReviewAnswer } | { readonly problem: string };
 
-/** What the answer says, or why it is none. Reviews of v1beta1 are read leniently, as they always were. */
+/** Validates a response. Reviews of v1beta1 are validated leniently, as in the reference. */
 export function checkAnswer(
   review: Readonly<Record<string, unknown>>,
   asked: { readonly uid: string; readonly version: ReviewVersion; readonly apiVersion: string },
@@ -95,7 +95,7 @@ export function checkAnswer(
       allowed: response.allowed === true,
       ...(response.status && { status: response.status }),
       patch: mutating ? Buffer.from(response.patch ?? "", "base64").toString("utf8") : "",
-      // Nobody looked at it in v1beta1.
+      // The patch type is ignored in v1beta1.
       patchType: (asked.version === "v1" ? response.patchType : undefined) ?? "JSONPatch",
       annotations: response.auditAnnotations ?? {},
       warnings: response.warnings ?? [],
@@ -111,7 +111,7 @@ function strictProblem(
 ): string | undefined {
   if (uid !== asked.uid)
     return `expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(uid ?? "")}`;
-  // It may be read as a review, and not say that it is one.
+  // A response may be decodable as a review without stating its type.
   if (!review["kind"] || !review["apiVersion"])
     return (
       `expected webhook response of ${asked.apiVersion}, Kind=AdmissionReview, got ` +

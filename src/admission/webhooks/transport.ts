@@ -1,4 +1,4 @@
-// How webhooks are reached: by URL or through a service, over connections that are kept and reused.
+// Connections to webhooks: by URL or through a service, kept alive and reused.
 
 import { type Socket, isIP } from "node:net";
 import { posix } from "node:path";
@@ -20,14 +20,14 @@ import {
 import { type Attributes, type Span, traceparentOf } from "#tracing";
 import { LRUCache } from "lru-cache";
 
-/** Where the connections of a service go. */
+/** Resolves the address of a service. */
 export type ResolveService = (
   namespace: string,
   name: string,
   port: number,
 ) => Promise<{ readonly host: string; readonly port: number; readonly dial?: Dial | undefined }>;
 
-/** How the server identifies itself to a host. */
+/** Credentials of the server for a host. */
 export interface WebhookCredentials {
   readonly certificate?: string;
   readonly key?: string;
@@ -35,7 +35,7 @@ export interface WebhookCredentials {
   readonly ca?: string;
 }
 
-/** The credentials for a host and port, or for a service by its name in the cluster. */
+/** Returns the credentials for a host and port, or for the cluster DNS name of a service. */
 export type CredentialsFor = (host: string, port: number) => WebhookCredentials;
 
 export interface TransportOptions {
@@ -43,25 +43,25 @@ export interface TransportOptions {
   readonly userAgent: string;
   readonly resolveService: ResolveService;
   readonly credentialsFor?: CredentialsFor;
-  /** Opens connections to URLs, where they do not go straight; services say so themselves. */
+  /** Opens connections to URLs that are not reached directly; services have their own dialer. */
   readonly dial?: Dial | undefined;
-  /** Told of every question once it is answered or has failed. */
+  /** Called for every call once it has completed or failed. */
   readonly observe?: (exchange: WebhookExchange) => void;
 }
 
 export interface WebhookExchange {
   readonly host: string;
   readonly url: string;
-  /** Names and values as they were sent, credentials and all. */
+  /** Headers as sent, including credentials. */
   readonly requestHeaders: () => readonly (readonly [name: string, value: string])[];
   readonly responseHeaders?: ReadonlyMap<string, string>;
   readonly requestBody: string;
   readonly responseBody?: string;
-  /** Whether the bodies are about something that nobody but its readers may see. */
+  /** Whether the bodies contain confidential data. */
   readonly confidential: boolean;
-  /** Absent when no answer came. */
+  /** Absent if there was no response. */
   readonly status?: number;
-  /** Why none came. */
+  /** Why there was no response. */
   readonly error?: unknown;
   readonly seconds: number;
   readonly sentBytes: number;
@@ -74,12 +74,12 @@ export interface WebhookReply {
   readonly headers?: ReadonlyMap<string, string>;
 }
 
-/** Posts JSON; throws when no reply comes. */
+/** Posts JSON; throws if there is no response. */
 export type PostReview = (
   client: WebhookClientConfig,
   body: Record<string, unknown>,
   limitMilliseconds: number,
-  /** The span that the question belongs to. */
+  /** The parent span of the call. */
   span?: Span,
 ) => Promise<WebhookReply>;
 
@@ -87,7 +87,7 @@ const mostReplyBytes = 16 * 1024 * 1024;
 const mostClients = 256;
 
 interface Target extends Location {
-  /** The name that the certificate must carry; none for addresses. */
+  /** Name that the certificate must match; undefined for IP addresses. */
   readonly serverName: string | undefined;
   readonly credentials: WebhookCredentials;
   readonly dial?: Dial | undefined;
@@ -97,7 +97,9 @@ export function webhookTransport(options: TransportOptions): PostReview {
   const clients = new LRUCache<string, Http1Client>({ max: mostClients, dispose: (each) => each.close() });
   const locations = new LRUCache<string, Location>({ max: mostClients, memoMethod: locationOf });
   const locate = (url: string): Location => locations.memo(url);
-  /** The key of a client's last target: certificates make keys long, and the target is the same nearly always. */
+  /**
+   * Cached keys of the clients' last targets, which rarely change: keys contain certificates and are long.
+   */
   const keys = new WeakMap<WebhookClientConfig, { readonly target: Target; readonly key: string }>();
   const keyOf = (client: WebhookClientConfig, target: Target): string => {
     const known = keys.get(client);
@@ -119,7 +121,7 @@ export function webhookTransport(options: TransportOptions): PostReview {
     const query = `?timeout=${Math.ceil(limitMilliseconds / 1000)}s`;
     const target = await targetOf(client, query, options, locate);
     const url = `https://${target.hostHeader}${target.path}`;
-    // As Go's encoder ends it.
+    // Go's encoder ends the document with a newline.
     const text = `${JSON.stringify(body)}\n`;
     const began = performance.now();
     let answer: WebhookReply | undefined;
@@ -181,7 +183,10 @@ const requestAttributes =
     "http.method": "POST",
   });
 
-/** Credentials are the same object where there are none, and read anew where there are. */
+/**
+ * Credentials are compared by identity: without any it is a shared object, otherwise they are read for each
+ * call.
+ */
 const sameTarget = (left: Target, right: Target): boolean =>
   left.host === right.host &&
   left.port === right.port &&
@@ -225,7 +230,7 @@ async function targetOf(
   return { ...location, path, serverName: undefined, credentials: credentials(host, port), dial };
 }
 
-/** A path as kube-apiserver's client sends it: without dots, doubled slashes, and a slash at its end. */
+/** Normalizes a path as kube-apiserver's client does: no dots, doubled slashes or trailing slash. */
 const cleaned = (path: string): string => posix.resolve("/", path);
 
 function checkCharacters({ path, credentials: { authorization } }: Target): void {
@@ -235,7 +240,7 @@ function checkCharacters({ path, credentials: { authorization } }: Target): void
     throw new Error("the credentials for the webhook have characters that no header may have");
 }
 
-/** Reviews of these hold keys and tokens. */
+/** Reviews of these resources contain keys and tokens. */
 const confidentialResources = new Set(["secrets", "tokenreviews", "serviceaccounts/token"]);
 
 function isConfidential(body: Readonly<Record<string, unknown>>): boolean {
@@ -259,7 +264,7 @@ const headersFor = (
   ...(authorization ? [["authorization", authorization] as const] : []),
 ];
 
-/** Opens connections; a session of an earlier one is resumed. */
+/** Returns a function that opens connections; TLS sessions are resumed. */
 function connectionsTo(target: Target, caBundle: string): () => Promise<Socket> {
   const { host, port, credentials, dial } = target;
   const ca = [credentials.ca, caBundle].filter(Boolean).join("\n");

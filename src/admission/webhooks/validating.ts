@@ -1,4 +1,4 @@
-// ValidatingAdmissionWebhook: all webhooks that a request concerns are asked at once; any of them may refuse.
+// ValidatingAdmissionWebhook: calls all matching webhooks in parallel; any of them may refuse the request.
 
 import type { ValidatingWebhook, ValidatingWebhookConfiguration } from "#api";
 import { ApiError, type Clock, type FieldError, type Log, timeout } from "#base";
@@ -10,9 +10,9 @@ import type { WebhookCall, WebhookMetrics } from "./metrics.ts";
 
 export interface WebhookOptions extends HookMatcherOptions, AskOptions {
   readonly log: Log;
-  /** The group of webhook configurations on the wire. */
+  /** API group of webhook configurations on the wire. */
   readonly registrationGroup: string;
-  /** Keys of audit annotations begin with this, before `round_0_index_0`. */
+  /** Prefix of the keys of audit annotations, followed by `round_0_index_0`. */
   readonly failedOpenPrefix: string;
 }
 
@@ -72,12 +72,15 @@ async function validate(
   attributes.annotate(`${options.failedOpenPrefix}round_0_index_${index}`, webhook.name);
 }
 
-/** A forgiven failure does not help a request whose own time is over. */
+/** Fails a request whose deadline has passed, even if the failure of the webhook is ignored. */
 export function refuseLate({ deadline = Infinity }: AdmissionAttributes, clock: Clock): void {
   if (clock.now() >= deadline) throw timeout("Timeout: request did not complete within requested timeout");
 }
 
-/** Runs a call and counts how it ends. A broken one that the policy forgives is returned, everything else thrown. */
+/**
+ * Runs a call and records metrics. Returns a broken call that the failure policy ignores, throws everything
+ * else.
+ */
 export async function observed(
   call: WebhookCall,
   { metrics, clock }: { readonly metrics: WebhookMetrics; readonly clock: Clock },

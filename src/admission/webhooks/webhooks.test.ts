@@ -18,7 +18,7 @@ interface Asked {
 }
 type Respond = (asked: Asked, times: number) => Record<string, unknown> | Error | { readonly status: number };
 
-/** Webhooks by their paths, with what they were asked. */
+/** A server with webhooks by path, and the reviews they received. */
 function world(respond: Respond) {
   const asked: Asked[] = [];
   const post: PostReview = (client, body) => {

@@ -1,4 +1,4 @@
-// Admission policies and their bindings: what they may say.
+// Validating admission policies and their bindings.
 import { admissionExpressions, compileVariables } from "#admission";
 import {
   type AuditAnnotation,
@@ -39,7 +39,9 @@ type Seen = Parameters<ReturnType<typeof admissionExpressions>["compile"]>[2];
 const expressionsFor = ({ dialect, settings }: RequestContext): ReturnType<typeof admissionExpressions> =>
   admissionExpressions(dialect.cli.product, settings.expressionRelease);
 
-/** Policies of later releases have variables, and see the namespace of the object. */
+/**
+ * Validates a policy. Policies of later releases also have variables and access to the object's namespace.
+ */
 function policyErrors(
   policy: ValidatingAdmissionPolicy,
   ctx: RequestContext,
@@ -79,7 +81,7 @@ function policyErrors(
   return [...errors, ...annotationErrors(auditAnnotations, metadata.name ?? "", ctx, seen)];
 }
 
-/** A name as expressions can spell it. */
+/** A valid CEL identifier. */
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
 const reserved = new Set(
   "as break const continue else false for function if import in let loop namespace null package return true var void while".split(
@@ -142,7 +144,7 @@ function matchResourcesErrors(resources: MatchResources, at: string): FieldError
   return [
     ...supported(resources.matchPolicy ?? "", `${at}.matchPolicy`, ["Equivalent", "Exact"]),
     ...labelSelectorErrors(resources.namespaceSelector, `${at}.namespaceSelector`),
-    // The reference calls this selector by another name, and clients have seen nothing else.
+    // The reference reports this selector under another field name.
     ...labelSelectorErrors(resources.objectSelector, `${at}.labelSelector`),
     ...named(resources.resourceRules, `${at}.resourceRules`),
     ...named(resources.excludeResourceRules, `${at}.excludeResourceRules`),
@@ -159,7 +161,7 @@ function namedRuleErrors(rule: NamedRuleWithOperations, at: string): FieldError[
   return [...errors, ...ruleErrors(rule, at)];
 }
 
-/** What compiling the expression shows. */
+/** Returns the compilation error of the expression. */
 function expressionErrors(
   source: string,
   field: string,
@@ -250,7 +252,7 @@ function bindingErrors({ spec }: ValidatingAdmissionPolicyBinding, later: boolea
           invalidValue("spec.policyName", policyName, detail),
         )),
     ...(paramRef ? (later ? laterParamRefErrors(paramRef) : paramRefErrors(paramRef)) : []),
-    // The reference misspells the field, and clients have seen nothing else.
+    // The reference misspells the field.
     ...(matchResources ? matchResourcesErrors(matchResources, "spec.matchResouces") : []),
     ...actionErrors(validationActions, "spec.validationActions"),
   ];
@@ -388,7 +390,7 @@ const laterBinding = bindingStrategy(
   true,
 );
 
-/** The strategies with policies as releases from 1.28 on have them, in three versions. */
+/** Replaces the strategies of policies by those of releases from 1.28 on, with three versions. */
 export const withLaterPolicies = (strategies: readonly Strategy[]): readonly Strategy[] =>
   strategies.map((each) => {
     if (each === validatingAdmissionPolicy) return laterPolicy;

@@ -1,5 +1,5 @@
-// The older version of autoscalers knows only cpu use. Whatever else there is travels in annotations, as
-// text.
+// Conversion of horizontal pod autoscalers to and from v1, which supports only CPU utilization. All other
+// fields are encoded in annotations as JSON.
 import type {
   HPAScalingRules,
   HorizontalPodAutoscaler,
@@ -28,7 +28,7 @@ export const defaultMetrics = (): MetricSpec[] => [
   { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } },
 ];
 
-/** Text that is not what it should be is as good as none. */
+/** Parses the JSON of an annotation; malformed text counts as absent. */
 function parsed<T>(text: string | undefined): T | undefined {
   try {
     return text === undefined ? undefined : (JSON.parse(text) as T);
@@ -127,7 +127,7 @@ export function toV1(hub: HorizontalPodAutoscaler, dialect: Dialect): ApiObject 
   } as unknown as ApiObject;
 }
 
-/** The metadata with these annotations, in the order of its fields. */
+/** Returns the metadata with the given annotations, in canonical field order. */
 function annotated(metadata: ObjectMeta, annotations: Record<string, string>): ObjectMeta {
   const { annotations: _former, ownerReferences, finalizers, managedFields, ...first } = metadata;
   return {
@@ -173,7 +173,7 @@ function rulesFrom({
   };
 }
 
-/** Only what is there, so that texts come out as short as they went in. */
+/** Omits undefined entries, so that a text survives a round trip unchanged. */
 const present = (entries: Json): Json =>
   Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
 const nothing = "0";

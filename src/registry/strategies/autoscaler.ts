@@ -1,4 +1,4 @@
-// Autoscalers: how many pods there should be, by what measure, and how fast the number may change.
+// Horizontal pod autoscalers.
 import {
   type CrossVersionObjectReference,
   type HPAScalingRules,
@@ -126,7 +126,7 @@ function rulesErrors(rules: HPAScalingRules | undefined, at: string): FieldError
   return errors;
 }
 
-/** Sources in the order in which they are looked at; the first that is there counts. */
+/** Metric sources in the order in which they are checked; the first one that is set is validated. */
 const sources = ["object", "external", "pods", "resource", "containerResource"] as const;
 const sourceOf: Readonly<Record<string, (typeof sources)[number]>> = {
   Object: "object",
@@ -146,7 +146,7 @@ function metricErrors(metric: MetricSpec, at: string, dialect: Dialect): FieldEr
   if (!expected) errors.push(unknown);
   const given = sources.filter((key) => metric[key]);
   if (given[0]) errors.push(...sourceErrors(metric, given[0], `${at}.${given[0]}`, dialect));
-  // An unknown type is said twice; clients know it no other way.
+  // The reference reports an unknown type twice.
   if (!expected) errors.push(unknown);
   else if (!metric[expected])
     errors.push(required(`${at}.${expected}`, "must populate information for the given metric source"));
@@ -264,7 +264,7 @@ function targetErrors(
 const shown = 2;
 const unknown = "<unknown>";
 
-/** `40%/70%, 3/10 + 1 more...`: what was measured, of what is aimed at. */
+/** Formats current and target values: `40%/70%, 3/10 + 1 more...`. */
 function targetsText({ spec, status }: HorizontalPodAutoscaler): string {
   if (!spec.metrics?.length) return "<none>";
   const items = spec.metrics.map((metric, position) => targetText(metric, status.currentMetrics?.[position]));

@@ -1,4 +1,4 @@
-// Cluster CIDRs: blocks of addresses that never change.
+// Cluster CIDRs: immutable address blocks for nodes.
 import { ClusterCIDR, type ClusterCIDRSpec, type NodeSelectorTerm } from "#api";
 import { type FieldError, invalidValue, required } from "#base";
 import { dnsLabel } from "../names.ts";
@@ -35,7 +35,7 @@ function errorsOf({ nodeSelector, perNodeHostBits, ipv4, ipv6 }: ClusterCIDRSpec
   return errors;
 }
 
-/** As Go prints the terms: `MatchExpressions: [{key In [a b]}]`. */
+/** Formats the terms as Go prints them: `MatchExpressions: [{key In [a b]}]`. */
 function termsText(terms: readonly NodeSelectorTerm[]): string {
   const listed = (name: string, items: NodeSelectorTerm["matchFields"] = []): string[] =>
     items.length === 0

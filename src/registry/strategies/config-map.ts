@@ -1,4 +1,4 @@
-// Settings: small, with keys that can be file names, and frozen on request.
+// Config maps: limited in size, with keys that are valid file names, and optionally immutable.
 import { ConfigMap } from "#api";
 import { type FieldError, invalidValue, mostFindings, tooLong } from "#base";
 import { strategy } from "../strategy.ts";
@@ -6,7 +6,7 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { base64Bytes, dataKeyErrors, mostDataBytes } from "./rules/data-key.ts";
 import { frozenErrors } from "./rules/frozen.ts";
 
-/** The whole object, as clients know it from this complaint. */
+/** The field path of an error that concerns the whole object. */
 const wholeObject = "[]";
 
 function errorsOf({ data, binaryData }: ConfigMap): FieldError[] {

@@ -1,4 +1,5 @@
-// Controller revisions: what a set looked like once. The picture never changes, only its number.
+// Controller revisions: snapshots of a set's template. Their data is immutable, only the revision number
+// changes.
 import { ControllerRevision } from "#api";
 import { type FieldError, required } from "#base";
 import { strategy } from "../strategy.ts";
@@ -11,7 +12,7 @@ const errorsOf = ({ data, revision }: ControllerRevision): FieldError[] => [
   ...notNegative(revision, "revision"),
 ];
 
-/** `statefulset.apps/web`, the controller that it belongs to. */
+/** Formats the controller that owns the revision: `statefulset.apps/web`. */
 function controllerText({ metadata }: ControllerRevision): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller);
   if (!owner) return "<none>";

@@ -1,4 +1,4 @@
-// Cron jobs: a schedule and the jobs made by it.
+// Cron jobs: a schedule and a template for jobs.
 import { CronJob, type CronJobSpec } from "#api";
 import { type FieldError, invalidValue, notSupported, required } from "#base";
 import type { RequestContext } from "../strategy.ts";
@@ -12,7 +12,7 @@ import { notNegative } from "./rules/numbers.ts";
 import { oneOf } from "./rules/one-of.ts";
 import { podNameWarnings } from "./rules/workload.ts";
 
-/** Room for the time that is put behind the name of each job. */
+/** Leaves room for the timestamp appended to the name of each job. */
 const longestName = 52;
 
 function specErrors(spec: CronJobSpec, old: CronJobSpec | undefined, ctx: RequestContext): FieldError[] {

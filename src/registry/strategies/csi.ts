@@ -1,4 +1,4 @@
-// What CSI drivers say about themselves, about nodes and about room that is left.
+// CSI drivers, the drivers on each node, and storage capacity.
 import { CSIDriver, type CSIDriverSpec, CSINode, type CSINodeDriver, CSIStorageCapacity } from "#api";
 import { type FieldError, duplicate, invalidValue, parseQuantity, required } from "#base";
 import { dns1123SubdomainProblems } from "#schema";
@@ -150,7 +150,7 @@ export const csiNode = strategy<CSINode>({
   returnsDeleted: true,
   metaChecks: { asNew: 2, asChange: 0 },
   validate: ({ spec }) => nodeDriverErrors(spec.drivers),
-  // Everything is said twice of a changed node; clients know it no other way.
+  // The reference validates a changed node twice and reports every error twice.
   validateUpdate: ({ spec }, { spec: old }) => {
     const errors = nodeDriverErrors(spec.drivers);
     const known = new Map((old.drivers ?? []).map((driver) => [driver.name, driver]));
@@ -192,7 +192,7 @@ export const csiStorageCapacity = strategy<CSIStorageCapacity>({
   hub: CSIStorageCapacity,
   metaChecks: { onCreate: 2, asNew: 1 },
   conditionalUpdate: true,
-  // Everything is said twice of a new capacity; clients know it no other way.
+  // The reference validates a new capacity twice and reports every error twice.
   validate: (obj) => [...capacityErrors(obj), ...capacityErrors(obj)],
   validateUpdate: (obj, old) => [
     ...capacityErrors(obj),

@@ -1,5 +1,4 @@
-// Daemon sets: one pod on every node. The number of template changes is kept in an annotation, as it always
-// was.
+// Daemon sets: one pod per node. The template generation is kept in an annotation, as in the reference.
 import { DaemonSet, type DaemonSetSpec, type DaemonSetUpdateStrategy } from "#api";
 import { type FieldError, badRequest, invalidValue, notSupported, required } from "#base";
 import type { RequestContext, PartSubresource } from "../strategy.ts";
@@ -29,7 +28,7 @@ import {
 const generationKey = "deprecated.daemonset.template.generation";
 const templateGeneration = ({ metadata }: DaemonSet): number =>
   Number(metadata.annotations?.[generationKey] ?? 0) || 0;
-/** A number that does not fit stays, to be refused. */
+/** Parses the template generation. An invalid number stays, and validation refuses it. */
 function readTemplateGeneration(set: DaemonSet): void {
   const text = set.metadata.annotations?.[generationKey] ?? "0";
   if (generationFault(text) === undefined) setTemplateGeneration(set, Number(text));
@@ -104,7 +103,7 @@ const counters = [
   "numberUnavailable",
 ];
 
-/** Whoever writes the status does not change how often the template was. */
+/** A write of the status preserves the template generation. */
 const keepingCount = (part: PartSubresource<DaemonSet>): PartSubresource<DaemonSet> => ({
   ...part,
   merge: (sent, old, ctx) => {
@@ -131,7 +130,7 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
     podTemplateDefaults(obj.spec.template);
     const update = obj.spec.updateStrategy;
     const rolls = update.type === "RollingUpdate";
-    // Of a strategy that is not in force kube-apiserver shows both, too.
+    // kube-apiserver also defaults both fields of a rolling update that is not in effect.
     if (rolls || update.rollingUpdate)
       update.rollingUpdate = {
         maxUnavailable: update.rollingUpdate?.maxUnavailable ?? (rolls ? 1 : 0),
@@ -157,7 +156,7 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
     );
   },
   validate: ({ spec }, ctx) => specErrors(spec, ctx),
-  // Everything is said twice of a changed daemon set; clients know it no other way.
+  // The reference validates a changed daemon set twice and reports every error twice.
   validateUpdate: ({ spec }, { spec: old }, ctx) => [
     ...specErrors(spec, ctx),
     ...specErrors(spec, ctx),

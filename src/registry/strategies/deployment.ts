@@ -1,4 +1,4 @@
-// Deployments and the replica sets below them.
+// Deployments and replica sets.
 import {
   Deployment,
   type DeploymentSpec,
@@ -93,7 +93,7 @@ function rolloutErrors(rollout: DeploymentStrategy, path: string): FieldError[] 
   }
 }
 
-/** What the pods of a replica set are counted by. */
+/** The replica counts in the status of a replica set. */
 const parts = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
 
 export const deployment = templated<Deployment>((obj) => obj.spec.template, {
@@ -119,7 +119,7 @@ export const deployment = templated<Deployment>((obj) => obj.spec.template, {
     obj.status = {};
   },
   prepareForUpdate: ({ metadata }, { metadata: old }) => {
-    // Annotations are copied to replica sets, so a change of them is a new generation, too.
+    // Annotations are copied to replica sets, so a change of them increments the generation, too.
     if (!same(metadata.annotations, old.annotations)) metadata.generation = (old.generation ?? 0) + 1;
   },
   validate: ({ spec }, ctx) => deploymentErrors(spec, ctx),
@@ -212,7 +212,7 @@ export const replicaSet = templated<ReplicaSet>((obj) => obj.spec.template, {
     obj.status = { replicas: 0 };
   },
   validate: ({ spec }, ctx) => replicaSetErrors(spec, ctx),
-  // Everything is said twice of a changed replica set; clients know it no other way.
+  // The reference validates a changed replica set twice and reports every error twice.
   validateUpdate: ({ spec }, { spec: old }, ctx) => [
     ...replicaSetErrors(spec, ctx),
     ...replicaSetErrors(spec, ctx),

@@ -1,4 +1,4 @@
-// Disruption budgets: how many pods may be taken away at once. Changes must say which version they change.
+// Pod disruption budgets. Updates require a resource version.
 import { PodDisruptionBudget } from "#api";
 import { type FieldError, type IntOrString, invalidValue } from "#base";
 import { pathSegment } from "../names.ts";

@@ -1,4 +1,4 @@
-// Endpoint slices: the addresses behind a service, in pieces of bearable size.
+// Endpoint slices: the addresses of a service, in chunks of limited size.
 import { type Endpoint, EndpointSlice, type SliceEndpointPort } from "#api";
 import { type FieldError, duplicate, invalidValue, own, required, tooMany } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
@@ -15,7 +15,7 @@ const mostAddresses = 100;
 const mostPorts = 20_000;
 const mostZones = 8;
 
-/** A domain name of at least two parts; a dot at the end is fine. */
+/** Validates a domain name of at least two labels; a trailing dot is allowed. */
 function domainErrors(name: string, field: string): FieldError[] {
   if (name === "") return [required(field)];
   const plain = name.replace(/\.$/, "");
@@ -110,8 +110,8 @@ export const endpointSlice = strategy<EndpointSlice>({
   prepareForUpdate: (obj, old) => {
     const changed = !same(obj.endpoints, old.endpoints);
     if (changed) forgetTopology(obj);
-    // Labels say which service the slice belongs to, so a change of them counts; and so does a topology that
-    // is then forgotten.
+    // Labels name the service of the slice, so a change of them increments the generation; so does a
+    // deprecated topology that is dropped.
     if (changed || !same(obj.metadata.labels, old.metadata.labels))
       obj.metadata.generation = (old.metadata.generation ?? 0) + 1;
   },

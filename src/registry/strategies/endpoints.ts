@@ -1,4 +1,4 @@
-// Endpoints: the addresses behind a service, kept by hand or by a controller.
+// Endpoints: the addresses of a service, maintained manually or by a controller.
 import { type EndpointAddress, type EndpointPort, Endpoints } from "#api";
 import { type FieldError, hostAndPort, required } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
@@ -57,8 +57,8 @@ function endpointPortErrors(
 const shown = 3;
 
 /**
- * `10.0.0.1:80,10.0.0.2:80 + 1 more...`: ready addresses with their ports; those without ports are shown
- * bare.
+ * Formats ready addresses with their ports: `10.0.0.1:80,10.0.0.2:80 + 1 more...`; addresses without ports
+ * are shown alone.
  */
 function addressesText({ subsets }: Endpoints): string {
   if (!subsets?.length) return "<none>";

@@ -1,5 +1,5 @@
-// Events: stored in the shape of the events group, served there and in the core group. The core group asks
-// for less.
+// Events: stored in the version of the events group, and served there and in the core group, which requires
+// less.
 import { CoreEvent, Event } from "#api";
 import { type FieldError, invalidValue, required, zeroMicroTime } from "#base";
 import { isDeepStrictEqual } from "node:util";
@@ -12,7 +12,7 @@ import { formatErrors, qualifiedNameErrors } from "./rules/format.ts";
 
 type Renamed = readonly [hub: keyof Event, core: keyof CoreEvent];
 
-/** The fields that have other names in the core group. */
+/** The fields with other names in the core group. */
 const renamed: readonly Renamed[] = [
   ["regarding", "involvedObject"],
   ["note", "message"],
@@ -44,7 +44,7 @@ function fromCore(served: ApiObject): Event {
 }
 
 const hubNames = new Map<string, string>(renamed.map(([hub, core]) => [core, hub]));
-/** The fields of the core group in their order, each with its name in the hub. */
+/** The fields of the core group in their order, each with its name in the stored version. */
 const inOrder = Object.keys(CoreEvent.fields).map((key) => [key, hubNames.get(key) ?? key] as const);
 const alwaysShown = new Set(["reportingComponent", "reportingInstance"]);
 
@@ -65,7 +65,7 @@ const viaCore = (ctx: RequestContext): boolean => (ctx.served.schema as unknown)
 const longest = 128;
 const longestNote = 1024;
 
-/** The rules of both groups. Field names are those of the core group, whichever the client spoke. */
+/** Validation common to both groups. Field names are those of the core group in either case. */
 function commonErrors(event: Event, ctx: RequestContext): FieldError[] {
   const errors: FieldError[] = [];
   const namespace = event.metadata.namespace ?? "";
@@ -126,7 +126,7 @@ function newErrors(event: Event): FieldError[] {
   return errors;
 }
 
-/** What never changes once reported; a changed reason is said twice, as clients have always seen it. */
+/** Immutable fields; a changed reason is reported twice, as in the reference. */
 const immutable: readonly (readonly [keyof Event, string])[] = [
   ["regarding", "involvedObject"],
   ["reason", "reason"],
@@ -154,7 +154,7 @@ const texts: ReadonlySet<keyof Event> = new Set([
 ]);
 const counts: ReadonlySet<keyof Event> = new Set(["deprecatedCount"]);
 
-/** What stands there, or what stands for nothing. */
+/** Returns the value of a field as shown in errors, or its zero value. */
 const shownValue = (event_: Event, key: keyof Event): unknown =>
   (event_[key] === zeroMicroTime ? undefined : event_[key]) ??
   (texts.has(key) ? "" : counts.has(key) ? 0 : null);
@@ -210,7 +210,7 @@ export const event = strategy<Event>({
   validate: (event_, ctx) => {
     const errors = commonErrors(event_, ctx);
     if (viaCore(ctx)) return errors;
-    // The core group takes any name that fits into a path, the events group a DNS subdomain.
+    // The core group accepts any valid path segment as a name, the events group only a DNS subdomain.
     return [
       ...errors,
       ...validateMeta(event_.metadata, true, dnsSubdomain),

@@ -1,4 +1,4 @@
-// Flow schemas: which requests belong together, and at which priority level they are served.
+// Flow schemas: assign requests to flows and priority levels.
 import { FlowSchema, flowcontrolV1beta2 } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, notSupported, required } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
@@ -23,7 +23,7 @@ const anything: Pick<Rule, "resourceRules" | "nonResourceRules"> = {
 };
 const group = (name: string): Subject => ({ kind: "Group", group: { name } });
 
-/** Schemas that every server has, exactly like this. */
+/** Schemas that exist on every server with exactly this spec. */
 export const mandatoryFlowSchemas: Readonly<Record<string, FlowSchema["spec"]>> = {
   exempt: {
     priorityLevelConfiguration: { name: "exempt" },

@@ -1,4 +1,4 @@
-// Every kind that is served, one line each.
+// The strategies of all built-in kinds.
 import type { Strategy } from "../strategy.ts";
 import { horizontalPodAutoscaler } from "./autoscaler.ts";
 import { clusterCidr } from "./cluster-cidr.ts";

@@ -1,4 +1,4 @@
-// Ingresses: ways from outside to services, by host and path; and the classes of those who make them.
+// Ingresses, which expose services by host and path, and ingress classes.
 import {
   type HTTPIngressPath,
   Ingress,
@@ -129,7 +129,7 @@ const classAnnotation = ({ metadata }: Ingress, { names }: Dialect): string | un
 
 const shownHosts = 3;
 
-/** The first few hosts; a star when rules hold for any. */
+/** Formats the first few hosts; a star if there are only rules without a host. */
 function hostsText({ spec }: Ingress): string {
   const hosts = (spec.rules ?? []).map(({ host }) => host).filter((host): host is string => Boolean(host));
   if (hosts.length === 0) return "*";

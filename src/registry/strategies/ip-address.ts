@@ -1,4 +1,4 @@
-// Addresses in use: the name is the address, and its owner never changes.
+// Allocated IP addresses: the name is the address, and its parent is immutable.
 import { IPAddress, type ParentReference } from "#api";
 import { type FieldError, addressProblem, formatIp, invalidValue, parseIp, required } from "#base";
 import { dns1123SubdomainProblems } from "#schema";
@@ -37,7 +37,7 @@ function parentErrors(parent: ParentReference | undefined): FieldError[] {
   ];
 }
 
-/** `services/default/web`. */
+/** Formats the parent: `services/default/web`. */
 function parentText({ spec: { parentRef } }: IPAddress): string {
   if (!parentRef) return "<none>";
   const { group, resource = "", namespace, name = "" } = parentRef;

@@ -1,4 +1,4 @@
-// Jobs: pods run to a good end. The server gives them a selector that no other job has.
+// Jobs: pods that run to completion. The server generates a unique selector for each job.
 import { Job, type JobSpec, type PodTemplateSpec } from "#api";
 import { type FieldError, duplicate, invalidValue, notSupported, required } from "#base";
 import type { Dialect } from "#dialect";
@@ -22,11 +22,11 @@ import { supported } from "./rules/one-of.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 import { counterErrors, mismatch, podNameWarnings } from "./rules/workload.ts";
 
-/** Labels on a job's pods; the bare names are older than the others. */
+/** Labels of a job's pods; the unqualified names are the older ones. */
 const nameLabels = ({ names }: Dialect): string[] => ["job-name", names.labels.jobName];
 const uidLabels = ({ names }: Dialect): string[] => ["controller-uid", names.labels.jobController];
 
-/** What depends on other fields, for jobs and for those that cron jobs describe. */
+/** Defaults that depend on other fields, for jobs and the job templates of cron jobs. */
 export function jobSpecDefaults(spec: JobSpec): void {
   podTemplateDefaults(spec.template);
   for (const { onPodConditions } of spec.podFailurePolicy?.rules ?? [])
@@ -40,7 +40,7 @@ function defaults({ metadata, spec }: Job): void {
   spec.backoffLimit ??= 6;
   spec.completionMode ??= "NonIndexed";
   spec.suspend ??= false;
-  // One object on purpose: the labels that the server adds to the template then show up here, too.
+  // Deliberately the same object: labels that the server adds to the template appear here, too.
   if (spec.template.metadata.labels && Object.keys(metadata.labels ?? {}).length === 0)
     metadata.labels = spec.template.metadata.labels;
 }
@@ -74,7 +74,7 @@ const isTracked = ({ metadata }: Job, { names }: Dialect): boolean =>
 
 const mostParallelIndexed = 100_000;
 
-/** The rules of a job's spec, but for the selector. */
+/** Validates a job's spec except the selector. */
 export function jobSpecErrors(spec: JobSpec, path: string, ctx: RequestContext): FieldError[] {
   const { parallelism, completions, completionMode: mode, template, podFailurePolicy: policy } = spec;
   const errors = (
@@ -114,7 +114,7 @@ function specErrors(spec: JobSpec, ctx: RequestContext): FieldError[] {
   const { selector, template } = spec;
   const errors = jobSpecErrors(spec, "spec", ctx);
   errors.push(...(selector ? labelSelectorErrors(selector, "spec.selector") : [required("spec.selector")]));
-  // A selector that is not there selects nothing.
+  // An absent selector matches nothing.
   if (!selector || selects(selector, template.metadata.labels) === false)
     errors.push(mismatch(template, "spec"));
   return errors;
@@ -137,8 +137,8 @@ function errorsOf(job: Job, ctx: RequestContext, old?: Job): FieldError[] {
 }
 
 /**
- * Unless the user minds the selector, it must be the one the server made. Jobs from before the newer labels
- * do without them.
+ * Validates that the selector is the generated one, unless it is a manual selector. Jobs created before the
+ * newer labels existed need not have them.
  */
 function generatedErrors({ metadata, spec }: Job, dialect: Dialect, old: Job | undefined): FieldError[] {
   if (spec.manualSelector || !spec.selector) return [];
@@ -185,8 +185,8 @@ function changeErrors({ spec }: Job, { spec: old, status }: Job, elastic: boolea
 }
 
 /**
- * The old template with what may still change in a job that has not begun: where its pods may run, and how
- * they are labelled.
+ * Returns the old template with the fields that may change in a job that has not started: scheduling
+ * directives and labels.
  */
 function withScheduling(old: PodTemplateSpec, sent: PodTemplateSpec): PodTemplateSpec {
   const { nodeSelector, tolerations, schedulingGates, affinity } = sent.spec;
@@ -238,7 +238,9 @@ function durationText({ status }: Job, now: Date): string {
   return span(Math.trunc((end - Date.parse(status.startTime)) / 1000));
 }
 
-/** A job never goes without labels: whoever sends none leaves it those of its pods. */
+/**
+ * A write of the status without labels inherits those of the pod template, so that a job always has labels.
+ */
 const inheriting = (part: PartSubresource<Job>): PartSubresource<Job> => ({
   ...part,
   merge: (sent, old, ctx) => {
@@ -279,7 +281,7 @@ export const job = templated<Job>((obj) => obj.spec.template, {
       obj.metadata.labels = { ...obj.metadata.labels };
   },
   validate: (obj, ctx) => errorsOf(obj, ctx),
-  // The spec is looked at twice; clients know it no other way.
+  // The reference validates the spec of a changed job twice and reports its errors twice.
   validateUpdate: (obj, old, ctx) => [
     ...errorsOf(obj, ctx, old),
     ...specErrors(obj.spec, ctx),

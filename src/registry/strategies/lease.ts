@@ -1,4 +1,4 @@
-// Leases: their holders must say which version they renew.
+// Leases. Updates require a resource version.
 import { Lease } from "#api";
 import { type FieldError, invalidValue } from "#base";
 import { strategy } from "../strategy.ts";

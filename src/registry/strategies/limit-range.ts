@@ -1,4 +1,4 @@
-// Limit ranges: how small and how large single objects may be.
+// Limit ranges: bounds and defaults for the resources of single objects.
 import { LimitRange, type LimitRangeItem } from "#api";
 import {
   type FieldError,
@@ -22,7 +22,9 @@ import { containerResourceErrors, mayOvercommit, resourceNameErrors } from "./ru
 const amountKeys = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] as const;
 const standardTypes = ["Pod", "Container", "PersistentVolumeClaim"];
 
-/** Containers without a limit get the most, without a request their limit, or else the least. */
+/**
+ * Defaults of containers: the limit defaults to the maximum, the request to the limit or else the minimum.
+ */
 function fillDefaults(item: LimitRangeItem): void {
   if (item.type !== "Container") return;
   const limits = { ...item.max, ...item.default };
@@ -85,7 +87,7 @@ function itemErrors(item: LimitRangeItem, at: string, dialect: Dialect): FieldEr
   return errors;
 }
 
-/** least ≤ request ≤ limit ≤ most, and a ratio that these allow. */
+/** Validates min ≤ default request ≤ default limit ≤ max, and that the ratio is consistent with them. */
 function orderErrors(item: LimitRangeItem, name: string, at: string, dialect: Dialect): FieldError[] {
   const amount = (bag: Readonly<Record<string, string>> | undefined) =>
     bag?.[name] === undefined ? undefined : parseQuantity(bag[name]);

@@ -1,4 +1,4 @@
-// Namespaces: they carry their own name as a label, and stay until whoever empties them has let go.
+// Namespaces: labelled with their own name, and deleted once their finalizers are removed.
 import { Namespace } from "#api";
 import { type FieldError, invalidValue, isLabelValue } from "#base";
 import type { Dialect } from "#dialect";
@@ -9,7 +9,7 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { qualifiedNameErrors } from "./rules/format.ts";
 import { statusPart } from "./parts.ts";
 
-/** In order, so that sending the label or not makes no difference. */
+/** Sets the name label. Labels are sorted, so that a client that sends the label gets the same object. */
 function labelWithName({ metadata }: Namespace, { names }: Dialect): void {
   if (!metadata.name) return;
   const labels = Object.entries({ ...metadata.labels, [names.labels.namespaceName]: metadata.name });
@@ -46,7 +46,7 @@ export const namespace = strategy<Namespace>({
     const given = obj.spec.finalizers ?? [];
     obj.spec.finalizers = given.includes(own) ? given : [...given, own];
     obj.status = { phase: "Active" };
-    // A name made up from something unfit is said to be wrong as a name, not as a label, too.
+    // A generated name that is invalid is reported as a name only, not also as a label value.
     if (isLabelValue(obj.metadata.name ?? "")) labelWithName(obj, dialect);
   },
   prepareForUpdate: (obj, old) => {

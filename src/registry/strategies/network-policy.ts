@@ -1,4 +1,4 @@
-// Network policies: who may talk to whom.
+// Network policies: allowed traffic of pods.
 import { NetworkPolicy, type NetworkPolicyPeer, type NetworkPolicyPort, type NetworkPolicySpec } from "#api";
 import { type FieldError, forbiddenField, invalidValue, required } from "#base";
 import { portNameProblems } from "#schema";
@@ -97,8 +97,8 @@ export const networkPolicy = strategy<NetworkPolicy>({
   hub: NetworkPolicy,
   metaChecks: { asNew: 1 },
   generation: true,
-  // Unless a gate lets somebody report on policies, a status that came along stays, and its own door lets
-  // nothing in but an empty one.
+  // Unless a feature gate enables the status of policies, a status sent on creation is kept, and the status
+  // subresource accepts only an empty one.
   resets: ["status"],
   defaults: ({ spec }) => {
     if (!spec.policyTypes?.length)
@@ -111,7 +111,7 @@ export const networkPolicy = strategy<NetworkPolicy>({
     if (settings.networkPolicyStatus || old.status.conditions?.length) obj.status = old.status;
   },
   validate: ({ spec }) => specErrors(spec),
-  // Everything is said twice of a changed policy; clients know it no other way.
+  // The reference validates a changed policy twice and reports every error twice.
   validateUpdate: ({ spec }) => [...specErrors(spec), ...specErrors(spec)],
   subresources: {
     status: {

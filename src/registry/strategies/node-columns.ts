@@ -1,4 +1,4 @@
-// How tables show nodes.
+// Table columns of nodes.
 import type { Node } from "#api";
 import type { Column } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
@@ -11,8 +11,8 @@ function statusText({ spec, status }: Node): string {
   return joined(words);
 }
 
-// Labels whose name ends a role's, in whichever domain the dialect has: `node-role.<domain>/<role>`, or
-// `<domain>/role` with the role as its value.
+// Labels that name a role, in any domain of a dialect: `node-role.<domain>/<role>`, or `<domain>/role` with
+// the role as its value.
 const roleLabel = /^node-role\.[^/]+\/(.+)$/;
 const roleValue = /^[^/]+\/role$/;
 
@@ -29,7 +29,7 @@ const addressText =
     orNone(status.addresses?.find(({ type }) => type === wanted)?.address);
 
 const orUnknown = (text: string): string => text || "<unknown>";
-/** The agent's version is under a name that carries the agent's. */
+/** Returns the agent's version; the name of its field contains the name of the agent. */
 const agentVersion = ({ status: { nodeInfo } }: Node): string => {
   const found = Object.entries(nodeInfo).find(([key]) => key.endsWith("Version") && !known.has(key));
   return found ? String(found[1]) : "";

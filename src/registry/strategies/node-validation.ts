@@ -1,4 +1,4 @@
-// Rules of nodes.
+// Validation of nodes.
 import type { ConfigMapNodeConfigSource, Node, NodeAddress, NodeConfigSource, Taint } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, required } from "#base";
 import { type Dialect, labelName } from "#dialect";
@@ -13,7 +13,7 @@ import { amountErrors } from "./rules/resource-name.ts";
 
 const ranges = "spec.podCIDRs";
 
-/** Rules of every node; a changed one has its metadata looked at here, too. */
+/** Validates a node; on an update this includes its metadata. */
 export function nodeErrors(node: Node, dialect: Dialect, changed = false): FieldError[] {
   const { metadata, spec } = node;
   return [
@@ -116,7 +116,7 @@ export function nodeUpdateErrors(node: Node, old: Node, dialect: Dialect): Field
   return errors;
 }
 
-/** Ranges are given once. */
+/** Validates a change of CIDRs, which are assigned once. */
 function rangeChangeErrors(now: readonly string[], old: readonly string[]): FieldError[] {
   if (old.length === 0) return [];
   const refused = forbiddenField(ranges, 'node updates may not change podCIDR except from "" to valid');

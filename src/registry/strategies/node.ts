@@ -5,7 +5,7 @@ import { nodeTableColumns } from "./node-columns.ts";
 import { nodeErrors, nodeUpdateErrors } from "./node-validation.ts";
 import { roundUp } from "./rules/round-up.ts";
 
-/** Address ranges come as one, as a list, or as both; the single one counts where they differ. */
+/** Aligns podCIDR and podCIDRs, of which a client may send either or both; podCIDR wins if they differ. */
 function alignRanges({ spec }: Node): void {
   if (spec.podCIDR && spec.podCIDR !== spec.podCIDRs?.[0]) spec.podCIDRs = [spec.podCIDR];
   else if (!spec.podCIDR && spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0];
@@ -17,7 +17,7 @@ export const node = strategy<Node>({
   shortNames: ["no"],
   scope: "Cluster",
   hub: Node,
-  // Whoever registers a node may report its state in the same breath.
+  // A client that registers a node may set its status at the same time.
   status: "kept",
   storagePath: "minions",
   defaults: (obj) => {

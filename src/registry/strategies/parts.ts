@@ -1,4 +1,4 @@
-// The subresource that nearly every kind has: the status, written by whoever acts on the object.
+// The status subresource that nearly every kind has.
 import type { FieldError } from "#base";
 import type { ApiObject, RequestContext, PartSubresource } from "../strategy.ts";
 
@@ -6,7 +6,7 @@ interface WithStatus extends ApiObject {
   status: unknown;
 }
 
-/** Takes metadata and status from what was sent and the rest from what is there. */
+/** Takes metadata and status from the request and the rest from the stored object. */
 export function statusPart<T extends WithStatus>(
   validate?: (obj: T, old: T, ctx: RequestContext) => FieldError[],
 ): PartSubresource<T> {
@@ -17,7 +17,7 @@ export function statusPart<T extends WithStatus>(
   };
 }
 
-/** The same, for kinds whose metadata only the object's own door changes. */
+/** Same as statusPart, for kinds whose metadata is not writable through the status subresource. */
 export function bareStatusPart<T extends WithStatus>(validate: (obj: T) => FieldError[]): PartSubresource<T> {
   return {
     merge: (sent, old) => {

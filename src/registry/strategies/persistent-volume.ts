@@ -1,4 +1,4 @@
-// Persistent volumes: where they are never changes once they exist.
+// Persistent volumes: their source is immutable.
 import { PersistentVolume, type PersistentVolumeSpec } from "#api";
 import { type FieldError, forbiddenField, invalidValue, own } from "#base";
 import type { Dialect } from "#dialect";
@@ -12,7 +12,7 @@ import { same, unchanged } from "./rules/unchanged.ts";
 import { allowedModes } from "./rules/access-modes.ts";
 import { sourceKeys, volumeSpecErrors } from "./volume-rules.ts";
 
-/** Volumes of these kinds may say by annotation how they are mounted. */
+/** Sources for which an annotation may set mount options. */
 // prettier-ignore
 const mountable = ["gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"] as const;
 
@@ -25,8 +25,8 @@ function mountErrors({ metadata, spec }: PersistentVolume, { names }: Dialect): 
 }
 
 /**
- * Where a volume can be reached may be said with newer names of the same labels; a label without a name is no
- * change, but an error of its own.
+ * Reports whether the node affinity is unchanged, apart from deprecated label names that are replaced by
+ * their successors. A label without a name is no change here, but a separate error.
  */
 function sameAffinity(
   now: PersistentVolumeSpec["nodeAffinity"],
@@ -56,7 +56,7 @@ function changeErrors(spec: PersistentVolumeSpec, old: PersistentVolumeSpec, dia
   const source = (of: PersistentVolumeSpec): Record<string, unknown> =>
     Object.fromEntries(sourceKeys.filter((key) => of[key] !== undefined).map((key) => [key, of[key]]));
   const [now, before] = [source(spec), source(old)];
-  // A secret for growing the volume may be added later.
+  // The secret for controller expansion may be added later.
   if (spec.csi && old.csi && !old.csi.controllerExpandSecretRef)
     now["csi"] = Object.fromEntries(
       Object.entries(spec.csi).filter(([key]) => key !== "controllerExpandSecretRef"),
@@ -106,7 +106,7 @@ export const persistentVolume = strategy<PersistentVolume>({
     }),
     ...mountErrors(obj, dialect),
   ],
-  // Everything is said twice of a changed volume; clients know it no other way.
+  // The reference validates a changed volume twice and reports every error twice.
   validateUpdate: (obj, { spec: old }, { dialect, settings }) => {
     const errors = volumeSpecErrors(obj.spec, "spec", dialect, {
       name: obj.metadata.name,

@@ -1,4 +1,4 @@
-// How tables show pods: one word that says best what a pod is doing.
+// Table columns of pods, including the status summarized as one word.
 import {
   type ContainerStateTerminated,
   type ContainerStatus,
@@ -33,7 +33,8 @@ function shown(pod: Pod): Shown {
   const main = init ? { ...init, ready: 0 } : running(pod, reason);
   if (metadata.deletionTimestamp) reason = status.reason === unreachable ? "Unknown" : "Terminating";
   else reason = main.reason;
-  // Init containers that were restarted count for the time, not for the number, once the others run.
+  // Once the main containers run, restarted init containers contribute the time of the last restart, but not
+  // their count.
   const considered = init
     ? (status.initContainerStatuses ?? []).slice(0, init.upTo + 1)
     : [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
@@ -48,7 +49,7 @@ function latestEnd(statuses: readonly ContainerStatus[]): string | undefined {
 const endedText = ({ reason, signal, exitCode }: ContainerStateTerminated): string =>
   reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 
-/** The first init container that is not through, if there is one. */
+/** Returns the first init container that has not finished, if any. */
 function initializing({
   spec,
   status,
@@ -160,7 +161,7 @@ export const podTableColumns: readonly Column<Pod>[] = [
   },
 ];
 
-/** Rows of pods that are over are marked, so that clients can leave them out. */
+/** Marks the rows of finished pods, so that clients can hide them. */
 export function podRowConditions({ status: { phase } }: Pod): readonly TableRowCondition[] | undefined {
   if (phase !== "Succeeded" && phase !== "Failed") return undefined;
   return [

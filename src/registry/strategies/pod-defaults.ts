@@ -1,10 +1,10 @@
-// What is filled into pods and templates beyond fixed values: things that follow from other fields, and old
-// names kept in step.
+// Defaults of pods and pod templates that depend on other fields, and deprecated fields kept consistent with
+// their successors.
 import type { Container, ObjectMeta, Pod, PodSpec } from "#api";
 import { sourceKeys } from "./pod-validation/volume-sources.ts";
 import { roundUp, roundUpAll } from "./rules/round-up.ts";
 
-/** Defaults of every spec, in pods and in templates. */
+/** Defaults of every pod spec, in pods and in templates. */
 export function podSpecDefaults(metadata: ObjectMeta, spec: PodSpec): void {
   dropOldAnnotations(metadata);
   alignServiceAccount(spec);
@@ -19,7 +19,7 @@ export function podSpecDefaults(metadata: ObjectMeta, spec: PodSpec): void {
   roundUp(spec.overhead);
 }
 
-/** Defaults of pods alone: templates keep what their authors left open. */
+/** Defaults of pods only, not of templates. */
 export function podDefaults({ metadata, spec }: Pod): void {
   podSpecDefaults(metadata, spec);
   for (const { resources } of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
@@ -29,13 +29,13 @@ export function podDefaults({ metadata, spec }: Pod): void {
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
 }
 
-/** The account has two names; the newer one counts. */
+/** Aligns both fields that name the service account; the newer one wins. */
 export function alignServiceAccount(spec: PodSpec): void {
   const name = spec.serviceAccountName || spec.serviceAccount;
   if (name) spec.serviceAccountName = spec.serviceAccount = name;
 }
 
-// Long ago init containers were annotations; old clients still send them along.
+// Init containers were once declared in annotations; old clients still send them.
 const oldInitContainers = /^pod\.(?:alpha|beta)\.[^/]+\/init-container(?:s|-statuses)$/;
 function dropOldAnnotations({ annotations = {} }: ObjectMeta): void {
   for (const key of Object.keys(annotations)) if (oldInitContainers.test(key)) delete annotations[key];
@@ -55,8 +55,8 @@ const path = new RegExp(
 );
 
 /**
- * The tag an image is named with: `latest` when neither tag nor digest is given, nothing when the name makes
- * no sense.
+ * Returns the tag of an image: `latest` when neither tag nor digest is given, undefined when the name is
+ * malformed.
  */
 export function tagOf(image: string): string | undefined {
   const slash = image.indexOf("/");

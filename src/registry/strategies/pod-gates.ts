@@ -1,5 +1,5 @@
-// Fields whose features are switched off in this release: they are accepted and forgotten, unless the stored
-// object has them.
+// Fields of features that are off in this release: they are accepted and dropped, unless the stored object
+// uses them.
 import type { ContainerStatus, ObjectMeta, PodSpec, PodStatus } from "#api";
 import type { RegistrySettings, RequestContext } from "../strategy.ts";
 import { everyContainer } from "./pod-validation/every-container.ts";
@@ -23,7 +23,7 @@ export function dropDisabled(spec: PodSpec, settings: RegistrySettings, old?: Po
     delete ephemeral?.volumeClaimTemplate?.spec.resources.claims;
 }
 
-/** The annotations that name AppArmor profiles, where nobody looks at them. */
+/** Drops the annotations that name AppArmor profiles, if the feature is off. */
 export function dropAppArmor(
   metadata: ObjectMeta,
   { dialect, settings }: Pick<RequestContext, "dialect" | "settings">,
@@ -39,7 +39,10 @@ export function dropAppArmor(
 const resizes = (spec?: PodSpec): boolean =>
   (spec?.containers ?? []).some(({ resizePolicy }) => resizePolicy?.length);
 
-/** Of the status, wherever the rest of a pod is written: what nodes say of pods that change their size. */
+/**
+ * Drops the resize status that nodes report, wherever else the status of a pod is written, if the feature is
+ * off.
+ */
 export function withoutResize(status: PodStatus, settings: RegistrySettings, old: PodSpec): PodStatus {
   if (settings.podResize) return status;
   const told = ({ allocatedResources, resources }: ContainerStatus): boolean =>

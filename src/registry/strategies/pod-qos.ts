@@ -1,4 +1,4 @@
-// The class of service a pod gets: the more it promises about what it uses, the later it is asked to go.
+// Quality-of-service classes of pods.
 import type { PodSpec } from "#api";
 import { type Quantity, addQuantity, compareQuantity, parseQuantity, quantityOf } from "#base";
 
@@ -8,7 +8,8 @@ const measured = ["cpu", "memory"] as const;
 const zero = quantityOf(0);
 
 /**
- * Guaranteed when every container limits both and asks for just that; BestEffort when nothing is said at all.
+ * Returns Guaranteed when every container limits both resources and requests the same amounts, BestEffort
+ * when no container sets either.
  */
 export function qualityOf({ containers, initContainers }: PodSpec): QualityOfService {
   const [requests, limits] = [new Map<string, Quantity>(), new Map<string, Quantity>()];

@@ -1,10 +1,10 @@
-// Containers whose resources may change while they run (InPlacePodVerticalScaling): their defaults, what of a
-// change is allowed, and the proposal that the node answers.
+// In-place resize of containers (InPlacePodVerticalScaling): defaults, validation of a change, and the
+// proposed status that the node answers.
 import { type Container, type Pod, type PodSpec, resizable, sameAmounts } from "#api";
 
 type Amounts = Readonly<Record<string, string>> | undefined;
 
-/** A resource that is requested is changed without a restart unless the pod says otherwise. */
+/** By default the resources of a running container change without a restart. */
 export function resizePolicyDefaults({ containers }: PodSpec): void {
   for (const container of containers ?? []) {
     const policies = container.resizePolicy ?? [];
@@ -21,7 +21,7 @@ export function resizePolicyDefaults({ containers }: PodSpec): void {
   }
 }
 
-/** A change that the node has not given yet is proposed to it. */
+/** Proposes a change that the node has not yet allocated. */
 export function proposeResize(pod: Pod, old: Pod): void {
   const proposed = (pod.spec.containers ?? []).some(({ name, resources }, position) => {
     const before = old.spec.containers?.[position]?.resources;
@@ -35,7 +35,7 @@ export function proposeResize(pod: Pod, old: Pod): void {
 const sameResources = (one: Container["resources"], other: Container["resources"]): boolean =>
   sameAmounts(one.limits, other.limits) && sameAmounts(one.requests, other.requests);
 
-/** The container as if its CPU and memory were those of before: what still differs then is not allowed. */
+/** Returns the container with the old CPU and memory resources: any remaining difference is not allowed. */
 export function unresized(container: Container, old: Container): Container {
   const { limits, requests } = container.resources;
   const { limits: oldLimits, requests: oldRequests } = old.resources;
@@ -49,7 +49,7 @@ export function unresized(container: Container, old: Container): Container {
   };
 }
 
-/** As the reference compares them: where nothing was said before, anything may be said now. */
+/** As in the reference: where nothing was set before, any value is allowed. */
 function asBefore(amounts: Amounts, old: Amounts): Record<string, string> | undefined {
   if (!old) return undefined;
   const kept: Record<string, string> = { ...amounts };

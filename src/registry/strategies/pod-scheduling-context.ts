@@ -1,4 +1,5 @@
-// Where a pod with claims could run: nodes that the scheduler proposes, and those that drivers cannot use.
+// Scheduling of pods with resource claims: nodes that the scheduler proposes, and nodes that drivers cannot
+// use.
 import { PodSchedulingContext } from "#api";
 import { type FieldError, duplicate } from "#base";
 import { dns1123SubdomainProblems } from "#schema";
@@ -27,7 +28,7 @@ const specErrors = ({ spec }: PodSchedulingContext): FieldError[] =>
 function statusErrors({ status }: PodSchedulingContext): FieldError[] {
   const seen = new Set<string>();
   return (status.resourceClaims ?? []).flatMap(({ name = "", unsuitableNodes }, position) => {
-    // kube-apiserver calls the list by another name than the field has.
+    // kube-apiserver reports the list under another field name.
     const at = `status.claims[${position}]`;
     const errors = nodeErrors(unsuitableNodes, `${at}.unsuitableNodes`);
     if (seen.has(name)) errors.push(duplicate(at, name));
@@ -49,7 +50,7 @@ export const podSchedulingContext = strategy<PodSchedulingContext>({
     obj.status = {};
   },
   validate: specErrors,
-  // As a new object and as a change of one: kube-apiserver tells what is wrong twice.
+  // kube-apiserver validates it as a new object and as a change, and reports every error twice.
   validateUpdate: (obj) => [...specErrors(obj), ...specErrors(obj)],
   subresources: { status: statusPart<PodSchedulingContext>(statusErrors) },
   columns: [

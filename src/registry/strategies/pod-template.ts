@@ -1,4 +1,4 @@
-// Pods described inside other objects: their defaults, their rules, and how tables show them.
+// Pod templates in other objects: defaults, validation and table columns.
 import type { LabelSelector, ObjectMeta, PodTemplateSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
@@ -11,20 +11,20 @@ import { podSpecErrors } from "./pod-validation/pod-spec.ts";
 import { podRules } from "./pod-validation/rules.ts";
 import { podWarnings } from "./pod-warnings.ts";
 
-/** Fills in what depends on other fields. */
+/** Applies defaults that depend on other fields. */
 export function podTemplateDefaults({ metadata, spec }: PodTemplateSpec): void {
   podSpecDefaults(metadata, spec);
   forgetReset(metadata);
 }
 
-/** Only of a whole object can it be asked to forget its managers. */
+/** Only in a top-level object can an empty list reset the managers. */
 export function forgetReset(metadata: ObjectMeta): void {
   if (metadata.managedFields?.length === 0) delete metadata.managedFields;
 }
 
 /**
- * The strategy of a kind that describes pods: what is switched off is forgotten from the template, though
- * whoever sent it is said to own it.
+ * Returns the strategy of a kind with a pod template: drops fields of disabled features from the template,
+ * although managed fields still list them.
  */
 export function templated<T extends ApiObject>(
   templateOf: (obj: T) => PodTemplateSpec | undefined,
@@ -50,7 +50,7 @@ export function templated<T extends ApiObject>(
   });
 }
 
-/** Faults that the old template has may stay in the new one. */
+/** Validates a template; errors that the old template has, too, are tolerated. */
 export function validatePodTemplate(
   template: PodTemplateSpec,
   path: string,
@@ -73,10 +73,7 @@ export function validatePodTemplate(
   return errors;
 }
 
-/**
- * What clients should hear about a template that is allowed, but unwise. Said of new objects and of changed
- * ones.
- */
+/** Returns warnings about a template that is valid but inadvisable, for new and changed objects. */
 export function podTemplateWarnings(
   template: PodTemplateSpec,
   { metadata, old }: Changed,
@@ -102,7 +99,7 @@ export const containersText = (template: PodTemplateSpec | undefined): string =>
 export const imagesText = (template: PodTemplateSpec | undefined): string =>
   joined((template?.spec.containers ?? []).map(({ image }) => image ?? ""));
 
-/** The last columns of whatever makes pods. */
+/** The last columns of kinds that create pods. */
 export const podColumns: readonly Column<Templated>[] = [
   {
     name: "Containers",
@@ -120,7 +117,7 @@ export const podColumns: readonly Column<Templated>[] = [
   },
 ];
 
-/** Behind those, where pods are found by their labels. */
+/** Follows podColumns for kinds that select pods by label. */
 export const podSelectorColumn: Column<{
   readonly spec: { readonly selector?: LabelSelector | null | undefined };
 }> = {

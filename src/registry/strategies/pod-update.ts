@@ -1,4 +1,4 @@
-// What may change in a pod that is there: very little of its spec, and its status by certain steps only.
+// Validation of pod updates: few fields of the spec are mutable, and the status has restricted transitions.
 import {
   type ContainerStatus,
   type NodeAffinity,
@@ -91,7 +91,7 @@ export function specUpdateErrors(
   return errors;
 }
 
-/** A deadline may come and shrink, nothing else. */
+/** A deadline may be added or shortened, nothing else. */
 function deadlineErrors(
   now: number | undefined,
   old: number | undefined,
@@ -141,7 +141,10 @@ function gateErrors(now: readonly PodSchedulingGate[], old: readonly PodScheduli
   );
 }
 
-/** A pod that waits at a gate may still narrow where it goes. Takes what is allowed out of the comparison. */
+/**
+ * The node selector and affinity of a gated pod may be narrowed. Excludes the allowed changes from the
+ * comparison.
+ */
 function narrowingErrors(spec: PodSpec, old: PodSpec): FieldError[] {
   const errors: FieldError[] = [];
   if (!same(spec.nodeSelector, old.nodeSelector)) {
@@ -191,7 +194,7 @@ function nodeAffinityErrors(now: NodeAffinity | undefined, old: NodeAffinity | u
 }
 
 function onlyAdds(now: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
-  // An empty term matches nothing; with anything in it, it would match more.
+  // An empty term matches nothing; with any requirement it would match more.
   if (!old.matchExpressions?.length && !old.matchFields?.length)
     return !now.matchExpressions?.length && !now.matchFields?.length;
   return (["matchExpressions", "matchFields"] as const).every((key) =>
@@ -234,7 +237,7 @@ export function statusUpdateErrors(pod: Pod, old: Pod): FieldError[] {
   return [...errors, ...podIpErrors(pod)];
 }
 
-/** A container that ended for good does not run again. */
+/** Reports containers that terminated for good and are running again. */
 function revivalErrors(
   now: readonly ContainerStatus[],
   old: readonly ContainerStatus[],

@@ -1,4 +1,4 @@
-// What people should hear about a pod that is allowed, but unwise.
+// Warnings about pods that are valid but inadvisable.
 import type { NodeSelectorTerm, ObjectMeta, PersistentVolumeClaimSpec, PodSpec } from "#api";
 import { isWholeQuantity, parseQuantity } from "#base";
 import { type Dialect, labelName } from "#dialect";
@@ -20,7 +20,7 @@ const oldVolumes: readonly (readonly [
   ["glusterfs", "glusterfs", "deprecated in v1.25, non-functional in v1.26+"],
 ];
 
-/** `path` is that of the pod or template, empty for a pod itself. */
+/** Returns warnings of a pod spec; `path` is that of the template, empty for a pod itself. */
 export function podWarnings(
   { annotations = {} }: ObjectMeta,
   spec: PodSpec,
@@ -104,7 +104,7 @@ const oldAnnotations = (dialect: Dialect): readonly (readonly [string, string])[
   ],
 ];
 
-/** Labels of nodes that have newer names. */
+/** Returns the replacement text for a deprecated node label. */
 export function oldNodeLabel(key: string, { names: { labels } }: Dialect): string | undefined {
   const newer: Readonly<Record<string, readonly [since: string, use: string]>> = {
     [labels.betaArch]: ["v1.14", labels.arch],
@@ -159,7 +159,7 @@ export function termWarnings(
   });
 }
 
-/** Claims, too, ask for whole bytes. */
+/** Warns about claims that request fractions of a byte. */
 export const claimWarnings = ({ resources }: PersistentVolumeClaimSpec, path: string): string[] =>
   (["requests", "limits"] as const).flatMap((key) => {
     const size = resources[key]?.["storage"];

@@ -23,7 +23,7 @@ import { podWarnings } from "./pod-warnings.ts";
 
 const annotations = "metadata.annotations";
 
-/** Rules of a whole pod, beside those of its metadata. */
+/** Validates a pod except its metadata. */
 function podErrors({ metadata, spec }: Pod, ctx: RequestContext, old?: Pod): FieldError[] {
   const rules = podRules(ctx, metadata.name, old);
   const errors = [
@@ -54,7 +54,7 @@ const tokenErrors = ({ volumes }: PodSpec): FieldError[] =>
     ),
   );
 
-/** The metadata once more, as a pod's own rules look at it, too. */
+/** Validates the metadata again, as the pod strategy of the reference does. */
 const metaErrors = ({ metadata }: Pod, { dialect }: RequestContext): FieldError[] => [
   ...validateMeta(metadata, true, dnsSubdomain),
   ...validateFinalizersQualified(metadata.finalizers, dialect),
@@ -65,7 +65,7 @@ const annotationChangeErrors = (pod: Pod, old: Pod, ctx: RequestContext): FieldE
   ...annotationErrors(pod.metadata.annotations, pod.spec, podRules(ctx, pod.metadata.name, old), annotations),
 ];
 
-/** Addresses come as one, as a list, or as both; the single one counts where they differ. */
+/** Aligns podIP and podIPs, of which a client may send either or both; podIP wins if they differ. */
 function alignAddresses(pod: Pod): void {
   const { podIP, podIPs } = pod.status;
   if (podIP && podIP !== podIPs?.[0]?.ip) pod.status = { ...pod.status, podIPs: [{ ip: podIP }] };
@@ -164,7 +164,7 @@ export const pod = strategy<Pod>({
     "status.podIP": status.podIPs?.[0]?.ip ?? "",
     "status.nominatedNodeName": status.nominatedNodeName ?? "",
   }),
-  // Old clients call the node a host.
+  // Old clients select the node by spec.host.
   indexedFields: ["spec.nodeName"],
   fieldAliases: {
     "": { ...Object.fromEntries(fieldNames.map((name) => [name, name])), "spec.host": "spec.nodeName" },
@@ -174,7 +174,7 @@ export const pod = strategy<Pod>({
   subresources: {
     ephemeralcontainers: {
       untabled: true,
-      // Whoever adds containers here does not come to own them.
+      // The client that adds ephemeral containers does not become their field manager.
       merge: (sent, old, { settings }) => {
         const { name, namespace, resourceVersion, uid } = sent.metadata;
         const kept: Pod = {

@@ -1,4 +1,4 @@
-// Priority classes: numbers with names. The numbers never change, and the highest are the system's own.
+// Priority classes: named, immutable priorities; the highest are reserved for the system.
 import { PriorityClass } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { strategy } from "../strategy.ts";
@@ -7,7 +7,7 @@ import { oneOf } from "./rules/one-of.ts";
 import { unchanged } from "./rules/unchanged.ts";
 
 const systemPrefix = "system-";
-/** Names and values of the classes that the system brings along. */
+/** Names and values of the built-in classes. */
 export const systemClasses: Readonly<Record<string, number>> = {
   "system-node-critical": 2_000_001_000,
   "system-cluster-critical": 2_000_000_000,

@@ -1,4 +1,4 @@
-// Priority levels: how much of the server their requests may use at once, and what becomes of the rest.
+// Priority levels: concurrency limits of requests, and queuing of excess requests.
 import { PriorityLevelConfiguration, flowcontrolV1beta2 } from "#api";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
 import { type ApiObject, type RequestContext, strategy } from "../strategy.ts";
@@ -11,7 +11,7 @@ type Spec = PriorityLevelConfiguration["spec"];
 type Limited = NonNullable<Spec["limited"]>;
 type Queuing = NonNullable<Limited["limitResponse"]["queuing"]>;
 
-/** Levels that every server has, exactly like this. */
+/** Levels that exist on every server with exactly this spec. */
 export const mandatoryPriorityLevels: Readonly<Record<string, Spec>> = {
   exempt: { type: "Exempt" },
   "catch-all": {
@@ -20,10 +20,13 @@ export const mandatoryPriorityLevels: Readonly<Record<string, Spec>> = {
   },
 };
 
-/** The older version has another name for the shares. */
+/** The older version names the shares differently. */
 const sharesIn = { hub: "nominalConcurrencyShares", older: "assuredConcurrencyShares" } as const;
 
-/** Shares that an applied configuration took out are none: only whole objects are converted. */
+/**
+ * Renames the shares. Shares removed by an applied configuration become zero, since conversion needs whole
+ * objects.
+ */
 function renamed(object: ApiObject, from: string, to: string): ApiObject {
   const { spec } = object as ApiObject & { spec: { limited?: Record<string, unknown> } };
   if (!spec.limited) return object;
@@ -34,7 +37,7 @@ function renamed(object: ApiObject, from: string, to: string): ApiObject {
 const mostQueues = 10_000_000;
 const mostHashBits = 60;
 
-/** How many bits it takes to draw a hand of queues, with each queue drawn from all. */
+/** Returns the number of bits needed to draw a hand of queues, each from all queues. */
 const entropyBits = (queues: number, hand: number): number => Math.ceil(Math.log2(queues) * hand);
 
 function queuingErrors({ queueLengthLimit, queues, handSize }: Queuing, at: string): FieldError[] {

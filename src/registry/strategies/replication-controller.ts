@@ -1,4 +1,4 @@
-// Replication controllers, the oldest keepers of pods, and pod templates that stand alone.
+// Replication controllers and standalone pod templates.
 import { PodTemplate, ReplicationController } from "#api";
 import { type FieldError, invalidValue, labelSelectorText, required } from "#base";
 import type { RequestContext } from "../strategy.ts";
@@ -70,11 +70,11 @@ export const replicationController = templated<ReplicationController>((obj) => o
     obj.status = { replicas: 0 };
   },
   validate: ({ spec }, ctx) => specErrors(spec, ctx),
-  // Everything is said twice of a changed controller; clients know it no other way.
+  // The reference validates a changed controller twice and reports every error twice.
   validateUpdate: ({ spec }, _old, ctx) => [...specErrors(spec, ctx), ...specErrors(spec, ctx)],
   warnings: ({ metadata, spec }, old, ctx) => [
     ...(old ? [] : podNameWarnings(metadata.name)),
-    // Of a change, clients hear what is unwise about the template before it.
+    // Warnings on an update are about the old template, as in the reference.
     ...(spec.template
       ? podTemplateWarnings(old?.spec.template ?? spec.template, { metadata, old }, path, ctx)
       : []),

@@ -1,4 +1,4 @@
-// Claims to resources that drivers hand out, the classes they are of and the templates they are made from.
+// Resource claims, resource classes and claim templates of dynamic resource allocation.
 import {
   type AllocationResult,
   DeviceClaim,
@@ -25,7 +25,7 @@ const mostConsumers = 32;
 const mostHandles = 32;
 const mostHandleBytes = 16 * 1024;
 
-/** What both references to parameters need. */
+/** Validates the fields that both kinds of parameter references require. */
 const referenceErrors = (
   ref: { readonly kind: string; readonly name: string } | undefined,
   path: string,
@@ -79,7 +79,10 @@ function consumerErrors(consumers: NonNullable<DeviceClaimStatus["reservedFor"]>
   return [...errors, ...longerThan(consumers.length, mostConsumers, at)];
 }
 
-/** Who may use a claim is said of an allocated one, and of one that is given back nobody is added. */
+/**
+ * Validates the consumers of a claim: only an allocated claim can be reserved, and no consumer is added
+ * during deallocation.
+ */
 function reservationErrors({ metadata, status }: DeviceClaim, old: DeviceClaimStatus): FieldError[] {
   const { reservedFor = [], allocation, deallocationRequested } = status;
   const wrong = (why: string): FieldError => forbiddenField("status.reservedFor", why);
@@ -116,7 +119,7 @@ function statusErrors(claim: DeviceClaim, { status: old }: DeviceClaim): FieldEr
   return errors;
 }
 
-/** `allocated,reserved`. */
+/** Formats the state: `allocated,reserved`. */
 function stateText({ metadata, status }: DeviceClaim): string {
   const isDeleted = Boolean(metadata.deletionTimestamp);
   const states = isDeleted ? ["deleted"] : [];
@@ -151,7 +154,7 @@ export const resourceClass = strategy<ResourceClass>({
   metaChecks: { asNew: 2 },
   returnsDeleted: true,
   validate: classErrors,
-  // As a new object and as a change of one: kube-apiserver tells what is wrong twice.
+  // kube-apiserver validates it as a new object and as a change, and reports every error twice.
   validateUpdate: (obj) => [...classErrors(obj), ...classErrors(obj)],
   columns: [
     nameColumn,

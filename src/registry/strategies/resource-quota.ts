@@ -1,4 +1,4 @@
-// Quotas: how much a namespace may use as a whole, of what, and what is counted.
+// Resource quotas: limits on the total use of a namespace, and the scopes of what is counted.
 import { ResourceQuota, type ResourceQuotaSpec } from "#api";
 import { type FieldError, type Spelled, invalidValue, own, required } from "#base";
 import type { Dialect } from "#dialect";
@@ -19,7 +19,7 @@ const podResources = [
   "requests.cpu",
   "requests.memory",
 ];
-/** By scope, the resources it can narrow. */
+/** The resources that each scope can restrict. */
 const scopes: Readonly<Record<string, readonly string[]>> = {
   Terminating: podResources,
   NotTerminating: podResources,
@@ -41,7 +41,7 @@ const listErrors = (
     return [...quotaResourceErrors(name, field), ...amountErrors(name, amount, field, dialect)];
   });
 
-/** Resources in the quota that the scope cannot narrow. */
+/** Returns the resources of the quota that the scope cannot restrict. */
 const misfits = (scope: string, hard: ResourceQuotaSpec["hard"]): string[] => {
   const fitting = own(scopes, scope);
   return fitting

@@ -1,4 +1,4 @@
-// Bindings: who has a role. Which role that is never changes.
+// Role bindings. Their role reference is immutable.
 import { ClusterRoleBinding, RoleBinding, type RoleRef, type Subject } from "#api";
 import { type FieldError, invalidValue, notSupported, required } from "#base";
 import { type Dialect, groupName } from "#dialect";

@@ -1,11 +1,11 @@
-// Roles: rules that add up. Any name that fits into a path will do.
+// Roles and cluster roles. Any valid path segment is a valid name.
 import { ClusterRole, type PolicyRule, Role } from "#api";
 import { type FieldError, invalidValue, required } from "#base";
 import { pathSegment } from "../names.ts";
 import { strategy } from "../strategy.ts";
 import { isUsable, labelSelectorErrors } from "./rules/label-selector.ts";
 
-/** What is wrong with rules; those within a namespace cannot speak of paths beside the API. */
+/** Validates rules; those of a namespaced role cannot contain non-resource URLs. */
 export function ruleErrors(
   rules: readonly PolicyRule[] | null,
   namespaced: boolean,

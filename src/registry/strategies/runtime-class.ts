@@ -1,4 +1,4 @@
-// Runtime classes: which runtime runs a pod, what that costs, and where it is to be found.
+// Runtime classes: the handler that runs a pod, its overhead, and the nodes that support it.
 import { RuntimeClass, type Toleration } from "#api";
 import { type FieldError, Spelled, duplicate } from "#base";
 import type { Dialect } from "#dialect";
@@ -31,7 +31,7 @@ function errorsOf({ handler, overhead, scheduling }: RuntimeClass, dialect: Dial
   return errors;
 }
 
-/** As Go prints it; how long is behind a pointer there. */
+/** Formats a toleration as Go prints it, with tolerationSeconds as a pointer. */
 const shownToleration = ({ key, operator, value, effect, tolerationSeconds }: Toleration): string =>
   `core.Toleration{${Object.entries({ Key: key, Operator: operator, Value: value, Effect: effect })
     .map(([name, text]) => `${name}:${JSON.stringify(text ?? "")}`)

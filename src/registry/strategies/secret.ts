@@ -1,4 +1,4 @@
-// Secrets: typed, each type with keys that must be there. Text comes in as stringData and is kept as data.
+// Secrets: each type requires certain keys. Text from stringData is stored in data.
 import { Secret } from "#api";
 import { type FieldError, invalidValue, required, setOwn, tooLong } from "#base";
 import type { Dialect } from "#dialect";
@@ -53,7 +53,7 @@ function typeErrors({ type, metadata }: Secret, data: Data, { names }: Dialect):
   }
 }
 
-/** The key must hold a JSON object. What it holds is never shown. */
+/** Validates that the key holds a JSON object. Its content is never included in errors. */
 function jsonErrors(data: Data, key: string): FieldError[] {
   const value = data[key];
   if (value === undefined) return [needed(key)];

@@ -1,4 +1,4 @@
-// The cluster addresses of a service: their form, and how they may change.
+// Validation of the cluster IPs of a service and of their changes.
 import type { ServiceSpec } from "#api";
 import { type FieldError, duplicate, invalidValue, required } from "#base";
 import { ipProblems } from "#schema";
@@ -64,7 +64,7 @@ function formErrors(clusterIPs: readonly string[]): FieldError[] {
 
 const fixed = "may not change once set";
 
-/** The first address and family stay; a second one may come and go. */
+/** Validates that the primary address and family are unchanged; a secondary one may be added or removed. */
 export function addressChangeErrors(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (spec.type === "ExternalName" || old.type === "ExternalName") return [];
   const [wasHeadless, nowHeadless] = [isHeadless(old), isHeadless(spec)];
@@ -93,7 +93,7 @@ function changeErrors(
   }
   const errors: FieldError[] = [];
   if (now.length === 0) errors.push(invalidValue(first, now, `primary ${word} can not be unset`));
-  // Of families, too, kube-apiserver shows the addresses here.
+  // For families, too, kube-apiserver shows the addresses here.
   else if (before.length > 0 && now[0] !== before[0]) errors.push(invalidValue(first, clusterIPs, fixed));
   if (before.length > now.length && now.length === 1 && ipFamilyPolicy !== "SingleStack") {
     errors.push(

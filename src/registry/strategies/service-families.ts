@@ -1,4 +1,4 @@
-// Address families of a service: what the cluster offers, what was asked for, and what comes of it.
+// IP families of a service: determined from the families of the cluster and those requested.
 import type { ServiceSpec } from "#api";
 import { type FieldError, invalidValue } from "#base";
 import { parseIp } from "./rules/address.ts";
@@ -11,7 +11,10 @@ export type Family = "IPv4" | "IPv6";
 const other = (family: string): Family => (family === "IPv4" ? "IPv6" : "IPv4");
 const familyOf = (ip: string): Family => (parseIp(ip)?.family === 6 ? "IPv6" : "IPv4");
 
-/** Fills in families and their policy. What cannot be had is returned, and then nothing more is looked at. */
+/**
+ * Defaults the families and their policy. Returns errors for families that are unavailable; validation then
+ * stops.
+ */
 export function settleFamilies(
   spec: ServiceSpec,
   old: ServiceSpec | undefined,
@@ -51,7 +54,7 @@ export function settleFamilies(
   return [];
 }
 
-/** Services that were stored by releases before there were families have those of their addresses. */
+/** Derives the families of services stored by releases without this field from their addresses. */
 export function restoreFamilies(spec: ServiceSpec, primary: Family): void {
   if (spec.type === "ExternalName" || spec.ipFamilies?.length) return;
   if (spec.clusterIP === headless) {
@@ -65,7 +68,9 @@ export function restoreFamilies(spec: ServiceSpec, primary: Family): void {
   if (count > 0) spec.ipFamilyPolicy = count > 1 ? "RequireDualStack" : "SingleStack";
 }
 
-/** A second address or family goes only with a single stack, and comes only without. */
+/**
+ * Validates that a secondary address or family is removed only with SingleStack, and added only without it.
+ */
 function stackErrors(spec: ServiceSpec, old: ServiceSpec | undefined, single: boolean): FieldError[] {
   const wrong = (detail: string): FieldError =>
     invalidValue("spec.ipFamilyPolicy", spec.ipFamilyPolicy, detail);
@@ -87,7 +92,7 @@ function stackErrors(spec: ServiceSpec, old: ServiceSpec | undefined, single: bo
   return errors;
 }
 
-/** Each address that was asked for brings its family. */
+/** Adds the family of each requested address. */
 function matchFamilies(spec: ServiceSpec, offered: readonly Family[]): FieldError[] {
   const errors: FieldError[] = [];
   for (const [position, ip] of (spec.clusterIPs ?? []).entries()) {

@@ -1,4 +1,4 @@
-// Fields of a service that come and go with its type, and values that stay although a client does not send
+// Fields of a service that depend on its type, and allocated values that persist when a client does not send
 // them.
 import type { Service, ServiceSpec } from "#api";
 import { same } from "./rules/unchanged.ts";
@@ -30,7 +30,7 @@ export function serviceDefaults({ spec }: Service): void {
   if (spec.type === "LoadBalancer") spec.allocateLoadBalancerNodePorts ??= true;
 }
 
-/** The list of addresses follows the single one, which older clients send alone. */
+/** Aligns clusterIPs with clusterIP, the only one that older clients send. */
 export function alignAddresses(spec: ServiceSpec, old: ServiceSpec | undefined): void {
   if (!old) {
     if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
@@ -38,14 +38,14 @@ export function alignAddresses(spec: ServiceSpec, old: ServiceSpec | undefined):
   }
   if (old.clusterIPs?.length && !spec.clusterIPs?.length && (spec.clusterIP ?? "") === (old.clusterIP ?? ""))
     spec.clusterIPs = old.clusterIPs;
-  // A client that changes only the single address means both, be the change allowed or not.
+  // A client that changes only clusterIP means both, whether or not the change is allowed.
   if ((spec.clusterIP ?? "") === (old.clusterIP ?? "") || !same(spec.clusterIPs ?? [], old.clusterIPs ?? []))
     return;
   if (spec.clusterIP) spec.clusterIPs = [spec.clusterIP];
   else delete spec.clusterIPs;
 }
 
-/** A client that does not send what it was given keeps it. */
+/** Keeps allocated values that the client does not send. */
 export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
   if (needsAddress(old) && needsAddress(spec)) {
     if (!spec.clusterIP && old.clusterIP) spec.clusterIP = old.clusterIP;
@@ -63,7 +63,7 @@ export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
     spec.healthCheckNodePort = old.healthCheckNodePort;
 }
 
-/** When the type changes, what the old type needed and the client merely sent back is dropped. */
+/** When the type changes, drops allocated values of the old type that the client merely sent back. */
 export function dropLeftovers(service: Service, { spec: old }: Service): void {
   const { spec } = service;
   if (needsAddress(old) && !needsAddress(spec)) {
@@ -100,7 +100,7 @@ export function dropLeftovers(service: Service, { spec: old }: Service): void {
   if (spec.type !== "LoadBalancer") service.status = { ...service.status, loadBalancer: {} };
 }
 
-/** Forgets how traffic from inside goes, where there is none. What means nothing is left to be refused. */
+/** Drops a valid internalTrafficPolicy where it does not apply. Invalid values are left for validation. */
 export function dropInsidePolicy(spec: ServiceSpec): void {
   if (spec.internalTrafficPolicy === "Cluster" || spec.internalTrafficPolicy === "Local")
     delete spec.internalTrafficPolicy;

@@ -1,4 +1,4 @@
-// What a service may say, beyond its addresses.
+// Validation of services, except their addresses.
 import type { LoadBalancerStatus, Service, ServicePort, ServiceSpec } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, required } from "#base";
 import type { Dialect } from "#dialect";
@@ -16,7 +16,7 @@ import { oneOf, supported } from "./rules/one-of.ts";
 import { addressErrors } from "./service-addresses.ts";
 import { isHeadless, needsHealthCheck, needsNodePorts } from "./service-fields.ts";
 
-/** The agent's own port must not be exposed by a load balancer. */
+/** Port of the node agent, which a load balancer must not expose. */
 const agentPort = 10_250;
 const longestAffinitySeconds = 86_400;
 const balancerOnly = "may only be used when `type` is 'LoadBalancer'";
@@ -146,7 +146,7 @@ function affinityErrors({ sessionAffinity, sessionAffinityConfig: config }: Serv
   return errors;
 }
 
-/** No two ports may be the same, neither inside nor on the nodes. */
+/** Validates that no two ports share a port or a node port with the same protocol. */
 function sharedPortErrors({ type, ports = [] }: ServiceSpec): FieldError[] {
   const [forbidden, onNodes, inside]: [FieldError[], FieldError[], FieldError[]] = [[], [], []];
   const seen = new Set<string>();
@@ -199,7 +199,7 @@ function classErrors({ type, loadBalancerClass: named }: ServiceSpec): FieldErro
     : [forbiddenField("spec.loadBalancerClass", balancerOnly)];
 }
 
-/** Once a load balancer serves a service, another kind cannot take over. */
+/** Validates that the class of a load balancer is unchanged. */
 export function classChangeErrors(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   const changed =
     spec.type === "LoadBalancer" &&

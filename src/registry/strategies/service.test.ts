@@ -137,7 +137,7 @@ test("a service gets the defaults of its type", () => {
   );
 });
 
-/** Hands out 10.0.0.1 and ports from 30000. */
+/** Allocates 10.0.0.1 and node ports from 30000. */
 const pool: ServiceAllocator = {
   families: ["IPv4"],
   allocate: ({ spec }) => {

@@ -1,5 +1,4 @@
-// Services: stable addresses in front of changing pods. Addresses and node ports come from a pool that the
-// server may have.
+// Services. Addresses and node ports are allocated from a pool, if the server has one.
 import { type WriteState, slot } from "#admission";
 import { Service, type ServiceSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
@@ -21,29 +20,29 @@ import {
 } from "./service-fields.ts";
 import { balancerStatusErrors, classChangeErrors, serviceErrors } from "./service-rules.ts";
 
-/** Errors of what could not be allocated, for the validation that follows. */
+/** Allocation errors, for the validation that follows. */
 const unavailable = slot<FieldError[]>("unavailable");
 /** The spec as it was requested, before anything was allocated into it. */
 const requestedSpec = slot<ServiceSpec>("requestedSpec");
 
-/** Where cluster addresses and node ports come from. Without one, services get only what they ask for. */
+/** Allocates cluster IPs and node ports. Without an allocator, services get only what they request. */
 export interface ServiceAllocator {
   readonly families: readonly [Family, ...Family[]];
   /**
-   * Writes addresses and node ports that seem free into the service, and says which of those asked for cannot
-   * be had. A dry run looks less closely, as in kube-apiserver: addresses may be taken, ports be of any range.
+   * Assigns available addresses and node ports to the service and returns errors for requested ones that are
+   * not available. A dry run checks less, as in kube-apiserver: addresses may be in use, ports out of range.
    */
   allocate(service: Service, old: Service | undefined, state: WriteState, dryRun: boolean): FieldError[];
   /**
-   * Makes sure of what was allocated; "lost" when somebody else was faster. Then it is allocated anew: the
-   * pool knows what this service cannot have.
+   * Reserves what was allocated; "lost" if another writer reserved it first. The caller then allocates again:
+   * the pool has recorded what this service cannot have.
    */
   secure?(
     service: Service,
     old: Service | undefined,
     state: WriteState,
   ): Promise<ReservedShare | "lost" | "nothing to secure">;
-  /** Waits until everything released or taken so far is known. */
+  /** Waits until all allocations and releases so far are known. */
   refresh?(): Promise<void>;
 }
 
@@ -118,7 +117,7 @@ const portsText = ({ spec }: Service): string =>
     ),
   );
 
-/** The strategy of services for a server with this pool. */
+/** Returns the strategy of services for a server with the given pool. */
 export function serviceWith(pool?: ServiceAllocator): Strategy {
   const provide = (obj: Service, old: Service | undefined, ctx: RequestContext): void => {
     ctx.state.set(unavailable, settle(obj, old, pool, ctx));
@@ -163,7 +162,7 @@ export function serviceWith(pool?: ServiceAllocator): Strategy {
       }
       return undefined;
     },
-    // Only a service that got its share is looked at as a whole.
+    // A service is validated as a whole only if its allocation succeeded.
     precheck: (_obj, _old, { state }) => state.get(unavailable) ?? [],
     validate: (obj, { dialect }) => serviceErrors(obj, dialect, pool !== undefined),
     validateUpdate: (obj, old, { dialect }) => [

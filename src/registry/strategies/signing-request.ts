@@ -1,5 +1,5 @@
-// Signing requests: who asks is written in by the server; who approves and who signs speak through their own
-// doors.
+// Certificate signing requests: the server records the requesting user; approval and signing are separate
+// subresources.
 import { X509Certificate } from "node:crypto";
 import { CertificateSigningRequest, type CertificateSigningRequestCondition } from "#api";
 import { type FieldError, Spelled, duplicate, forbiddenField, goBytes, invalidValue, required } from "#base";
@@ -60,7 +60,10 @@ function errorsOf(request: Request, old: Request | undefined, { dialect }: Reque
   return wrong ? [...errors, invalidValue("status.certificate", "<certificate data>", wrong)] : errors;
 }
 
-/** Signers date certificates back by up to five minutes, and may be off by a twentieth. */
+/**
+ * Reports whether a certificate has the requested duration. Signers backdate certificates by up to five
+ * minutes, and may deviate by five percent.
+ */
 function honored(certificate: string, seconds: number): boolean {
   const { validFromDate, validToDate } = new X509Certificate(decoded(certificate));
   const got = (validToDate.getTime() - validFromDate.getTime()) / 1000;
@@ -88,7 +91,7 @@ function conditionErrors(conditions: readonly Condition[]): FieldError[] {
 const ofType = ({ status }: Request, type: string): Condition[] =>
   (status.conditions ?? []).filter((condition) => condition.type === type);
 
-/** What may not be taken back, and what only others may add. */
+/** Validates that final conditions are not removed, and that only approvers and signers add theirs. */
 function changeErrors(
   request: Request,
   old: Request,
@@ -113,7 +116,7 @@ function changeErrors(
     : errors;
 }
 
-/** Conditions without times get the present one, or that of the same condition before. */
+/** Sets missing timestamps of conditions to the current time, or to that of the same condition before. */
 function timed(
   conditions: readonly Condition[] | undefined,
   old: Request,
@@ -142,7 +145,7 @@ function withConditions(status: Request["status"], conditions: Condition[] | und
   return conditions ? { ...rest, conditions } : rest;
 }
 
-/** The signer sends conditions back; the verdicts among them stay as they were given. */
+/** Restores the approval conditions among those that the signer sends. */
 function keepVerdicts(sent: readonly Condition[] | undefined, old: Request): Condition[] | undefined {
   let conditions = sent && [...sent];
   for (const type of verdicts) {

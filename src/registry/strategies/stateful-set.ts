@@ -1,4 +1,4 @@
-// Stateful sets: pods with names and storage of their own. Little of them can change.
+// Stateful sets: pods with stable names and storage. Few fields are mutable.
 import { StatefulSet, type StatefulSetSpec } from "#api";
 import { type FieldError, forbiddenField, invalidValue, required } from "#base";
 import { dnsLabel } from "../names.ts";
@@ -24,7 +24,7 @@ import { counterErrors, endlessErrors, keeperErrors, notDecremented, shareErrors
 
 const claimType = { apiVersion: "v1", kind: "PersistentVolumeClaim" };
 
-/** Claims inside carry their type, as if they stood alone. */
+/** Sets the type of embedded claim templates, as if they were top-level objects. */
 function stampClaims({ volumeClaimTemplates }: StatefulSetSpec): void {
   for (const claim of volumeClaimTemplates ?? []) Object.assign(claim, claimType);
 }
@@ -98,7 +98,7 @@ function specErrors(spec: StatefulSetSpec): FieldError[] {
     ...notNegative(spec.minReadySeconds, "spec.minReadySeconds"),
     ...notNegative(spec.ordinals?.start, "spec.ordinals.start"),
   );
-  // The claims bring volumes that the template does not have, so its pod cannot be checked on its own.
+  // The claims add volumes that the template lacks, so the pod template cannot be validated by itself.
   errors.push(
     ...keeperErrors(spec, "spec", "statefulset", () => [
       ...validateLabels(template.metadata.labels, "spec.template.labels"),
@@ -138,7 +138,7 @@ function fixedErrors(spec: StatefulSetSpec, old: StatefulSetSpec): FieldError[] 
       ];
 }
 
-/** How many pods may be unavailable is forgotten where that is switched off. */
+/** Drops maxUnavailable if its feature is off. */
 function dropUnavailable(
   { spec }: StatefulSet,
   old: StatefulSet | undefined,

@@ -1,4 +1,4 @@
-// Storage classes: how volumes are made. Nothing about that changes later, but whether they may grow.
+// Storage classes: how volumes are provisioned. Most fields are immutable.
 import { StorageClass, type TopologySelectorLabelRequirement } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, required, tooLong } from "#base";
 import { strategy } from "../strategy.ts";
@@ -12,7 +12,7 @@ import { same, unchanged } from "./rules/unchanged.ts";
 
 const mostParameters = 512;
 const largestParameters = 256 * 1024;
-/** Terms that are all alike would be told by the square of their number. */
+/** Bounds the number of errors for equal terms, which would grow with the square of the number of terms. */
 const mostRepeated = 1000;
 
 function errorsOf({
@@ -47,7 +47,7 @@ function parameterErrors(parameters: readonly (readonly [string, string])[]): Fi
   return size > largestParameters ? [...errors, tooLong("parameters", "", largestParameters)] : errors;
 }
 
-/** The keys and their values, whatever their order. */
+/** Returns the keys and their values, independent of their order. */
 const shapeOf = (expressions: readonly TopologySelectorLabelRequirement[]): string =>
   JSON.stringify(
     [...new Map(expressions.map(({ key, values }) => [key, [...new Set(values)].toSorted()]))].toSorted(
@@ -74,7 +74,7 @@ function topologyErrors(terms: NonNullable<StorageClass["allowedTopologies"]>): 
       keys.add(key);
       return found;
     });
-    // An empty term equals every place that is not filled yet, as clients have come to know it.
+    // As in the reference, an empty term equals every position that is not filled yet.
     const shape = shapeOf(matchLabelExpressions ?? []);
     const alike = earlier.get(shape) ?? 0;
     earlier.set(shape, alike + 1);

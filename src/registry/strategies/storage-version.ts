@@ -1,4 +1,4 @@
-// Storage versions: what each server stores and reads, and what they have in common.
+// Storage versions: what each API server encodes and decodes, and the common encoding version.
 import {
   type ServerStorageVersion,
   StorageVersion,
@@ -29,7 +29,7 @@ const empty = "must be non-empty";
 const malformed =
   "an apiVersion is a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')";
 
-/** `apps/v1`, or `v1` alone. */
+/** Validates an API version: `apps/v1`, or `v1` alone. */
 function versionProblems(text: string): string[] {
   const parts = text.split("/");
   if (parts.length > 2) return [malformed];

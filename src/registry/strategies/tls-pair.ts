@@ -1,9 +1,9 @@
-// What is wrong with a certificate and its private key in PEM form, in the words that clients of kube-apiserver know:
-// there the TLS library says it.
+// Validation of a PEM certificate and its private key, with the error texts of Go's TLS library, which
+// kube-apiserver returns.
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { pemBlocks } from "#base";
 
-/** The types of the blocks in a file, in their order. */
+/** Returns the types of the PEM blocks, in order. */
 const typesIn = (pem: string): string[] => pemBlocks(pem).map(({ type }) => type);
 
 const isKey = (type: string): boolean => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY");
@@ -26,7 +26,7 @@ function keyFault(pem: string): string | undefined {
   return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [${types.join(" ")}]`;
 }
 
-/** Undefined when they are a pair. */
+/** Returns why the certificate and key are not a pair, or undefined. */
 export function pairFault(certificate: Buffer, key: Buffer): string | undefined {
   const missing = certificateFault(certificate.toString()) ?? keyFault(key.toString());
   if (missing !== undefined) return missing;

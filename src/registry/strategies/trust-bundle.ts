@@ -1,4 +1,5 @@
-// Trust bundles: authorities in PEM. The name of a bundle that belongs to a signer says so.
+// Cluster trust bundles: CA certificates in PEM. The name of a bundle for a signer starts with the signer's
+// name.
 import { X509Certificate } from "node:crypto";
 import { ClusterTrustBundle } from "#api";
 import { certificateExtensions, derItems } from "#authn";
@@ -12,12 +13,12 @@ import { unchanged } from "./rules/unchanged.ts";
 
 const basicConstraints = "2.5.29.19";
 
-/** Why a block is no authority, or nothing. */
+/** Returns why a PEM block is not a CA certificate. */
 function blockProblem(type: string, hasHeaders: boolean, bytes: Buffer): string | undefined {
   if (type !== "CERTIFICATE") return `has bad block type: ${type}`;
   if (hasHeaders) return "has PEM block headers";
   try {
-    // OpenSSL lets bytes behind the certificate pass.
+    // OpenSSL ignores trailing bytes after the certificate.
     if (derItems(bytes).length !== 1) return "does not parse as X.509";
     return isAuthority(new X509Certificate(bytes)) ? undefined : "does not have the CA bit set";
   } catch {
@@ -25,7 +26,7 @@ function blockProblem(type: string, hasHeaders: boolean, bytes: Buffer): string 
   }
 }
 
-/** The bit alone: `ca` of the runtime also asks what the key may be used for. */
+/** Checks the CA bit alone; `ca` of the runtime also considers the key usage. */
 function isAuthority({ raw }: X509Certificate): boolean {
   const found = certificateExtensions(raw).find(({ oid }) => oid === basicConstraints);
   if (!found) return false;
@@ -50,7 +51,10 @@ function anchorErrors(pem: string): FieldError[] {
     .map((same) => wrong(`duplicate trust anchor (indices [${same.join(" ")}])`));
 }
 
-/** `example.com/signer` has bundles `example.com:signer:…`; those without a signer have no colon. */
+/**
+ * Names for the signer `example.com/signer` start with `example.com:signer:`; without a signer they contain
+ * no colon.
+ */
 function nameRule(signer: string): NameRule {
   if (signer === "")
     return (name, prefix) =>
@@ -79,7 +83,7 @@ export const clusterTrustBundle = strategy<ClusterTrustBundle>({
   conditionalUpdate: true,
   nameRule: (obj) => nameRule(signerOf(obj)),
   validate: (obj) => [...signerNameErrors(obj), ...anchorErrors(obj.spec.trustBundle)],
-  // Anchors that were taken once are not read again: whoever changes a label need not mend them.
+  // Unchanged anchors are not validated again, so that unrelated fields can be updated.
   validateUpdate: (obj, old) => [
     ...signerNameErrors(obj),
     ...(obj.spec.trustBundle === old.spec.trustBundle ? [] : anchorErrors(obj.spec.trustBundle)),

@@ -1,4 +1,4 @@
-// For tests of strategies: runs the hooks over plain objects in the order in which a request does.
+// Test fixture of strategies: runs the hooks on plain objects in the order in which a request runs them.
 import { WriteState } from "#admission";
 import type { FieldError } from "#base";
 import { type DialectName, dialects } from "#dialect";
@@ -7,7 +7,7 @@ import type { ApiObject, RequestContext, Strategy } from "../strategy.ts";
 
 export interface Tried {
   readonly object: Record<string, unknown>;
-  /** `Invalid spec.replicas`, sorted. */
+  /** Such as `Invalid spec.replicas`, sorted. */
   readonly causes: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -30,7 +30,7 @@ export function contextOf(strategy: Strategy, dialect: DialectName = "orch"): Re
 export const causesOf = (errors: readonly FieldError[]): string[] =>
   errors.map(({ type, field }) => `${type.replace("FieldValue", "")} ${field}`).toSorted();
 
-/** The object as a server would have it after decoding and defaulting. */
+/** Returns the object after decoding and defaulting. */
 export function defaulted(strategy: Strategy, sent: object, dialect: DialectName = "orch"): ApiObject {
   const decoded = fromJsonValue(strategy.hub, { metadata: {}, ...structuredClone(sent) })
     .value as unknown as ApiObject;
@@ -54,7 +54,7 @@ export function tryCreate(strategy: Strategy, sent: object, dialect: DialectName
   return { object: object as unknown as Record<string, unknown>, causes, warnings };
 }
 
-/** Creates the first and replaces it with the second. */
+/** Creates an object from `before` and replaces it with `after`. */
 export function tryUpdate(
   strategy: Strategy,
   before: object,
@@ -82,7 +82,7 @@ export function tryUpdate(
   };
 }
 
-/** Creates the first and sends the second to a subresource. */
+/** Creates an object from `before` and sends `sent` to a subresource. */
 export function tryPart(strategy: Strategy, part: string, before: object, sent: object): Tried {
   const ctx = contextOf(strategy);
   const old = tryCreate(strategy, before).object as unknown as ApiObject;
@@ -95,7 +95,7 @@ export function tryPart(strategy: Strategy, part: string, before: object, sent: 
   };
 }
 
-/** The row that a table shows. */
+/** Returns the cells of the object's table row. */
 export const cellsOf = (strategy: Strategy, sent: object): unknown[] => {
   const object = tryCreate(strategy, sent).object as unknown as ApiObject;
   Object.assign(object, "status" in sent ? { status: sent.status } : {});

@@ -1,4 +1,4 @@
-// Volume attachments: which volume is to be at which node.
+// Volume attachments: the intent to attach a volume to a node.
 import { VolumeAttachment } from "#api";
 import { type FieldError, forbiddenField, invalidValue, required, tooLong } from "#base";
 import type { Dialect } from "#dialect";
@@ -47,7 +47,7 @@ function statusErrors({
   return errors;
 }
 
-/** New attachments name their driver and volume in the form that drivers and volumes have. */
+/** Stricter validation of new attachments: the driver and volume must have valid names. */
 function newErrors({ spec }: VolumeAttachment): FieldError[] {
   const volume = spec.source.persistentVolumeName;
   return [
@@ -72,7 +72,7 @@ export const volumeAttachment = strategy<VolumeAttachment>({
     obj.status = { attached: false };
   },
   validate: (obj, { dialect }) => [...errorsOf(obj, dialect), ...newErrors(obj)],
-  // Everything is said twice of a changed attachment; clients know it no other way.
+  // The reference validates a changed attachment twice and reports every error twice.
   validateUpdate: (obj, old, { dialect }) => {
     const errors = errorsOf(obj, dialect);
     return [

@@ -1,4 +1,4 @@
-// Claims: wishes for storage. Once made they only grow, and only while they are bound.
+// Persistent volume claims. Of their spec only the requested size may grow, and only while they are bound.
 import { PersistentVolumeClaim, type PersistentVolumeClaimSpec, type TypedLocalObjectReference } from "#api";
 import {
   type FieldError,
@@ -21,7 +21,10 @@ import { supported } from "./rules/one-of.ts";
 import { roundUpClaim } from "./rules/round-up.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
-/** What is switched off is forgotten: references at all, or those into other namespaces. */
+/**
+ * Drops data source references if their feature is off, or those into other namespaces if that feature is
+ * off.
+ */
 function dropSources(
   spec: PersistentVolumeClaimSpec,
   { dialect: { wire }, settings }: Pick<RequestContext, "dialect" | "settings">,
@@ -38,7 +41,7 @@ function dropSources(
   if (!known) delete spec.dataSource;
 }
 
-/** What a claim is filled from is said in two fields, of which clients may send either. */
+/** Aligns dataSource and dataSourceRef, of which clients may send either. */
 function alignSources(spec: PersistentVolumeClaimSpec): void {
   const { dataSource: source, dataSourceRef: reference } = spec;
   const { namespace, ...local } = reference ?? {};
@@ -56,7 +59,7 @@ function changeErrors(
   if (!before.volumeName && now.volumeName) before.volumeName = now.volumeName;
   const key = names.annotations.betaStorageClass;
   const [said, saidBefore] = [claim.metadata.annotations?.[key], old.metadata.annotations?.[key]];
-  // The class may move from the annotation into its field, and may be filled in where nothing was said.
+  // The class may move from the annotation to the field, and may be set where neither was.
   const moved =
     saidBefore !== undefined &&
     before.storageClassName === undefined &&
@@ -92,7 +95,7 @@ function changeErrors(
   return [...errors, ...unchanged(claim.spec.volumeMode, old.spec.volumeMode, "volumeMode")];
 }
 
-/** Where growing less than was asked for is not offered, nothing is kept about it. */
+/** Drops the state of an expansion that can be reduced, if that feature is off. */
 function withoutRecovery({ allocatedResources, resizeStatus, ...status }: Status, old: Status): Status {
   return {
     ...status,
@@ -154,7 +157,7 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
   },
   validate: ({ spec }, { dialect, settings }) =>
     claimSpecErrors(spec, dialect, "spec", allowedModes(settings)),
-  // Everything is said twice of a changed claim; clients know it no other way.
+  // The reference validates a changed claim twice and reports every error twice.
   validateUpdate: (obj, old, { dialect, settings }) => {
     const modes = allowedModes(settings, old.spec.accessModes);
     const errors = claimSpecErrors(obj.spec, dialect, "spec", modes);

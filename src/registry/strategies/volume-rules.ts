@@ -1,4 +1,4 @@
-// What a persistent volume may be: exactly one source, of a size, mountable in some way.
+// Validation of persistent volume specs.
 import {
   type CSIPersistentVolumeSource,
   type ISCSIPersistentVolumeSource,
@@ -41,8 +41,8 @@ import { supported } from "./rules/one-of.ts";
 export const volumeModes = ["Block", "Filesystem"];
 
 /**
- * Volumes described inside an attachment have no name, are not bound to claims, and come from CSI drivers
- * only.
+ * Where the volume spec occurs. Volumes inline in an attachment have no name, are not bound to claims, and
+ * must be CSI volumes.
  */
 export type Place = "inline" | { readonly name: string | undefined; readonly accessModes: readonly string[] };
 
@@ -149,7 +149,7 @@ function standingClassErrors(
   return errors;
 }
 
-/** In the order in which they are looked at: of several, the first counts. */
+/** In the order of validation: of several sources, the first one counts. */
 // prettier-ignore
 const sources = ["hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk", "scaleIO", "local", "storageos", "csi"] as const satisfies readonly (keyof PersistentVolumeSource)[];
 
@@ -161,7 +161,7 @@ function sourceErrors(
 ): FieldError[] {
   const given = sources.filter((key) => spec[key] !== undefined);
   if (given.length === 0) return [required(path, "must specify a volume type")];
-  // Nobody minds a flexible volume beside another.
+  // As in the reference, an additional flexVolume is not an error.
   const errors = given.flatMap((key, position) =>
     position === 0 || key === "flexVolume"
       ? oneSourceErrors(spec, key, path, { dialect, name })
@@ -336,7 +336,7 @@ function csiErrors(csi: CSIPersistentVolumeSource, at: string): FieldError[] {
   return errors;
 }
 
-/** The fields of the spec that say where the storage is. */
+/** The fields of the spec that hold the volume source. */
 export const sourceKeys = Object.keys(
   PersistentVolumeSource.fields,
 ) as readonly (keyof PersistentVolumeSource)[];

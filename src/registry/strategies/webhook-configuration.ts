@@ -1,4 +1,4 @@
-// Webhook configurations: who is asked about requests, about which ones, and how.
+// Webhook configurations.
 import {
   type MutatingWebhook,
   MutatingWebhookConfiguration,
@@ -21,7 +21,7 @@ import { repeats } from "./rules/repeats.ts";
 
 type Webhook = ValidatingWebhook | MutatingWebhook;
 
-/** Rules that older objects may break, because they were made before the rules were. */
+/** Rules that older objects may violate because they were created before the rules existed. */
 interface Strictness {
   readonly noSideEffects: boolean;
   readonly knownReview: boolean;
@@ -32,7 +32,7 @@ const strict: Strictness = { noSideEffects: true, knownReview: true, uniqueNames
 const reviewVersions = ["v1", "v1beta1"];
 const quiet = ["None", "NoneOnDryRun"];
 
-/** A change is held to the rules that the object kept before. */
+/** An update must follow the rules that the old object follows. */
 const strictnessOf = (old: readonly Webhook[]): Strictness => ({
   noSideEffects: old.every(({ sideEffects }) => quiet.includes(sideEffects ?? "")),
   knownReview: old.every(
@@ -91,7 +91,7 @@ function webhookErrors(webhook: Webhook, at: string, rules: Strictness): FieldEr
   return [...errors, ...clientErrors(webhook.clientConfig, `${at}.clientConfig`)];
 }
 
-/** A name under somebody's domain: at least three parts. */
+/** Validates a fully qualified name: at least three labels. */
 function nameErrors(name: string, field: string): FieldError[] {
   if (!name) return [required(field)];
   const errors = formatErrors(name, field, dns1123SubdomainProblems);
@@ -181,7 +181,7 @@ export function clientErrors({ url, service }: WebhookClientConfig, at: string):
   if ((url === undefined) === (service === undefined))
     return [required(at, "exactly one of url or service is required")];
   if (url !== undefined) return urlErrors(url, `${at}.url`);
-  // The two names are looked at the wrong way round; clients know it no other way.
+  // The two fields are swapped, as in the reference.
   const errors = service!.namespace ? [] : [required(`${at}.service.name`, "service name is required")];
   if (!service!.name) errors.push(required(`${at}.service.namespace`, "service namespace is required"));
   const port = service!.port ?? 0;
@@ -243,7 +243,7 @@ interface Configuration {
   readonly webhooks?: Webhook[] | undefined;
 }
 
-/** Without their gate conditions are dropped; those that are there already stay. */
+/** Drops match conditions if their feature gate is off, unless the old object has them. */
 function dropConditions(
   { webhooks }: Configuration,
   { settings }: RequestContext,
@@ -254,7 +254,7 @@ function dropConditions(
   for (const webhook of webhooks ?? []) delete webhook.matchConditions;
 }
 
-/** Conditions that a change leaves as they were are not looked at again. */
+/** Validates match conditions only if they changed. */
 function conditionRules(
   { webhooks }: Configuration,
   ctx: RequestContext,

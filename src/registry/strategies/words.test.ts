@@ -1,5 +1,4 @@
-// What is said of faults is read by people, and looked for by programs: words that clients know stay as they
-// are.
+// Checks validation error texts that clients may match on.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fieldErrorText } from "#base";

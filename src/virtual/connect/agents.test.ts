@@ -62,7 +62,7 @@ test("--nodeagent-port is that of agents whose nodes do not tell theirs", async 
   assert.equal(port, 4321);
 });
 
-/** Ends a server with its connections when the test is over. */
+/** Closes a server and its connections at the end of the test. */
 function endWith(t: TestContext, server: Server): void {
   const open = new Set<Socket>();
   server.on("connection", (socket: Socket) => {

@@ -1,4 +1,4 @@
-// Where node agents listen, and what the server shows them when it calls.
+// Addresses of node agents, and the server's credentials for connections to them.
 import { readFileSync, statSync } from "node:fs";
 import { type Socket, connect, isIP } from "node:net";
 import { type ConnectionOptions, connect as secure } from "node:tls";
@@ -9,43 +9,43 @@ import { type Dial, checkServerIdentity, connectionErrorText } from "#http";
 import type { ResourceHandle } from "#registry";
 
 export interface AgentOptions {
-  /** The port of agents whose nodes do not tell theirs. */
+  /** Port of agents whose nodes do not report one. */
   readonly usualPort: number;
   readonly dialect: Dialect;
   readonly nodes: ResourceHandle<Node>;
-  /** Files; without authorities the agent's certificate is taken as it is. */
+  /** File paths; without a CA file the agent's certificate is not verified. */
   readonly authorities: string;
   readonly certificate: string;
   readonly key: string;
   readonly addressTypes: readonly string[];
   readonly timeoutMilliseconds: number;
-  /** Opens connections to nodes, pods and services, where they do not go straight. */
+  /** Opens connections to nodes, pods and services that are not reached directly. */
   readonly dial?: Dial | undefined;
   readonly logs?: PodLogObserver | undefined;
 }
 
-/** Told of requests for logs of pods. */
+/** Observes requests for pod logs. */
 export interface PodLogObserver {
-  /** `unchecked` where the agent's certificate is taken unseen. */
+  /** Called for each request; `unchecked` if the agent's certificate is not verified. */
   asked(unchecked: boolean): void;
-  /** The agent's certificate was not accepted. */
+  /** Called if the verification of the agent's certificate failed. */
   untrusted(): void;
 }
 
 export interface AgentAddress {
   readonly host: string;
   readonly port: number;
-  /** How to get there, where it is not straight. */
+  /** Opens the connection, if the agent is not reached directly. */
   readonly dial?: Dial | undefined;
 }
 
 export interface Agents {
   /**
-   * The address of a node's agent. Refuses when there is no such node, or it says no address. A node that is
-   * missing is told as an object of the resource that was asked for, as kube-apiserver does.
+   * Returns the address of a node's agent. Throws if the node does not exist or has no address. A missing
+   * node is reported as an object of the requested resource, as in kube-apiserver.
    */
   locate(nodeName: string, asked: "nodes" | "pods"): Promise<AgentAddress>;
-  /** What a connection to an agent is made with. `unchecked` takes any certificate. */
+  /** Returns the TLS options of a connection to an agent. `unchecked` accepts any certificate. */
   tls(unchecked?: boolean): ConnectionOptions;
   readonly timeoutMilliseconds: number;
   readonly dial: Dial | undefined;
@@ -90,7 +90,7 @@ export function agentsOf(options: AgentOptions): Agents {
   };
 }
 
-/** A file's text, read again when the file changed; nothing when no file is named. */
+/** Returns the content of a file, read again when it changes; undefined without a path. */
 function fileText(path: string): () => string | undefined {
   let known: { readonly time: number; readonly text: string } | undefined;
   return () => {
@@ -101,9 +101,7 @@ function fileText(path: string): () => string | undefined {
   };
 }
 
-/**
- * Opens a connection, over TLS when there is something to secure it with; all of it within the time given.
- */
+/** Opens a connection, over TLS if options are given, within the timeout. */
 export async function dial(
   { host, port, dial: throughProxy }: AgentAddress,
   tls: ConnectionOptions | undefined,

@@ -1,4 +1,4 @@
-// All connections that the server passes on.
+// All connect subresources: those of pods, and proxies.
 import type { ServerObjects } from "#registry";
 import type { AdmissionChain } from "#admission";
 import type { VirtualResource } from "#endpoints";

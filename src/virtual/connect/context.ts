@@ -1,4 +1,4 @@
-// What all connections share: where agents are, who may look at the request before, and what a path may be.
+// Shared by all connect subresources: agents, admission, and validation of paths.
 import { type AdmissionChain, virtualAttributes } from "#admission";
 import { badRequest, methodNotAllowed } from "#base";
 import type { Dialect } from "#dialect";
@@ -11,17 +11,17 @@ export interface ConnectContext {
   readonly admission: AdmissionChain;
   readonly resources: Resources;
   readonly agents: Agents;
-  /** Aborted when the server stops: connections end. */
+  /** Aborted when the server stops, which ends all connections. */
   readonly stopping: AbortSignal;
 }
 
-/** Refuses paths with more behind the connection's name, and methods it does not have. */
+/** Refuses unsupported methods, and paths that continue after the subresource. */
 export function connected({ target, method }: ApiCall, methods: readonly string[]): void {
   if (target.rest || !target.named || !target.namespace) throw notServed();
   if (!methods.includes(method)) throw methodNotAllowed();
 }
 
-/** Shows the options of a connection to admission. Nothing can be connected to on trial. */
+/** Passes the options of a connection to admission. Dry runs are not supported. */
 export async function admitConnect(
   call: ApiCall,
   { admission }: ConnectContext,

@@ -1,4 +1,4 @@
-// Headers between a client and what is behind the server: what passes, what stays, what is added.
+// Headers of proxied requests and responses: which are forwarded, removed or added.
 import { protocolsWithoutToken } from "#authn";
 import { isImpersonationHeader } from "#authz";
 import { streamProtocols } from "#dialect";
@@ -19,10 +19,7 @@ const hopByHop = new Set([
 
 export type PlainHeaders = Record<string, string | string[]>;
 
-/**
- * What a client sent, without what was meant for this server alone: credentials, and the wish to be someone
- * else.
- */
+/** Returns the headers of a request without those addressed to this server: credentials and impersonation. */
 export function forwarded(call: Call): PlainHeaders {
   const headers: PlainHeaders = {};
   for (const [name, value] of Object.entries(call.headers)) {
@@ -50,7 +47,7 @@ export function forwarded(call: Call): PlainHeaders {
 
 const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, "");
 
-/** Headers without those that concern one connection only, and those that the connection header names. */
+/** Returns headers without hop-by-hop headers and those named by the Connection header. */
 export function endToEnd(headers: HeaderValues): PlainHeaders {
   const named = new Set(
     headerList(headers, "connection").flatMap((value) =>

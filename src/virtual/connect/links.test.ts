@@ -57,7 +57,7 @@ const pages: [name: string, page: string, expected: string][] = [
 for (const [name, page, expected] of pages) {
   test(`in a page, ${name}`, async () => {
     const bytes = Buffer.from(page);
-    // A tag that is too long may still be whole where all comes at once.
+    // A tag that is too long may still be complete if everything arrives at once.
     for (const size of bytes.length > 20_000 ? [1000] : [bytes.length, 7, 1]) {
       async function* pieces(): AsyncGenerator<Uint8Array> {
         for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

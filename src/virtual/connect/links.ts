@@ -1,19 +1,19 @@
-// Pages that come through the proxy name their neighbours from the root of their own server. Such links are
-// led through the proxy again, as the page passes by; all else of it stays as it is.
+// HTML pages that come through the proxy contain links relative to the root of their own server. Such links
+// are rewritten to go through the proxy while the page is streamed; everything else is unchanged.
 
-/** Where a page comes from, and how it was asked for. */
+/** The origin of a page, and the host and path of the request for it. */
 export interface LinkBase {
   /** Host and port of the server behind the proxy. */
   readonly home: string;
-  /** The host that the client named. */
+  /** Host in the client's request. */
   readonly asked: string;
-  /** The path that leads through the proxy to the root of that server. */
+  /** Path prefix of the proxy that maps to the root of that server. */
   readonly prefix: string;
 }
 
 const linkForm = /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)([^]*)$/i;
 
-/** A link as the client has to follow it. Relative ones and those to other servers are right as they are. */
+/** Rewrites a link to go through the proxy. Relative links and links to other servers are unchanged. */
 export function throughProxy(link: string, { home, asked, prefix }: LinkBase): string {
   const [, scheme, host, path = "", rest = ""] = linkForm.exec(link) ?? [];
   if (host === undefined ? scheme !== undefined : host !== home && host !== asked) return link;
@@ -23,7 +23,7 @@ export function throughProxy(link: string, { home, asked, prefix }: LinkBase): s
   return `${origin}${path.startsWith(prefix) ? "" : prefix}${path}${rest}`;
 }
 
-/** Which attributes of which elements are links. */
+/** Attributes that contain links, by element. */
 const linkAttributes: Readonly<Record<string, readonly string[]>> = {
   a: ["href"],
   applet: ["codebase"],
@@ -51,7 +51,7 @@ const linkAttributes: Readonly<Record<string, readonly string[]>> = {
   source: ["src"],
   video: ["poster", "src"],
 };
-/** Elements whose inside holds no tags, and what ends it. */
+/** Elements whose content contains no tags, and the pattern that ends it. */
 const plainText = new Map(
   ["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript"].map((name) => [
     name,
@@ -60,9 +60,9 @@ const plainText = new Map(
 );
 const comment = ending("-->");
 const tagStart = /<([a-z][^\s/>"']*)/iy;
-// A name without a value is matched, too: searching on inside it would cost quadratic time.
+// Also matches names without a value: a search inside them would take quadratic time.
 const attribute = /([^\s"'<>/=]+)(?:(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g;
-/** A tag longer than this passes as it is. */
+/** Longer tags pass unchanged. */
 const mostOfTag = 16 * 1024;
 
 interface Ending {
@@ -74,8 +74,7 @@ function ending(text: string): Ending {
 }
 
 /**
- * The page with its links changed. Bytes are taken for letters of one byte each, so that whatever is no link
- * keeps its own.
+ * Returns the page with its links rewritten. Bytes are treated as Latin-1, so that all others are preserved.
  */
 export async function* withLinks(
   page: AsyncIterable<Uint8Array>,
@@ -91,15 +90,15 @@ export async function* withLinks(
 }
 
 /**
- * Takes the text piece by piece and gives what is ready of it; what may be cut in two waits for the next
- * piece.
+ * Returns a function that takes the text in chunks and returns what is complete; a tag that may be split
+ * waits for the next chunk.
  */
 function scanner(change: (link: string) => string): (piece: string, last: boolean) => string {
   let pending = "";
   let inside: Ending | undefined;
-  /** How far the tag that `pending` begins with was searched for its end, and in which quotes. */
+  /** Progress of the search for the end of the tag at the start of `pending`, and the open quote. */
   let search: TagSearch = { at: 0, quote: "" };
-  /** Pieces of that tag that do not end it, not yet joined to `pending`: joining each would be quadratic. */
+  /** Chunks of that tag not yet appended to `pending`: appending each of them would take quadratic time. */
   let pieces: string[] = [];
   return (piece, last) => {
     if (search.at > 0 && !last && search.at + piece.length < mostOfTag) {
@@ -161,7 +160,10 @@ interface TagSearch {
   readonly quote: string;
 }
 
-/** Where the `>` is that ends a tag, outside of quotes; the length of the text when it is not there. */
+/**
+ * Returns the position of the `>` that ends a tag, outside of quotes; the length of the text if there is
+ * none.
+ */
 function findTagEnd(text: string, { at, quote }: TagSearch): TagSearch {
   for (; at < text.length; at++) {
     const char = text[at]!;

@@ -1,4 +1,4 @@
-// Options of connections, read from the query as clients of this API write them.
+// Options of connect subresources, decoded from the query.
 import type { PodAttachOptions, PodExecOptions, PodLogOptions, PodPortForwardOptions } from "#api";
 import { type FieldError, badRequest, canonicalTime, forbiddenField, invalidValue } from "#base";
 import type { Query } from "#http";
@@ -6,7 +6,7 @@ import { integer, isTrue } from "#endpoints";
 
 const flag = (query: Query, name: string): boolean => query.has(name) && isTrue(query.get(name));
 
-/** Only what is set. */
+/** Omits options that are not set. */
 function given<T extends object>(values: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined && value !== false && value !== ""),
@@ -91,7 +91,7 @@ export function portForwardOptions(query: Query): PodPortForwardOptions {
   };
 }
 
-/** A query as agents read it: keys in order. */
+/** Encodes a query for an agent, with sorted keys. */
 export function queryText(values: readonly (readonly [key: string, value: string])[]): string {
   const sorted = values.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return sorted.length

@@ -1,4 +1,4 @@
-// Connections to what runs in pods: logs, commands, terminals and ports, all by way of the pod's node agent.
+// Connect subresources of pods through their node agent: log, exec, attach and portforward.
 import type { Pod, PodAttachOptions } from "#api";
 import { ApiError, badRequest, hostAndPort, internal, invalid, notFound, plainError } from "#base";
 import { streamProtocols } from "#dialect";
@@ -87,7 +87,7 @@ export function podConnections(context: ConnectContext): readonly VirtualResourc
   ];
 }
 
-/** Agents have their own names for the streams. */
+/** Returns the stream options under the names that agents use. */
 const streamFlags = ({
   stdin,
   stdout,
@@ -109,7 +109,7 @@ function assignedNode({ metadata, spec }: Pod): string {
   return spec.nodeName;
 }
 
-/** The container that is meant; the only one, where none is named. */
+/** Returns the requested container, or the only one if none is named. */
 function containerOf({ metadata, spec }: Pod, wanted: string | undefined): string {
   const all = [
     ...(spec.initContainers ?? []),
@@ -133,7 +133,7 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
   connected(call, ["GET"]);
   const { dialect } = context;
   checkRoute(call.call, { produces: ["text/plain", ...objectMedia(dialect)] });
-  // A log is plain text, whatever it is asked for as; who takes no form that objects have is refused all the same.
+  // A log is plain text in any case, but a request that accepts no form of objects is refused.
   const { form } = negotiate(call.call, call.query, dialect, withoutTable);
   const options = logOptions(call.query);
   const errors = logOptionErrors(options);
@@ -187,11 +187,11 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
   return reply;
 }
 
-/** Clients that cannot take bytes get them spelled. */
+/** Encodes a chunk of a log as base64 for text protocols. */
 const logMessage = (chunk: Uint8Array, protocol: string): Uint8Array | string =>
   protocol === streamProtocols.logs[1] ? Buffer.from(chunk).toString("base64") : chunk;
 
-/** What the agent said went wrong, as a status. Redirects are not followed. */
+/** Converts an error response of the agent to a status. Redirects are not followed. */
 function complaint(status: number, text: string, name: string): ApiError {
   if (status >= 300 && status < 400)
     return internal("the node agent attempted to redirect this request, which is not permitted");

@@ -1,4 +1,4 @@
-// Requests passed on to a pod, a service or a node by name: `…/proxy/<path>`.
+// Proxies to a pod, a service or a node by name: `…/proxy/<path>`.
 import type { ConnectionOptions } from "node:tls";
 import { badRequest, hostAndPort, methodNotAllowed, notFound, parseIp, serviceUnavailable } from "#base";
 import type { Reply } from "#http";
@@ -12,12 +12,12 @@ import { tunnel } from "./tunnel.ts";
 
 interface Place {
   readonly scheme: "http" | "https";
-  /** As it is called: in links, in the Host header and in the certificate. */
+  /** Host name in links, in the Host header and in the certificate. */
   readonly host: string;
   /** The address to dial. */
   readonly address: string;
   readonly port: number;
-  /** The agent itself, who wants to know who is calling. */
+  /** Whether this is the node agent, which requires the server's client certificate. */
   readonly isAgent?: boolean;
 }
 
@@ -49,7 +49,7 @@ export function proxyEndpoints(context: ConnectContext): readonly VirtualResourc
   ];
 }
 
-/** `name`, `name:port` or `scheme:name:port`. */
+/** Parses `name`, `name:port` or `scheme:name:port`. */
 function partsOf(
   id: string,
   what: string,
@@ -98,14 +98,14 @@ async function servicePlace({ resources }: ConnectContext, { target }: ApiCall):
     throw serviceUnavailable(`no service port ${port} found for service "${name}"`);
   const portName = numbered ? (numbered.name ?? "") : port;
   const endpoints = await resources.endpoints.get(`${target.namespace}/${name}`);
-  // Told as the service that was asked for, as kube-apiserver does.
+  // Reported as a missing service, as in kube-apiserver.
   if (!endpoints) throw notFound({ group: "", resource: "services" }, name);
   const found: Place[] = [];
   for (const { addresses, ports } of endpoints.subsets ?? []) {
     const match = ports?.find((each) => (each.name ?? "") === portName);
     if (!match) continue;
     for (const { ip, targetRef } of addresses ?? []) {
-      // Only addresses of pods: whoever may write endpoints may not thereby reach anything else.
+      // Only addresses of pods: permission to write endpoints must not grant access to anything else.
       const pod =
         targetRef?.kind === "Pod"
           ? await resources.pods.get(`${target.namespace}/${targetRef.name}`)
@@ -119,14 +119,17 @@ async function servicePlace({ resources }: ConnectContext, { target }: ApiCall):
   return { ...place, address: proxyableAddress(place.host) };
 }
 
-/** The path behind `/proxy` for the options of the connection: with a trailing slash where it came with one. */
+/**
+ * Returns the path after `/proxy` for the options of the connection, with a trailing slash if the request had
+ * one.
+ */
 function optionsPath({ call, target: { rest } }: ApiCall): { readonly path?: string } {
   const begun = rest && `/${rest}`;
   const path = call.path.endsWith("/") && !begun.endsWith("/") ? `${begun}/` : begun;
   return path ? { path } : {};
 }
 
-/** The path behind `/proxy`, as it came. */
+/** Returns the path after `/proxy`, still encoded. */
 function pathBehind({ call, target }: ApiCall): string {
   const segments = call.path.split("/");
   const depth = target.namespace ? 8 : 6;
@@ -199,7 +202,7 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
   };
 }
 
-/** The certificate is for the name, though its address is dialed. */
+/** The certificate is verified against the host name, although the address is dialed. */
 const tlsTo = ({ host, isAgent }: Place, { agents }: ConnectContext): ConnectionOptions => ({
   ...(isAgent ? agents.tls() : { rejectUnauthorized: false }),
   ...(parseIp(host) ? {} : { servername: host }),

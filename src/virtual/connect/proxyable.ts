@@ -1,5 +1,5 @@
-// Which addresses the proxies may reach: those that mean this very machine, its link or a whole network are not
-// for others to reach through the server. What was checked is what is dialed.
+// Addresses that proxies may reach: not those of this machine, its link, or multicast. The checked address is
+// the one that is dialed.
 import { lookup } from "node:dns/promises";
 import { badRequest, embeddedIpv4, formatIp, ipScope, parseIp, serviceUnavailable } from "#base";
 
@@ -8,7 +8,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
-/** The canonical spelling of an address that may be dialed; refuses every other. */
+/** Returns the canonical form of an address that may be dialed; refuses any other. */
 export function proxyableAddress(text: string): string {
   const address = parseIp(text);
   const inside = address && embeddedIpv4(address);
@@ -17,7 +17,7 @@ export function proxyableAddress(text: string): string {
   return formatIp(address);
 }
 
-/** The address to dial for a host; refuses when any of its addresses may not be reached. */
+/** Returns the address to dial for a host; refuses if any of its addresses must not be reached. */
 export async function proxyableHost(host: string, resolve: Resolve = systemResolve): Promise<string> {
   if (parseIp(host)) return proxyableAddress(host);
   const addresses = await resolve(host).catch(() => []);

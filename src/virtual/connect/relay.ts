@@ -1,4 +1,4 @@
-// Plain requests passed on to a pod, a service or an agent, and their answers passed back as they come.
+// Plain requests proxied to a pod, a service or an agent, with their responses streamed back.
 import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
 import { pipeline } from "node:stream";
@@ -11,18 +11,18 @@ import type { PlainHeaders } from "./headers.ts";
 export interface Upstream {
   readonly scheme: "http" | "https";
   readonly host: string;
-  /** 0 for the scheme's own. */
+  /** 0 for the default port of the scheme. */
   readonly port: number;
-  /** With the query, encoded. */
+  /** Encoded, with the query. */
   readonly path: string;
   readonly method: string;
   readonly headers: PlainHeaders;
   readonly body?: Uint8Array;
   readonly tls?: ConnectionOptions;
-  /** Opens the connection, where it does not go straight. */
+  /** Opens the connection, if the target is not reached directly. */
   readonly dial?: Dial | undefined;
   readonly timeoutMilliseconds: number;
-  /** How it is told that nobody was reached, and why; as proxies do unless it is given. */
+  /** Returns the error for a target that cannot be reached; default is that of proxies. */
   readonly unreached?: (why: string) => ApiError;
 }
 
@@ -30,8 +30,8 @@ const unreachedByProxy = (why: string): ApiError =>
   serviceUnavailable(`error trying to reach service: ${why}`);
 
 /**
- * Sends the request; resolves with the answer's head. Connecting has its time, answering may take as long as
- * it takes.
+ * Sends the request and resolves with the head of the response. Only connecting has a timeout, the response
+ * may take any time.
  */
 export async function ask(upstream: Upstream, signal: AbortSignal): Promise<IncomingMessage> {
   const { scheme, host, port, path, method, headers, body, tls, dial, timeoutMilliseconds } = upstream;
@@ -46,7 +46,7 @@ export async function ask(upstream: Upstream, signal: AbortSignal): Promise<Inco
       headers,
       checkServerIdentity,
       ...tls,
-      // A connection of its own, whichever way it goes.
+      // A separate connection in either case.
       ...(dial
         ? { createConnection: connectionsBy(dial, scheme === "https" ? () => tls ?? {} : undefined) }
         : { agent: false }),
@@ -81,8 +81,7 @@ export async function ask(upstream: Upstream, signal: AbortSignal): Promise<Inco
 const fullBacklog = 1024 * 1024;
 
 /**
- * Passes a body on no faster than the client takes it; one that is changed on its way still comes from the
- * message.
+ * Streams a body no faster than the client reads it; a transformed body still originates from the message.
  */
 export async function pour(
   body: AsyncIterable<Buffer>,
@@ -101,7 +100,7 @@ export async function pour(
   }
 }
 
-/** The body as it reads; undefined where it is packed in a way that is not known here. */
+/** Returns the decompressed body; undefined if the encoding is unsupported. */
 export function unpackedBody(message: IncomingMessage): AsyncIterable<Buffer> | undefined {
   const encoding = message.headers["content-encoding"] ?? "";
   if (encoding === "" || encoding === "identity") return message;
@@ -109,7 +108,7 @@ export function unpackedBody(message: IncomingMessage): AsyncIterable<Buffer> | 
   return unpack && pipeline(message, unpack, () => undefined);
 }
 
-/** The beginning of a body, for messages. */
+/** Returns the beginning of a body, for error messages. */
 export async function firstOf(message: IncomingMessage, most: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -120,7 +119,7 @@ export async function firstOf(message: IncomingMessage, most: number): Promise<s
       if (size >= most) break;
     }
   } catch {
-    // What came is enough.
+    // A partial body suffices.
   }
   message.destroy();
   return Buffer.concat(chunks).subarray(0, most).toString();

@@ -1,6 +1,6 @@
-// The client's half of the framing that agents and runtimes speak: several streams over one connection, each
-// of which ends by itself. Only what they use of it: streams that the client opens, data, ends, and answers
-// to pings. Header blocks of theirs are passed over.
+// The client side of SPDY/3.1 as agents and runtimes use it: several independent streams over one connection.
+// Supports only streams opened by the client, data, end of stream, and replies to pings. Received header
+// blocks are ignored.
 import type { Duplex } from "node:stream";
 import { type Deflate, constants, createDeflate } from "node:zlib";
 
@@ -26,7 +26,7 @@ const media =
   "chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdch" +
   "charset=utf-8charset=iso-8859-1,utf-,*,enq=0.";
 
-/** What both sides know before the first header is sent, so that usual words cost nothing. */
+/** The initial dictionary for header compression, shared by both sides. */
 export const dictionary = Buffer.concat([
   ...known.map((word) => counted(word)),
   Buffer.from(codes + dates + media),
@@ -39,28 +39,28 @@ function counted(text: string): Buffer {
 }
 
 export interface SpdyStream {
-  /** False when the connection wants a rest. */
+  /** Returns false when the connection is congested. */
   write(data: Uint8Array): boolean;
-  /** Nothing more comes from this side. */
+  /** Half-closes the stream from this side. */
   end(): void;
 }
 
 export interface StreamHandlers {
   onData?(data: Buffer): void;
-  /** Nothing more comes from the other side. */
+  /** Called when the other side has closed the stream. */
   onEnd?(): void;
 }
 
 export interface SpdySession {
   /** Opens a stream with these headers. */
   open(headers: Readonly<Record<string, string>>, handlers: StreamHandlers): Promise<SpdyStream>;
-  /** Takes bytes that came before the session did. */
+  /** Processes bytes received before the session was created. */
   feed(bytes: Uint8Array): void;
-  /** Tells the other side that this one goes, and ends the connection. */
+  /** Sends GOAWAY and ends the connection. */
   close(): void;
 }
 
-/** Speaks over a connection that both sides have agreed on. */
+/** Starts a session on an upgraded connection. */
 export function spdySession(socket: Duplex): SpdySession {
   const streams = new Map<number, StreamHandlers>();
   const headers = headerBlocks();
@@ -95,7 +95,7 @@ export function spdySession(socket: Duplex): SpdySession {
     pending = pending.length === 0 ? Buffer.from(bytes) : Buffer.concat([pending, bytes]);
     let at = 0;
     while (pending.length - at >= frameHead) {
-      // What waits for its end is bounded by the protocol: lengths have three bytes.
+      // Pending data is bounded by the protocol, since lengths have three bytes.
       const length = pending.readUInt32BE(at + 4) & 0xffffff;
       if (pending.length - at < frameHead + length) break;
       take(
@@ -150,7 +150,7 @@ export function spdySession(socket: Duplex): SpdySession {
   };
 }
 
-/** Header blocks, packed one after the other in one go, as the other side unpacks them. */
+/** Header blocks, compressed sequentially with one shared context, as the other side decompresses them. */
 function headerBlocks(): { of(headers: Readonly<Record<string, string>>): Promise<Buffer>; close(): void } {
   const packer: Deflate = createDeflate({ dictionary });
   let parts: Buffer[] = [];

@@ -1,5 +1,5 @@
-// The newest WebSocket protocols, which runtimes do not speak: their messages are led over the streams that
-// runtimes do speak, and back.
+// The newest WebSocket protocols, which runtimes do not support: translates their messages to SPDY streams
+// and back.
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
@@ -13,17 +13,17 @@ import { type Head, type TunnelTarget, idle, upgraded } from "./tunnel.ts";
 import { accepted, isHandshake, isWebSocket, part } from "#endpoints";
 
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
-/** A message of this channel names another one, of which the client sends no more. */
+/** A message of this channel closes the channel it names. */
 const closing = 255;
 const [newestChannel, channelOfRuntimes] = streamProtocols.channel;
 const largestMessage = 32 * 1024 * 1024;
-/** A client that has more than this unread gets nothing new. */
+/** A client with more unread data than this receives no more until it catches up. */
 const mostUnread = 1024 * 1024;
 const largestStatus = 1024 * 1024;
 
 /**
- * The protocol that a client must be translated for, as it spelled it; undefined where its bytes can pass as
- * they are.
+ * Returns the requested protocol, as the client spelled it, if it must be translated; undefined if the
+ * connection can be tunneled unchanged.
  */
 export function toTranslate(call: Call, dialect: Dialect, kind: "commands" | "ports"): string | undefined {
   if (!isWebSocket(call) || !isHandshake(call)) return undefined;
@@ -53,8 +53,7 @@ const agentHeaders = (call: Call, protocol: string) => {
 };
 
 /**
- * Commands and terminals: each channel of the client is a stream of the agent's, and the end of its input is
- * passed on.
+ * Exec and attach: maps each channel of the client to a stream of the agent, and forwards the end of stdin.
  */
 export function translateChannels(
   call: Call,
@@ -73,7 +72,7 @@ export function translateChannels(
   });
 }
 
-/** Ports: the client speaks the agent's own protocol, in messages. */
+/** Port forwarding: the client sends the agent's protocol in WebSocket messages. */
 export function translatePorts(
   call: Call,
   target: TunnelTarget,
@@ -102,7 +101,7 @@ interface Meeting {
   readonly stopping: AbortSignal;
 }
 
-/** Shakes hands with the client; when one side is gone, the other goes, too. */
+/** Completes the handshake with the client; when either side disconnects, the other one is closed, too. */
 async function withClient(
   { call, socket, head, protocol, agent, stopping }: Meeting,
   serve: (client: WebSocket) => void | Promise<void>,
@@ -121,7 +120,7 @@ async function withClient(
       agent.destroy();
     });
     agent.once("close", () => part(client));
-    // Nobody speaks before both are listened to.
+    // No data is processed before both sides have listeners.
     client.pause();
     await serve(client);
     client.resume();
@@ -144,7 +143,7 @@ async function serveChannels(
   const told: Buffer[] = [];
   let length = 0;
   let over = false;
-  // The last word is the status; everything else has been said before it.
+  // The status is sent last, after all output.
   const finish = (): void => {
     if (over) return;
     over = true;
@@ -156,7 +155,7 @@ async function serveChannels(
     onData: (data: Buffer): void => {
       length += data.length;
       if (length <= largestStatus) told.push(Buffer.from(data));
-      // Runtimes leave this stream open; what they tell on it is one whole text.
+      // Runtimes keep this stream open; it carries one complete JSON document.
       if (isWhole(Buffer.concat(told))) finish();
     },
     onEnd: finish,
@@ -180,7 +179,7 @@ async function serveChannels(
     )
       rest(client, agent);
   });
-  // So that the client knows that the connection stands.
+  // Signals to the client that the connection is established.
   client.send(Buffer.from([stdout ? channels.stdout : stderr ? channels.stderr : channels.error]));
 }
 
@@ -196,7 +195,7 @@ function isWhole(text: Buffer): boolean {
 const bytesOf = (message: RawData): Buffer =>
   Array.isArray(message) ? Buffer.concat(message) : Buffer.from(message as Buffer);
 
-/** Sends to a client; one that does not read makes the agent wait. */
+/** Sends to the client; pauses the agent if the client does not read. */
 function sent(client: WebSocket, agent: Socket, bytes: Uint8Array): void {
   if (client.readyState !== client.OPEN) return;
   client.send(bytes, { binary: true }, () => {
@@ -205,7 +204,7 @@ function sent(client: WebSocket, agent: Socket, bytes: Uint8Array): void {
   if (client.bufferedAmount > mostUnread) agent.pause();
 }
 
-/** The client waits until the agent has taken what it was given. */
+/** Pauses the client until the agent has accepted the data. */
 function rest(client: WebSocket, agent: Socket): void {
   client.pause();
   agent.once("drain", () => client.resume());

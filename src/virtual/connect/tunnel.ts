@@ -1,5 +1,5 @@
-// Upgraded connections: the request goes on to the agent as it came, and once the agent has agreed, bytes
-// pass both ways untouched.
+// Upgraded connections: forwards the request to the agent and, once it has accepted, passes bytes both ways
+// unchanged.
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
@@ -10,17 +10,17 @@ import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
 
 const largestHead = 64 * 1024;
 const largestRefusal = 1024 * 1024;
-/** How long the agent may take to agree or refuse: it may have to start something first. */
+/** How long the agent may take to accept or refuse: it may have to start something first. */
 const patience = 30_000;
-/** A connection on which nothing moves for so long is cut; agents themselves give up after four hours. */
+/** Connections without traffic are closed after this time; agents themselves time out after four hours. */
 export const idle = 4.5 * 3600 * 1000;
-/** How long what is left may take to reach a client that does not read. */
+/** How long remaining data may take to reach a client that does not read. */
 const lastWords = 10_000;
 
 export interface TunnelTarget extends AgentAddress {
   /** Encoded, with the query. */
   readonly path: string;
-  /** Nothing for a plain connection. */
+  /** Undefined for a plain connection. */
   readonly tls: ConnectionOptions | undefined;
   readonly timeoutMilliseconds: number;
 }
@@ -29,12 +29,12 @@ export interface Head {
   readonly status: number;
   readonly headers: PlainHeaders;
   readonly raw: Buffer;
-  /** Bytes that came along behind the head. */
+  /** Bytes received after the head. */
   readonly rest: Buffer;
 }
 
 /**
- * Passes an upgrade request on. A refusal from over there is the client's answer. `stopping` ends the tunnel.
+ * Forwards an upgrade request. A refusal by the agent is returned to the client. `stopping` ends the tunnel.
  */
 export function tunnel(call: Call, target: TunnelTarget, stopping: AbortSignal): Promise<Reply> {
   return upgraded(
@@ -45,7 +45,7 @@ export function tunnel(call: Call, target: TunnelTarget, stopping: AbortSignal):
   );
 }
 
-/** An upgrade request of our own making on a client's behalf. */
+/** An upgrade request made on behalf of a client. */
 export interface UpgradeRequest extends TunnelTarget {
   readonly method: string;
   readonly headers: PlainHeaders;
@@ -54,8 +54,8 @@ export interface UpgradeRequest extends TunnelTarget {
 type TakeOver = (client: Duplex, early: Uint8Array) => void;
 
 /**
- * Asks for an upgrade; once it is agreed on, `agreed` makes what takes the client's connection over. A
- * refusal is the client's answer.
+ * Requests an upgrade; once accepted, `agreed` returns the function that takes over the client's connection.
+ * A refusal is returned to the client.
  */
 export async function upgraded(
   call: Call,
@@ -88,7 +88,7 @@ function requestText(method: string, path: string, headers: PlainHeaders): strin
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Reads up to the empty line that ends a response's head. */
+/** Reads up to the empty line that ends the head of a response. */
 async function readHead(socket: Socket, signal: AbortSignal): Promise<Head> {
   let seen: Buffer = Buffer.alloc(0);
   const raw = await gather(socket, signal, patience, (chunk) => {
@@ -114,9 +114,7 @@ async function readHead(socket: Socket, signal: AbortSignal): Promise<Head> {
   return { status, headers, raw: seen.subarray(0, raw), rest: seen.subarray(raw) };
 }
 
-/**
- * The body of a refusal: as long as it says, or as long as the connection lasts; never more than a megabyte.
- */
+/** Reads the body of a refusal: up to its Content-Length or the end of the connection, at most a megabyte. */
 async function readRefusal(socket: Socket, { headers, rest }: Head): Promise<Buffer> {
   const said = headers["content-length"];
   const wanted = typeof said === "string" ? Math.min(Number(said) || 0, largestRefusal) : largestRefusal;
@@ -145,7 +143,7 @@ function dechunked(body: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Feeds `take` with what arrives until it gives a number, within a time; leaves the socket paused. */
+/** Passes received data to `take` until it returns a number, within a timeout; leaves the socket paused. */
 async function gather(
   socket: Socket,
   signal: AbortSignal,
@@ -183,8 +181,8 @@ async function gather(
 }
 
 /**
- * Joins both connections. Each direction ends by itself; when one side is gone, the other gets what is left
- * and goes, too.
+ * Connects both sockets. Each direction ends separately; when one side closes, the other one receives the
+ * remaining data and is closed, too.
  */
 function join(
   client: Duplex,

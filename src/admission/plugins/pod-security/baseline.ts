@@ -1,4 +1,4 @@
-// The baseline standard: nothing that is known to lead out of a container.
+// The baseline standard: prevents known privilege escalations.
 import type { ObjectMeta, PodSpec, SELinuxOptions, SecurityContext } from "#api";
 import type { Dialect } from "#dialect";
 import { type Finding, containersOf, distinct, named, namesOf, plural, quoted, setters } from "./words.ts";
@@ -16,7 +16,7 @@ const firstSysctls = [
   "net.ipv4.ip_unprivileged_port_start",
 ];
 
-/** One word of the reason, and all containers for which it holds. */
+/** Returns the containers whose security context violates a check. */
 const byContainer = (
   spec: PodSpec,
   wrong: (context: SecurityContext) => boolean,
@@ -120,7 +120,7 @@ export const seLinuxOptions: Check = (_metadata, spec) => {
   };
 };
 
-/** Before there was a field for it, the profile was an annotation. */
+/** The deprecated annotations that preceded the seccompProfile field. */
 export const seccompAnnotations: Check = ({ annotations = {} }, spec, { names: { annotations: names } }) => {
   const allowed = (profile: string): boolean =>
     profile === "runtime/default" || profile === "docker/default" || profile.startsWith("localhost/");

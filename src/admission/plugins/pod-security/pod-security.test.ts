@@ -105,7 +105,10 @@ for (const [name, level, version, { metadata, spec }, expected] of judged) {
   );
 }
 
-/** What becomes of a request in a namespace with these labels: `allowed`, or why not, and the warnings. */
+/**
+ * Returns the outcome of a request in a namespace with these labels: `allowed` or the refusal, and the
+ * warnings.
+ */
 async function judge(
   labels: Record<string, string>,
   attributes: Partial<AdmissionAttributes>,

@@ -1,5 +1,5 @@
-// Namespaces say by labels which security standard their pods keep: pods that do not are refused, whatever
-// makes such pods is warned about.
+// Pod security admission: labels of a namespace select the standard of its pods. Pods that violate it are
+// refused, and workloads whose pods would violate it get a warning.
 import type { Container, CronJob, Namespace, ObjectMeta, Pod, PodSpec, PodTemplateSpec } from "#api";
 import { type FieldError, forbidden } from "#base";
 import type { Dialect } from "#dialect";
@@ -20,13 +20,13 @@ export interface PodSecurityOptions {
   readonly dialect: Dialect;
   readonly namespace: (name: string) => Promise<Namespace | undefined>;
   readonly podsIn: (namespace: string) => Promise<readonly Pod[]>;
-  /** What namespaces keep that say nothing. */
+  /** Policy of namespaces without labels. */
   readonly defaults?: Policy;
   readonly exemptions?: PodSecurityExemptions;
   readonly observer?: PodSecurityObserver;
 }
 
-/** One judgement by a standard. */
+/** One evaluation of a standard. */
 export interface PodSecurityJudgement {
   readonly mode: "enforce" | "audit" | "warn";
   readonly denied: boolean;
@@ -37,11 +37,11 @@ export interface PodSecurityJudgement {
 export interface PodSecurityObserver {
   judged(judgement: PodSecurityJudgement, attributes: AdmissionAttributes): void;
   exempt(attributes: AdmissionAttributes): void;
-  /** The labels of the namespace are not understood. */
+  /** Called if the labels of the namespace are invalid. */
   unreadable(attributes: AdmissionAttributes): void;
 }
 
-/** Whose pods are not looked at. */
+/** Requests that are exempt from the checks. */
 export interface PodSecurityExemptions {
   readonly usernames: readonly string[];
   readonly namespaces: readonly string[];
@@ -116,7 +116,7 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     return [];
   }
 
-  /** Labels of a namespace whose pods are not looked at have no effect. */
+  /** Warns that the labels of an exempt namespace have no effect. */
   function warnOfExemption(
     attributes: AdmissionAttributes,
     policy: Policy,
@@ -137,7 +137,7 @@ export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
     );
   }
 
-  /** Pods that are there already stay, but somebody should know. */
+  /** Existing pods keep running, but the client is warned about those that violate the new standard. */
   async function warnOfPods(attributes: AdmissionAttributes): Promise<void> {
     const { enforce } = read(typed<Namespace>(attributes.object).metadata.labels).policy;
     const pods = (await podsIn(attributes.name)).filter(({ spec }) => !isExemptClass(spec));
@@ -245,7 +245,7 @@ function templateOf({ resource, object }: AdmissionAttributes): PodTemplateSpec 
   return typed<{ spec: { template?: PodTemplateSpec } }>(object).spec.template;
 }
 
-/** Of what can change in a pod, only images and new containers matter. */
+/** Reports whether an update of a pod needs a check: only images and new containers matter. */
 function matters(spec: PodSpec, old: PodSpec): boolean {
   const changed = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
     now.length !== before.length || now.some(({ image }, position) => image !== before[position]!.image);
@@ -260,7 +260,7 @@ function matters(spec: PodSpec, old: PodSpec): boolean {
   );
 }
 
-/** Pods of one owner are mostly alike: one of each comes first. */
+/** Moves one pod of each owner to the front, since pods of the same owner are mostly alike. */
 function oneOfEach(pods: readonly Pod[]): readonly Pod[] {
   const seen = new Set<string>();
   const later: Pod[] = [];

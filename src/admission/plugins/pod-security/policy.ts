@@ -1,9 +1,8 @@
-// Which security standard a namespace keeps, by its labels: one that refuses, one that is written down, one
-// that warns.
+// The policy of a namespace, from its labels: the standards to enforce, to audit and to warn about.
 import { type FieldError, invalidValue } from "#base";
 
 export type PodSecurityLevel = "privileged" | "baseline" | "restricted";
-/** A standard as of a release (its minor number), or the newest there is. */
+/** A level as of a release (its minor version), or of the latest release. */
 export interface Standard {
   readonly level: PodSecurityLevel;
   readonly version: number | "latest";
@@ -27,7 +26,10 @@ export const standardText = ({ level, version }: Standard): string =>
   `${level}:${version === "latest" ? version : `v1.${version}`}`;
 export const lets = ({ level }: Standard): boolean => level === "privileged";
 
-/** There is always a policy: what cannot be read refuses most and warns least. */
+/**
+ * Returns the policy and the errors of invalid labels. An invalid level is restricted for enforce, privileged
+ * for the other modes.
+ */
 export function policyOf(
   labels: Readonly<Record<string, string>> | undefined,
   prefix: string,

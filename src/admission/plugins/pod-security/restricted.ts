@@ -1,4 +1,4 @@
-// The restricted standard: what a well-behaved program needs, and no more.
+// The restricted standard: current hardening practices.
 import type { Volume } from "#api";
 import { type Check, isConfined, seccompProfile as seccompBaseline } from "./baseline.ts";
 import { containersOf, distinct, named, namesOf, plural, quoted, setters } from "./words.ts";
@@ -14,7 +14,7 @@ const plainVolumes: readonly (keyof Volume)[] = [
   "secret",
 ];
 
-/** Later versions leave pods for Windows alone. */
+/** Exempts Windows pods, as later versions of the standard do. */
 export const unlessWindows =
   (check: Check): Check =>
   (metadata, spec, dialect) =>

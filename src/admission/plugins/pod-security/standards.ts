@@ -1,5 +1,5 @@
-// The standards, release by release: which checks there are, since when, and which ones stricter checks stand
-// in for.
+// The checks of each standard, the releases that introduced them, and the baseline checks that restricted
+// ones replace.
 import type { ObjectMeta, PodSpec } from "#api";
 import type { Dialect } from "#dialect";
 import * as baseline from "./baseline.ts";
@@ -11,13 +11,13 @@ import type { Finding } from "./words.ts";
 
 interface Rule {
   readonly level: "baseline" | "restricted";
-  /** In the order of releases: from which one on, and what is looked at. */
+  /** In the order of releases: the first minor version, and its check. */
   readonly since: readonly (readonly [minor: number, check: Check])[];
-  /** The baseline rule that need not be looked at beside this one. */
+  /** The baseline check that this one makes redundant. */
   readonly replaces?: string;
 }
 
-// Findings come in this order: those of the baseline first, each by name.
+// In the order of findings: baseline checks first, each level sorted by name.
 const rules: Readonly<Record<string, Rule>> = {
   appArmorProfile: { level: "baseline", since: [[0, baseline.appArmorProfile]] },
   capabilities_baseline: { level: "baseline", since: [[0, baseline.capabilities]] },

@@ -1,7 +1,7 @@
-// How findings about containers and volumes are put into words.
+// Formatting of findings about containers and volumes.
 import type { Container, PodSpec } from "#api";
 
-/** Why a pod does not keep a standard, and where. */
+/** A violation of a standard: the reason and the violating fields. */
 export interface Finding {
   readonly reason: string;
   readonly detail: string;
@@ -20,7 +20,7 @@ export const containersOf = ({ initContainers, containers, ephemeralContainers }
 ];
 export const namesOf = (containers: readonly Container[]): string[] => containers.map(({ name }) => name);
 
-/** Who set something: the pod, some containers, or both. */
+/** Returns what sets a field: the pod, some containers, or both. */
 export const setters = (pod: boolean, containers: readonly Container[]): string[] => [
   ...(pod ? ["pod"] : []),
   ...(containers.length > 0 ? [named("container", namesOf(containers))] : []),

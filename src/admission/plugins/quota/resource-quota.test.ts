@@ -24,7 +24,7 @@ const request = (
     ...more,
   });
 
-/** What the quotas say is used afterwards, by quota, or why the request was refused. */
+/** Returns the resulting usage by quota, or why the request was refused. */
 async function charged(
   quotas: ResourceQuota[],
   attributes: AdmissionAttributes,

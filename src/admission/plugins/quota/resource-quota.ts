@@ -1,5 +1,5 @@
-// Quotas of a namespace: what is created is counted, and refused when it would be too much. Quotas whose
-// status nobody filled in yet are not enforced.
+// Resource quota admission: charges new objects to the quotas of their namespace, and refuses those that
+// exceed one. Quotas without a status are not enforced yet.
 import {
   type QuotaAmounts,
   type QuotaEvaluator,
@@ -17,7 +17,7 @@ const { amountsOf, changeOf, excessOf, isNegative, isZero, only, shown, sumOf, w
 export interface LimitedResource {
   readonly group: string;
   readonly resource: string;
-  /** Parts of the names of what is counted. */
+  /** Substrings of resource names. */
   readonly matchContains: readonly string[];
   readonly matchScopes: readonly ScopedResourceSelectorRequirement[];
 }
@@ -26,15 +26,15 @@ export interface QuotaOptions {
   readonly dialect: Dialect;
   readonly now: () => number;
   readonly quotasIn: (namespace: string) => Promise<readonly ResourceQuota[]>;
-  /** What may be used only where a quota covers it. */
+  /** Resources that may be consumed only if a quota covers them. */
   readonly limited?: readonly LimitedResource[];
-  /** Whether pods may change what they ask for: then a change is charged or given back. */
+  /** Whether pods are resizable: then a change of their requests is charged or released. */
   readonly podResize?: boolean;
-  /** Writes what is used, against the version that was read; false when somebody else was faster. */
+  /** Writes the usage against the revision that was read; returns false on a conflict. */
   readonly write: (quota: ResourceQuota, used: Readonly<Record<string, string>>) => Promise<boolean>;
 }
 
-/** Questions that are not stored, and what nobody counts. */
+/** Resources that are not stored or never counted. */
 const uncounted: ReadonlySet<string> = new Set([
   "namespaces",
   "bindings",
@@ -48,8 +48,8 @@ const uncounted: ReadonlySet<string> = new Set([
   "selfsubjectrulesreviews",
 ]);
 /**
- * Whoever fails lost to somebody who did not: with several servers on one store that happens a few times in a
- * row.
+ * Maximum number of attempts. An attempt fails only if another one succeeded; with several servers on one
+ * store that happens a few times in a row.
  */
 const mostTries = 32;
 
@@ -77,7 +77,7 @@ export function resourceQuota(options: QuotaOptions): AdmissionPlugin {
     },
   };
 
-  /** One at a time in each namespace, so that nobody counts from what is no longer true. */
+  /** Serializes the charges of each namespace, so that none is based on outdated usage. */
   async function inTurn(namespace: string, work: () => Promise<void>): Promise<void> {
     const mine = (busy.get(namespace) ?? Promise.resolve()).then(work);
     const settled = mine.catch(() => undefined);
@@ -117,7 +117,7 @@ const scopesOf = ({ spec }: ResourceQuota): readonly ScopedResourceSelectorRequi
   ...(spec.scopeSelector?.matchExpressions ?? []),
 ];
 
-/** Refuses what needs a quota and has none. */
+/** Refuses an object that consumes limited resources without a quota that covers them. */
 function checkCovered(
   attributes: AdmissionAttributes,
   evaluator: QuotaEvaluator,
@@ -126,7 +126,7 @@ function checkCovered(
 ): void {
   const object = attributes.object!;
   const refused = (why: string): Error => forbidden(attributes.resource, attributes.name, why);
-  // All of it, even where a change adds nothing.
+  // The whole usage, even if an update adds nothing.
   const needed = [...evaluator.usage(object)]
     .filter(([, amount]) => !isZero(amount) && !isNegative(amount))
     .map(([name]) => name)
@@ -155,7 +155,7 @@ function checkCovered(
     );
 }
 
-/** What each quota would have used afterwards, for those that change; refuses what does not fit. */
+/** Returns the new usage of each quota that changes; refuses an object that exceeds one. */
 function bill(
   attributes: AdmissionAttributes,
   evaluator: QuotaEvaluator,
@@ -200,7 +200,7 @@ function bill(
     return [[quota, after] as const];
   });
 
-  /** Pods that ask for less give it back at once; of all else only more counts. */
+  /** Pods that request less release it at once; for other objects only increases count. */
   function changed(): QuotaAmounts {
     const before = evaluator.usage(attributes.oldObject!);
     return attributes.resource.resource === "pods" ? changeOf(whole, before) : excessOf(whole, before);

@@ -1,10 +1,10 @@
-// How long ago, in the two units that matter: 45s, 5m30s, 3h, 2d4h, 3y120d.
+// Formats durations in their two most significant units: 45s, 5m30s, 3h, 2d4h, 3y120d.
 
 export function age(time: string, now: Date): string {
   return span(Math.trunc((now.getTime() - Date.parse(time)) / 1000));
 }
 
-/** Seconds as a person says them. */
+/** Formats a duration in seconds. */
 export function span(seconds: number): string {
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";

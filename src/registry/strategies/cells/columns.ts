@@ -1,4 +1,4 @@
-// The columns that nearly every kind shows.
+// Table columns that nearly every kind has.
 import type { ApiObject, Column } from "../../strategy.ts";
 import { age } from "./age.ts";
 
@@ -17,6 +17,6 @@ export const ageColumn: Column<ApiObject> = {
   cell: ({ metadata }, now) => ago(metadata.creationTimestamp, now),
 };
 
-/** How long ago, or that nobody knows. */
+/** Returns the age, or `<unknown>` without a time. */
 export const ago = (time: string | null | undefined, now: Date): string =>
   time ? age(time, now) : "<unknown>";

@@ -1,14 +1,14 @@
-// Texts that table cells are made of.
+// Formatting of table cells.
 import type { LabelSelector } from "#api";
 import { own } from "#base";
 
-/** The text, or a sign that there is none. */
+/** Returns the text, or `<none>` if it is empty or absent. */
 export const orNone = (text: string | undefined): string =>
   text === undefined || text === "" ? "<none>" : text;
 
 export const joined = (items: readonly string[] | null | undefined): string => (items ?? []).join(",");
 
-/** `a=b,c=d`, sorted by key. */
+/** Formats labels as `a=b,c=d`, sorted by key. */
 export const labelsText = (labels: Readonly<Record<string, string>> | null | undefined): string =>
   joined(
     Object.keys(labels ?? {})
@@ -24,7 +24,8 @@ const expressions: Readonly<Record<string, (key: string, values: string) => stri
 };
 
 /**
- * A structured selector as people type it. One that is not there selects nothing, an empty one everything.
+ * Formats a structured selector in selector syntax. An absent selector matches nothing, an empty one
+ * everything.
  */
 export function selectorText(selector: LabelSelector | null | undefined): string {
   if (!selector) return "<none>";
@@ -39,6 +40,6 @@ export function selectorText(selector: LabelSelector | null | undefined): string
   return orNone(joined(parts.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, text]) => text)));
 }
 
-/** Of many items the first few, and how many more there are. */
+/** Joins the first few items, followed by a text about the remaining ones. */
 export const firstFew = (items: readonly string[], shown: number, more: (left: number) => string): string =>
   items.length > shown ? `${joined(items.slice(0, shown))}${more(items.length - shown)}` : joined(items);

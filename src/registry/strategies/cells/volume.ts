@@ -1,4 +1,4 @@
-// How tables show storage.
+// Table cells for storage kinds.
 import type { ObjectMeta } from "#api";
 
 // prettier-ignore
@@ -13,7 +13,7 @@ export const accessModesText = (modes: readonly string[] | undefined): string =>
 export const phaseText = ({ deletionTimestamp }: ObjectMeta, phase: string | undefined): string =>
   deletionTimestamp ? "Terminating" : (phase ?? "");
 
-/** The class, which older objects name in an annotation of their dialect. */
+/** Returns the class, which older objects name in an annotation of their dialect. */
 export function classText({ annotations }: ObjectMeta, className: string | undefined): string {
   const key = Object.keys(annotations ?? {}).find((name) =>
     /^volume\.beta\.[^/]+\/storage-class$/.test(name),
@@ -21,7 +21,7 @@ export function classText({ annotations }: ObjectMeta, className: string | undef
   return key === undefined ? (className ?? "") : annotations![key]!;
 }
 
-/** Whether the class is marked as the one to take when none is named. */
+/** Reports whether the class is annotated as the default class. */
 export const isDefaultClass = ({ annotations }: ObjectMeta): boolean =>
   Object.entries(annotations ?? {}).some(
     ([name, value]) => /^storageclass\.(beta\.)?[^/]+\/is-default-class$/.test(name) && value === "true",

@@ -1,4 +1,4 @@
-// Wishes about the place of a pod: nodes it wants, pods it wants to be near to or far from.
+// Validation of node affinity, pod affinity and pod anti-affinity.
 import type {
   Affinity,
   LabelSelector,

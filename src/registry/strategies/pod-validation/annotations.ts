@@ -1,4 +1,4 @@
-// Annotations of pods that mean something to the system.
+// Validation of pod annotations that the system interprets.
 import type { ObjectMeta, PodSpec, SeccompProfile, Toleration } from "#api";
 import { type FieldError, forbiddenField, invalidValue } from "#base";
 import { type Dialect, labelName } from "#dialect";
@@ -87,7 +87,7 @@ function appArmorErrors(
   });
 }
 
-/** Where a profile is said by annotation and by field, both must say the same. */
+/** Validates that a seccomp profile set by both annotation and field is the same. */
 export function seccompMatchErrors(
   { annotations }: ObjectMeta,
   spec: PodSpec,
@@ -133,7 +133,7 @@ function mismatch(
     : [];
 }
 
-/** Annotations that are fixed once the pod is there. */
+/** Validates that immutable annotations of a pod are unchanged. */
 export function annotationUpdateErrors(
   { annotations = {} }: ObjectMeta,
   { annotations: old = {} }: ObjectMeta,

@@ -1,4 +1,4 @@
-// Claims that are made for one pod: their template, and what a claim may ask for.
+// Validation of claim specs and of templates for ephemeral claims.
 import type {
   ObjectMeta,
   PersistentVolumeClaimSpec,
@@ -38,7 +38,7 @@ export function claimTemplateErrors(
   ];
 }
 
-/** Of what claims are made from, labels and annotations alone count. */
+/** Validates that the metadata of a claim template has only labels and annotations. */
 export function templateMetaErrors(metadata: ObjectMeta, path: string): FieldError[] {
   const errors = [
     ...validateAnnotations(metadata.annotations, `${path}.annotations`),

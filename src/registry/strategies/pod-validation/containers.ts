@@ -1,4 +1,4 @@
-// Containers of the three sorts: those that run, those that prepare, those that look in.
+// Validation of containers, init containers and ephemeral containers.
 import { type Container, type ContainerResizePolicy, type EphemeralContainer, isSidecar } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, notSupported, required } from "#base";
 import { dns1123LabelProblems } from "#schema";
@@ -12,11 +12,11 @@ import { resourceErrors } from "./resources.ts";
 import type { PodRules } from "./rules.ts";
 import { containerSecurityErrors } from "./security.ts";
 
-/** What containers may refer to. */
+/** The context of a container: what it may refer to. */
 export interface Surroundings {
   readonly volumes: KnownVolumes;
   readonly claimNames: ReadonlySet<string>;
-  /** How long the pod may take to end. */
+  /** Termination grace period of the pod. */
   readonly graceSeconds: number;
   readonly rules: PodRules;
 }
@@ -42,7 +42,7 @@ export function containersErrors(
   return [...errors, ...hostPortConflicts(containers, path)];
 }
 
-/** Hooks and probes. */
+/** Validates lifecycle hooks and probes. */
 function healthErrors(
   { lifecycle, livenessProbe, readinessProbe, startupProbe }: Container,
   { graceSeconds }: Surroundings,
@@ -85,7 +85,7 @@ export function initContainersErrors(
       errors.push(notSupported(`${at}.restartPolicy`, restartPolicy, ["Always"]));
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     else if (name) names.add(name);
-    // They run one by one, so each is looked at alone.
+    // Init containers run one after another, so host ports conflict only within a container.
     errors.push(...hostPortConflicts([container], path));
     if (isSidecar(container)) errors.push(...healthErrors(container, around, at));
     else
@@ -100,7 +100,7 @@ export function initContainersErrors(
   });
 }
 
-// As the reference lists its fields; messages name them in this order.
+// In the order in which the reference reports them.
 const notForEphemeral = [
   "ports",
   "resources",
@@ -147,10 +147,12 @@ export function ephemeralContainersErrors(
   });
 }
 
-// Resources are there even when nobody gave them.
+// `resources` is set by defaulting, so an empty object counts as unset.
 const isSet = (value: object): boolean => Object.keys(value).length > 0;
 
-/** Pods name images exactly; templates may leave that to whoever fills them in. */
+/**
+ * Validates the image of a container in a pod; templates may leave it to the client that instantiates them.
+ */
 export const trimmedImageErrors = ({ image = "" }: Container, at: string): FieldError[] =>
   image === image.trim()
     ? []

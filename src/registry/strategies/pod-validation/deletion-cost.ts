@@ -1,4 +1,4 @@
-// How dear a pod is to lose, as an annotation: a 32-bit number, written plainly.
+// Validation of the pod deletion cost annotation: a 32-bit integer in canonical form.
 import { type FieldError, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
 

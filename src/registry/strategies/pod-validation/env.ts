@@ -1,4 +1,4 @@
-// Environment variables, and the values that pods learn about themselves.
+// Validation of environment variables and of references to fields of the pod.
 import type {
   ConfigMapKeySelector,
   EnvFromSource,
@@ -106,7 +106,10 @@ export function fieldRefErrors(
   return allowed.includes(known) ? [] : [notSupported(`${at}.fieldPath`, known, allowed)];
 }
 
-/** In a volume the container must be named; an environment speaks of its own. */
+/**
+ * Validates a resource field reference. In a volume it must name the container; in an environment it refers
+ * to its own container.
+ */
 export function resourceFieldErrors(
   { containerName, resource, divisor }: ResourceFieldSelector,
   inVolume: boolean,
@@ -156,7 +159,7 @@ export function envFromErrors(sources: readonly EnvFromSource[] | undefined, pat
   });
 }
 
-// A dash at the end was let through once, and is let through since.
+// For compatibility, a trailing dash is accepted.
 const sourceNameErrors = (name: string | undefined, field: string): FieldError[] =>
   name
     ? formatErrors(name, field, (text) =>

@@ -1,4 +1,4 @@
-// All containers of a pod, each with its place, in the order in which they come to run.
+// Iterates over all containers of a pod with their paths: init, regular, then ephemeral containers.
 import type { Container, PodSpec } from "#api";
 
 export function* everyContainer(

@@ -1,4 +1,4 @@
-// Pods with users of their own: what they cannot have besides.
+// Validation of pods with user namespaces, which exclude other host namespaces and some volume types.
 import type { PodSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 
@@ -12,7 +12,7 @@ export function hostUsersErrors(spec: PodSpec, path: string): FieldError[] {
       ? []
       : [forbiddenField(`${path}.volumes[${position}]`, `volume type not supported ${when}`)],
   );
-  // The names of two of them are spelled this way by the reference, too.
+  // The reference spells two of the names this way.
   const shared = [
     spec.hostNetwork && "hostNetwork",
     spec.hostPID && "HostPID",

@@ -1,4 +1,4 @@
-// Where volumes appear in a container: as directories, or as block devices.
+// Validation of volume mounts and block devices of a container.
 import type { Container, VolumeSource } from "#api";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
 import { descendingPath, noBacksteps } from "./paths.ts";
@@ -36,7 +36,7 @@ export function volumeMountErrors(
         errors.push(
           invalidValue(`${at}.mountPath`, mountPath, "must not already exist as a path in volumeDevices"),
         );
-      // Clients know these errors under the list's path, without the position.
+      // The reference reports these errors with the path of the list, without the index.
       if (subPath) errors.push(...descendingPath(subPath, `${path}.subPath`));
       if (subPathExpr && subPath)
         errors.push(

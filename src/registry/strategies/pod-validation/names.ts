@@ -1,4 +1,4 @@
-// How a pod finds names: resolver settings and lines of its hosts file.
+// Validation of DNS settings and host aliases.
 import type { HostAlias, PodSpec } from "#api";
 import { type FieldError, invalidValue, required } from "#base";
 import { dns1123SubdomainProblems, ipProblems } from "#schema";
@@ -9,11 +9,11 @@ import type { PodRules } from "./rules.ts";
 
 const policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
 const mostServers = 3;
-/** How many paths names are searched in, and how long they may be in all. */
+/** Maximum number of DNS search paths, and their maximum total length. */
 const searchLimits = { most: 32, longest: 2048 };
 const formerLimits = { most: 6, longest: 256 };
 
-/** Whether these are more than was once allowed. */
+/** Reports whether the search paths exceed the limits of earlier releases. */
 export const isExpanded = (searches: readonly string[]): boolean =>
   searches.length > formerLimits.most || searches.join(" ").length > formerLimits.longest;
 

@@ -1,4 +1,4 @@
-// All rules of a pod's spec, in the order in which clients know the findings.
+// Validation of a pod spec, in the order in which the reference reports errors.
 import type { PodResourceClaim, PodSpec } from "#api";
 import { type FieldError, duplicate, invalidValue, required } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";

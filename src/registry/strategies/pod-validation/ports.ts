@@ -1,4 +1,4 @@
-// Ports of containers.
+// Validation of container ports.
 import type { Container, ContainerPort } from "#api";
 import { type FieldError, duplicate, invalidValue, required } from "#base";
 import { portNameProblems } from "#schema";
@@ -28,7 +28,7 @@ export function containerPortErrors(ports: readonly ContainerPort[] | undefined,
   });
 }
 
-/** Two containers that run at the same time cannot have the same port of the node. */
+/** Validates that containers running at the same time have different host ports. */
 export function hostPortConflicts(containers: readonly Container[], path: string): FieldError[] {
   const taken = new Set<string>();
   return containers.flatMap(({ ports }, index) =>
@@ -42,7 +42,7 @@ export function hostPortConflicts(containers: readonly Container[], path: string
   );
 }
 
-/** In the node's own network both ports are one. */
+/** In the host network, host port and container port must be equal. */
 export const hostNetworkErrors = (containers: readonly Container[], path: string): FieldError[] =>
   containers.flatMap(({ ports }, index) =>
     (ports ?? []).flatMap(({ hostPort, containerPort }, position) =>

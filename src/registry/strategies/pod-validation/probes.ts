@@ -1,4 +1,4 @@
-// Probes, and what is done when a container starts and stops.
+// Validation of probes and lifecycle handlers.
 import type {
   ExecAction,
   GRPCAction,
@@ -42,7 +42,7 @@ export function probeErrors(probe: Probe | undefined, path: string): FieldError[
   return errors;
 }
 
-/** Probes that end a container look for one good answer only. */
+/** Validates that the success threshold of a liveness or startup probe is 1. */
 export const oneSuccess = (probe: Probe | undefined, path: string): FieldError[] =>
   probe && probe.successThreshold !== 1
     ? [invalidValue(`${path}.successThreshold`, probe.successThreshold ?? 0, "must be 1")]

@@ -1,4 +1,4 @@
-// Amounts of cpu, memory and the rest: which names there are, and how much may be asked for.
+// Validation of resource requests, limits and claims of containers.
 import type { PodSpec, ResourceClaim, ResourceRequirements } from "#api";
 import {
   type FieldError,
@@ -50,7 +50,7 @@ export function hasIndivisibleHugePages({
   );
 }
 
-/** What amounts are judged by, outside of pods as well. */
+/** The part of the rules that amounts depend on, also outside of pods. */
 type AmountRules = Pick<PodRules, "dialect"> & {
   readonly tolerated: Pick<PodRules["tolerated"], "hugePages">;
 };

@@ -1,5 +1,5 @@
-// What the rules of pods depend on beside the pod: the dialect, the server's settings, and what an older
-// version already broke.
+// The context of pod validation: the dialect, the server's settings, and errors tolerated because the stored
+// object has them.
 import type { ObjectMeta, PodSpec } from "#api";
 import type { Dialect } from "#dialect";
 import type { RequestContext } from "../../strategy.ts";
@@ -12,15 +12,15 @@ import { hasIndivisibleHugePages } from "./resources.ts";
 export interface PodRules {
   readonly dialect: Dialect;
   readonly allowPrivileged: boolean;
-  /** Whether more than six search paths, and longer ones, are allowed. */
+  /** Whether more and longer DNS search paths than six are allowed. */
   readonly expandedDns: boolean;
-  /** More than that, which a stored pod has and may keep. */
+  /** Search paths of the stored pod, which may exceed the limits as long as they are unchanged. */
   readonly keptSearches?: readonly string[] | undefined;
-  /** How the volumes of claims in a pod may be mounted. */
+  /** Allowed access modes of claim templates in a pod. */
   readonly claimModes: readonly string[];
-  /** The pod's own name; templates have none yet. */
+  /** Name of the pod; undefined for templates. */
   readonly podName?: string | undefined;
-  /** Faults that a stored object has may stay in it: rules came later than objects. */
+  /** Errors that a stored object already has are tolerated on updates. */
   readonly tolerated: {
     readonly hugePages: boolean;
     readonly affinityValues: boolean;

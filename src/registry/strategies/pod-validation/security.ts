@@ -1,4 +1,4 @@
-// What pods and containers may do on their node.
+// Validation of security contexts.
 import type { PodSecurityContext, PodSpec, SeccompProfile, SecurityContext, Sysctl } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, notSupported, required } from "#base";
 import { oneOf } from "../rules/one-of.ts";

@@ -1,4 +1,4 @@
-// How evenly pods are spread over places.
+// Validation of topology spread constraints.
 import type { TopologySpreadConstraint } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, notSupported, required } from "#base";
 import { qualifiedNameErrors } from "../rules/format.ts";

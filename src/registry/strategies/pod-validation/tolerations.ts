@@ -1,4 +1,4 @@
-// Taints of nodes, and the pods that stay in spite of them.
+// Validation of taints and tolerations.
 import type { Taint, Toleration } from "#api";
 import { type FieldError, Spelled, invalidValue, notSupported, required } from "#base";
 import { labelValueProblems } from "#schema";
@@ -39,7 +39,7 @@ export function tolerationErrors(tolerations: readonly Toleration[] | undefined,
   });
 }
 
-/** What is tolerated, as a text; how long tells no tolerations apart. */
+/** Returns a key of the tolerated taint; tolerationSeconds does not distinguish tolerations. */
 export const toleratedTaint = ({ key, operator, value, effect }: Toleration): string =>
   JSON.stringify([key ?? "", operator ?? "", value ?? "", effect ?? ""]);
 
@@ -67,7 +67,7 @@ export function taintErrors(taints: readonly Taint[] | undefined, path: string):
   });
 }
 
-/** Everything wrong with the value in one finding. */
+/** Reports all problems of the value in one error. */
 function valueErrors(value: string | undefined, field: string): FieldError[] {
   const problems = labelValueProblems(value ?? "");
   return problems.length ? [invalidValue(field, value, problems.join(";"))] : [];

@@ -1,5 +1,4 @@
-// Sources of volumes that the system itself knows how to fill, and the list of all sources in the order they
-// are looked at.
+// Validation of built-in volume sources, and the list of all sources in the order of validation.
 import type {
   ConfigMapVolumeSource,
   DownwardAPIVolumeFile,
@@ -48,7 +47,7 @@ export const hostPathTypes = [
 const shortestToken = 600;
 const longestToken = 2 ** 32;
 
-// The order matters: the first source given is checked, all others are forbidden.
+// In the order of validation: the first source is validated, any other is forbidden.
 const checks: { readonly [K in SourceKey]-?: Check<K> } = {
   emptyDir: ({ sizeLimit }, path) =>
     sizeLimit !== undefined && compareQuantity(parseQuantity(sizeLimit), quantityOf(0)) < 0

@@ -1,4 +1,4 @@
-// Volumes of particular storage systems.
+// Validation of volumes of specific storage systems.
 import type {
   AWSElasticBlockStoreVolumeSource,
   AzureDiskVolumeSource,
@@ -25,7 +25,7 @@ import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { formatErrors } from "../rules/format.ts";
 import { descendingPath } from "./paths.ts";
 
-/** Every field in the list must be there. */
+/** Validates that every listed field is set. */
 const needed = (source: object, keys: readonly string[], path: string): FieldError[] =>
   keys.filter((key) => !(source as Record<string, unknown>)[key]).map((key) => required(`${path}.${key}`));
 
@@ -74,7 +74,7 @@ function iscsiNameErrors(name: string, field: string, prefixMissing: string): Fi
   return rule[1].test(name) ? [] : [invalidValue(field, name, malformedName)];
 }
 
-/** Of the names in a persistent volume it is not told how they must begin. */
+/** Validates an iSCSI source. For a persistent volume, errors omit the required prefix of the name. */
 export function iscsiErrors(source: ISCSIVolumeSource, path: string, persistent = false): FieldError[] {
   const prefixMissing = persistent ? malformedName : `${malformedName} starting with iqn, eui, or naa`;
   const { iqn, lun, secretRef, initiatorName } = source;

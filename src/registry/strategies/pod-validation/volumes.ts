@@ -1,4 +1,4 @@
-// Volumes of a pod: each has a name of its own and exactly one source.
+// Validation of a pod's volumes: each has a unique name and exactly one source.
 import type { Volume, VolumeSource } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, required } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
@@ -7,14 +7,14 @@ import type { KnownVolumes } from "./mounts.ts";
 import type { PodRules } from "./rules.ts";
 import { type SourceKey, sourceErrors, sourceKeys } from "./volume-sources.ts";
 
-// Where the reference spells a field differently when it complains about one source too many.
+// The reference spells some fields differently when it forbids an additional source.
 const spelledWhenForbidden: Partial<Record<SourceKey, string>> = {
   cephfs: "cephFS",
   downwardAPI: "downwarAPI",
 };
 const longestInitiator = 64;
 
-/** What is wrong, and the volumes that containers may mount: those with nothing wrong. */
+/** Returns the errors and the valid volumes, which containers may mount. */
 export function volumeErrors(
   volumes: readonly Volume[] | undefined,
   rules: PodRules,

@@ -1,4 +1,4 @@
-// Rules for pods on Windows nodes, and what pods made for one operating system may not ask for.
+// Validation of Windows options, and of fields that the pod's operating system does not support.
 import type { Container, PodSpec, WindowsSecurityContextOptions } from "#api";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
 import { dns1123SubdomainProblems } from "#schema";
@@ -61,7 +61,7 @@ function userNameProblems(name: string): string[] {
   return found;
 }
 
-/** Processes of the host: all containers or none, and only in the host's network. */
+/** Validates host process containers: all containers of a pod or none, and only in the host network. */
 export function hostProcessErrors(spec: PodSpec, allowPrivileged: boolean, path: string): FieldError[] {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   const errors: FieldError[] = [];

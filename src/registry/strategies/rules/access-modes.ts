@@ -1,10 +1,10 @@
-// How volumes may be mounted. Volumes for a single pod can be switched off.
+// Access modes of volumes. ReadWriteOncePod can be switched off.
 import type { RegistrySettings } from "../../strategy.ts";
 
 export const oncePod = "ReadWriteOncePod";
 export const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", oncePod];
 
-/** An object that has a mode which is switched off keeps it. */
+/** Returns the allowed modes. An object that has a mode which is switched off may keep it. */
 export const allowedModes = (
   { oncePodVolumes }: Pick<RegistrySettings, "oncePodVolumes">,
   before: readonly string[] = [],

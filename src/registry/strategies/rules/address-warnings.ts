@@ -1,14 +1,14 @@
-// Addresses that are accepted, but not in the form that all programs write.
+// Warnings about IP addresses that are accepted but not in canonical form.
 import { parseIp } from "./address.ts";
 
-/** The shortest form of an IPv6 address, as every program should write it. */
+/** Returns the canonical form of an IPv6 address (RFC 5952). */
 export function canonicalIpv6(text: string): string {
   return new URL(`http://[${text}]/`).hostname.slice(1, -1);
 }
 
 const leadingZero = (text: string): boolean => /(^|\.)0\d/.test(text) && !text.includes(":");
 
-/** Why a strict reader would not take the address, and from where on. */
+/** Returns why a strict parser refuses the address, and at which position. */
 function refusal(text: string): string {
   const first = /[.:%]/.exec(text)?.[0];
   if (first !== ".") return `"${text}" is no IP address`;

@@ -1,8 +1,8 @@
-// IP addresses as objects carry them.
+// IP addresses and CIDRs in objects.
 import { type FieldError, type IpScope, formatIp, invalidValue, parseIp as ipBytes, ipScope } from "#base";
 import { isIPv6 } from "node:net";
 
-/** Leading zeros in the parts of an IPv4 address are let pass, as they always were. */
+/** Parses an IP address. Leading zeros in IPv4 octets are accepted for compatibility. */
 export function parseIp(text: string): { readonly family: 4 | 6; readonly text: string } | undefined {
   const bytes = ipBytes(text);
   return bytes && { family: bytes.length === 4 ? 4 : 6, text: formatIp(bytes) };
@@ -19,7 +19,7 @@ export const ipv6Errors = (text: string, field: string): FieldError[] =>
     ? []
     : [invalidValue(field, text, "must be a valid IPv6 address")];
 
-/** Addresses that mean something only on one host cannot be endpoints. */
+/** Validates the IP of an endpoint, which must not be unspecified, loopback or link-local. */
 export function ordinaryIpErrors(text: string, field: string): FieldError[] {
   const ip = parseIp(text);
   if (!ip) return [invalidValue(field, text, "must be a valid IP address")];
@@ -35,7 +35,7 @@ const localRanges: Partial<Record<IpScope, string>> = {
   "link-local multicast": "link-local multicast range (224.0.0.0/24, ff02::/10)",
 };
 
-/** An address block such as `10.0.0.0/8`. */
+/** Parses a CIDR such as `10.0.0.0/8`. */
 export function parseCidr(
   text: string,
 ): { readonly family: 4 | 6; readonly bits: number; readonly address: string } | undefined {
@@ -53,13 +53,13 @@ export const cidrErrors = (text: string, field: string): FieldError[] =>
 
 type Block = NonNullable<ReturnType<typeof parseCidr>>;
 
-/** Whether one block lies within another and is smaller. */
+/** Reports whether a block is strictly contained in another one. */
 export function isStrictPart(part: Block, whole: Block): boolean {
   if (part.family !== whole.family || part.bits <= whole.bits) return false;
   const shift = BigInt((whole.family === 4 ? 32 : 128) - whole.bits);
   return addressNumber(part.address) >> shift === addressNumber(whole.address) >> shift;
 }
 
-/** An address that parseIp() has read, as a number. */
+/** Converts an address that parseIp() accepts to a number. */
 export const addressNumber = (text: string): bigint =>
   ipBytes(text)!.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);

@@ -1,9 +1,9 @@
-// Certificate requests (PKCS #10) and certificates, as far as the server must understand them.
+// Validation of certificate requests (PKCS #10) and certificate chains.
 import { X509Certificate, constants, createPublicKey, verify } from "node:crypto";
 import { derItems } from "#authn";
 import { pemBlocks } from "#base";
 
-/** Object identifiers of signature algorithms, in hex, and the digests they use. */
+/** DER of signature algorithm OIDs in hex, with their digests. */
 const digests: Readonly<Record<string, string | null>> = {
   "2a864886f70d010105": "sha1",
   "2a8648ce3d0401": "sha1",
@@ -16,7 +16,7 @@ const digests: Readonly<Record<string, string | null>> = {
   "2b6570": null,
 };
 
-/** The one algorithm that names its digest apart. */
+/** RSASSA-PSS, whose digest is a parameter. */
 const rsaPss = "2a864886f70d01010a";
 const pssDigests: readonly [digest: string, oid: string][] = [
   ["sha256", "608648016503040201"],
@@ -25,7 +25,7 @@ const pssDigests: readonly [digest: string, oid: string][] = [
 ];
 const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
 
-/** Says why a PEM text is no request signed with its own key, or nothing. */
+/** Returns why a PEM text is not a certificate request with a valid signature, or undefined. */
 export function requestProblem(pem: string): string | undefined {
   const block = pemBlocks(pem)[0];
   if (block?.type !== "CERTIFICATE REQUEST") return "PEM block type must be CERTIFICATE REQUEST";
@@ -58,7 +58,7 @@ export function requestProblem(pem: string): string | undefined {
   }
 }
 
-/** Says why a PEM text is no chain of certificates, or nothing. */
+/** Returns why a PEM text is not a certificate chain, or undefined. */
 export function chainProblem(pem: string): string | undefined {
   const blocks = pemBlocks(pem);
   if (blocks.length === 0) return "must contain at least one CERTIFICATE PEM block";

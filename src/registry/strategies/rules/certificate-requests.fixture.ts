@@ -1,4 +1,4 @@
-// Certificate requests for tests, each signed with its own key; the keys are gone.
+// Certificate requests for tests, each signed with its own key; the keys were not kept.
 export const rsaRequest = `-----BEGIN CERTIFICATE REQUEST-----
 MIICUTCCATkCAQAwDDEKMAgGA1UEAwwBeDCCASIwDQYJKoZIhvcNAQEBBQADggEP
 ADCCAQoCggEBALtmU1C11cBeXqzb+Uh4Il3sO/96PUkc5jS5h++NgXxcfUav0zUH

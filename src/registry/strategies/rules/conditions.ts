@@ -1,4 +1,4 @@
-// Conditions of the shared shape: one for each type, with a time and a reason.
+// Validation of standard conditions: unique types, a timestamp and a reason.
 import type { Condition } from "#api";
 import { type FieldError, duplicate, invalidValue, required, tooLong } from "#base";
 import { notNegative } from "./numbers.ts";

@@ -1,4 +1,4 @@
-// Schedules: five fields of minutes, hours, days, months and weekdays, or a word such as @daily.
+// Cron schedules: fields for minute, hour, day, month and weekday, or a descriptor such as @daily.
 import { parseDuration } from "#base";
 
 interface Bounds {
@@ -23,7 +23,7 @@ const fields: readonly Bounds[] = [
 
 const descriptors = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
 
-/** Says why a text is no schedule, or nothing. */
+/** Returns why a text is not a valid schedule, or undefined. */
 export function scheduleProblem(text: string): string | undefined {
   let rest = text;
   const zone = /^(?:CRON_TZ|TZ)=([^ ]*)( .*)?$/.exec(text);
@@ -78,7 +78,7 @@ function rangeProblem(text: string, { name, least, most, words }: Bounds): strin
   return start > end ? `beginning of range (${start}) beyond end of range (${end}): ${text}` : undefined;
 }
 
-/** Whether a text names a time zone of the usual database. */
+/** Reports whether a text names a time zone of the IANA database. */
 export function isTimeZone(name: string): boolean {
   const parts = name.split("/");
   if (

@@ -1,15 +1,15 @@
-// Keys of settings and secrets: they may become file names.
+// Keys of config maps and secrets, which may become file names.
 import type { FieldError } from "#base";
 import { configKeyProblems } from "#schema";
 import { formatErrors } from "./format.ts";
 
-/** One finding for each thing wrong with the key. */
+/** Returns one error for each problem of the key. */
 export const dataKeyErrors = (key: string, path: string): FieldError[] =>
   formatErrors(key, `${path}[${key}]`, configKeyProblems);
 
-/** How many bytes a base64 text stands for; null stands for none. */
+/** Returns the decoded length of base64 text; 0 for null. */
 export const base64Bytes = (text: string | null): number =>
   text ? Math.floor((text.length * 3) / 4) - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0) : 0;
 
-/** Settings and secrets are read whole, so they stay small. */
+/** Maximum size of the data of a config map or secret, which are always read as a whole. */
 export const mostDataBytes = 1024 * 1024;

@@ -1,4 +1,5 @@
-// Some kinds check a changed object as a new one and again as a change; clients know every finding twice.
+// For kinds whose changed objects the reference validates as new and again as changed, so that every error is
+// reported twice.
 import type { FieldError } from "#base";
 
 export const duplicateErrors = (errors: readonly FieldError[]): FieldError[] => [...errors, ...errors];

@@ -1,4 +1,4 @@
-// What failed pods mean for a job: rules that look at exit codes or at conditions, never at both.
+// Pod failure policies of jobs: each rule matches either exit codes or pod conditions.
 import type {
   PodFailurePolicy,
   PodFailurePolicyOnExitCodesRequirement,
@@ -26,7 +26,7 @@ export function failurePolicyErrors({ rules }: PodFailurePolicy, pod: PodSpec, p
   ];
 }
 
-/** One of these; which they are is told where it is missing. */
+/** Validates an enumerated value; the error for a missing one lists the valid values. */
 const named = (value: string | undefined, field: string, allowed: readonly string[]): FieldError[] =>
   value
     ? oneOf(value, field, allowed)

@@ -1,4 +1,4 @@
-// Texts and numbers that must have a form: one finding for each thing wrong with them.
+// Format validation: one error for each problem of a value.
 import { type FieldError, invalidValue } from "#base";
 import { labelValueProblems, portNumberProblems, qualifiedNameProblems } from "#schema";
 
@@ -15,7 +15,7 @@ export const labelValueErrors = (value: string, field: string): FieldError[] =>
 export const portErrors = (value: number, field: string): FieldError[] =>
   formatErrors(value, field, portNumberProblems);
 
-/** Names that only have to fit into one segment of a path. */
+/** Returns the problems of a name that must be a single path segment. */
 export const pathSegmentProblems = (name: string): string[] =>
   name === "." || name === ".."
     ? [`may not be '${name}'`]

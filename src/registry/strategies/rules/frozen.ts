@@ -1,10 +1,10 @@
-// Objects that can be frozen: once immutable, they stay so, and so does what they hold.
+// Objects that can be made immutable: the flag cannot be cleared and the data cannot change.
 import { type FieldError, forbiddenField } from "#base";
 import { same } from "./unchanged.ts";
 
 const frozen = "field is immutable when `immutable` is set";
 
-/** Empty is not what was absent, in kube-apiserver: who sends it wants a change. */
+/** As in kube-apiserver, an empty value differs from an absent one and counts as a change. */
 export function frozenErrors<K extends string>(
   obj: { immutable?: boolean | undefined } & { [field in K]?: object | undefined },
   old: { immutable?: boolean | undefined } & { [field in K]?: object | undefined },

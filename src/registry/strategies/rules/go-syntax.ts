@@ -1,4 +1,4 @@
-// Refused values as kube-apiserver shows them: Go's `%#v`.
+// Formats refused values as kube-apiserver does: Go's `%#v`.
 import type {
   AllocationResult,
   DeviceClaimSpec,
@@ -23,15 +23,15 @@ const mapText = (map: Readonly<Record<string, string>> | null | undefined): stri
 const listText = (type: string, items: readonly string[] | null | undefined): string =>
   items ? `[]${type}{${items.join(", ")}}` : `[]${type}(nil)`;
 
-/** Labels and the like. */
+/** Formats labels or another map of strings. */
 export const goMap = (map: Readonly<Record<string, string>> | null | undefined): Spelled =>
   new Spelled(mapText(map));
 
-/** Texts of a type of their own, such as `core.ResourceQuotaScope`. */
+/** Formats a slice of a named string type, such as `core.ResourceQuotaScope`. */
 export const goTexts = (type: string, texts: readonly string[] | null | undefined): Spelled =>
   new Spelled(listText(type, texts?.map(quoted)));
 
-/** A number, or a text such as a percentage. */
+/** Formats a number, or a string such as a percentage. */
 export const goIntOrString = (value: number | string): Spelled =>
   typeof value === "number"
     ? new Spelled(`intstr.IntOrString{Type:0, IntVal:${value}, StrVal:""}`)
@@ -88,7 +88,7 @@ export function goParent(parent: ParentReference): Spelled {
 
 const nothing = (type: string): string => `(*${type})(nil)`;
 
-/** Where a pod takes a claim from, if nothing says so. */
+/** An empty claim source of a pod. */
 export const goEmptySource = new Spelled(
   `core.ClaimSource{ResourceClaimName:${nothing("string")}, ResourceClaimTemplateName:${nothing("string")}}`,
 );

@@ -1,4 +1,4 @@
-// Structured label selectors: their rules, and whether they match.
+// Validation and matching of structured label selectors.
 import type { LabelSelector } from "#api";
 import { type FieldError, forbiddenField, fromLabelSelector, invalidValue, required } from "#base";
 import { validateLabels } from "../../object-meta.ts";
@@ -30,10 +30,13 @@ export function labelSelectorErrors(selector: LabelSelector | null | undefined, 
 export const isEmptySelector = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
   Object.keys(matchLabels ?? {}).length === 0 && !matchExpressions?.length;
 
-/** Whether the selector can be used at all: every operator known, with the values it needs. */
+/** Reports whether the selector is valid: every operator is known and has the values it needs. */
 export const isUsable = (selector: LabelSelector): boolean => labelSelectorErrors(selector, "").length === 0;
 
-/** Whether the labels match; undefined when the selector cannot be used. Nothing selects nothing. */
+/**
+ * Reports whether the labels match; undefined when the selector is invalid. An absent selector matches
+ * nothing.
+ */
 export function selects(
   selector: LabelSelector | null | undefined,
   labels: Readonly<Record<string, string>> | undefined,

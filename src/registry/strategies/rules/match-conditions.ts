@@ -1,4 +1,4 @@
-// What is wrong with the conditions under which webhooks and policies look at requests.
+// Validation of match conditions of webhooks and admission policies.
 import { admissionExpressions } from "#admission";
 import type { MatchCondition } from "#api";
 import { type FieldError, duplicate, invalidValue, required, tooMany } from "#base";

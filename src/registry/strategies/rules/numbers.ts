@@ -1,4 +1,4 @@
-// Numbers and shares of a whole: how small and how large they may be.
+// Validation of numbers and percentages.
 import { type FieldError, type IntOrString, invalidValue, isPercent } from "#base";
 import { goIntOrString } from "./go-syntax.ts";
 
@@ -8,13 +8,13 @@ export const notNegative = (value: number | bigint | undefined, field: string): 
 export const positive = (value: number | undefined, field: string): FieldError[] =>
   value !== undefined && value <= 0 ? [invalidValue(field, value, "must be greater than zero")] : [];
 
-/** Of a list or a text that is too long, only the length is shown. */
+/** Validates the length of a list or text; the error contains only the length. */
 export const longerThan = (length: number, most: number, field: string): FieldError[] =>
   length > most
     ? [{ type: "FieldValueTooLong", field, value: length, detail: `may not be longer than ${most}` }]
     : [];
 
-/** A count that is not negative, or a percentage. */
+/** Validates a non-negative count or a percentage. */
 export function countOrPercent(value: IntOrString, field: string): FieldError[] {
   if (typeof value === "number") return notNegative(value, field);
   return isPercent(value)
@@ -33,7 +33,7 @@ export const atMostWhole = (value: IntOrString, field: string): FieldError[] =>
     ? [invalidValue(field, goIntOrString(value), "must not be greater than 100%")]
     : [];
 
-/** The number before the percent sign, or the number itself; 0 for anything else. */
+/** Returns the number before the percent sign, or the number itself; 0 for anything else. */
 export const percentOf = (value: IntOrString): number =>
   typeof value === "number"
     ? value

@@ -1,11 +1,11 @@
-// Text fields with a fixed set of values.
+// Validation of enumerated text fields.
 import { type FieldError, notSupported, required } from "#base";
 
-/** Refuses anything but the allowed values; an empty text is refused as missing. */
+/** Validates that a value is allowed; an empty text is reported as missing. */
 export const oneOf = (value: string | undefined, field: string, allowed: readonly string[]): FieldError[] =>
   !value ? [required(field)] : allowed.includes(value) ? [] : [notSupported(field, value, allowed)];
 
-/** The same, where the empty text is just another value that is not allowed. */
+/** Same as oneOf, with an empty text reported as unsupported value. */
 export const supported = (
   value: string | undefined,
   field: string,

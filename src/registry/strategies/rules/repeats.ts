@@ -1,7 +1,7 @@
-// Which items of a list repeat an earlier one. A list may be as long as a request, so nobody compares each
-// item with each other.
+// Detects items of a list that repeat an earlier one. Lists can be as long as a request, so items are not
+// compared pairwise.
 
-/** To be asked of one item after the other: was there one like it before? */
+/** Returns a function that is called for each item in order and reports whether an equal one preceded it. */
 export function repeats<T>(identityOf: (item: T) => unknown = (item) => item): (item: T) => boolean {
   const seen = new Set<unknown>();
   return (item) => {

@@ -1,4 +1,4 @@
-// Names of resources that can be counted, and amounts of them.
+// Names of resources, and quantities of them.
 import { type FieldError, invalidValue, isQualifiedName, isWholeQuantity, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
 import { qualifiedNameErrors } from "./format.ts";
@@ -27,7 +27,7 @@ export const isQuotaResource = (name: string): boolean =>
   quota.includes(name) || isHugePage(name) || name.startsWith("requests.hugepages-");
 const isStandard = (name: string): boolean => isQuotaResource(name) || name === "storage";
 
-/** Resources without a domain, or of the product's own, belong to the system. */
+/** Reports whether a resource without a domain, or in the product's domain, is a built-in one. */
 export const isNative = (name: string, { names }: Dialect): boolean =>
   !name.includes("/") || name.includes(names.resources.nativePrefix);
 const isExtended = (name: string, dialect: Dialect): boolean =>
@@ -49,7 +49,10 @@ export function quotaResourceErrors(name: string, field: string): FieldError[] {
     : [...errors, invalidValue(field, name, "must be a standard resource for quota")];
 }
 
-/** A name nobody knows is wrong twice: as a resource, and as one for containers. */
+/**
+ * Validates the resource name of a container; an unknown name is reported twice: as a resource, and as one
+ * for containers.
+ */
 export function containerResourceErrors(name: string, field: string, dialect: Dialect): FieldError[] {
   const errors = resourceNameErrors(name, field);
   if (!name.includes("/")) {
@@ -60,7 +63,7 @@ export function containerResourceErrors(name: string, field: string, dialect: Di
   return errors;
 }
 
-/** Amounts are not negative, and things that are counted come whole. */
+/** Validates that quantities are not negative, and that those of countable resources are integers. */
 export function amountErrors(name: string, amount: string, field: string, dialect: Dialect): FieldError[] {
   const quantity = parseQuantity(amount);
   const errors =

@@ -1,4 +1,4 @@
-// Amounts of resources are kept in thousandths at most; what is smaller is rounded up on the way in.
+// Quantities of resources have a precision of one thousandth; smaller fractions are rounded up on input.
 import { formatQuantity, parseQuantity, scaledValue } from "#base";
 
 type Amounts = Record<string, string>;
@@ -15,7 +15,7 @@ export function roundUp(amounts: Amounts | undefined): void {
   }
 }
 
-/** Of all that is asked for and limited. */
+/** Rounds requests and limits. */
 export function roundUpAll(
   resources: { limits?: Amounts | undefined; requests?: Amounts | undefined } | undefined,
 ): void {
@@ -23,7 +23,7 @@ export function roundUpAll(
   roundUp(resources?.requests);
 }
 
-/** Of a claim, whether it stands alone or in a template. */
+/** Rounds the quantities of a claim or a claim template. */
 export function roundUpClaim({
   spec,
   status,

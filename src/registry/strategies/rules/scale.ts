@@ -1,4 +1,4 @@
-// How workloads are scaled: all of them keep the wanted number in spec.replicas and the counted one in
+// The scale of workloads: all of them have the desired count in spec.replicas and the observed one in
 // status.replicas.
 import { labelSelectorText } from "#base";
 import type { ApiObject, ScaleView } from "../../strategy.ts";

@@ -1,11 +1,11 @@
-// Names of signers of certificates.
+// Validation of signer names.
 import { type FieldError, invalidValue, required, tooLong } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 
 const longestDomain = 253;
 const longestSigner = 253 + 253 + 63 + 2;
 
-/** `example.com/name`: a domain of at least two parts, and a path. */
+/** Validates a signer name, `example.com/name`: a domain of at least two labels, and a path. */
 export function signerErrors(signer: string, field: string): FieldError[] {
   if (!signer) return [required(field)];
   const [domain = "", path, ...rest] = signer.split("/");

@@ -1,16 +1,16 @@
-// Fields that stay as they were made.
+// Validation of immutable fields.
 import type { LabelSelector } from "#api";
 import { type FieldError, invalidValue } from "#base";
 import { isDeepStrictEqual } from "node:util";
 import { goSelector } from "./go-syntax.ts";
 
-/** Whether two values mean the same: what is not set equals what is null. */
+/** Reports whether two values are equal; undefined equals null. */
 export const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(a ?? null, b ?? null);
 
 export const unchanged = (value: unknown, old: unknown, field: string): FieldError[] =>
   same(value, old) ? [] : [invalidValue(field, value ?? null, "field is immutable")];
 
-/** The same for what chooses an object's pods. */
+/** Same as unchanged, for the pod selector of an object. */
 export const unchangedSelector = (
   value: LabelSelector | null,
   old: LabelSelector | null,

@@ -1,5 +1,5 @@
-// What kinds that keep pods running have in common: a selector that must match their own template, and
-// counters in their status.
+// Validation common to workload kinds: a selector that must match the pod template, and counters in the
+// status.
 import type { LabelSelector, PodTemplateSpec } from "#api";
 import { type FieldError, forbiddenField, invalidValue, required } from "#base";
 import { dnsLabel } from "../../names.ts";
@@ -14,8 +14,8 @@ export interface PodKeeper {
 }
 
 /**
- * The selector is there, says something, and matches the template; only then is the template itself looked
- * at.
+ * Validates that the selector is present, not empty and matches the template; only then is the template
+ * validated.
  */
 export function keeperErrors(
   { selector, template }: PodKeeper,
@@ -40,7 +40,7 @@ export const mismatch = ({ metadata }: PodTemplateSpec, path: string): FieldErro
     "`selector` does not match template `labels`",
   );
 
-/** Pods that are to run on have no deadline and are always restarted. */
+/** Validates the pod template of a long-running workload: no deadline and restart policy Always. */
 export function endlessErrors({ spec }: PodTemplateSpec, path: string, keeper: string): FieldError[] {
   const errors = supported(spec.restartPolicy, `${path}.spec.restartPolicy`, ["Always"]);
   if (spec.activeDeadlineSeconds !== undefined)
@@ -53,7 +53,7 @@ export function endlessErrors({ spec }: PodTemplateSpec, path: string, keeper: s
   return errors;
 }
 
-/** A disk that several pods share must be mounted read-only. */
+/** Validates that a persistent disk shared by several pods is mounted read-only. */
 export const sharedDiskErrors = ({ spec }: PodTemplateSpec, path: string): FieldError[] =>
   (spec.volumes ?? []).flatMap(({ gcePersistentDisk: disk }, position) =>
     disk && !disk.readOnly
@@ -74,7 +74,7 @@ const count = (status: Counters, key: string): number => Number(status[key] ?? 0
 export const counterErrors = (status: object, keys: readonly string[]): FieldError[] =>
   keys.flatMap((key) => notNegative(count(status as Counters, key), `status.${key}`));
 
-/** No part counts more than the whole, nor more available pods than ready ones. */
+/** Validates that no count exceeds the total, and that available pods do not exceed ready ones. */
 export function shareErrors(
   status: object,
   keys: readonly string[],
@@ -91,7 +91,7 @@ export function shareErrors(
   ];
 }
 
-/** A counter that only goes up. */
+/** Validates a counter that never decreases. */
 export const notDecremented = (
   value: number | undefined,
   old: number | undefined,
@@ -99,7 +99,7 @@ export const notDecremented = (
 ): FieldError[] =>
   old !== undefined && (value ?? -1) < old ? [invalidValue(field, value ?? 0, "cannot be decremented")] : [];
 
-/** Names of pods are made from the name: longer ones than a host name can hold surprise people. */
+/** Warns about names that are not DNS labels, since names and hostnames of pods are derived from them. */
 export const podNameWarnings = (name: string | undefined): string[] => {
   const wrong = dnsLabel(name ?? "");
   return wrong.length > 0
