@@ -1,5 +1,5 @@
-// Very many who wait for one signal. An AbortSignal looks through all its listeners whenever one comes or goes; here
-// that costs the same however many there are.
+// The listeners of one AbortSignal that many operations wait for. An AbortSignal scans all its listeners
+// whenever one is added or removed; here both take constant time.
 
 export class AbortListeners {
   readonly #listeners = new Set<() => void>();
@@ -21,7 +21,10 @@ export class AbortListeners {
     return this.#signal.aborted;
   }
 
-  /** Called once when the signal is aborted; never where it has been already. */
+  /**
+   * Registers a listener that is called once when the signal is aborted; ignored if the signal is aborted
+   * already.
+   */
   add(listener: () => void): void {
     if (!this.aborted) this.#listeners.add(listener);
   }

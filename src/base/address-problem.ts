@@ -1,7 +1,8 @@
-// Why a text is no IP address, in the words of Go's net/netip, which clients know from kube-apiserver. Unlike
-// parseIp(), leading zeros are an error here, and an IPv4 address within an IPv6 one stays what it is.
+// Explains why a string is not an IP address, with the error texts of Go's net/netip, which clients know from
+// kube-apiserver. Unlike in parseIp(), leading zeros are an error here, and an IPv4 address embedded in an
+// IPv6 address is not converted.
 
-/** `ParseAddr("x"): unable to parse IP`, or nothing. */
+/** Returns an error such as `ParseAddr("x"): unable to parse IP`, or undefined for a valid address. */
 export function addressProblem(text: string): string | undefined {
   const found = problemOf(text);
   return found && shown(text, found);
@@ -9,7 +10,7 @@ export function addressProblem(text: string): string | undefined {
 
 interface Problem {
   readonly text: string;
-  /** The rest of the text at which it was found. */
+  /** The rest of the input, from where the error was found. */
   readonly at?: string;
 }
 

@@ -1,4 +1,5 @@
-// The one error that carries an API status. Anything else that is thrown is a surprise and answers 500.
+// The only error that carries an API status. Any other error that reaches a client is unexpected and is
+// answered with 500.
 import { goNumber, goSyntax } from "./go-value.ts";
 import { goQuoted } from "./unprintable.ts";
 
@@ -17,7 +18,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** Which resource an error speaks of. The group is the name on the wire; empty for the core group. */
+/** The resource an error refers to. The group is the name on the wire; empty for the core group. */
 export interface ResourceName {
   readonly group: string;
   readonly resource: string;
@@ -83,7 +84,7 @@ export const unsupportedMediaType = (message: string): ApiError =>
 export const notAcceptable = (message: string): ApiError => new ApiError(406, "NotAcceptable", message);
 export const internal = (message: string): ApiError =>
   new ApiError(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
-/** What kube-apiserver answers where a part of it returns an error that says no status. */
+/** The error kube-apiserver returns when one of its components fails with an error that carries no status. */
 export const plainError = (message: string): ApiError => new ApiError(500, "", message);
 export const serviceUnavailable = (message: string): ApiError =>
   new ApiError(503, "ServiceUnavailable", message);
@@ -102,7 +103,10 @@ export const tooManyRequests = (message: string, retryAfterSeconds: number): Api
 export const timeout = (message: string, retryAfterSeconds = 0): ApiError =>
   new ApiError(504, "Timeout", message, retryAfterSeconds ? { retryAfterSeconds } : undefined);
 
-/** An object refused for its content. `kind` is the kind's name, its group the name on the wire. */
+/**
+ * Returns the error for an object that failed validation. `kind` is the kind's name, its group the name on
+ * the wire.
+ */
 export function invalid(
   kind: { readonly group: string; readonly kind: string },
   name: string,
@@ -124,17 +128,18 @@ export function invalid(
   );
 }
 
-/** Whoever finds more of the same may stop: nobody is told. */
+/** Number of field errors after which validation may stop: errors beyond it are not reported. */
 export const mostFindings = 20_000;
 
 /**
- * More than this nobody reads; a list may be as long as a request, and be shown whole with each of its items.
+ * Size limit of the reported errors. A list may be as long as a request, and each of its items may appear in
+ * an error with its whole value.
  */
 const mostTextLength = 1024 * 1024;
 
 /**
- * The findings as texts and as causes, up to a bound. What is found twice is said once; the causes keep
- * count.
+ * Returns the errors as messages and as causes, up to a size limit. Repeated messages are merged; each error
+ * keeps its own cause.
  */
 function told(errors: readonly FieldError[]): {
   readonly texts: readonly string[];
@@ -165,7 +170,7 @@ export type FieldErrorType =
   | "FieldValueTypeInvalid"
   | "InternalError";
 
-/** One thing wrong with one field: `field` is a path such as `spec.containers[0].name`. */
+/** One validation error of one field: `field` is a path such as `spec.containers[0].name`. */
 export interface FieldError {
   readonly type: FieldErrorType;
   readonly field: string;
@@ -192,11 +197,11 @@ const valueless = new Set<FieldErrorType>([
   "InternalError",
 ]);
 
-/** Integers beyond 2^53 are held as bigints, which JSON.stringify does not take. */
+/** Replaces bigints, which hold integers beyond 2^53 and which JSON.stringify rejects. */
 const largeNumbers = (_: string, value: unknown): unknown =>
   typeof value === "bigint" ? Number(value) : value;
 
-/** A value that clients know in a spelling of its own. */
+/** A value whose text in error messages is given explicitly. */
 export class Spelled {
   readonly text: string;
   constructor(text: string) {
@@ -204,14 +209,17 @@ export class Spelled {
   }
 }
 
-/** What a document holds where no type declares it. */
+/** Wraps an object or array of a document that has no declared type, so that errors print it in Go syntax. */
 export const undeclared = (value: unknown): unknown =>
   typeof value === "object" && value !== null ? new Spelled(goSyntax(value)) : value;
 
-/** In place of a value that is not shown. */
+/** Stands for a value that error messages leave out. */
 export const omitted = new Spelled("");
 
-/** Values as clients know them: nothing is the word null, lists of texts carry their type. */
+/**
+ * Formats a value as in errors of kube-apiserver: a missing value is the string "null", lists of strings
+ * carry their type.
+ */
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return '"null"';
   if (value instanceof Spelled) return value.text;
@@ -222,7 +230,7 @@ function valueText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value, largeNumbers) : String(value);
 }
 
-/** Of too many entries only their number is shown. */
+/** For a list or map with too many entries, errors show only their number. */
 const shownValue = ({ type, value }: FieldError): unknown =>
   type === "FieldValueTooMany" && typeof value === "object" && value !== null
     ? Object.keys(value).length
@@ -234,10 +242,10 @@ function fieldErrorBody(error: FieldError): string {
   return `${words[error.type]}${shown}${error.detail && `: ${error.detail}`}`;
 }
 
-/** The sentence for one field error: `spec.x: Invalid value: "y": must be …`. */
+/** The message of one field error: `spec.x: Invalid value: "y": must be …`. */
 export const fieldErrorText = (error: FieldError): string => `${error.field}: ${fieldErrorBody(error)}`;
 
-/** Several field errors as one text, each once. */
+/** Joins the messages of several field errors and removes duplicates. */
 export function fieldErrorsText(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map(fieldErrorText))];
   return texts.length === 1 ? texts[0]! : `[${texts.join(", ")}]`;

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { type Clock, systemClock, virtualClock } from "./clock.ts";
 
-// In a process of its own: objects are counted by looking at the whole heap, and that of all tests together
-// is large.
+// Runs in a separate process: objects are counted by scanning the whole heap, and that of the test process is
+// large.
 const counted = `
   import { queryObjects } from "node:v8";
   import { systemClock } from ${JSON.stringify(new URL("./clock.ts", import.meta.url).href)};

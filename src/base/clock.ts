@@ -1,6 +1,6 @@
-// Time as a dependency: whatever ticks takes a Clock, so that tests can turn the hands.
+// Time as a dependency: code that uses timers takes a Clock, so that tests can control the time.
 
-/** Tells the time and wakes sleepers. */
+/** Provides the current time, sleeps and timers. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -13,12 +13,12 @@ export interface Clock {
 }
 
 /**
- * Lists of timers that are empty and not let go of are gone after their time: only those of long times
- * matter.
+ * Timers up to this length need no special treatment when cancelled: their empty list is released when its
+ * time is over.
  */
 const lingering = 60_000;
 
-/** The machine's own clock. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (milliseconds, signal) =>
@@ -42,17 +42,17 @@ export const systemClock: Clock = {
     timer.unref();
     if (milliseconds <= lingering) return () => clearTimeout(timer);
     return () => {
-      // The runtime keeps a list for each length of time, and lets go of one that is empty only if its last
-      // timer held the process.
+      // Node keeps one list of timers per duration, and releases an empty list early only if its last timer
+      // was ref'd.
       if (timer.hasRef() === false) timer.ref();
       clearTimeout(timer);
     };
   },
 };
 
-/** A clock that moves only when told to. */
+/** A clock that only moves when `advance` is called. */
 export interface VirtualClock extends Clock {
-  /** Moves the hands forward and runs everything that falls due, in order. */
+  /** Moves the clock forward and runs every timer that becomes due, in order. */
   advance(milliseconds: number): Promise<void>;
 }
 
@@ -61,10 +61,10 @@ interface VirtualTimer {
   readonly run: () => void;
 }
 
-/** Makes a clock for tests, standing at `start`. */
+/** Creates a clock for tests that starts at `start`. */
 export function virtualClock(start = 0): VirtualClock {
   let now = start;
-  /** In the order in which they were set, which is that of those due at the same time. */
+  /** In the order of creation, which is the order in which timers due at the same time run. */
   const timers = new Set<VirtualTimer>();
   const after = (milliseconds: number, run: () => void): (() => void) => {
     const timer = { at: now + milliseconds, run };

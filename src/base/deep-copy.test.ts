@@ -21,7 +21,7 @@ test("a copy inherits from nobody new", () => {
   assert.deepEqual(Object.keys(copy), ["__proto__"]);
 });
 
-/** Objects that are in both, at the same place. */
+/** Returns the objects that both values contain at the same place. */
 function sharing(a: unknown, b: unknown): unknown[] {
   if (typeof a !== "object" || a === null) return [];
   if (a === b) return [a];

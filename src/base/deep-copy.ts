@@ -1,5 +1,5 @@
-// A copy of plain data, all the way down. Five times faster than structuredClone, which also handles what we
-// never have.
+// Deep copy of plain data. Five times faster than structuredClone, which also handles types that never occur
+// here.
 
 import { setOwn } from "./own.ts";
 

@@ -1,5 +1,5 @@
-// Plain data that many share is frozen: whoever changes it by mistake fails at once, instead of changing what
-// everybody else sees.
+// Freezes plain data that is shared: code that modifies it by mistake fails immediately, instead of changing
+// the data of all other users.
 
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;

@@ -17,7 +17,7 @@ const units: Readonly<Record<string, bigint>> = {
 const most = (1n << 63n) - 1n;
 const quoted = (text: string) => JSON.stringify(text);
 
-/** Nanoseconds. */
+/** Parses a duration and returns nanoseconds. */
 export function parseDuration(text: string): bigint {
   const wrong = () => new DurationError(`time: invalid duration ${quoted(text)}`);
   const negative = text.startsWith("-");
@@ -43,7 +43,7 @@ export function parseDuration(text: string): bigint {
   return negative ? -total : total;
 }
 
-/** The canonical text: "1h0m0s", "1.5s", "250ms", "0s". */
+/** Formats a duration canonically: "1h0m0s", "1.5s", "250ms", "0s". */
 export function formatDuration(nanoseconds: bigint): string {
   if (nanoseconds === 0n) return "0s";
   if (nanoseconds < 0n) return `-${formatDuration(-nanoseconds)}`;

@@ -1,4 +1,4 @@
-// Why a file could not be used, as Go's os package says it: `open /x: no such file or directory`.
+// Errors of file operations as Go's os package prints them: `open /x: no such file or directory`.
 
 const texts: Readonly<Record<string, string>> = {
   ENOENT: "no such file or directory",
@@ -11,7 +11,7 @@ const texts: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "file name too long",
 };
 
-/** What an errno means, as C libraries and Go say it. */
+/** The message of an errno, as in C libraries and Go. */
 export const errnoText = ({ code = "" }: NodeJS.ErrnoException): string | undefined => texts[code];
 
 export function fileErrorText(error: unknown, file: string): string {

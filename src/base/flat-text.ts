@@ -1,10 +1,11 @@
-// V8 keeps a text that was put together or cut out as a reference to its pieces. JSON.stringify takes three times
-// as long for an object that holds one such text, and what was cut out keeps all of the text it was cut from.
+// V8 represents a string made by concatenation or slicing as references to its parts. JSON.stringify takes
+// three times as long for an object that contains one such string, and a slice keeps the whole string it was
+// cut from alive.
 
-/** V8 copies shorter ones. */
+/** V8 copies strings shorter than this. */
 const shortestReference = 13;
 
-/** The same text in one piece of memory. */
+/** Returns the same string, stored contiguously. */
 export function flatText(text: string): string {
   if (text.length < shortestReference) return text;
   const copy = Buffer.from(text, "latin1").toString("latin1");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { urlProblem, urlScheme } from "./go-url.ts";
 
-// What Go 1.21 answers.
+// The answers of Go 1.21.
 const cases: [text: string, problem: string | undefined, scheme?: string][] = [
   [":foo", "missing protocol scheme"],
   ["foo", undefined, ""],

@@ -1,19 +1,19 @@
-// What Go's net/url says of an address: settings are checked, and refused, as kube-apiserver does.
+// URL parsing as in Go's net/url: configuration is accepted and rejected as kube-apiserver does it.
 
-/** A URL in the parts that Go sees. None of them is decoded. */
+/** The parts of a URL as Go splits them, without percent-decoding. */
 export interface UrlParts {
-  /** Empty where there is none. */
+  /** Empty if the URL has no scheme. */
   readonly scheme: string;
-  /** User, host and port; undefined where the URL has no place for them. */
+  /** User, host and port; undefined if this form of URL has no authority. */
   readonly authority: string | undefined;
   readonly path: string;
-  /** With its question mark, or empty. */
+  /** Includes the question mark, or empty. */
   readonly query: string;
-  /** With its hash, or empty. */
+  /** Includes the hash, or empty. */
   readonly fragment: string;
 }
 
-/** Why the text is not a URL, as `parse "<text>": <reason>`; undefined when it is one. */
+/** Returns the parse error as `parse "<text>": <reason>`; undefined for a valid URL. */
 export function urlProblem(text: string): string | undefined {
   const parts = urlParts(text);
   return typeof parts === "string" ? `parse ${JSON.stringify(text)}: ${parts}` : undefined;
@@ -21,10 +21,10 @@ export function urlProblem(text: string): string | undefined {
 
 const schemePattern = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 
-/** Empty where there is none. */
+/** The scheme of a URL in lower case, or an empty string. */
 export const urlScheme = (text: string): string => schemePattern.exec(text)?.[1]?.toLowerCase() ?? "";
 
-/** The parts of a URL, or why it is none. */
+/** Splits a URL into its parts, or returns the reason why it is invalid. */
 export function urlParts(text: string): UrlParts | string {
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(text)) return "net/url: invalid control character in URL";
@@ -37,7 +37,7 @@ export function urlParts(text: string): UrlParts | string {
     return escapeProblem(fragment) ?? { scheme, authority: undefined, path: rest, query, fragment };
   if (!rest.startsWith("/") && rest.split("/", 1)[0]!.includes(":"))
     return "first path segment in URL cannot contain colon";
-  // Three slashes are a path, unless a scheme says that a host was left out.
+  // Three leading slashes start a path, unless a scheme is present: then the host is empty.
   const hasAuthority = rest.startsWith("//") && (scheme !== "" || !rest.startsWith("///"));
   const end = hasAuthority ? endOfAuthority(rest) : 0;
   const authority = hasAuthority ? rest.slice(2, end) : undefined;

@@ -1,11 +1,15 @@
-// Decoded JSON as kube-apiserver prints it in errors: Go's `%v`, `%#v` and `%T`. People search for these texts.
+// Formats decoded JSON as kube-apiserver prints it in errors: Go's `%v`, `%#v` and `%T`. People search for
+// these texts.
 import { goQuoted } from "./unprintable.ts";
 
-/** What `encoding/json` calls a value of the wrong type. */
+/** The name `encoding/json` uses for a value of the wrong type. */
 export const jsonKind = (value: unknown): string =>
   Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
 
-/** Integers in full; others from a million on, or below a ten-thousandth, with an exponent of at least two digits. */
+/**
+ * Prints integers in full; other numbers of a million or more, or below 0.0001, with an exponent of at least
+ * two digits.
+ */
 export function goNumber(value: number): string {
   const [digits, power] = value.toExponential().split("e") as [string, string];
   const exponent = Number(power);
@@ -40,7 +44,7 @@ export function goSyntax(value: unknown): string {
     .join(", ")}}`;
 }
 
-/** `%T`. Integers that no double holds exactly came as large numbers, not as doubles. */
+/** `%T`. Integers that a double cannot represent exactly are decoded to bigints, not to numbers. */
 export function goType(value: unknown): string {
   if (value === null || value === undefined) return "<nil>";
   if (Array.isArray(value)) return "[]interface {}";

@@ -1,7 +1,7 @@
 // One histogram series: counts per bucket, a sum, and its lines in the text exposition format.
 
 export interface Histogram {
-  /** `weight` counts the value so many times. */
+  /** Counts the value `weight` times. */
   observe(value: number, weight?: number): void;
   readonly count: number;
   readonly sum: number;
@@ -10,14 +10,14 @@ export interface Histogram {
   expose(name: string, labels: string): string;
 }
 
-/** The bounds are those of all series of a metric, which share them. */
+/** Creates a series; `bounds` is shared by all series of a metric. */
 export function histogramSeries(bounds: Float64Array): Histogram {
   return new HistogramSeries(bounds);
 }
 
 class HistogramSeries implements Histogram {
   readonly #bounds: Float64Array;
-  /** Made for the first value: most series of a server never get one. */
+  /** Allocated with the first value: most series of a server never get one. */
   #counts: Float64Array | undefined;
   count = 0;
   sum = 0;

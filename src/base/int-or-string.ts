@@ -1,4 +1,4 @@
-// A port that is a number or a name; an amount that is a number or a percentage.
+// A port given as number or name, or an amount given as number or percentage.
 
 export type IntOrString = number | string;
 

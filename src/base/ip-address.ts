@@ -1,12 +1,13 @@
-// IP addresses as numbers. The same address has many spellings; whoever allows or refuses one compares what it
-// means.
+// IP addresses as bytes. One address can be written in many ways, so access checks compare the bytes.
 
-/** Four bytes, or sixteen. An IPv4 address mapped into IPv6 (`::ffff:10.0.0.1`) is its four bytes. */
+/**
+ * Four or sixteen bytes. An IPv4 address mapped into IPv6 (`::ffff:10.0.0.1`) is stored as its four bytes.
+ */
 export type IpBytes = Uint8Array;
 
 /**
- * Reads an address as kube-apiserver does (net.ParseIP, with leading zeros let pass as decimal); undefined for
- * anything else, addresses with a zone among it.
+ * Parses an address as kube-apiserver does (net.ParseIP, but leading zeros are accepted and read as decimal).
+ * Returns undefined for anything else, including addresses with a zone.
  */
 export function parseIp(text: string): IpBytes | undefined {
   if (text.length > 64) return undefined;
@@ -27,14 +28,14 @@ function parse6(text: string): IpBytes | undefined {
   if (!head || (halves.length === 2 && !tail)) return undefined;
   const missing = 8 - head.length - (tail?.length ?? 0);
   if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
-  // a dotted part stands at the very end only
+  // A dotted part may only be the last one.
   if (tail !== undefined && halves[0]!.includes(".")) return undefined;
   const groups = [...head, ...Array<number>(missing).fill(0), ...(tail ?? [])];
   const bytes = Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 255]));
   return isMapped(bytes) ? bytes.slice(12) : bytes;
 }
 
-/** The 16-bit groups of one side of `::`; undefined when one is none. */
+/** Parses the 16-bit groups of one side of `::`; returns undefined if one of them is invalid. */
 function groupsOf(half: string): number[] | undefined {
   if (half === "") return [];
   const groups: number[] = [];
@@ -53,7 +54,7 @@ function groupsOf(half: string): number[] | undefined {
 const isMapped = (bytes: IpBytes): boolean =>
   bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
 
-/** The canonical spelling (RFC 5952). */
+/** Formats an address canonically (RFC 5952). */
 export function formatIp(bytes: IpBytes): string {
   if (bytes.length === 4) return bytes.join(".");
   const groups = Array.from({ length: 8 }, (_, i) => (bytes[2 * i]! << 8) | bytes[2 * i + 1]!);
@@ -76,7 +77,7 @@ export type IpScope =
   | "broadcast"
   | "global";
 
-/** How far an address reaches, by the ranges that Go's net package knows. */
+/** Returns the scope of an address, by the ranges of Go's net package. */
 export function ipScope(bytes: IpBytes): IpScope {
   return bytes.length === 4 ? scope4(bytes) : scope6(bytes);
 }
@@ -102,7 +103,10 @@ function scope6(bytes: IpBytes): IpScope {
 
 const translatorPrefix = [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/** The IPv4 address that a compatible address (RFC 4291) or one of a translator (RFC 6052) stands for. */
+/**
+ * Returns the IPv4 address embedded in an IPv4-compatible address (RFC 4291) or a translated address (RFC
+ * 6052).
+ */
 export function embeddedIpv4(bytes: IpBytes): IpBytes | undefined {
   if (bytes.length !== 16) return undefined;
   const isCompatible = bytes.subarray(0, 12).every((byte) => byte === 0);

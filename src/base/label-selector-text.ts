@@ -1,13 +1,13 @@
-// The written form of label selectors, `a=b,c!=d,e in (f,g),!h,i,j>1`: read as kube-apiserver reads it, and
-// refused in its words.
+// Parses label selectors such as `a=b,c!=d,e in (f,g),!h,i,j>1`, with the grammar and the error texts of
+// kube-apiserver.
 import { type Requirement, isInteger64 } from "./selector-match.ts";
 
-/** A text that is not a selector, and why. */
+/** The string is not a valid selector; the message says why. */
 export class SelectorError extends Error {
   override readonly name = "SelectorError";
 }
 
-/** A key or a value that labels cannot have. */
+/** A key or value that is not a valid label key or value. */
 export class LabelError extends SelectorError {
   readonly part: "key" | "value";
   readonly path: string;
@@ -23,7 +23,9 @@ export class LabelError extends SelectorError {
 const name = /^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Whether a text can be a label key: an optional DNS prefix and a name of at most 63 characters. */
+/**
+ * Reports whether a string is a valid label key: an optional DNS prefix and a name of at most 63 characters.
+ */
 export function isQualifiedName(text: string): boolean {
   const parts = text.split("/");
   if (parts.length > 2) return false;
@@ -34,7 +36,7 @@ export function isQualifiedName(text: string): boolean {
 
 export const isLabelValue = (text: string): boolean => text === "" || (text.length <= 63 && name.test(text));
 
-/** The tokens of a text, and where we are among them. The end is an empty one. */
+/** A token stream; the end is represented by an empty token. */
 class Tokens {
   readonly #tokens: readonly string[];
   #at = 0;

@@ -1,4 +1,4 @@
-// One log line, as text (`I0102 15:04:05.000000 7 server.ts:12] "sentence" key="value"`) or as JSON.
+// Formats one log line as text (`I0102 15:04:05.000000 7 server.ts:12] "message" key="value"`) or as JSON.
 
 import { Redacted } from "./redacted.ts";
 
@@ -15,7 +15,7 @@ export interface LogEntry {
 }
 export type LogFormat = "text" | "json";
 
-/** No field makes a line longer than this. */
+/** Maximum length of one field value in a log line. */
 const valueLimit = 4096;
 
 export function textLine(entry: LogEntry, pid: number): string {
@@ -38,7 +38,7 @@ export function jsonLine(entry: LogEntry): string {
   return `${safeJson(head)}\n`;
 }
 
-/** The line that stands for lines which are missing. */
+/** Returns the line written in place of dropped lines. */
 export const dropNotice =
   (format: LogFormat) =>
   (count: number): string => {
@@ -58,7 +58,7 @@ const two = (n: number): string => (n < 10 ? `0${n}` : String(n));
 let stampSecond = -1;
 let stampText = "";
 
-/** `0102 15:04:05.000000` in local time; the part up to the second is made once per second. */
+/** `0102 15:04:05.000000` in local time; the part up to the second is cached for each second. */
 function stamp(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
   if (second !== stampSecond) {
@@ -77,7 +77,7 @@ function textValue(value: unknown): string {
   return typeof plain === "string" ? quoted(plain) : clip(safeJson(plain));
 }
 
-/** What a value looks like in a log: errors by their message, API objects by namespace and name. */
+/** Converts a value for logging: errors to their message, API objects to namespace and name. */
 function jsonValue(value: unknown): unknown {
   if (value instanceof Redacted) return value.toString();
   if (value instanceof Error)

@@ -1,23 +1,23 @@
-// Where log lines go: a bounded buffer in front of a file descriptor. It never throws and never waits.
+// The output of a log: a bounded buffer in front of a file descriptor. It never throws and never blocks.
 
 import { writeSync } from "node:fs";
 import { dropNotice } from "./log-format.ts";
 
 export interface LogSink {
   write(line: string): void;
-  /** Hands everything to the operating system, as far as it takes it. */
+  /** Writes all buffered lines, as far as the operating system accepts them. */
   flush(): void;
 }
 
 export interface LogSinkOptions {
   readonly descriptor: number;
-  /** Lines are held until this many bytes wait; 0 hands them over once per turn of the event loop. */
+  /** Lines are buffered until they reach this many bytes; 0 writes them once per turn of the event loop. */
   readonly bufferBytes?: number;
-  /** The longest a held line waits. */
+  /** Maximum time a line stays in the buffer. */
   readonly flushMilliseconds?: number;
-  /** Past this many waiting bytes the oldest lines are dropped and counted. */
+  /** When the buffer exceeds this many bytes, the oldest lines are dropped and counted. */
   readonly limitBytes?: number;
-  /** The line that tells how many were dropped, in the form of all others. */
+  /** Formats the line that reports the number of dropped lines, in the format of the log. */
   readonly notice?: (count: number) => string;
   readonly output?: (descriptor: number, bytes: Uint8Array) => number;
 }
@@ -50,7 +50,7 @@ export function logSink({
     try {
       while (bytes.length > 0) bytes = bytes.subarray(output(descriptor, bytes));
     } catch (error) {
-      // A full pipe takes the rest later; a closed one takes nothing any more.
+      // If the pipe is full, the rest is written later; if it is closed, the output is discarded.
       if ((error as { code?: string }).code !== "EAGAIN") return;
       rest = bytes;
       size = bytes.length;

@@ -1,5 +1,5 @@
-// Logging: a constant sentence plus fields. Errors are always written; information up to the verbosity asked
-// for.
+// Structured logging: a constant message plus fields. Errors are always written; informational lines only up
+// to the configured verbosity.
 
 import {
   type LogEntry,
@@ -17,16 +17,16 @@ export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Information for those who asked for `level` or more (`-v`, `--vmodule`). */
+  /** Writes the line if the verbosity is `level` or higher (`-v`, `--vmodule`). */
   verbose(level: number, message: string, fields?: LogFields): void;
-  /** Whether verbose(level) would write, to spare the making of costly fields. */
+  /** Reports whether verbose(level) would write, so that costly fields are only computed when needed. */
   enabled(level: number): boolean;
-  /** A log that adds these fields to every line. */
+  /** Returns a log that adds these fields to every line. */
   with(fields: LogFields): Log;
   flush(): void;
 }
 
-/** `controller*=4`: a file name without its ending, `*` and `?` allowed. */
+/** `controller*=4`: a file name without its extension; `*` and `?` are wildcards. */
 export interface VerboseModule {
   readonly pattern: string;
   readonly level: number;
@@ -35,16 +35,16 @@ export interface VerboseModule {
 export interface LogOptions {
   readonly verbosity?: number;
   readonly modules?: readonly VerboseModule[];
-  /** Other names by which patterns may call a file. */
+  /** Alternative names by which patterns may refer to a file. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
   readonly format?: LogFormat;
   readonly sink?: LogSink;
-  /** Where warnings and information go when not to `sink` (JSON with split streams). */
+  /** Receives warnings and informational lines instead of `sink` (JSON with split streams). */
   readonly infoSink?: LogSink;
   readonly now?: () => number;
 }
 
-/** A log's verbosity may change while it runs (`/debug/flags/v`). */
+/** A log whose verbosity can be changed at run time (`/debug/flags/v`). */
 export interface RootLog extends Log {
   setVerbosity(level: number): void;
 }
@@ -73,7 +73,7 @@ export function createLog(options: LogOptions = {}): RootLog {
       sink.flush();
     } else infoSink.write(line);
   };
-  /** The highest level that this file asks for. */
+  /** The verbosity in effect for the file of the caller. */
   const levelOf = (caller: string): number => {
     const file = caller.slice(0, caller.indexOf("."));
     const names = [file, ...(options.aliases?.[file] ?? [])];
@@ -109,7 +109,7 @@ export function createLog(options: LogOptions = {}): RootLog {
   });
 }
 
-/** A log for tests and for embedding without output. */
+/** A log that discards everything, for tests and embedding. */
 export const silentLog: Log = {
   info: () => {},
   warn: () => {},
@@ -120,7 +120,7 @@ export const silentLog: Log = {
   flush: () => {},
 };
 
-/** `server.ts:12` of whoever called `entrance`. */
+/** Returns the location, such as `server.ts:12`, of the code that called `entrance`. */
 function callerOf(entrance: (...parameters: never[]) => unknown): string {
   const limit = Error.stackTraceLimit;
   const prepare = Error.prepareStackTrace;

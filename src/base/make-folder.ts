@@ -1,12 +1,12 @@
-// Folders with all that lead to them. The system's own recursive way asks for ever where a file system
-// answers that a folder it was asked to make is not there, as process and device file systems do.
+// Creates directories with their parents. Node's recursive mkdir loops forever on file systems that answer
+// ENOENT to a mkdir, as the process and device file systems do.
 import { mkdirSync, statSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /**
- * Makes what is missing of a path, for its owner only. Throws what the system says of the first folder that
- * cannot be made.
+ * Creates the missing directories of a path, accessible to their owner only. Throws the system's error for
+ * the first directory that cannot be created.
  */
 export function makeFolder(path: string): void {
   const missing: string[] = [];
@@ -16,13 +16,13 @@ export function makeFolder(path: string): void {
       mkdirSync(folder, { mode: 0o700 });
     } catch (error) {
       if (!isTaken(error)) throw error;
-      // Somebody else may have made it in the meantime.
+      // Another process may have created it in the meantime.
       if (!isFolder(folder)) throw notFolder(folder, error);
     }
   }
 }
 
-/** The same without waiting for the disk, for folders that others may read, too. */
+/** The asynchronous variant, with a mode that can give others access. */
 export async function makeFolderAsync(path: string, mode: number): Promise<void> {
   const missing: string[] = [];
   for (let at = resolve(path); !(await isFolderAsync(at)); at = dirname(at)) missing.push(at);

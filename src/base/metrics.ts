@@ -1,5 +1,5 @@
-// Metrics: counters, gauges and histograms with labels, in a registry that someone owns. Bind a series once
-// (`requests.with("GET", "pods")`) and its update is a field assignment.
+// Metrics: counters, gauges and histograms with labels, in an explicit registry. Bind a series once
+// (`requests.with("GET", "pods")`): updating it is then a field assignment.
 
 import { type Histogram, histogramSeries } from "./histogram.ts";
 import { type Summary, summarySeries } from "./summary.ts";
@@ -12,7 +12,7 @@ export interface MetricOptions {
   readonly help: string;
   readonly labels?: readonly string[];
   readonly stability?: Stability;
-  /** The release, such as 1.27.0, in which the metric was deprecated; the next minor release hides it. */
+  /** The release, such as 1.27.0, that deprecated the metric; the next minor release hides it. */
   readonly deprecatedSince?: string;
 }
 export interface HistogramOptions extends MetricOptions {
@@ -27,14 +27,14 @@ export interface Gauge extends Counter {
   set(value: number): void;
 }
 
-/** A series that counts from some time on. */
+/** A series that can be reset. */
 interface Countable {
   readonly isUnused: boolean;
-  /** Counts from now on; whoever holds the series goes on with it. */
+  /** Starts counting at zero; existing references to the series stay valid. */
   reset(): void;
 }
 
-/** All series of one name. Values are given in the order of the declared labels. */
+/** All series of one metric name. Label values are passed in the order of the declared labels. */
 export interface Family<S> {
   with(...values: readonly string[]): S;
   remove(...values: readonly string[]): void;
@@ -42,15 +42,17 @@ export interface Family<S> {
 }
 
 export interface MetricsOptions {
-  /** Names that are neither kept nor shown. */
+  /** Names of metrics that are not exposed. */
   readonly disabled?: readonly string[];
   /** `metric,label` → the values to keep; any other becomes "unexpected". */
   readonly allowedLabels?: Readonly<Record<string, readonly string[]>>;
-  /** One metric never holds more series than this; the rest share one whose values read "overflow". */
+  /**
+   * Maximum number of series of one metric; further ones share a series whose label values are "overflow".
+   */
   readonly seriesLimit?: number;
-  /** The release whose metrics these are: deprecated ones of earlier minor releases are hidden. */
+  /** The release of the program: metrics deprecated in earlier minor releases are hidden. */
   readonly release?: string;
-  /** Shows the metrics that were hidden since this minor release, such as 1.26. */
+  /** Exposes the metrics hidden since this minor release, such as 1.26. */
   readonly showHiddenFor?: string;
 }
 
@@ -58,18 +60,21 @@ export interface Metrics {
   counter(options: MetricOptions): Family<Counter>;
   gauge(options: MetricOptions): Family<Gauge>;
   histogram(options: HistogramOptions): Family<Histogram>;
-  /** Quantiles of the last five hours. */
+  /** Quantiles over the last five hours. */
   summary(options: MetricOptions): Family<Summary>;
-  /** Called at each scrape, to set gauges that are cheaper to look up than to keep. */
+  /**
+   * Registers a function called at each scrape, for gauges that are cheaper to compute on demand than to
+   * maintain.
+   */
   beforeScrape(run: () => void): void;
-  /** Adds the counts of declared, hidden and disabled metrics to what is shown. */
+  /** Also exposes the counts of registered, hidden and disabled metrics. */
   countMetrics(): void;
   /**
-   * What was counted is forgotten: series with labels are not shown until they count again. Gauges, which tell
-   * what is, and histograms and summaries without labels stay.
+   * Resets counters: series with labels are not exposed until they count again. Gauges, which show a current
+   * state, and histograms and summaries without labels are kept.
    */
   reset(): void;
-  /** Everything in the text exposition format, sorted by name. */
+  /** Returns all metrics in the text exposition format, sorted by name. */
   expose(): string;
 }
 
@@ -80,7 +85,7 @@ interface Shown {
   lines(): string;
 }
 
-/** Seconds, from 5 ms to 10 s. */
+/** In seconds, from 5 ms to 10 s. */
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 export function createMetrics(options: MetricsOptions = {}): Metrics {
@@ -188,7 +193,7 @@ function helpOf({ stability, deprecatedSince, help }: MetricOptions): string {
   return `${stability ? `[${stability}] ` : ""}${deprecated}${help}`;
 }
 
-/** What is counted about the metrics themselves. */
+/** Counts the metrics of the registry itself. */
 function metricCounters() {
   const kinds = new Map<string, number>();
   return {
@@ -204,7 +209,10 @@ function metricCounters() {
 
 const minorOf = (version: string): number => Number(version.split(".")[1] ?? 0);
 
-/** Deprecated metrics are shown for the rest of their minor release, then only on demand. */
+/**
+ * Reports whether a metric is hidden: deprecated metrics are shown for the rest of their minor release, then
+ * only on demand.
+ */
 function isHidden(
   { deprecatedSince }: MetricOptions,
   { release, showHiddenFor = "" }: MetricsOptions,
@@ -214,7 +222,7 @@ function isHidden(
   return minor < minorOf(release) && (showHiddenFor === "" || minor < minorOf(showHiddenFor));
 }
 
-/** As the exposition format spells numbers. */
+/** Formats a number for the exposition format. */
 const numberText = (value: number): string =>
   Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? "+Inf" : "-Inf";
 
@@ -245,7 +253,7 @@ interface Leaf<S> {
   wasReset: boolean;
 }
 
-/** Series found by walking one map per label: no key strings are built on the way. */
+/** Looks series up through one map per label, without building key strings. */
 class LabelTree<S extends Countable> implements Family<S> {
   readonly #names: readonly string[];
   readonly #limit: number;

@@ -1,3 +1,4 @@
-// Node's own HTTP/2, loaded when somebody first connects: a server that calls nobody starts without it.
+// Node's HTTP/2 module, loaded with the first outgoing connection: a server without any starts without the
+// module.
 
 export const nodeHttp2 = () => process.getBuiltinModule("node:http2");

@@ -1,11 +1,11 @@
-// PEM (RFC 7468): the encoded blocks of a text, read in one pass so that no text costs more than its length.
+// PEM (RFC 7468): extracts the encoded blocks of a text in one pass, in linear time.
 
 export interface PemBlock {
-  /** What the boundary lines say, such as `CERTIFICATE`. */
+  /** The label of the boundary lines, such as `CERTIFICATE`. */
   readonly type: string;
-  /** Whether the block opens with headers such as `Proc-Type: 4,ENCRYPTED`. */
+  /** Reports whether the block starts with headers such as `Proc-Type: 4,ENCRYPTED`. */
   readonly hasHeaders: boolean;
-  /** The block with its boundary lines. */
+  /** The block including its boundary lines. */
   readonly text: string;
   readonly bytes: Buffer;
 }
@@ -14,7 +14,7 @@ const begin = "-----BEGIN ";
 const end = "-----END ";
 const dashes = "-----";
 
-/** The blocks of a text, in order. Anything between blocks, and a block that is not closed, is skipped. */
+/** Returns the blocks of a text, in order. Text between blocks and unterminated blocks are skipped. */
 export function pemBlocks(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
   for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at)) {
@@ -25,7 +25,7 @@ export function pemBlocks(text: string): PemBlock[] {
     const bodyEnd = text.indexOf(end, bodyStart);
     if (bodyEnd < 0) break;
     const blockEnd = bodyEnd + end.length + type.length + dashes.length;
-    // A boundary of another type ends the search of this block, too: searching on would cost quadratic time.
+    // A boundary of another type also terminates the search: searching on would take quadratic time.
     if (
       text.slice(bodyEnd, blockEnd) !== end + type + dashes ||
       !/^[\t ]*\r?\n/.test(text.slice(bodyStart, bodyStart + 80))

@@ -1,12 +1,10 @@
-// Files that only their owner can read, whole or not at all.
+// Atomic writes of files that only their owner can read.
 import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { makeFolder } from "./make-folder.ts";
 
-/**
- * Writes such a file, in the place of one that is there; folders that are missing are made for the owner too.
- */
+/** Writes or replaces such a file; missing parent directories are created for the owner only. */
 export function writePrivate(file: string, text: string): void {
   makeFolder(dirname(resolve(file)));
   const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;

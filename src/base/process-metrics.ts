@@ -1,4 +1,4 @@
-// What the process itself uses, under the names that every program of the field gives it.
+// Resource usage of the process, under the conventional Prometheus names.
 import { readFileSync, readdirSync } from "node:fs";
 import type { Metrics } from "./metrics.ts";
 import { processStart } from "./process-start.ts";
@@ -31,7 +31,7 @@ export function processMetrics(metrics: Metrics): void {
   });
 }
 
-/** What a file of the kernel says; other systems have none. */
+/** Returns a value from a file of procfs; undefined on other systems. */
 function found(file: string, pattern: RegExp): string | undefined {
   try {
     return pattern.exec(readFileSync(file, "utf8"))?.[1];

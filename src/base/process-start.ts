@@ -1,4 +1,4 @@
-// When the process began, which every registry of metrics tells: counters began anew then.
+// The start time of the process, exposed by every registry: counters started at zero then.
 import type { Family, Gauge, Metrics } from "./metrics.ts";
 
 export function processStart(metrics: Metrics, stability?: "ALPHA"): Family<Gauge> {

@@ -77,7 +77,7 @@ test("whatever is printed reads back as the same amount and prints the same agai
         )
           return;
         assert.equal(compareQuantity(parseQuantity(text), quantity), 0, text);
-        // without a suffix, the family is forgotten
+        // without a suffix, the family is not preserved
         if (format !== "BinarySI") assert.equal(canonicalQuantity(text), text);
       },
     ),

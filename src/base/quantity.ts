@@ -1,5 +1,5 @@
-// Amounts such as "1500m", "1.5Gi" or "12e6", held exactly. A quantity prints in the family of suffixes it
-// was written in.
+// Amounts such as "1500m", "1.5Gi" or "12e6", held exactly. A quantity is printed in the suffix family it was
+// written in.
 
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
@@ -8,9 +8,12 @@ export interface Quantity {
   readonly value: bigint;
   readonly scale: number;
   readonly format: QuantityFormat;
-  /** The text it was read from, when that text is printed unchanged. */
+  /** The text it was parsed from, if that is printed unchanged. */
   readonly text?: string;
-  /** Has more digits than kube-apiserver holds in 64 bits: what it counts of it wraps around. */
+  /**
+   * The value has more digits than kube-apiserver's 64-bit representation holds: values derived from it wrap
+   * around.
+   */
   readonly large?: boolean;
 }
 
@@ -30,7 +33,7 @@ const binarySuffixes = new Map(binaryNames.slice(1).map((name, index) => [name, 
 
 const nano = -9;
 const most = (1n << 63n) - 1n;
-/** Exponents beyond this would only serve to make us compute. */
+/** Larger exponents are rejected, as they would only cost processor time. */
 const widestExponent = 10_000;
 const longestText = 1024;
 
@@ -52,8 +55,7 @@ function suffixOf(text: string): Suffix {
   throw new QuantityError(wrongSuffix);
 }
 
-// Sign, leading zeros, digits, a fraction, a suffix: any part may be missing, so that "m" and "." read as
-// zero.
+// Sign, leading zeros, digits, fraction, suffix: each part is optional, so that "m" and "." read as zero.
 const parts = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
 export function parseQuantity(text: string): Quantity {
@@ -67,8 +69,8 @@ export function parseQuantity(text: string): Quantity {
   const negative = found[1] === "-";
   const signed = (value: bigint) => (negative ? -value : value);
 
-  // Amounts of ordinary size keep the text they came as when it looks canonical. (It may be "1.500" or "+5":
-  // so be it.)
+  // Quantities of ordinary size keep their text if it looks canonical. (This also keeps "1.500" and "+5", as
+  // in kube-apiserver.)
   if (base === 2) {
     if (fraction === "" && 14 - whole.length - Math.trunc((exponent * 3) / 10) >= 0) {
       const kept = magnitude & 7n ? { text } : undefined;
@@ -90,7 +92,7 @@ export function parseQuantity(text: string): Quantity {
       ? { value: magnitude << BigInt(exponent), scale: -fraction.length }
       : { value: magnitude, scale: exponent - fraction.length };
   if (scale < nano) {
-    value = divideUp(value, nano - scale); // too small becomes the smallest, never nothing
+    value = divideUp(value, nano - scale); // round up to the smallest unit, never to zero
     scale = nano;
   }
   if (format === "BinarySI") {
@@ -101,7 +103,7 @@ export function parseQuantity(text: string): Quantity {
   return { value: signed(value), scale, format, large: true };
 }
 
-/** Divides by 10^`places`, away from zero. */
+/** Divides by 10^`places`, rounding away from zero. */
 function divideUp(value: bigint, places: number): bigint {
   if (value === 0n) return 0n;
   const magnitude = value < 0n ? -value : value;
@@ -110,7 +112,7 @@ function divideUp(value: bigint, places: number): bigint {
   return value < 0n ? -quotient : quotient;
 }
 
-/** The canonical text: no fraction, the largest suffix that loses nothing. */
+/** Formats a quantity canonically: without a fraction, with the largest suffix that keeps the value exact. */
 export function formatQuantity(quantity: Quantity): string {
   if (quantity.text !== undefined) return quantity.text;
   if (quantity.value === 0n) return "0";
@@ -142,12 +144,12 @@ function formatBinary(value: bigint): string {
   return `${value}${binaryNames[power]}`;
 }
 
-// Most quantities on the wire are already as they should be: a few digits and a usual suffix. The number is
-// the factor between a suffix and the next.
+// Fast path: most quantities on the wire are canonical already, with a few digits and a common suffix. The
+// number is the factor between a suffix and the next.
 // prettier-ignore
 const plainSuffixes = new Map([["", 1000], ["m", 1000], ["k", 1000], ["M", 1000], ["G", 1000], ["Ki", 1024], ["Mi", 1024], ["Gi", 1024]]);
 
-/** The canonical text of a quantity's text. */
+/** Parses a quantity and returns its canonical text. */
 export function canonicalQuantity(text: string): string {
   let at = 0;
   let value = 0;
@@ -166,14 +168,14 @@ export const quantityOf = (
   format: QuantityFormat = "DecimalSI",
 ): Quantity => ({ value: BigInt(value), scale, format });
 
-/** The amount in units of 10^`scale`, rounded away from zero. */
+/** Returns the amount in units of 10^`scale`, rounded away from zero. */
 export function scaledValue({ value, scale: own }: Quantity, scale: number): bigint {
   return own >= scale ? value * 10n ** BigInt(own - scale) : divideUp(value, scale - own);
 }
 export const quantityValue = (quantity: Quantity): number => Number(scaledValue(quantity, 0));
 export const quantityMilliValue = (quantity: Quantity): number => Number(scaledValue(quantity, -3));
 
-/** Whether it is a whole number, by as many of its thousandths as 64 bits hold. */
+/** Reports whether the quantity is a whole number, judged by its thousandths truncated to 64 bits. */
 export function isWholeQuantity(quantity: Quantity): boolean {
   const milli = scaledValue(quantity, -3);
   return (quantity.large ? BigInt.asIntN(64, milli) : milli) % 1000n === 0n;
@@ -184,7 +186,7 @@ const aligned = (a: Quantity, b: Quantity): [bigint, bigint, number] => {
   return [scaledValue(a, scale), scaledValue(b, scale), scale];
 };
 
-/** The sum, in the format of `a` (of `b` when `a` is zero). */
+/** Returns the sum, in the format of `a` (of `b` if `a` is zero). */
 export function addQuantity(a: Quantity, b: Quantity): Quantity {
   const [left, right, scale] = aligned(a, b);
   return { value: left + right, scale, format: a.value === 0n ? b.format : a.format };
@@ -192,7 +194,7 @@ export function addQuantity(a: Quantity, b: Quantity): Quantity {
 const negateQuantity = ({ value, scale, format }: Quantity): Quantity => ({ value: -value, scale, format });
 export const subtractQuantity = (a: Quantity, b: Quantity): Quantity => addQuantity(a, negateQuantity(b));
 
-/** Negative, zero or positive, as `a` is less than, equal to or more than `b`. */
+/** Returns a negative number, zero or a positive number if `a` is less than, equal to or greater than `b`. */
 export function compareQuantity(a: Quantity, b: Quantity): number {
   const [left, right] = aligned(a, b);
   return left < right ? -1 : left > right ? 1 : 0;

@@ -1,9 +1,12 @@
-// What work queues do, under the names that dashboards know.
+// Metrics of work queues, under their upstream names.
 import type { Metrics } from "./metrics.ts";
 
 export interface OneQueueMetrics {
   added(): void;
-  /** Work on a key begins that waited so long, and so many still wait; call the result when it ends. */
+  /**
+   * Records that processing of a key starts, how long it was queued and how many keys remain. The returned
+   * function records its end.
+   */
   started(waitedSeconds: number, depth: number): () => void;
   retried(): void;
 }
@@ -11,7 +14,7 @@ export type QueueMetrics = (name: string) => OneQueueMetrics;
 
 const buckets = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10];
 
-/** `now` in milliseconds. */
+/** `now` returns milliseconds. */
 export function queueMetrics(metrics: Metrics, now: () => number): QueueMetrics {
   const labels = ["name"];
   const stability = "ALPHA";
@@ -35,7 +38,7 @@ export function queueMetrics(metrics: Metrics, now: () => number): QueueMetrics 
     "workqueue_longest_running_processor_seconds",
     "How long the longest work that is under way has taken so far.",
   );
-  /** When the work that is under way began, by queue. */
+  /** Start times of the keys being processed, by queue. */
   const running = new Map<string, Set<{ readonly since: number }>>();
   metrics.beforeScrape(() => {
     for (const [name, begun] of running) {

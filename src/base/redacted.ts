@@ -1,4 +1,4 @@
-// A secret that cannot slip into a log line, a JSON body or an error message by accident.
+// Wraps a secret so that it cannot end up in a log line, a JSON body or an error message by accident.
 
 const shown = "[redacted]";
 
@@ -7,7 +7,7 @@ export class Redacted<T = string> {
   constructor(value: T) {
     this.#value = value;
   }
-  /** The secret itself; call it only where it is used. */
+  /** Returns the secret; call it only where the value is used. */
   reveal(): T {
     return this.#value;
   }

@@ -1,4 +1,4 @@
-// What a server that is asked as a webhook means with the status of its answer, in the words of client-go: they end
+// Error texts for the response status of a webhook or other server called by ours, as in client-go: they end
 // up in errors that people search for.
 
 const texts: Readonly<Record<number, string>> = {
@@ -12,10 +12,10 @@ const texts: Readonly<Record<number, string>> = {
   503: "the server is currently unable to handle the request",
   504: "the server was unable to return a response in the time allotted, but may still be processing the request",
 };
-/** Of these the server itself says most. */
+/** For these statuses the response body is the error text. */
 const ownWords = [403, 406, 415];
 
-/** `type` is the answer's content type; without one it is taken for a document if it can be read as one. */
+/** `type` is the response's content type; without one, the body is parsed as a document if possible. */
 export function refusalText(status: number, body: string, type = ""): string {
   const { message, said }: Said = type.startsWith("text/")
     ? { said: body.trim() }
@@ -35,7 +35,10 @@ interface Said {
   readonly said: string;
 }
 
-/** The message of a Status that tells of a failure, with or without a kind; of anything else, what is no document. */
+/**
+ * Returns the message of a Status (or an object without kind) that reports a failure; otherwise a placeholder
+ * for the body.
+ */
 function read(body: string, unreadable: string): Said {
   let value: unknown;
   try {

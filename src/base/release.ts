@@ -1,5 +1,5 @@
-// The release of the protocol that all programs speak, as nodes, versions and user agents tell it.
+// The Kubernetes release whose API all programs implement, as reported by nodes, versions and user agents.
 export const releaseVersion = "v1.27.16";
 
-/** What `--version` of all programs prints. */
+/** The output of `--version`. */
 export const versionText = `Orch ${releaseVersion}`;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { CompiledRequirements, type Requirement } from "./selector-match.ts";
 
-/** The meaning of one requirement, spelled out. */
+/** Reference implementation of one requirement. */
 function satisfied(value: string | undefined, { operator, values }: Requirement): boolean {
   if (operator === "exists") return value !== undefined;
   if (operator === "!") return value === undefined;

@@ -1,5 +1,5 @@
-// Requirements compiled for matching: what it costs to ask about one object does not grow with the number of
-// requirements or of their values beyond what the object itself has.
+// Selector requirements compiled for matching: the cost per object is bounded by the size of the object, not
+// by the number of requirements or their values.
 
 export interface Requirement {
   readonly key: string;
@@ -7,9 +7,9 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-/** What all requirements on one key come to. */
+/** The combination of all requirements on one key. */
 interface KeyRule {
-  /** Whether the key must be there, and with which values (undefined for any). */
+  /** Whether the key must exist, and with which values (undefined for any). */
   present: boolean;
   allowed: ReadonlySet<string> | undefined;
   forbidden: Set<string> | undefined;
@@ -18,14 +18,14 @@ interface KeyRule {
   below: bigint | undefined;
 }
 
-/** From this many keys on it pays to look at the object's own labels first. */
+/** From this number of keys on, iterating over the object's labels first is cheaper. */
 const manyKeys = 16;
 
-/** The rules by key, and how an item's values are judged by them. */
+/** The rules by key, and matching of an item's values against them. */
 export class CompiledRequirements {
   readonly #rules: readonly (readonly [key: string, rule: KeyRule])[];
   readonly #byKey: ReadonlyMap<string, KeyRule>;
-  /** Keys that must be there. */
+  /** Keys that must exist. */
   readonly #presentKeys: readonly string[];
 
   constructor(requirements: readonly Requirement[]) {
@@ -40,13 +40,13 @@ export class CompiledRequirements {
     this.#presentKeys = this.#rules.flatMap(([key, { present }]) => (present ? [key] : []));
   }
 
-  /** By a function that reads one value, undefined where there is none. */
+  /** Matches values read by a function, which returns undefined for missing keys. */
   matches(valueOf: (key: string) => string | undefined): boolean {
     for (const [key, rule] of this.#rules) if (!obeys(valueOf(key), rule)) return false;
     return true;
   }
 
-  /** By a map of which only the own keys count. */
+  /** Matches the own properties of an object. */
   matchesMap(values: Readonly<Record<string, string>>): boolean {
     if (this.#rules.length < manyKeys)
       return this.matches((key) => (Object.hasOwn(values, key) ? values[key] : undefined));
@@ -110,7 +110,7 @@ function obeys(value: string | undefined, rule: KeyRule): boolean {
   );
 }
 
-/** Whether this is a number of 64 bits: others are not compared. */
+/** Reports whether a string is a 64-bit integer; other values do not match gt and lt. */
 export function isInteger64(text: string): boolean {
   return /^[+-]?\d{1,63}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }

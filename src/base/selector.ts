@@ -1,32 +1,32 @@
-// Label and field selectors: parsed once, then asked per object. Equalities stand apart, so that an index can
-// serve them.
+// Label and field selectors: parsed once, then matched against each object. Equality requirements are exposed
+// separately, so that an index can serve them.
 
 import { SelectorError } from "./label-selector-text.ts";
 import { CompiledRequirements, type Requirement } from "./selector-match.ts";
 
 export type { Requirement };
 
-/** What a selector looks at. */
+/** The properties of an object that selectors can match. */
 export interface Selectable {
   readonly labels: Readonly<Record<string, string>>;
-  /** Fields of the kind's own, beside `metadata.name` and `metadata.namespace`. */
+  /** Fields specific to the kind, in addition to `metadata.name` and `metadata.namespace`. */
   readonly fields: Readonly<Record<string, string>>;
   readonly name?: string;
   readonly namespace?: string;
 }
 
-/** How selectors read a label; one that is absent is none. */
+/** Returns the value of a label as selectors see it; undefined if absent. */
 export const labelOf = ({ labels }: Selectable, key: string): string | undefined =>
   Object.hasOwn(labels, key) ? labels[key] : undefined;
 
-/** How selectors read a field; one that is absent is empty. */
+/** Returns the value of a field as selectors see it; empty if absent. */
 export function fieldOf(item: Selectable, key: string): string {
   if (key === "metadata.name") return item.name ?? "";
   if (key === "metadata.namespace") return item.namespace ?? "";
   return (Object.hasOwn(item.fields, key) ? item.fields[key] : undefined) ?? "";
 }
 
-/** Reads `metadata.name=a,reason!=b`; a backslash keeps a comma, an equals sign or a backslash. */
+/** Parses `metadata.name=a,reason!=b`; a backslash escapes a comma, an equals sign or a backslash. */
 export function parseFieldSelector(text: string): readonly Requirement[] {
   return splitUnescaped(text)
     .filter((term) => term !== "")
@@ -63,16 +63,16 @@ function unescaped(value: string, whole: string): string {
   return value.replace(/\\(.)/g, "$1");
 }
 
-/** A label and a field selector together. */
+/** A label selector combined with a field selector. */
 export interface Selector {
-  /** True when nothing is asked: everything matches. */
+  /** True if there are no requirements: everything matches. */
   readonly everything: boolean;
-  /** The same for two selectors that ask the same in the same order. */
+  /** Equal for two selectors with the same requirements in the same order. */
   readonly id: string;
   readonly labels: readonly Requirement[];
   readonly fields: readonly Requirement[];
   matches(item: Selectable): boolean;
-  /** A requirement for one exact value, which an index can serve; undefined when there is none. */
+  /** An equality requirement, which an index can serve; undefined if the selector has none. */
   readonly exact:
     | { readonly of: "label" | "field"; readonly key: string; readonly value: string }
     | undefined;
@@ -119,7 +119,7 @@ type Matcher = (item: Selectable) => boolean;
 
 const matchesAll: Matcher = () => true;
 
-/** One equality, which is what most selectors are, is compared without being compiled. */
+/** A single equality, the most common selector, is compared directly instead of being compiled. */
 function matcherOf(
   requirements: readonly Requirement[],
   valueOf: (item: Selectable, key: string) => string | undefined,
@@ -132,7 +132,7 @@ function matcherOf(
   return (item) => valueOf(item, first.key) === value;
 }
 
-/** The structured form of a label selector, as objects carry it. */
+/** The structured form of a label selector, as used in objects. */
 export interface LabelSelectorLike {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
   readonly matchExpressions?:
@@ -151,7 +151,7 @@ const operators: Readonly<Record<string, Requirement["operator"]>> = {
   DoesNotExist: "!",
 };
 
-/** An empty structured selector matches everything; an unknown operator is refused. */
+/** Converts a structured selector. An empty one matches everything; an unknown operator is an error. */
 export function fromLabelSelector(given: LabelSelectorLike): Selector {
   const labels: Requirement[] = Object.entries(given.matchLabels ?? {}).map(([key, value]) => ({
     key,
@@ -166,7 +166,7 @@ export function fromLabelSelector(given: LabelSelectorLike): Selector {
   return selector(labels, []);
 }
 
-/** The text of a structured selector: `a=b,c in (d,e),!f`. */
+/** Formats a structured selector: `a=b,c in (d,e),!f`. */
 export function labelSelectorText(given: LabelSelectorLike): string {
   const requirements = [
     ...Object.entries(given.matchLabels ?? {}).map(([key, value]) => ({ key, text: `${key}=${value}` })),

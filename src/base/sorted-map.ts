@@ -1,4 +1,4 @@
-// A map kept in key order, in chunks, so that inserting into a million keys moves a few hundred of them.
+// A map kept in key order, in chunks, so that inserting into a million keys moves only a few hundred of them.
 //
 //   chunks   [a c f]  [g k]  [m p z]      find "k": binary search over first keys, then within the chunk
 
@@ -13,7 +13,9 @@ export class SortedMap<V> {
   #chunks: Chunk<V>[] = [];
   #size = 0;
 
-  /** A map of values that mostly come in the order of their keys: much cheaper than one by one. */
+  /**
+   * Builds a map from values that are mostly sorted by key, which is much cheaper than inserting one by one.
+   */
   static of<V>(values: readonly V[], keyOf: (value: V) => string): SortedMap<V> {
     const map = new SortedMap<V>();
     let last = "";
@@ -80,7 +82,7 @@ export class SortedMap<V> {
     return true;
   }
 
-  /** Entries from `from` (inclusive) on, in order. The map must not change meanwhile. */
+  /** Yields entries from `from` (inclusive) on, in order. The map must not be modified during iteration. */
   *from(from: string): Generator<[string, V]> {
     let index = this.#chunkFor(from);
     let chunk = this.#chunks[index];
@@ -98,7 +100,9 @@ export class SortedMap<V> {
     }
   }
 
-  /** Visits values whose key starts with `prefix` and lies behind `after`, until `visit` returns false. */
+  /**
+   * Visits values whose key starts with `prefix` and is greater than `after`, until `visit` returns false.
+   */
   scan(prefix: string, after: string | undefined, visit: (value: V) => boolean | void): void {
     const start = after !== undefined && after >= prefix ? after : prefix;
     for (let index = this.#chunkFor(start); index < this.#chunks.length; index++) {
@@ -112,7 +116,7 @@ export class SortedMap<V> {
     }
   }
 
-  /** How many keys start with `prefix` and lie behind `after`. */
+  /** Returns the number of keys that start with `prefix` and are greater than `after`. */
   count(prefix: string, after?: string): number {
     const start = after !== undefined && after >= prefix ? after : prefix;
     const begin = this.#rank(start) + (after !== undefined && this.get(after) !== undefined ? 1 : 0);
@@ -128,7 +132,7 @@ export class SortedMap<V> {
     this.#size = 0;
   }
 
-  /** The number of keys before `key`. */
+  /** The number of keys less than `key`. */
   #rank(key: string): number {
     const index = this.#chunkFor(key);
     const chunk = this.#chunks[index];
@@ -138,7 +142,7 @@ export class SortedMap<V> {
     return rank;
   }
 
-  /** The last chunk that starts at or before the key, or the first. */
+  /** The index of the last chunk that starts at or before the key, or of the first chunk. */
   #chunkFor(key: string): number {
     let low = 0;
     let high = this.#chunks.length - 1;

@@ -1,10 +1,13 @@
-// Long synchronous work as steps: a generator that yields wherever others may have their turn. The same code runs
-// at once for those who cannot wait.
+// Long synchronous work as a generator that yields wherever other work may run. The same code can also run to
+// completion at once, for callers that are synchronous.
 import { type Caller, TimeSlice } from "./time-slice.ts";
 
 export type Steps<T> = Generator<undefined, T>;
 
-/** Runs the steps in time slices, giving way between them. Steps may be long, so the clock is read after each. */
+/**
+ * Runs the steps in time slices, yielding to the event loop in between. Steps may be long, so the clock is
+ * read after each.
+ */
 export async function runSteps<T>(steps: Steps<T>, caller?: Caller): Promise<T> {
   const work = new TimeSlice(caller);
   for (;;) {
@@ -14,7 +17,7 @@ export async function runSteps<T>(steps: Steps<T>, caller?: Caller): Promise<T> 
   }
 }
 
-/** Runs the steps without giving way. */
+/** Runs all steps synchronously. */
 export function finishSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

@@ -1,5 +1,5 @@
-// One summary series: quantiles of the last hours, a sum and a count, in the text exposition format. Values are
-// counted in buckets that grow by five per cent, so a quantile is off by less than that.
+// One summary series: quantiles of the last hours, a sum and a count, in the text exposition format. Values
+// are counted in buckets that grow by five per cent, which bounds the error of a quantile.
 
 export interface Summary {
   observe(value: number): void;
@@ -13,12 +13,12 @@ export interface Summary {
 const quantiles = [0.5, 0.9, 0.99] as const;
 const growth = Math.log(1.05);
 const smallest = 1e-6;
-/** From a microsecond to about a day. */
+/** Covers one microsecond to about a day. */
 const buckets = 520;
 const windows = 5;
 
 export interface SummaryOptions {
-  /** Quantiles are of the values of this time. */
+  /** The period over which quantiles are computed. */
   readonly windowMilliseconds?: number;
   readonly now?: () => number;
 }
@@ -33,7 +33,7 @@ export function summarySeries(options: SummaryOptions = {}): Summary {
   let sum = 0;
   let count = 0;
 
-  /** Empties the windows whose time has come again. */
+  /** Clears the windows that are about to be reused. */
   const advance = (time: number): void => {
     const at = Math.floor(time / part);
     for (let each = Math.max(newest + 1, at - windows + 1); each <= at; each++)

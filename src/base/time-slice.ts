@@ -1,15 +1,20 @@
-// Cooperative time slices for long synchronous work. However many pieces are under way, one turn of the event loop
-// runs one slice of one of them: of those that somebody waits for, before those in the background.
+// Cooperative time slices for long synchronous work. One turn of the event loop runs one slice of one task,
+// no matter how many are active; tasks with a waiting caller run before background tasks.
 
 const sliceMilliseconds = 5;
-/** Whoever comes meanwhile waits for at most this long. */
+/** Bounds the delay of work that arrives during a background slice. */
 const backgroundMilliseconds = 2;
-/** Work in the background gets one of so many turns while others want them all, so that it ends some day. */
+/**
+ * One of this many turns is reserved for background work if both kinds are pending, so that it is not
+ * starved.
+ */
 const turnsPerBackground = 8;
 /** Reading the clock costs more than most ticks do. */
 const stepsBetweenLooks = 16;
 
-/** Who the work is for. The signal is asked for at yields only, so making it may cost something. */
+/**
+ * The request or client the work is done for. The signal is read only at yields, so its getter may be costly.
+ */
 export interface Caller {
   readonly signal: AbortSignal;
 }
@@ -25,25 +30,25 @@ export class TimeSlice {
     this.#caller = caller === "background" ? undefined : caller;
   }
 
-  /** Whether the slice is used up; for steps that take long themselves. */
+  /** Reports whether the slice is used up; for steps that are long themselves. */
   get expired(): boolean {
     const limit = this.#background ? backgroundMilliseconds : sliceMilliseconds;
     return performance.now() - this.#began >= limit;
   }
 
-  /** Counts one of many small steps; whether the slice is used up. */
+  /** Counts one of many small steps; reports whether the slice is used up. */
   tick(): boolean {
     return ++this.#steps % stepsBetweenLooks === 0 && this.expired;
   }
 
-  /** Somebody waits for what was work in the background. */
+  /** Turns background work into work that a caller waits for. */
   promote(): void {
     this.#background = false;
     const at = inBackground.findIndex(({ slice }) => slice === this);
     if (at >= 0) waitedFor.push(...inBackground.splice(at, 1));
   }
 
-  /** Lets others run; throws when nobody waits for the work any longer. */
+  /** Yields to other work; throws if the caller's signal is aborted. */
   async yield(): Promise<void> {
     await new Promise<void>((wake) => {
       if (waitedFor.length + inBackground.length === 0) setImmediate(resumeOne);

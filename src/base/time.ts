@@ -1,5 +1,5 @@
-// Points in time as RFC 3339 text. A JS Date holds milliseconds; micro times need six digits, so we count
-// seconds and nanoseconds.
+// Points in time as RFC 3339 text. A JS Date has millisecond precision; micro times need six digits, so times
+// are held as seconds and nanoseconds.
 
 export interface Instant {
   /** Since 1970-01-01T00:00:00Z. */
@@ -11,7 +11,7 @@ export class TimeError extends Error {
   override readonly name = "TimeError";
 }
 
-/** The year 1: what an unset time is. */
+/** The year 1: Go's zero time. */
 const zeroSeconds = -62_135_596_800;
 const timeLayout = "2006-01-02T15:04:05Z07:00";
 const microLayout = "2006-01-02T15:04:05.000000Z07:00";
@@ -19,11 +19,11 @@ const microLayout = "2006-01-02T15:04:05.000000Z07:00";
 const grammar = /^(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Reads RFC 3339 with any offset and any fraction. */
+/** Parses RFC 3339 with any offset and any fraction. */
 export function parseTime(text: string): Instant {
   return parseAs(text, timeLayout);
 }
-/** Reads RFC 3339 with exactly six digits of fraction. */
+/** Parses RFC 3339 with exactly six fractional digits. */
 export function parseMicroTime(text: string): Instant {
   return parseAs(text, microLayout);
 }
@@ -57,12 +57,12 @@ function parseAs(text: string, layout: string): Instant {
 }
 
 const longest = 100;
-/** The parts of a layout, and what may stand in their place. */
+/** The elements of a layout and the patterns they match. */
 const parts: readonly (readonly [pattern: RegExp, part: string])[] = [
   [/^\d{4}/, "2006"], [/^-/, "-"], [/^\d\d/, "01"], [/^-/, "-"], [/^\d\d/, "02"], [/^T/, "T"], [/^\d\d?/, "15"], [/^:/, ":"], [/^\d\d/, "04"], [/^:/, ":"], [/^\d\d/, "05"],
 ]; // prettier-ignore
 
-/** Where a text leaves its layout. */
+/** Describes where a text deviates from its layout. */
 function misfit(text: string, layout: string): string {
   const fraction: (typeof parts)[number] =
     layout === microLayout ? [/^[.,]\d{6}/, ".000000"] : [/^(?:[.,]\d+)?/, ""];
@@ -88,7 +88,7 @@ function readCanonical(text: string): Instant {
   };
 }
 
-/** Days from 1970-01-01 to a date; years begin in March, so that the leap day is the last. */
+/** Returns the days from 1970-01-01 to a date; years start in March, so that the leap day is the last. */
 function daysTo(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year;
   const era = Math.floor(y / 400);
@@ -106,7 +106,7 @@ function daysTo(year: number, month: number, day: number): number {
 
 const two = (value: number): string => (value < 10 ? `0${value}` : `${value}`);
 
-// Times on the wire cluster: the last day is worth keeping.
+// Times on the wire cluster, so the last date is cached.
 let lastDays = NaN;
 let lastDate = "";
 
@@ -146,7 +146,7 @@ export const formatMicroTime = ({ seconds, nanos }: Instant): string =>
 
 export const isZeroTime = ({ seconds, nanos }: Instant): boolean => seconds === zeroSeconds && nanos === 0;
 
-/** The canonical text of a time's text; null for the zero time. */
+/** Parses a time and returns its canonical text; null for the zero time. */
 export function canonicalTime(text: string): string | null {
   if (looksCanonical(text, 20)) return text;
   const instant = parseTime(text);
@@ -156,8 +156,8 @@ export function canonicalTime(text: string): string | null {
 export const zeroMicroTime = "0001-01-01T00:00:00.000000Z";
 
 /**
- * What is given is told from what is absent while an object is read: as in kube-apiserver, a zero time that
- * stands in a document counts as given, and is printed as null all the same.
+ * Decoding must distinguish a given time from an absent one: as in kube-apiserver, a zero time in a document
+ * counts as given, although it is printed as null.
  */
 export const givenMicroTime = (text: string): string => canonicalMicroTime(text) ?? zeroMicroTime;
 
@@ -169,7 +169,7 @@ export function canonicalMicroTime(text: string): string | null {
 
 const pattern = "dddd-dd-ddTdd:dd:dd.ddddddZ";
 
-/** A quick yes for UTC times of this millennium and any day up to the 28th; others take the long way. */
+/** Fast check for UTC times of this millennium with a day up to the 28th; other times take the slow path. */
 function looksCanonical(text: string, length: number): boolean {
   if (text.length !== length || text.charCodeAt(length - 1) !== 90) return false;
   for (let i = 0; i < length - 1; i++) {
@@ -195,12 +195,12 @@ export const microTimeOfMillis = (milliseconds: number): string => {
   const seconds = Math.floor(milliseconds / 1_000);
   return formatMicroTime({ seconds, nanos: Math.round((milliseconds - seconds * 1_000) * 1e6) });
 };
-/** Milliseconds since 1970 of a time or a micro time. */
+/** Returns the milliseconds since 1970 of a time or micro time. */
 export const millisOfTime = (text: string): number => {
   const { seconds, nanos } = parseTime(text);
   return seconds * 1_000 + nanos / 1e6;
 };
 
-/** A time to the second as Go prints it, which is how texts for people show it. */
+/** Formats a time with second precision as Go prints it, for human-readable messages. */
 export const goTime = (time: Date): string =>
   `${time.toISOString().slice(0, 19).replace("T", " ")} +0000 UTC`;

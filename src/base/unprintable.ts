@@ -1,7 +1,7 @@
-// Characters that cannot be printed: none of letters, marks, numbers, punctuation, symbols and the space.
+// Unprintable characters: everything but letters, marks, numbers, punctuation, symbols and the space.
 //
-// V8 checks an expression that is written as a literal whenever it reads the file or compiles the function around
-// it, and categories of Unicode take it milliseconds: this one is made from a text, when it is first needed.
+// V8 validates a regular expression literal whenever it parses the file or compiles the enclosing function,
+// which takes milliseconds for Unicode categories: this one is built from a string on first use.
 
 import { own } from "./own.ts";
 
@@ -9,7 +9,7 @@ const printableAscii = /^[\x20-\x7e]*$/;
 let pattern: RegExp | undefined;
 const unprintable = (): RegExp => (pattern ??= new RegExp(String.raw`[^\p{L}\p{M}\p{N}\p{P}\p{S} ]`, "gu"));
 
-/** Each of them in a text, and its index. */
+/** Returns the matches of all unprintable characters in a text, with their index. */
 export const unprintableIn = (text: string): readonly RegExpExecArray[] =>
   printableAscii.test(text) ? [] : [...text.matchAll(unprintable())];
 
@@ -26,7 +26,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   "\r": String.raw`\r`,
 };
 
-/** A text in quotes as Go's `%q` writes it: what cannot be printed is escaped, `<` and `é` are not. */
+/** Quotes a text as Go's `%q`: unprintable characters are escaped, `<` and `é` are not. */
 export function goQuoted(text: string): string {
   const quoted = text.replace(/["\\]/g, String.raw`\$&`);
   return printableAscii.test(text) ? `"${quoted}"` : `"${quoted.replace(unprintable(), escaped)}"`;
