@@ -1,17 +1,16 @@
 // Limits how many requests one turn of the event loop starts, so that a burst does not delay timers and other
-// connections. In a crowd health checks and writes, which heartbeats are, go before reads: all agents listing their
-// pods again at once must not make their nodes look dead.
+// connections. Under load, health checks and writes (which include heartbeats) run before reads: nodes must
+// not appear dead because all agents list their pods again at once.
 
-/** A turn of the event loop begins so many pieces of work, fewer where turns take long… */
+/** Maximum number of requests started per turn of the event loop; lowered if turns take long. */
 const mostPerTurn = 64;
 const fewestPerTurn = 8;
 /**
- * …and whether a turn is over is asked for only once so many have begun: few at a time are never in anybody's
- * way.
+ * The end of a turn is only tracked once this many requests have started in it: fewer do not delay anything.
  */
 const crowd = 16;
 const longTurnMilliseconds = 40;
-/** Of every so many that begin one is a read, however many writes there are. */
+/** One of this many started requests is a read, however many writes are queued. */
 const readShare = 4;
 
 export class AdmissionThrottle {
@@ -26,7 +25,7 @@ export class AdmissionThrottle {
     this.now = now;
   }
 
-  /** Begins the work now, or in one of the next turns. Whoever calls this bounds how much may wait. */
+  /** Starts the work now or in one of the next turns. The caller bounds the number of queued requests. */
   begin(work: () => void, method: string, path: string): void {
     const begins = ++this.begun <= this.perTurn;
     if (this.turnBegan === undefined && (!begins || this.begun >= crowd)) this.endTurnLater();
@@ -52,7 +51,7 @@ export class AdmissionThrottle {
       if (!work) break;
       due.push(work);
     }
-    // Where some still wait, whoever comes waits behind them.
+    // While requests are queued, new ones are queued behind them.
     this.begun = waiting(this.urgent) + waiting(this.reads) > 0 ? mostPerTurn : due.length;
     this.turnBegan = undefined;
     if (this.begun >= crowd) this.endTurnLater();
@@ -60,7 +59,7 @@ export class AdmissionThrottle {
   }
 }
 
-/** Begins at `at`: what stands before it has been taken. */
+/** A FIFO that starts at index `at`: earlier entries have been taken. */
 interface Queue {
   works: (() => void)[];
   at: number;
@@ -69,7 +68,8 @@ interface Queue {
 function taken(queue: Queue): (() => void) | undefined {
   const work = queue.works[queue.at];
   if (!work) return undefined;
-  // What was taken is let go of once it is half of all: a crowd that never ends must not be kept.
+  // Drop the taken entries once they are half of the array: under constant load the queue may never become
+  // empty.
   if (++queue.at * 2 >= queue.works.length) [queue.works, queue.at] = [queue.works.slice(queue.at), 0];
   return work;
 }

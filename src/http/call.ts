@@ -1,22 +1,22 @@
-// A request and its answer, free of Node's own request types, so that the whole server can be driven without
-// a socket.
+// A request and its response, independent of Node's request types, so that the whole server can be driven
+// without a socket.
 import type { X509Certificate } from "node:crypto";
 import type { Duplex } from "node:stream";
 
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Who is at the other end of the connection. */
+/** The client's end of the connection. */
 export interface Peer {
   readonly address: string;
-  /** Of the client's end; those who call in process have none. */
+  /** The client's port; undefined for in-process calls. */
   readonly port?: number | undefined;
-  /** The client certificate chain as presented, leaf first, not yet verified by anyone. */
+  /** The client certificate chain as presented, leaf first, not verified yet. */
   readonly certificates: () => readonly X509Certificate[];
-  /** An identity given by whoever connected in process; sockets never set it. */
+  /** The identity of an in-process client; never set for connections over sockets. */
   readonly trusted?: TrustedCaller | null | undefined;
 }
 
-/** Who calls in process, as the embedding program vouches for. */
+/** The identity of an in-process client, as asserted by the embedding program. */
 export interface TrustedCaller {
   readonly name: string;
   readonly uid?: string;
@@ -26,59 +26,67 @@ export interface TrustedCaller {
 
 export interface Call {
   readonly method: string;
-  /** The path as it came, still percent-encoded. */
+  /** The request path, still percent-encoded. */
   readonly path: string;
-  /** What follows the question mark, or the empty string. */
+  /** The query string after the question mark, or the empty string. */
   readonly search: string;
-  /** Lower-case names. */
+  /** Header names are in lower case. */
   readonly headers: HeaderValues;
   readonly protocol: "1.1" | "2";
   readonly peer: Peer;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client closes the connection or the stream. */
   readonly signal: AbortSignal;
-  /** Calls back when the call is over: its answer has left, or its connection is gone. At once where that is so. */
+  /**
+   * Registers a callback for the end of the call: its response has been sent or its connection is closed.
+   * Runs at once if that has happened already.
+   */
   whenOver(listener: () => void): void;
-  /** How much the client has taken over the call's connection so far, of all answers. */
+  /** Bytes sent to the client on the call's connection so far, for all responses. */
   sentBytes(): number;
-  /** Ends the call, whatever is left of its answer. */
+  /** Ends the call, discarding the rest of its response. */
   breakOff(): void;
-  /** The whole body. Throws BodyTooLarge beyond the limit and BodyCutShort when the client stops early. */
+  /**
+   * Reads the whole body. Rejects with BodyTooLarge beyond the limit and with BodyCutShort if the client
+   * disconnects early.
+   */
   body(limitBytes: number): Promise<Uint8Array>;
   /**
-   * Resolves when the body is complete, or as much of it has come as is buffered before anybody reads it, or the
-   * client is gone. Waiting here costs a slow client nothing but its own time.
+   * Resolves when the body is complete, its receive buffer is full, or the client has disconnected. Waiting
+   * here keeps a slow client from occupying any limited resource.
    */
   bodyBuffered(): Promise<void>;
-  /** Whether the client asked to take over the connection (an Upgrade request). */
+  /** The client requested a protocol upgrade (an Upgrade request). */
   readonly upgradable: boolean;
   /**
-   * Asks an HTTP/2 client to open its next connection elsewhere; otherwise does nothing. Requests that it sends
-   * until it hears of this are served, unless it is to happen `atOnce`.
+   * Makes an HTTP/2 client open its next connection, possibly to another server, by sending GOAWAY; otherwise
+   * does nothing. Requests sent before the client receives it are still served, unless `atOnce` is set.
    */
   goAway(atOnce?: boolean): void;
 }
 
-/** Where a streamed body is written. A writer that ignores `backlogBytes` fills memory: look at it. */
+/**
+ * The output of a streamed body. A writer must respect `backlogBytes`, otherwise the backlog fills memory.
+ */
 export interface Sink {
   write(chunk: Uint8Array): void;
-  /** Bytes accepted but not yet handed to the network. */
+  /** Bytes accepted but not passed to the network yet. */
   readonly backlogBytes: number;
   /** Resolves when the backlog is small again or the sink is closed. */
   drained(): Promise<void>;
-  /** Nothing more will be written. */
+  /** Declares that nothing more will be written. */
   end?(): void;
-  /** Aborted when the client is gone. */
+  /** Aborted when the client has disconnected. */
   readonly closed: AbortSignal;
 }
 
 export type Body =
   | Uint8Array
   | readonly Uint8Array[]
-  /** Runs after the headers are sent; the answer ends when the promise settles. */
+  /** Runs after the headers are sent; the response ends when the promise settles. */
   | { readonly stream: (sink: Sink) => Promise<void> }
-  /** Takes the raw connection of an upgradable call; the head holds bytes read too early. */
+  /** Takes over the raw connection of an upgradable call; `head` holds bytes received after the request. */
   | { readonly takeOver: (socket: Duplex, head: Uint8Array) => void };
 
 export interface Reply {
@@ -86,11 +94,13 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: Body;
   /**
-   * Parts of the body that nobody else has: who has copied them may give their memory back. Garbage collection
-   * would find them only when it looks at all of the heap.
+   * Parts of the body that nothing else refers to: their memory may be freed once they have been copied.
+   * Garbage collection would free them only in a full collection.
    */
   readonly unshared?: readonly Uint8Array[] | undefined;
-  /** Called right before the answer leaves. Answers that leave together may share what it does. */
+  /**
+   * Called right before the response is sent. Responses that are sent together may share the work it does.
+   */
   readonly beforeSending?: (() => void) | undefined;
 }
 
@@ -110,13 +120,13 @@ export class BodyCutShort extends Error {
   }
 }
 
-/** The first value of a header, or undefined. */
+/** Returns the first value of a header, or undefined. */
 export function header(headers: HeaderValues, name: string): string | undefined {
   const value = headers[name];
   return typeof value === "string" ? value : value?.[0];
 }
 
-/** All values of a header, in order. */
+/** Returns all values of a header, in order. */
 export function headerList(headers: HeaderValues, name: string): readonly string[] {
   const value = headers[name];
   return value === undefined ? [] : typeof value === "string" ? [value] : value;

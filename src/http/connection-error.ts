@@ -1,5 +1,5 @@
-// Why a connection could not be made, in the words of Go's network packages: people and programs that know
-// kube-apiserver look for them.
+// Error texts for failed connections as in Go's network packages, which users and programs that work with
+// kube-apiserver recognize.
 import type { DialAddress } from "./dial.ts";
 
 const unknownAuthority = "certificate signed by unknown authority";
@@ -28,7 +28,7 @@ export function connectionErrorText(error: Error, { host, port }: DialAddress): 
   if (code === "ENOTFOUND") return `dial tcp: lookup ${host}: no such host`;
   const { syscall } = error as NodeJS.ErrnoException;
   if (code === "ECONNRESET" && syscall !== undefined) return `${syscall}: connection reset by peer`;
-  // The other end closed the connection instead of answering, or of ending the handshake.
+  // The peer closed the connection instead of responding or completing the handshake.
   if (code === "ECONNRESET") return "EOF";
   return error.message;
 }

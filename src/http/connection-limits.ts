@@ -1,4 +1,5 @@
-// How many connections this process can hold: its limit on open files, less what the rest of it needs.
+// The number of connections this process can hold: its limit on open files, less what the rest of the process
+// needs.
 import { readFileSync } from "node:fs";
 
 export interface ConnectionLimits {
@@ -7,10 +8,12 @@ export interface ConnectionLimits {
 }
 
 const maxUnfinishedHandshakes = 1024;
-/** For the store, log files, outgoing connections and the runtime itself. */
+/** Descriptors reserved for the store, log files, outgoing connections and the runtime. */
 const reservedDescriptors = 128;
 
-/** The limits that go with a limit on open files; none of the first kind where that is unknown. */
+/**
+ * Derives the connection limits from the limit on open files; connections are unlimited if that is unknown.
+ */
 export function connectionLimits(openFiles: number | undefined): ConnectionLimits {
   if (openFiles === undefined)
     return { connections: Infinity, unfinishedHandshakes: maxUnfinishedHandshakes };
@@ -21,7 +24,7 @@ export function connectionLimits(openFiles: number | undefined): ConnectionLimit
   };
 }
 
-/** The soft limit on open files, where the system tells it. */
+/** Returns the soft limit on open files, if the system reports it. */
 export function openFileLimit(limits = "/proc/self/limits"): number | undefined {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync(limits, "utf8"))?.[1];
@@ -31,7 +34,10 @@ export function openFileLimit(limits = "/proc/self/limits"): number | undefined 
   }
 }
 
-/** Passes on the first of many events, and then one in ten seconds with how many there were. */
+/**
+ * Reports the first event, and later at most one in ten seconds together with the number of events since the
+ * last report.
+ */
 export function rateLimited<T>(
   now: () => number,
   report: (count: number, event: T) => void,

@@ -1,5 +1,5 @@
-// Outgoing TCP connections that go through a proxy by HTTP CONNECT (RFC 9110 §9.3.6), over TCP, TLS or a
-// Unix socket. Without one, connections are made where they are needed.
+// Outgoing TCP connections through a proxy by HTTP CONNECT (RFC 9110 §9.3.6), over TCP, TLS or a Unix socket.
+// Without a proxy, the clients connect directly.
 import type { RequestOptions } from "node:http";
 import { type Socket, connect, isIP } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
@@ -10,19 +10,19 @@ export interface DialAddress {
   readonly port: number;
 }
 
-/** Opens a connection that carries bytes to the address; whoever takes it looks after its errors. */
+/** Opens a connection that carries bytes to the address; the caller handles its errors. */
 export type Dial = (address: DialAddress) => Promise<Socket>;
 
 export type ConnectProxy =
   | { readonly path: string }
-  /** Asked for every connection, so that certificates may be replaced. */
+  /** Called for every connection, so that certificates may be replaced. */
   | (DialAddress & { readonly tls?: () => ConnectionOptions });
 
-/** Told of every connection through a proxy. */
+/** Receives events of every connection through a proxy. */
 export interface DialObserver {
   started(): void;
   opened(seconds: number): void;
-  /** The proxy could not be reached, or did not connect. */
+  /** The proxy could not be reached, or did not connect to the target. */
   failed(stage: "connect" | "proxy"): void;
 }
 
@@ -90,7 +90,10 @@ function socketTo(proxy: ConnectProxy): Socket {
   });
 }
 
-/** What is wrong with the answer to CONNECT. Nobody speaks before the client does, so nothing may follow it. */
+/**
+ * Returns the error in the response to CONNECT. The target must not send anything before the client does, so
+ * nothing may follow the response.
+ */
 function refusal(answer: Buffer, end: number): Error | undefined {
   const [line = ""] = answer.toString("latin1", 0, end).split("\r\n", 1);
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(line)?.[1];
@@ -100,7 +103,10 @@ function refusal(answer: Buffer, end: number): Error | undefined {
 
 type CreateConnection = NonNullable<RequestOptions["createConnection"]>;
 
-/** `createConnection` of requests and agents of node:http and, given what secures it, of node:https. */
+/**
+ * Returns a `createConnection` function for requests and agents of node:http or, with TLS options, of
+ * node:https.
+ */
 export const connectionsBy =
   (dial: Dial, tls?: (options: ConnectionOptions) => ConnectionOptions): CreateConnection =>
   (options, created) => {

@@ -1,4 +1,4 @@
-// One HTTP/1.1 or HTTP/2 exchange turned into a Call, and a Reply put on the wire.
+// Converts one HTTP/1.1 or HTTP/2 exchange to a Call and writes its Reply.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable as NodeReadable, Writable } from "node:stream";
 import {
@@ -26,7 +26,8 @@ interface Readable {
 }
 
 /**
- * Collects a request body, once. A stream that was cut off ends like any other: `complete` tells them apart.
+ * Returns a function that reads a request body once. An interrupted stream ends like a complete one:
+ * `complete` distinguishes them.
  */
 function bodyReader(
   source: Readable,
@@ -37,7 +38,7 @@ function bodyReader(
   return (limitBytes) => {
     if (declared !== undefined && Number(declared) > limitBytes)
       return Promise.reject(new BodyTooLarge(limitBytes));
-    // Waiting for an empty body is enough to reach its end, and Node does not emit that twice.
+    // Waiting for an empty body may already reach its end, and Node does not emit the end event twice.
     if (source.readableEnded) return Promise.resolve(Buffer.alloc(0));
     if (source.destroyed) return Promise.reject(new BodyCutShort());
     ask?.();
@@ -72,7 +73,7 @@ export const splitTarget = (target: string): [path: string, search: string] => {
   return cut < 0 ? [target, ""] : [target.slice(0, cut), target.slice(cut + 1)];
 };
 
-/** An AbortSignal made only when somebody asks for it. */
+/** Returns a function that creates an AbortSignal on first use. */
 export function lazySignal(onClose: (abort: () => void) => void): () => AbortSignal {
   let controller: AbortController | undefined;
   return () => {
@@ -84,7 +85,7 @@ export function lazySignal(onClose: (abort: () => void) => void): () => AbortSig
   };
 }
 
-/** Node joins the values of a header that comes twice; here they stay apart. */
+/** Separates the values of repeated headers, which Node joins. */
 export function distinct(headers: HeaderValues, raw: readonly string[]): HeaderValues {
   let names = 0;
   for (const _ in headers) names++;
@@ -98,11 +99,11 @@ export function distinct(headers: HeaderValues, raw: readonly string[]): HeaderV
   return values;
 }
 
-/** Aborted when the client goes away before its answer is complete. */
+/** The signal that is aborted when the client disconnects before its response is complete. */
 const leaving = (stream: Stream): (() => AbortSignal) =>
   lazySignal((abort) => stream.onClose(() => stream.responseSent || abort()));
 
-/** Made once per request, so it has no closures of its own. */
+/** A class, since one is created per request: this avoids allocating closures. */
 class Http2Call implements Call {
   readonly method: string;
   readonly path: string;
@@ -158,15 +159,15 @@ class Http2Call implements Call {
 export const callFromHttp2 = (stream: Stream, peer: Peer, now: number): Call =>
   new Http2Call(stream, peer, now);
 
-/** What a proxy was asked for is asked for by its whole address. */
+/** Removes the origin of a request target in absolute form, as sent to proxies. */
 const withoutOrigin = (target: string): string =>
   target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, "/");
 
 export interface Http1Circumstances {
   readonly upgradable?: boolean;
-  /** What answers: when it is over, the connection goes on without this call. */
+  /** The response: once it is finished, the connection continues without this call. */
   readonly response?: ServerResponse;
-  /** Tells a client that waits with its body to send it. */
+  /** Sends 100 Continue to a client that waits for it before sending its body. */
   readonly ask?: () => void;
 }
 
@@ -205,13 +206,16 @@ export function callFromHttp1(
   };
 }
 
-/** Calls back when a stream of Node's is closed, at once where it is. */
+/** Calls the listener when a Node stream is closed, or at once if it is closed already. */
 export function onceClosed(stream: NodeReadable | Writable, listener: () => void): void {
   if (stream.closed) listener();
   else stream.once("close", listener);
 }
 
-/** Resolves when a request is complete, its buffer is full or its connection closed. Reads nothing of it. */
+/**
+ * Resolves when a request is complete, its buffer is full or its connection is closed. Does not consume any
+ * of it.
+ */
 function buffered(request: NodeReadable, complete: () => boolean, ask?: () => void): Promise<void> {
   const isBuffered = (): boolean =>
     complete() || request.destroyed || request.readableLength >= request.readableHighWaterMark;
@@ -227,7 +231,7 @@ function buffered(request: NodeReadable, complete: () => boolean, ask?: () => vo
   });
 }
 
-/** A Sink over any writable of Node's. */
+/** Returns a Sink that writes to a Node stream. */
 export function sinkOver(writable: Writable): Sink {
   const closed = new AbortController();
   const waiting: (() => void)[] = [];
@@ -260,7 +264,7 @@ export function sinkOver(writable: Writable): Sink {
 type PlainHeaders = Record<string, string | string[] | number>;
 const isBytes = (body: unknown): body is Uint8Array => body instanceof Uint8Array;
 
-/** A Sink over a stream of HTTP/2. */
+/** Returns a Sink that writes to an HTTP/2 stream. */
 function sinkOverStream(stream: Stream): Sink {
   const closed = leaving(stream);
   return {
@@ -288,7 +292,7 @@ export async function replyOnHttp2(
   const body = reply.body;
   if (body && "takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
   stream.beforeSending = reply.beforeSending;
-  // What was sent has been copied into a batch.
+  // Bytes that were sent have been copied into a batch.
   const { unshared } = reply;
   if (unshared) stream.onClose(() => giveBack(unshared));
   if (body && "stream" in body) {
@@ -338,7 +342,7 @@ function writeParts(parts: readonly Uint8Array[], out: Writable): void {
   process.nextTick(() => out.uncork());
 }
 
-/** A stream that fails must not look finished: whoever called breaks it off. */
+/** Streams a body. If the stream fails, the response must not look complete: the caller aborts it. */
 async function streamed(run: (sink: Sink) => Promise<void>, out: Writable): Promise<void> {
   await run(sinkOver(out));
   if (!out.destroyed) out.end();

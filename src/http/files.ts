@@ -1,5 +1,4 @@
-// Files as a file server shows them: folders as lists, files whole or in part, and nothing again that a
-// client has already.
+// A file server: directory listings, whole files and ranges, and 304 for files the client has already.
 import { open, readdir, stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { type Call, type HeaderValues, type Reply, type Sink, header } from "./call.ts";
@@ -14,10 +13,10 @@ const types: Readonly<Record<string, string>> = {
   ".gz": "application/gzip",
 };
 const chunkBytes = 64 * 1024;
-/** Tabs, line ends and escapes are text. */
+/** Tabs, line ends and escapes count as text. */
 const isBinary = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32 && byte !== 27);
 
-/** Answers with the file or folder at `wanted`, which the caller may see. */
+/** Responds with the file or directory at `wanted`; the caller has authorized access to it. */
 export async function fileReply(
   wanted: string,
   { path, headers: asked }: Pick<Call, "path" | "headers">,
@@ -31,7 +30,7 @@ export async function fileReply(
     if (last !== "") return moved(`${last}/`);
     return isUnchanged(asked, found.mtimeMs) ? { status: 304, headers } : await listing(file, headers);
   }
-  // Only files that simply end: others might never do so.
+  // Only regular files: reading others might never end.
   if (!found?.isFile()) return plainReply(404, "404 page not found");
   if (last === "") return moved(`../${file.slice(file.lastIndexOf("/") + 1)}`);
   if (isUnchanged(asked, found.mtimeMs)) return { status: 304, headers };
@@ -68,7 +67,10 @@ function part(
   };
 }
 
-/** The part asked for; undefined for the whole file, which also answers whoever asks for several parts. */
+/**
+ * Parses a Range header. Returns undefined for the whole file, which is also the response to a request for
+ * several ranges.
+ */
 export function rangeOf(
   asked: string | undefined,
   size: number,
@@ -80,7 +82,7 @@ export function rangeOf(
   return from >= size || last < from ? "none" : { from, length: last - from + 1 };
 }
 
-/** What a file is, by its name or by how it begins. */
+/** Determines the content type by file name or by the first bytes. */
 async function typeOf(file: string): Promise<string> {
   await using handle = await open(file, "r");
   const known = types[extname(file)];
@@ -110,9 +112,9 @@ async function listing(folder: string, headers: Readonly<Record<string, string>>
   };
 }
 
-/** As many bytes as were promised, unless the file has shrunk meanwhile. */
+/** Sends the promised number of bytes, unless the file has shrunk meanwhile. */
 async function send(file: string, from: number, length: number, sink: Sink): Promise<void> {
-  // Opened here and not before: an answer that nobody waits for any more is never sent.
+  // Opened only now: a response whose client has disconnected is never sent.
   await using handle = await open(file, "r");
   for (let done = 0; done < length && !sink.closed.aborted;) {
     const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length - done));
@@ -129,7 +131,7 @@ function isUnchanged(headers: HeaderValues, modified: number): boolean {
   return Math.floor(modified / 1000) * 1000 <= since;
 }
 
-/** What is said where there is no more to say: a line of text that browsers take for nothing else. */
+/** A response of one line of plain text, marked so that browsers do not interpret it as anything else. */
 export const plainReply = (status: number, message: string): Reply => ({
   status,
   headers: { "content-type": text, "x-content-type-options": "nosniff" },

@@ -1,11 +1,11 @@
-// Gives the memory of buffers back that nobody will read again. Garbage collection finds such a buffer only when
-// it looks at all of the heap, and the larger the heap is, the later it does: answers of hundreds of megabytes
-// would wait there.
+// Frees the memory of buffers that will not be read again. Garbage collection frees such a buffer only in a
+// full collection, and the larger the heap, the later that runs: responses of hundreds of megabytes would
+// stay in memory until then.
 //
-// A buffer may share its memory with others: Node lends buffers from a pool, each less than half of it. So what
-// takes more than half of its memory has it alone.
+// A buffer may share its memory with others: Node allocates small buffers from a pool, each taking less than
+// half of it. So a buffer that covers more than half of its memory is its only user.
 
-/** To free shorter ones one by one is not worth the call. */
+/** Freeing shorter buffers one by one is not worth the call. */
 const shortest = 16 * 1024;
 
 export function giveBack(buffers: readonly Uint8Array[]): void {

@@ -1,5 +1,6 @@
-// Connections that have not finished their TLS handshake: they cost a descriptor and memory before anybody is
-// known, so their number is bounded. The oldest gives way, which lets clients that do their part through.
+// Connections that have not finished their TLS handshake: they use a descriptor and memory before the client
+// is authenticated, so their number is bounded. The oldest is evicted first, so that clients that complete
+// their handshake promptly are not affected.
 import type { Socket } from "node:net";
 
 export class UnfinishedHandshakes {
@@ -28,7 +29,7 @@ export class UnfinishedHandshakes {
     this.onEvicted();
   }
 
-  /** The TLS socket over the connection, whose handshake is over. */
+  /** Records the completed handshake of a TLS socket. */
   finished(socket: Socket): void {
     this.sockets.delete(keyOf(socket));
   }

@@ -1,15 +1,15 @@
-// /metrics/slis: what the health checks found, for those who reckon how long a program was well.
+// /metrics/slis: results of health checks, from which availability is computed.
 import { type MetricsOptions, createMetrics, processStart } from "#base";
 import type { Dialect } from "#dialect";
 import type { HealthObserver } from "./health.ts";
 
 export interface HealthMetrics extends HealthObserver {
   expose(): string;
-  /** Forgets all that is told, for those who DELETE it. */
+  /** Removes all series, for DELETE requests. */
   reset(): void;
 }
 
-/** What a DELETE of metrics is answered with. */
+/** Response body to a DELETE of metrics. */
 export const metricsReset = "metrics reset\n";
 
 export function healthMetrics(dialect: Dialect, shown: MetricsOptions = {}): HealthMetrics {

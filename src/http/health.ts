@@ -1,30 +1,30 @@
-// What a health path answers: its checks one by one for those who ask for details or when one fails. Why it
-// fails is told on the check's own path only, because the common one is asked by everybody.
+// Responses of health endpoints: the individual checks are listed if details are requested or a check fails.
+// The reason of a failure is only shown on the check's own path, because any client may read the common one.
 import type { Reply } from "./call.ts";
 import { plainReply } from "./files.ts";
 import type { Query } from "./query.ts";
 
 export interface HealthCheck {
   readonly name: string;
-  /** Another name by which it can be asked for and left out. */
+  /** An alternative name by which the check can be requested and excluded. */
   readonly alias?: string;
-  /** Throws or rejects when something is wrong. */
+  /** Throws or rejects if the check fails. */
   check(): void | Promise<void>;
 }
 
 export interface HealthObserver {
-  /** Told of each check of a whole endpoint; whoever asks for one check alone wants just that. */
+  /** Called for each check of a whole endpoint, but not when a single check is requested. */
   found(endpoint: string, name: string, fine: boolean): void;
-  /** Told of an endpoint that failed: of which checks, and what was found with their reasons. */
+  /** Called when an endpoint failed, with the failed checks and a report that includes their reasons. */
   failed?(endpoint: string, names: readonly string[], report: string): void;
 }
 
 export interface HealthQuestion {
-  /** `healthz` and its like. */
+  /** `healthz`, `livez` or `readyz`. */
   readonly endpoint: string;
   readonly checks: readonly HealthCheck[];
   readonly query: Query;
-  /** What is worth knowing without being a reason to fail. */
+  /** Additional lines that do not make the check fail. */
   readonly notes?: readonly string[];
   readonly observer?: HealthObserver | undefined;
 }
@@ -35,14 +35,14 @@ const unsniffed = { ...plain, "x-content-type-options": "nosniff" };
 export const namesOfCheck = ({ name, alias }: HealthCheck): readonly string[] =>
   alias === undefined ? [name] : [name, alias];
 
-/** One check alone. */
+/** Responds with the result of a single check. */
 export async function checkReply(check: HealthCheck): Promise<Reply> {
   const wrong = await problemOf(check);
   if (wrong !== undefined) return plainReply(500, `internal server error: ${wrong}`);
   return { status: 200, headers: plain, body: Buffer.from("ok") };
 }
 
-/** All checks of an endpoint but those that the query leaves out. */
+/** Responds with all checks of an endpoint except those the query excludes. */
 export async function checksReply(question: HealthQuestion): Promise<Reply> {
   const { endpoint, checks, query, notes = [], observer } = question;
   const excluded = new Set(query.all("exclude"));

@@ -1,4 +1,4 @@
-// HTTP/1.1 on the sockets it is given: requests, upgrades, and responses to malformed requests.
+// HTTP/1.1 on accepted sockets: requests, upgrades, and responses to malformed requests.
 import type { IncomingMessage, Server, ServerResponse as Response } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -8,30 +8,33 @@ import { callFromHttp1, replyOnHttp1 } from "./exchange.ts";
 import { peerOf } from "./peer.ts";
 import type { AdmissionThrottle } from "./admission-throttle.ts";
 
-// A plain import of this module loads the fetch client with it: 15 MB that nobody here uses.
+// A plain import of this module also loads Node's fetch client, which is not used here: 15 MB.
 const { ServerResponse, createServer } = process.getBuiltinModule("node:http");
 
 export interface Http1Options {
-  /** Answers every call; must not throw. */
+  /** Handles every call; must not throw. */
   readonly handle: (call: Call) => Promise<Reply>;
   readonly now: () => number;
-  /** How long a connection may take to send a request's headers. */
+  /** Maximum time to receive the headers of a request. */
   readonly headersTimeoutMilliseconds?: number;
-  /** How long the end of an answer waits for a client that does not read it. */
+  /** Maximum time the end of a response waits for a client that does not read it. */
   readonly stalledMilliseconds?: number;
 }
 
 export const largestHeaderBytes = 64 * 1024;
-/** The request target may be longer than the headers: selectors can name thousands of values. */
+/** The request target has a higher limit than the headers: selectors can contain thousands of values. */
 export const largestTargetBytes = 1024 * 1024;
-/** What HTTP/2 clients are told of both: a mebibyte and the overhead of ten fields, as the reference tells. */
+/**
+ * The limit announced to HTTP/2 clients, for headers and target: 1 MiB plus the overhead of ten fields, as in
+ * kube-apiserver.
+ */
 export const announcedHeaderBytes = 1024 * 1024 + 10 * 32;
-/** Streams of one HTTP/2 connection where no setting says otherwise. */
+/** Default limit of concurrent streams per HTTP/2 connection. */
 export const defaultMaxStreams = 100;
 export const headersMilliseconds = 32_000;
-/** Long: progress within one large write is not visible here. */
+/** This is long because progress within one large write is not visible here. */
 const stalledMilliseconds = 600_000;
-/** How long the rest of a request may take after its response. */
+/** Maximum time to receive the rest of a request after its response was sent. */
 const lateBodyMilliseconds = 5_000;
 
 export function http1Engine(
@@ -46,7 +49,7 @@ export function http1Engine(
     connectionsCheckingInterval: Math.min(headersTimeout, 30_000),
     requestTimeout: 0,
     keepAliveTimeout: 180_000,
-    // A request with a body is not upgraded.
+    // Upgrade headers of a request with a body are ignored.
     shouldUpgradeCallback: (request) => !sendsBody(request),
   });
 
@@ -66,13 +69,13 @@ export function http1Engine(
     response.on("finish", () => limitLateBody(request));
     const run = async (): Promise<void> => {
       const reply = await options.handle(call);
-      // A client that was not asked for its body may send it or not: what follows cannot be told from the
-      // next request.
+      // A client that did not receive 100 Continue may send its body or not, so the start of its next request
+      // would be ambiguous.
       if (waits || draining()) response.shouldKeepAlive = false;
       await replyOnHttp1(response, call.method, reply);
       if (response.writableFinished) return;
       request.socket.setTimeout(options.stalledMilliseconds ?? stalledMilliseconds);
-      // First of all who wait for it: a connection that is kept gets a limit of its own afterwards.
+      // This listener must run first: a later one sets the idle timeout of a connection that is kept alive.
       response.prependOnceListener("finish", () => request.socket.setTimeout(0));
     };
     turns.begin(() => void run().catch(() => response.destroy()), call.method, call.path);
@@ -121,7 +124,7 @@ const closingResponse = (status: string): string =>
 const sendsBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** What is wrong with a request that the parser accepts. */
+/** Returns the error response to a request that the parser accepts but that is invalid. */
 function requestProblem({ httpVersionMajor, rawHeaders, url = "" }: IncomingMessage): string | undefined {
   if (httpVersionMajor !== 1)
     return httpVersionMajor === 0 ? "400 Bad Request" : "505 HTTP Version Not Supported";
@@ -144,8 +147,8 @@ function refuse(response: Response, status: string): void {
 }
 
 /**
- * A request that was answered early may come to its end, so that its client can read the answer; one without
- * end is cut off.
+ * Lets a client finish a request that was answered early, so that it can read the response; the connection is
+ * closed if that takes too long.
  */
 function limitLateBody(request: IncomingMessage): void {
   if (request.complete) return;

@@ -1,4 +1,4 @@
-// Drives a handler without a socket: the in-process transport of tests and of embedded clients.
+// Calls a handler without a socket: the in-process transport of tests and embedded clients.
 import {
   type Call,
   type HeaderValues,
@@ -14,14 +14,14 @@ export interface Injection {
   readonly headers?: HeaderValues;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
-  /** Becomes `peer.trusted`: the caller's identity, vouched for by the embedding program. */
+  /** Becomes `peer.trusted`: the client's identity as asserted by the embedding program. */
   readonly trusted?: TrustedCaller | null | undefined;
 }
 
 export interface Injected {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** The body as it is written; ends when the answer ends. */
+  /** The body as it is written; ends with the response. */
   readonly chunks: AsyncIterable<Uint8Array>;
   bytes(): Promise<Uint8Array>;
   text(): Promise<string>;
@@ -30,7 +30,7 @@ export interface Injected {
 
 const drainBytes = 64 * 1024;
 
-/** Sends one request straight into a handler. */
+/** Passes one request directly to a handler. */
 export async function inject(handle: (call: Call) => Promise<Reply>, request: Injection): Promise<Injected> {
   const cut = request.path.indexOf("?");
   const abort = new AbortController();
@@ -48,7 +48,7 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
     peer: { address: "", certificates: () => [], trusted: request.trusted },
     receivedAt: Date.now(),
     signal: abort.signal,
-    // Whoever is in the process has the bytes themselves, for as long as he wants.
+    // In-process clients receive the bytes themselves and may hold them for any time.
     whenOver: () => undefined,
     sentBytes: () => 0,
     breakOff: () => undefined,

@@ -1,4 +1,4 @@
-// The secure port: one TLS server, HTTP/1.1 and HTTP/2 by what the client offers, upgrades on HTTP/1.1.
+// The secure port: one TLS server for HTTP/1.1 and HTTP/2, selected by ALPN, with upgrades on HTTP/1.1.
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import type { AddressInfo, Socket } from "node:net";
 import { type SecureContextOptions, type TlsOptions, createServer as createTlsServer } from "node:tls";
@@ -24,24 +24,24 @@ export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsOptions;
-  /** Answers every call; must not throw. */
+  /** Handles every call; must not throw. */
   readonly handle: (call: Call) => Promise<Reply>;
   readonly now: () => number;
   readonly maxStreamsPerConnection?: number;
-  /** `node` serves HTTP/2 by node:http2, at three times the cost; `builtin` unless said. */
+  /** `node` serves HTTP/2 with node:http2, at three times the cost; the default is `builtin`. */
   readonly http2Implementation?: Http2Implementation;
-  /** Told of mistakes of our own that cost a connection. */
+  /** Called with internal errors that end a connection. */
   readonly onProblem: (error: Error) => void;
   readonly reusePort?: boolean;
-  /** How long a connection may take to send a request's headers. */
+  /** Maximum time to receive the headers of a request. */
   readonly headersTimeoutMilliseconds?: number;
   readonly stalledMilliseconds?: number;
   readonly handshakeTimeoutMilliseconds?: number;
-  /** By default what the process's limit on open files allows. */
+  /** By default derived from the process's limit on open files. */
   readonly limits?: ConnectionLimits;
-  /** Told, at most every ten seconds each, of connections that were refused since. */
+  /** Reports refused connections, at most every ten seconds per reason. */
   readonly onRefused?: (refusal: ConnectionRefusal) => void;
-  /** Told of every TLS handshake that fails. */
+  /** Called for every failed TLS handshake. */
   readonly onHandshakeError?: () => void;
 }
 
@@ -49,26 +49,26 @@ export type Http2Implementation = "builtin" | "node";
 
 export interface ConnectionRefusal {
   readonly reason: "too many connections" | "too many unfinished TLS handshakes" | "accepting failed";
-  /** How many since the last report of this reason. */
+  /** Number of refusals since the last report of this reason. */
   readonly count: number;
-  /** How many connections are open. */
+  /** Number of open connections. */
   readonly connections: number;
   readonly error?: string;
 }
 
 export interface Listener {
   readonly address: AddressInfo;
-  /** New certificates for connections to come; whatever else was asked of TLS stays. */
+  /** Sets the certificates of future connections; other TLS options are kept. */
   setSecureContext(context: SecureContextOptions): void;
   connections(): number;
-  /** Stops listening and asks clients to leave; open exchanges go on. */
+  /** Stops listening and sends GOAWAY to clients; active exchanges continue. */
   drain(): void;
-  /** Ends every connection now. */
+  /** Closes every connection immediately. */
   close(): Promise<void>;
 }
 
 const idleMilliseconds = 90_000;
-/** As kube-apiserver, which allows a TLS handshake 10 s. */
+/** The TLS handshake timeout of kube-apiserver, 10 s. */
 const handshakeMilliseconds = 10_000;
 const keepAliveMilliseconds = 180_000;
 
@@ -78,8 +78,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const turns = new AdmissionThrottle();
   let draining = false;
   const plain = http1Engine(options, turns, () => draining);
-  // It never listens itself, but only a listening server keeps track of its connections: their time limits,
-  // and which are idle.
+  // This server does not listen itself, but only a listening server tracks its connections, for timeouts and
+  // idle connections.
   plain.emit("listening");
   const refused = (reason: ConnectionRefusal["reason"]): ((error?: unknown) => void) =>
     rateLimited(options.now, (count, error) =>
@@ -178,7 +178,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 }
 
 export interface PlainListenerOptions {
-  /** A unix socket, or a host and port. */
+  /** A Unix socket path, or a host and port. */
   readonly path?: string;
   readonly host?: string;
   readonly port?: number;
@@ -191,7 +191,7 @@ export interface PlainListener {
   close(): Promise<void>;
 }
 
-/** HTTP/1.1 without TLS, for local sockets. A socket file left by a process that is gone is replaced. */
+/** Serves HTTP/1.1 without TLS, for local sockets. The stale socket file of an exited process is replaced. */
 export async function listenPlain(options: PlainListenerOptions): Promise<PlainListener> {
   const server = http1Engine(options, new AdmissionThrottle());
   const { path, host, port } = options;
@@ -233,7 +233,7 @@ const headersTooLarge: Reply = {
 
 let dated = { second: 0, line: "" };
 
-/** The date of an answer, made once a second. */
+/** The Date header of responses, formatted once per second. */
 function dateLine(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dated.second) dated = { second, line: new Date(second * 1000).toUTCString() };

@@ -1,4 +1,4 @@
-// Media types as they stand in Accept and Content-Type.
+// Media types in Accept and Content-Type headers.
 
 export interface MediaType {
   readonly type: string;
@@ -7,7 +7,7 @@ export interface MediaType {
   readonly quality: number;
 }
 
-/** Reads one media type, or undefined when it is not one. */
+/** Parses one media type; returns undefined if it is invalid. */
 export function parseMediaType(text: string): MediaType | undefined {
   const [essence = "", ...rest] = splitOutsideQuotes(text, ";");
   const match = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\/([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*$/.exec(essence);
@@ -30,13 +30,13 @@ export function parseMediaType(text: string): MediaType | undefined {
 
 const accepted = new Map<string, readonly MediaType[]>();
 
-// Clients send few different ones, again and again; long ones are not worth keeping.
+// Clients use few different Accept headers repeatedly; long ones are not cached.
 const mostRemembered = 1000;
 const longestRemembered = 1024;
 
 /**
- * The clauses of an Accept header, most wanted first, read as kube-apiserver does: by the letter, with quotes that
- * mean nothing, and with what is wanted least (q=0) still taken. Clauses that are no media types are left out.
+ * Parses the clauses of an Accept header, most preferred first, as kube-apiserver does: case-sensitive,
+ * without quoting, and with clauses of q=0 still acceptable. Invalid clauses are omitted.
  */
 export function parseAccept(text: string): readonly MediaType[] {
   const known = accepted.get(text);
@@ -66,11 +66,14 @@ function acceptClause(text: string): MediaType[] {
 
 const withoutSpaces = (text: string): string => text.replace(/^ +| +$/g, "");
 
-/** A quality that is no number is none. */
+/** Parses a quality; an invalid one is 0. */
 const decimal = (text: string): number =>
   /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Math.fround(Number(text)) : 0;
 
-/** So many clauses kube-apiserver puts in order one by one, which shows: its order is none where qualities differ. */
+/**
+ * Go sorts up to this number of clauses by insertion, which is observable: the order is not consistent if
+ * qualities differ.
+ */
 const mostInserted = 12;
 
 function sortedByWant(clauses: MediaType[]): readonly MediaType[] {
@@ -82,10 +85,10 @@ function sortedByWant(clauses: MediaType[]): readonly MediaType[] {
   return clauses;
 }
 
-/** How much a clause leaves open. */
+/** The number of wildcards in a clause, with a wildcard type counting most. */
 const openness = ({ type, subtype }: MediaType): number => (type === "*" ? 2 : 0) + (subtype === "*" ? 1 : 0);
 
-/** A clause that is wanted less, but says more exactly what, stands before one that takes anything. */
+/** The comparison of kube-apiserver: a more specific clause may precede one of higher quality. */
 const isBefore = (a: MediaType, b: MediaType): boolean =>
   a.quality > b.quality || (a.type !== "*" && b.type === "*") || (a.subtype !== "*" && b.subtype === "*");
 

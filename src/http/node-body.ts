@@ -1,5 +1,5 @@
-// The body of a request on node:http2. It is read once somebody waits for it, as far as the buffer goes until
-// somebody takes it.
+// A request body on node:http2. Reading starts when a caller waits for the body, and pauses when the buffer
+// is full until a caller reads it.
 import type { ServerHttp2Stream } from "node:http2";
 import { BodyCutShort, BodyTooLarge, type HeaderValues } from "./call.ts";
 import { RequestBody } from "./http2/request-body.ts";
@@ -18,20 +18,20 @@ export class NodeBody {
   #taken = false;
   #state: "unread" | "reading" | "complete" | "cut short" = "unread";
 
-  /** `ask` tells a client that waits with its body to send it. */
+  /** `ask` sends 100 Continue to a client that waits for it. */
   constructor(stream: ServerHttp2Stream, declared: HeaderValues[string], ask?: () => void) {
     this.#stream = stream;
     this.#declared = declared === undefined ? -1 : Number(declared);
     this.#ask = ask;
   }
 
-  /** Resolves when the body is complete, the buffer full or the stream closed. */
+  /** Resolves when the body is complete, the buffer is full or the stream is closed. */
   buffered(): Promise<void> {
     this.#start();
     return this.#buffered.promise;
   }
 
-  /** The whole body, once. */
+  /** Reads the whole body; may be called once. */
   async read(limitBytes: number): Promise<Uint8Array> {
     if (this.#declared > limitBytes) throw new BodyTooLarge(limitBytes);
     this.#taken = true;

@@ -1,5 +1,5 @@
-// HTTP/2 by node:http2 instead of our own implementation, for `--http2-implementation=node`: the same calls and
-// replies, at a higher cost.
+// HTTP/2 with node:http2 instead of our own implementation, for `--http2-implementation=node`: the same calls
+// and replies, at a higher cost.
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { nodeHttp2 } from "#base";
@@ -16,15 +16,15 @@ export interface NodeHttp2Options {
   readonly now: () => number;
   readonly maxStreamsPerConnection?: number;
   readonly idleTimeoutMilliseconds: number;
-  /** Starts an exchange, now or soon. */
+  /** Starts an exchange, immediately or in a later turn of the event loop. */
   readonly begin: (exchange: () => void, method: string, path: string) => void;
   readonly onClose: () => void;
 }
 
 export interface Http2Session {
-  /** Asks the client to open further streams elsewhere; open ones are served. */
+  /** Sends GOAWAY; open streams are served. */
   leave(): void;
-  /** Ends the connection now. */
+  /** Closes the connection immediately. */
   destroy(): void;
 }
 
@@ -53,7 +53,7 @@ export function nodeHttp2Session(socket: Socket, options: NodeHttp2Options): Htt
 interface Exchange {
   readonly session: ServerHttp2Session;
   readonly stream: ServerHttp2Stream;
-  /** All of the reply was handed to the stream. */
+  /** The whole reply has been passed to the stream. */
   replied: boolean;
 }
 
@@ -135,7 +135,7 @@ async function reply(
   stream.uncork();
 }
 
-/** Fields of HTTP/1.1 connections, which node:http2 refuses to send. */
+/** Fields specific to HTTP/1.1 connections, which node:http2 refuses to send. */
 const connectionFields = new Set([
   "connection",
   "keep-alive",

@@ -1,14 +1,14 @@
-// Who is at the other end of a socket.
+// The client's end of a socket.
 import { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Peer } from "./call.ts";
 
 const peers = new WeakMap<Socket, Peer>();
-/** Longer chains are cut: no verifier follows them. */
+/** Longer chains are truncated: verifiers do not follow them. */
 const maxChainLength = 10;
 
-/** The peer of a connection; its certificates are parsed once, when they are first asked for. */
+/** Returns the peer of a connection; its certificates are parsed once, on first access. */
 export function peerOf(socket: TLSSocket): Peer {
   const known = peers.get(socket);
   if (known) return known;

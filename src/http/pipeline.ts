@@ -1,5 +1,5 @@
-// The request pipeline is a list, read top to bottom: each step may answer, or call the next one and touch
-// its answer.
+// The request pipeline, a list of steps in order: each step may respond, or call the next one and modify its
+// response.
 import type { Reply } from "./call.ts";
 
 export interface Step<C> {
@@ -9,7 +9,7 @@ export interface Step<C> {
 
 export type Handler<C> = (call: C) => Promise<Reply>;
 
-/** Joins the steps in order, the handler last. */
+/** Chains the steps in order, with the handler last. */
 export function pipeline<C>(steps: readonly Step<C>[], handler: Handler<C>): Handler<C> {
   return steps.reduceRight<Handler<C>>((next, step) => (call) => step.run(call, () => next(call)), handler);
 }

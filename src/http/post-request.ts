@@ -1,13 +1,14 @@
-// A POST as client-go sends it over the client of net/http: redirects are followed, and a server that says when
-// to come back is asked again, both within one deadline. Redirects to another server are not followed: whoever
-// answers for a webhook could have the API server ask whomever it can reach (CVE-2020-8561).
+// A POST with the semantics of client-go over Go's net/http client: redirects are followed, and requests are
+// retried after a response with Retry-After, both within one deadline. Redirects to another server are not
+// followed: a webhook server could otherwise make the API server send requests to any server it can reach
+// (CVE-2020-8561).
 import type { Clock } from "#base";
 import { connectionErrorText } from "./connection-error.ts";
 import type { DialAddress } from "./dial.ts";
 import { type Exchange, UnfinishedBody } from "./http1-client.ts";
 import type { WholeReply } from "./reply-reader.ts";
 
-/** One request on the way to an answer. */
+/** One request of a redirect chain. */
 export interface Hop {
   /** A redirect by 301, 302 or 303 turns the request into a GET without a body. */
   readonly method: "POST" | "GET";
@@ -17,10 +18,10 @@ export interface Hop {
   readonly referer?: string;
 }
 
-/** Where a URL leads. */
+/** The server and path a URL refers to. */
 export interface Location extends DialAddress {
   readonly secure: boolean;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly hostHeader: string;
 }
@@ -39,7 +40,7 @@ export function locationOf(url: string): Location {
 
 export type HeaderFields = readonly (readonly [name: string, value: string])[];
 
-/** What a hop is on the wire; its body and the length of it are left out where it has none. */
+/** Formats the request of a hop; body and content length are omitted if it has none. */
 export function requestText(
   hop: Hop,
   { path, hostHeader }: Location,
@@ -52,7 +53,7 @@ export function requestText(
   return hop.hasBody ? `${text}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}` : `${text}\r\n`;
 }
 
-/** A request under way, and to whom. */
+/** A request that was sent, with its destination. */
 export interface Sent {
   readonly exchange: Exchange;
   readonly address: DialAddress;
@@ -65,13 +66,13 @@ export interface PostRequestOptions {
   readonly send: (hop: Hop) => Sent;
 }
 
-/** So many requests are sent at most for one that is redirected. */
+/** Maximum number of requests in a redirect chain. */
 const mostHops = 10;
 
-/** A server that says when to come back is asked again, so often at most. */
+/** Maximum number of retries after responses with Retry-After. */
 const mostRepeats = 10;
 
-/** Throws naming the URL when no answer comes; the cause is the error of the connection. */
+/** Throws an error that names the URL if there is no response; its cause is the connection error. */
 export async function postRequest(url: string, options: PostRequestOptions): Promise<WholeReply> {
   const { clock, limitMilliseconds, signal, send } = options;
   let ended: Error | undefined;

@@ -1,6 +1,6 @@
-// Query parameters, decoded once, as Go does: what has a semicolon or a bad escape is no parameter.
+// Query parameters, decoded once, as in Go: parameters with a semicolon or an invalid escape are ignored.
 
-/** Reads values by name; the first one wins where a parameter is single. */
+/** Returns values by name; `get` returns the first one. */
 export interface Query {
   get(name: string): string | undefined;
   all(name: string): readonly string[];
@@ -38,7 +38,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(spaced);
   } catch {
-    // Bytes that are no characters.
+    // The bytes are not valid UTF-8.
     const parts = spaced
       .split(/(%[0-9a-f]{2})/i)
       .map((part) => (part.startsWith("%") ? Buffer.from(part.slice(1), "hex") : Buffer.from(part)));

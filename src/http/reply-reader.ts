@@ -1,13 +1,13 @@
-// Reads one answer of HTTP/1.1 from the bytes of a connection (RFC 9112 §4 to §7).
+// Parses one HTTP/1.1 response from the bytes of a connection (RFC 9112 §4 to §7).
 
 export interface WholeReply {
   readonly status: number;
-  /** By lower-case name; of repeated ones the last. */
+  /** By lower-case name; the last value of a repeated header. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
 }
 
-/** Whether the connection can carry another exchange is known with the answer. */
+/** The result also says whether the connection can be reused for another exchange. */
 export type ReadStep = "more" | Error | { readonly reply: WholeReply; readonly reusable: boolean };
 
 const largestHead = 16 * 1024;
@@ -16,7 +16,7 @@ const none = Buffer.alloc(0);
 
 type Rest =
   | { readonly by: "length"; left: number }
-  /** `left` counts what is missing of a chunk; `trailer` after the last one. */
+  /** `left` is the number of missing bytes of the chunk; `trailer` follows the last chunk. */
   | { readonly by: "chunks"; left: number; part: "size" | "data" | "data end" | "trailer" }
   | { readonly by: "end of connection" };
 
@@ -27,13 +27,13 @@ interface Head {
 }
 
 export class ReplyReader {
-  /** Something of an answer has come. */
+  /** Part of a response has been received. */
   began = false;
   readonly #most: number;
   #pending: Buffer = none;
   #head: Head | undefined;
   #rest: Rest | undefined;
-  /** The first `#size` bytes are the body so far; the rest is room for more. */
+  /** The first `#size` bytes are the body so far; the rest is spare room. */
   #body: Buffer = none;
   #size = 0;
 
@@ -41,7 +41,7 @@ export class ReplyReader {
     this.#most = mostBytes;
   }
 
-  /** The head has come, and the body not yet. */
+  /** The head is complete, and the body is not. */
   get inBody(): boolean {
     return this.#head !== undefined;
   }
@@ -56,12 +56,12 @@ export class ReplyReader {
     return this.#readRest();
   }
 
-  /** The connection has ended: the answer, if that is how it ends. */
+  /** Called at the end of the connection: returns the response if that is how it ends. */
   end(): WholeReply | undefined {
     return this.#head && this.#rest?.by === "end of connection" ? this.#reply() : undefined;
   }
 
-  /** Reads as far as the empty line; interim answers are passed over. */
+  /** Reads up to the empty line; interim responses are skipped. */
   #readHead(): ReadStep | undefined {
     const end = this.#pending.indexOf("\r\n\r\n");
     if (end < 0)
@@ -121,7 +121,7 @@ export class ReplyReader {
     }
   }
 
-  /** Takes bytes of the body from what is pending. */
+  /** Moves pending bytes to the body. */
   #keepBytes(count: number, rest?: { left: number }): Error | undefined {
     if (count === 0) return undefined;
     const size = this.#size + count;
@@ -146,7 +146,7 @@ export class ReplyReader {
     const { headers, minorVersion } = this.#head!;
     const says = headers.get("connection")?.toLowerCase() ?? "";
     const persists = minorVersion === "1" ? !says.includes("close") : says.includes("keep-alive");
-    // Bytes behind the answer were not asked for.
+    // Unsolicited bytes follow the response.
     return { reply: this.#reply(), reusable: persists && this.#pending.length === 0 };
   }
 
@@ -156,7 +156,7 @@ export class ReplyReader {
   }
 }
 
-/** A server's answers have the same head for a second: the last one is not parsed again. */
+/** Cache: the responses of a server have the same head for a second. */
 let last: { readonly text: string; readonly head: Head } | undefined;
 
 function parseHead(text: string): Head | undefined {
@@ -179,7 +179,7 @@ function parsed(text: string): Head | undefined {
   return { status: Number(found[2]), headers, minorVersion: found[1]! };
 }
 
-/** How the body ends (RFC 9112 §6.3). */
+/** Determines how the body is delimited (RFC 9112 §6.3). */
 function restOf({ status, headers }: Head): Rest | undefined {
   if (status === 204 || status === 304) return { by: "length", left: 0 };
   const encoding = headers.get("transfer-encoding");

@@ -1,5 +1,4 @@
-// One call on one HTTP/2 stream: bytes in, bytes out, and exactly one end. No event of the stream is left
-// unhandled.
+// One call on one HTTP/2 stream, which ends exactly once. All events of the stream are handled.
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import { nodeHttp2 } from "#base";
 import { FrameReader, framed } from "./frames.ts";
@@ -7,19 +6,19 @@ import { GrpcError, statusOf, statusOfPlainHttp, statusOfReset } from "./status.
 
 export interface CallHandlers {
   message(bytes: Uint8Array): void;
-  /** Called once, last; without an error the call ended with OK. */
+  /** Called once, as the last callback; without an error the call ended with OK. */
   closed(error: GrpcError | undefined): void;
 }
 
-/** What the wire half of a call can do. */
+/** The transport half of a call. */
 export interface RunningCall {
   readonly endpoint: string;
-  /** Sends one message; false means: wait for drained() before sending more. */
+  /** Sends one message; after a result of false, wait for drained() before sending more. */
   write(message: Uint8Array): boolean;
   drained(): Promise<void>;
-  /** Says that no more messages will be sent. */
+  /** Half-closes the call: no more messages will be sent. */
   end(message?: Uint8Array): void;
-  /** Ends the call at once with this error. */
+  /** Ends the call immediately with this error. */
   cancel(error: GrpcError): void;
   pause(): void;
   resume(): void;
@@ -29,11 +28,11 @@ export interface CallStart {
   readonly endpoint: string;
   readonly headers: Record<string, string>;
   readonly maxMessageBytes: number;
-  /** Called whenever the server shows that it lives. */
+  /** Called whenever anything is received from the server. */
   readonly heard: () => void;
 }
 
-/** Opens the stream. A session that can take no more calls throws an unprocessed UNAVAILABLE. */
+/** Opens the stream. If the session accepts no more calls, throws UNAVAILABLE marked as unprocessed. */
 export function startCall(
   session: ClientHttp2Session,
   start: CallStart,
@@ -146,7 +145,8 @@ function ended(
     : new GrpcError("INTERNAL", "the stream ended in the middle of a message", { endpoint });
 }
 
-// A stream that closed without a status: reset by the server, or lost with its connection.
+// Returns the error of a stream that closed without a status: reset by the server, or lost with its
+// connection.
 function broken(
   stream: ClientHttp2Stream,
   session: ClientHttp2Session,
@@ -157,7 +157,7 @@ function broken(
   const { constants } = nodeHttp2();
   const reset = stream.rstCode ?? 0;
   const code = failure?.code ?? "";
-  // A stream that never got a number was never sent; one behind the server's GOAWAY was refused.
+  // A stream without an id was never sent; one above the last stream id of the server's GOAWAY was refused.
   const unsent =
     stream.id === undefined ||
     (reset === constants.NGHTTP2_REFUSED_STREAM && !answered) ||

@@ -1,8 +1,8 @@
-// A gRPC client over HTTP/2: unary calls and streams to whichever of several endpoints answers.
+// A gRPC client over HTTP/2: unary calls and streams to the first of several endpoints that responds.
 //
-// The first endpoint that works is kept until it fails; then the next one is asked. A call that certainly
-// never reached a server is sent again by itself; one whose fate is unknown only when the caller said that
-// repeating it is safe.
+// The first endpoint that works is used until it fails; then the next one is tried. A call that certainly
+// never reached a server is retried automatically; one whose outcome is unknown only if the caller declared
+// it repeatable.
 import { type Clock, systemClock } from "#base";
 import type { Dial } from "../dial.ts";
 import { type RunningCall, startCall } from "./call.ts";
@@ -10,7 +10,7 @@ import { Connection, type TlsMaterial } from "./connection.ts";
 import { GrpcError } from "./status.ts";
 import { type GrpcStream, MessageQueue } from "./stream.ts";
 
-/** A remote procedure: its path and how its messages become bytes. */
+/** A remote procedure: its path and the codec of its messages. */
 export interface GrpcMethod<Request, Response> {
   /** `/package.Service/Method` */
   readonly path: string;
@@ -19,18 +19,18 @@ export interface GrpcMethod<Request, Response> {
 }
 
 export interface GrpcCallOptions {
-  /** The whole call, with connecting and repeating, must end within this time. */
+  /** Deadline of the whole call, including connecting and retries. */
   readonly deadlineMilliseconds?: number;
   readonly signal?: AbortSignal;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** The call may be sent again even when a server may have acted on it. */
+  /** The call may be retried even if a server may have acted on it. */
   readonly repeatable?: boolean;
   /**
-   * While no endpoint can be reached: wait for one instead of failing at once. The error of who waited in vain has
-   * the last reason as its cause.
+   * If no endpoint can be reached, wait for one instead of failing immediately. If the deadline passes
+   * meanwhile, the error has the last connection error as its cause.
    */
   readonly waitForReady?: boolean;
-  /** Ask this endpoint and no other. */
+  /** Use only this endpoint. */
   readonly endpoint?: string;
   readonly maxMessageBytes?: number;
 }
@@ -39,10 +39,10 @@ export interface GrpcChannelOptions {
   /** `http://host:port`, `https://host:port` or `unix:///path`, in order of preference. */
   readonly endpoints: readonly string[];
   readonly tls?: TlsMaterial | (() => TlsMaterial | Promise<TlsMaterial>);
-  /** Opens connections instead, through a proxy say. */
+  /** Opens connections in place of the default, through a proxy for example. */
   readonly dial?: Dial | undefined;
   readonly clock?: Clock;
-  /** The longest message taken from a server. */
+  /** Maximum size of a message received from a server. */
   readonly maxMessageBytes?: number;
   readonly connectMilliseconds?: number;
   readonly backOff?: { readonly firstMilliseconds: number; readonly mostMilliseconds: number };
@@ -56,24 +56,24 @@ export interface GrpcChannel {
     request: Request,
     options?: GrpcCallOptions,
   ): Promise<Response>;
-  /** One request, many responses. Leaving the loop cancels the call. */
+  /** One request, many responses. Leaving the iteration cancels the call. */
   serverStream<Request, Response>(
     method: GrpcMethod<Request, Response>,
     request: Request,
     options?: GrpcCallOptions,
   ): AsyncIterable<Response>;
-  /** Both sides talk. Resolves once a connection is there and the stream is open. */
+  /** Bidirectional stream. Resolves once the connection is established and the stream is open. */
   duplex<Request, Response>(
     method: GrpcMethod<Request, Response>,
     options?: GrpcCallOptions,
   ): Promise<GrpcStream<Request, Response>>;
-  /** Ends all calls with UNAVAILABLE. Calls made later fail too. */
+  /** Ends all calls with UNAVAILABLE; later calls fail, too. */
   close(): void;
 }
 
 const repeatsAtMost = 5;
 
-/** Makes a channel. Nothing is connected before the first call. */
+/** Creates a channel. It does not connect before the first call. */
 export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
   const clock = options.clock ?? systemClock;
   const maxMessageBytes = options.maxMessageBytes ?? 64 << 20;
@@ -123,12 +123,12 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
     return running;
   };
 
-  /** The preferred endpoint disappointed: later calls begin with the next one. */
+  /** Makes later calls start with the next endpoint if the preferred one failed. */
   const leave = (connection: Connection): void => {
     if (connections[preferred] === connection) preferred = (preferred + 1) % connections.length;
   };
 
-  /** Opens a call on the first endpoint that takes it. */
+  /** Opens a call on the first endpoint that accepts it. */
   const start = async (
     path: string,
     call: Limits,
@@ -195,15 +195,15 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
         try {
           return method.decode(await once(method.path, bytes, call, settings, () => (started = true)));
         } catch (error) {
-          // When no endpoint took the call, all have been asked already.
+          // If no endpoint accepted the call, all have been tried already.
           const again =
             error instanceof GrpcError &&
             started &&
             attempt < repeatsAtMost &&
             (error.unprocessed || (settings.repeatable && error.code === "UNAVAILABLE"));
           if (!again || closing.signal.aborted) throw error;
-          // A server that said itself that it cannot answer now gets a moment before it, or its neighbour, is
-          // asked again.
+          // A server that reported itself unavailable gets a short pause before it, or the next endpoint, is
+          // retried.
           if (!error.unprocessed) await call.race(clock.sleep(25 * attempt, call.signal).catch(() => {}));
           call.check();
         }
@@ -329,23 +329,23 @@ function headersFor(
   };
 }
 
-/** At most eight digits and a unit. */
+/** Formats a grpc-timeout: at most eight digits and a unit. */
 export function timeoutText(milliseconds: number): string {
   const whole = Math.max(1, Math.ceil(milliseconds));
   return whole <= 99_999_999 ? `${whole}m` : `${Math.min(99_999_999, Math.ceil(whole / 1000))}S`;
 }
 
-/** What ends a call from our side: its deadline, or its caller's signal. */
+/** Ends a call from the client side: by its deadline or its caller's signal. */
 interface Limits {
   readonly signal: AbortSignal;
   leftMilliseconds(): number | undefined;
-  /** Throws when the call is over. */
+  /** Throws if the call is over. */
   check(): void;
-  /** Whether its deadline has passed. */
+  /** Reports whether the deadline has passed. */
   expired(): boolean;
-  /** Waits for a promise, but not beyond the call. */
+  /** Waits for a promise, but not longer than the call lasts. */
   race<T>(promise: Promise<T>): Promise<T>;
-  /** Runs when the call is over; the returned function takes that back. */
+  /** Registers a callback for the end of the call; the returned function unregisters it. */
   onEnd(run: (error: GrpcError) => void): () => void;
   done(): void;
 }

@@ -1,5 +1,5 @@
-// One endpoint and the HTTP/2 session to it: made when first needed, made again after it is lost, with
-// growing pauses while it fails.
+// One endpoint and the HTTP/2 session to it: established on first use and again after it is lost, with a
+// growing backoff while connecting fails.
 import type { ClientHttp2Session } from "node:http2";
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -8,15 +8,12 @@ import { type Clock, nodeHttp2 } from "#base";
 import type { Dial } from "../dial.ts";
 import { GrpcError } from "./status.ts";
 
-/**
- * What a TLS connection needs: PEM text. Given as a function it is asked anew for every connection, so that
- * files may change.
- */
+/** PEM text for a TLS connection. A function is called for every connection, so that the files may change. */
 export interface TlsMaterial {
   readonly ca?: string | Uint8Array;
   readonly cert?: string | Uint8Array;
   readonly key?: string | Uint8Array;
-  /** The name the server's certificate must carry, when it is not the endpoint's host. */
+  /** The name expected in the server's certificate, if it is not the endpoint's host. */
   readonly serverName?: string;
 }
 
@@ -25,11 +22,11 @@ export interface ConnectionSettings {
   readonly dial?: Dial | undefined;
   readonly clock: Clock;
   readonly connectMilliseconds: number;
-  /** Pauses between failed attempts: the first, and the longest. */
+  /** Backoff between failed attempts: the first pause and the maximum. */
   readonly backOff: { readonly firstMilliseconds: number; readonly mostMilliseconds: number };
   /**
-   * Asks for a sign of life after this much silence while calls are open; a server that gives none in time is
-   * given up.
+   * Sends a ping after this much silence while calls are open; the session is closed if the server does not
+   * answer in time.
    */
   readonly keepAlive: { readonly everyMilliseconds: number; readonly answerMilliseconds: number } | undefined;
 }
@@ -39,7 +36,7 @@ const sessionWindowBytes = 16 << 20;
 
 export class Connection {
   readonly endpoint: string;
-  /** The authority that requests name. */
+  /** The authority sent with requests. */
   readonly authority: string;
   readonly secure: boolean;
   readonly #url: URL;
@@ -67,7 +64,7 @@ export class Connection {
     this.#settings = settings;
   }
 
-  /** Until when new attempts are held back; in the past when none are. */
+  /** No new attempt is made before this time; in the past if there is no backoff. */
   get restUntil(): number {
     return this.#session ? 0 : this.#restUntil;
   }
@@ -76,14 +73,17 @@ export class Connection {
     return this.#lastFailure;
   }
 
-  /** Says that the server answered something: it lives, and its next loss starts with a short pause again. */
+  /**
+   * Records that the server sent something: it is alive, and the next failure starts with a short backoff
+   * again.
+   */
   heard(): void {
     this.#heardAt = this.#settings.clock.now();
     this.#failures = 0;
     this.#proven = true;
   }
 
-  /** Counts calls, since the keep-alive asks only while there are some. */
+  /** Counts open calls, since keep-alive pings are sent only during calls. */
   opened(): void {
     this.#open++;
   }
@@ -91,7 +91,7 @@ export class Connection {
     this.#open--;
   }
 
-  /** The session, connecting if need be. Everyone who waits shares one attempt. */
+  /** Returns the session, connecting if necessary. Concurrent callers share one attempt. */
   session(): Promise<ClientHttp2Session> {
     if (this.#closed)
       return Promise.reject(
@@ -168,7 +168,8 @@ export class Connection {
     });
   }
 
-  // Ready only when the server has sent its settings: a kernel accepts connections for a process that hangs.
+  // Resolves when the server has sent its settings: the kernel accepts connections even for a process that
+  // hangs.
   #handshake(socket: Socket): Promise<ClientHttp2Session> {
     const session = nodeHttp2().connect(`${this.secure ? "https" : "http"}://${this.authority}`, {
       createConnection: () => socket,
@@ -226,12 +227,12 @@ export class Connection {
     session.on("error", (error: Error) => {
       lastError = error;
     });
-    // After GOAWAY the calls under way finish on the old session; new ones get a new session.
+    // After GOAWAY, active calls finish on the old session; new calls use a new one.
     session.on("goaway", drop);
     session.on("close", () => {
       drop();
-      // Lost before it answered anything: counts as a failed attempt, or a broken server would be asked in a
-      // tight loop.
+      // A session lost before the server sent anything counts as a failed attempt; otherwise a broken server
+      // would be retried in a tight loop.
       if (!this.#closed && !this.#proven)
         this.#failed(lastError ?? new Error("the server closed the connection"));
     });
@@ -239,8 +240,8 @@ export class Connection {
   }
 
   /**
-   * A call got no answer in time: unless something else was heard meanwhile, asks at once whether the server
-   * lives.
+   * Called when a call's deadline passed: pings the server at once, unless something has been received from
+   * it since.
    */
   doubt(since: number): void {
     if (this.#heardAt <= since) this.#ask();
@@ -270,7 +271,7 @@ export class Connection {
           stop = clock.after(everyMilliseconds, look);
         });
       } catch {
-        // The session ended this very moment; its close event follows.
+        // The session was closed at this moment; its close event follows.
       }
     };
     const look = (): void => {
@@ -283,7 +284,7 @@ export class Connection {
   }
 }
 
-/** `unix:///@name` is an abstract socket. */
+/** Returns the socket path; `unix:///@name` is an abstract socket. */
 function socketPath({ pathname }: URL): string {
   const path = decodeURIComponent(pathname);
   return path.startsWith("/@") ? `\0${path.slice(2)}` : path;

@@ -1,10 +1,10 @@
-// Messages on the wire: one byte of flags, four bytes of length, the message. Nothing longer than the limit
-// is ever gathered.
+// gRPC message framing: one byte of flags, four bytes of length, the message. Messages above the limit are
+// never buffered.
 import { GrpcError } from "./status.ts";
 
 const headerBytes = 5;
 
-/** A message with its header in front. */
+/** Returns a message with its frame header. */
 export function framed(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(headerBytes + message.length);
   frame[0] = 0;
@@ -13,7 +13,7 @@ export function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** Cuts the bytes of a stream into messages. */
+/** Splits the bytes of a stream into messages. */
 export class FrameReader {
   readonly #limit: number;
   readonly #sender: "server" | "client";
@@ -31,7 +31,7 @@ export class FrameReader {
     return this.#held === 0;
   }
 
-  /** Takes bytes in and returns the messages they complete. Throws GrpcError for frames that cannot be. */
+  /** Adds received bytes and returns the messages they complete. Throws GrpcError for invalid frames. */
   push(chunk: Buffer): Uint8Array[] {
     this.#chunks.push(chunk);
     this.#held += chunk.length;

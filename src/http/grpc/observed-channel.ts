@@ -1,4 +1,4 @@
-// A gRPC channel whose calls and messages somebody counts.
+// A gRPC channel that reports its calls and messages to an observer.
 import type { GrpcChannel, GrpcMethod } from "./channel.ts";
 import { type GrpcCode, GrpcError } from "./status.ts";
 import type { GrpcStream } from "./stream.ts";
@@ -14,9 +14,9 @@ export interface GrpcObserver {
   started(call: ObservedCall): void;
   sent(call: ObservedCall): void;
   received(call: ObservedCall): void;
-  /** Told once for each call, when it has ended. */
+  /** Called once for each call, when it has ended. */
   handled(call: ObservedCall, code: GrpcCode): void;
-  /** Begins to follow one call that is answered once; the function that is given is told of its end. */
+  /** Called at the start of a unary call; the returned function is called with the code when it ends. */
   follow?(call: ObservedCall): ((code: GrpcCode) => void) | undefined;
 }
 

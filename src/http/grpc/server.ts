@@ -1,6 +1,6 @@
-// A gRPC server on a unix socket, for the small local services of a node agent: plug-in registration, pod
-// resources. What is not declared is answered with UNIMPLEMENTED. It runs on our own HTTP/2, since clients that dial
-// a socket by its path name that path as the authority, which the runtime's HTTP/2 refuses.
+// A gRPC server on a Unix socket, for the local services of a node agent: plugin registration, pod resources.
+// Unknown methods are answered with UNIMPLEMENTED. It uses our HTTP/2 implementation, since clients that dial
+// a socket by path send that path as the authority, which Node's HTTP/2 rejects.
 import { chmod, lstat, mkdir, unlink } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname } from "node:path";
@@ -10,7 +10,7 @@ import type { Stream } from "../http2/stream.ts";
 import { FrameReader, framed } from "./frames.ts";
 import { GrpcError, grpcCodes } from "./status.ts";
 
-/** How a server reads the requests of one procedure and writes its responses. */
+/** The codec of one procedure on the server side. */
 export interface GrpcServerMethod<Request, Response> {
   /** `/package.Service/Method` */
   readonly path: string;
@@ -18,14 +18,14 @@ export interface GrpcServerMethod<Request, Response> {
   encode(response: Response): Uint8Array;
 }
 
-/** What a handler knows of the call besides its request. */
+/** Properties of the call that a handler receives in addition to the request. */
 export interface GrpcServerCall {
   /** Aborted when the client cancels, its deadline passes or the server closes. */
   readonly signal: AbortSignal;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** One procedure of a server: made by `unaryProcedure` or `streamingProcedure`. */
+/** One procedure of a server, created by `unaryProcedure` or `streamingProcedure`. */
 export interface GrpcProcedure {
   readonly path: string;
   /** Yields the encoded responses to an encoded request. */
@@ -36,7 +36,7 @@ export interface GrpcServerOptions {
   readonly socketPath: string;
   readonly procedures: readonly GrpcProcedure[];
   readonly maxMessageBytes?: number;
-  /** Rights of the socket file. */
+  /** Mode of the socket file. */
   readonly mode?: number;
 }
 
@@ -50,10 +50,10 @@ const mostStreams = 100;
 const mostHeaderBytes = 16 << 10;
 const headersMilliseconds = 32_000;
 const idleMilliseconds = 15 * 60_000;
-/** A response waits while more than this is not sent. */
+/** The next response waits while more than this number of bytes is unsent. */
 const pendingBytes = 64 << 10;
 
-/** A procedure with one response; a thrown GrpcError is its status. */
+/** Creates a procedure with one response; a thrown GrpcError becomes its status. */
 export const unaryProcedure = <Request, Response>(
   method: GrpcServerMethod<Request, Response>,
   answer: (request: Request, call: GrpcServerCall) => Promise<Response> | Response,
@@ -64,7 +64,7 @@ export const unaryProcedure = <Request, Response>(
   },
 });
 
-/** A procedure that sends responses for as long as it has some. */
+/** Creates a procedure that streams responses. */
 export const streamingProcedure = <Request, Response>(
   method: GrpcServerMethod<Request, Response>,
   answer: (request: Request, call: GrpcServerCall) => AsyncIterable<Response>,
@@ -75,7 +75,10 @@ export const streamingProcedure = <Request, Response>(
   },
 });
 
-/** Listens on the socket. A socket that a dead process left is replaced; one that is served is refused. */
+/**
+ * Listens on the socket. The stale socket of a dead process is replaced; one that another process serves is
+ * an error.
+ */
 export async function grpcServer(options: GrpcServerOptions): Promise<GrpcServer> {
   const { socketPath, maxMessageBytes = usualMaxMessageBytes } = options;
   const procedures = new Map(options.procedures.map((procedure) => [procedure.path, procedure]));
@@ -177,7 +180,7 @@ async function serveCall(
   }
 }
 
-/** A body is read whole: a message with its header, and nothing behind it. */
+/** Allowance for the frame header: the request body is one message and nothing else. */
 const mostBytesAround = 1024;
 
 async function onlyMessage(stream: Stream, maxMessageBytes: number): Promise<Uint8Array> {
@@ -216,7 +219,7 @@ function finish(stream: Stream, error: unknown): void {
   else stream.respond(200, { ...answered, ...trailers }, [], true);
 }
 
-/** Printable ASCII except the percent sign stays as it is; all other bytes become `%XX`. */
+/** Percent-encodes all bytes except printable ASCII other than the percent sign. */
 const percentEncoded = (text: string): string =>
   [...Buffer.from(text)]
     .map((byte) =>

@@ -1,4 +1,4 @@
-// What a call ended with: the status codes of the protocol and the one error that carries them.
+// The status codes of the protocol and the error that carries them.
 import type { IncomingHttpHeaders } from "node:http2";
 import { nodeHttp2 } from "#base";
 
@@ -27,11 +27,11 @@ export type GrpcCode = (typeof grpcCodes)[number];
 export class GrpcError extends Error {
   override readonly name = "GrpcError";
   readonly code: GrpcCode;
-  /** The server's own words, or what happened to the connection. */
+  /** The message from the server, or a description of the connection failure. */
   readonly detail: string;
-  /** True when the server certainly never acted on the call, so that it may be sent again. */
+  /** True if the server certainly never acted on the call, so that it may be retried. */
   readonly unprocessed: boolean;
-  /** The endpoint that was asked, once there was one. */
+  /** The endpoint of the call, if one was selected. */
   readonly endpoint: string | undefined;
   constructor(
     code: GrpcCode,
@@ -50,7 +50,7 @@ export class GrpcError extends Error {
   }
 }
 
-/** Reads grpc-status and grpc-message; undefined when the block has none. */
+/** Reads grpc-status and grpc-message; returns undefined if the headers contain neither. */
 export function statusOf(
   headers: IncomingHttpHeaders,
 ): { readonly code: GrpcCode; readonly detail: string } | undefined {
@@ -74,7 +74,7 @@ const httpCodes: Readonly<Record<number, GrpcCode>> = {
   504: "UNAVAILABLE",
 };
 
-/** The status of an answer that is plain HTTP, from a proxy or from something that is no gRPC server. */
+/** Returns the status of a plain HTTP response, from a proxy or from a server that does not speak gRPC. */
 export function statusOfPlainHttp(
   headers: IncomingHttpHeaders,
 ): { readonly code: GrpcCode; readonly detail: string } | undefined {
@@ -87,7 +87,7 @@ export function statusOfPlainHttp(
     : { code: "UNKNOWN", detail: `the server answered with content type ${JSON.stringify(type ?? "")}` };
 }
 
-/** The status of a stream that was reset with an HTTP/2 error code instead of being answered. */
+/** Returns the status of a stream that was reset with an HTTP/2 error code instead of being answered. */
 export function statusOfReset(code: number): {
   readonly code: GrpcCode;
   readonly detail: string;
@@ -105,7 +105,7 @@ export function statusOfReset(code: number): {
   return { code: "INTERNAL", detail: `the server reset the stream with HTTP/2 error code ${code}` };
 }
 
-/** Percent-decodes a grpc-message. Text that does not decode is kept as it came. */
+/** Percent-decodes a grpc-message. Malformed sequences are kept unchanged. */
 export function percentDecoded(text: string): string {
   if (!text.includes("%")) return text;
   const bytes: number[] = [];

@@ -1,21 +1,20 @@
-// The reading half of a stream: messages wait in a short queue, and a reader that is slow slows the sender
-// down.
+// The receiving half of a stream: messages wait in a short queue, and a slow reader slows the sender down.
 import type { GrpcError } from "./status.ts";
 
-/** A stream with both directions. Leaving the loop over it cancels the call. */
+/** A bidirectional stream. Leaving the iteration over it cancels the call. */
 export interface GrpcStream<Request, Response> extends AsyncIterable<Response> {
-  /** The endpoint the stream runs to. */
+  /** The endpoint the stream is connected to. */
   readonly endpoint: string;
   /** Resolves when more may be sent. */
   send(request: Request): Promise<void>;
-  /** Says that no more will be sent. */
+  /** Half-closes the stream: no more messages will be sent. */
   end(): void;
   cancel(): void;
 }
 
 const heldAtMost = 16;
 
-/** One producer, one reader. */
+/** A queue with one producer and one reader. */
 export class MessageQueue<T> implements AsyncIterable<T> {
   readonly #flow: { pause(): void; resume(): void; cancel(): void };
   #items: T[] = [];

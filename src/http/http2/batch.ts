@@ -1,19 +1,19 @@
-// Frames of one flush, gathered into one write: a write costs the same, however long it is.
+// Collects the frames of one flush in one write, whose cost hardly depends on its length.
 import type { Socket } from "node:net";
 import { encodeHeaders, encodeTrailers } from "./header-encoder.ts";
 import { flag, frame, frameBytes, frameHead, writeHead } from "./frames.ts";
 
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | number>>;
 
-/** Long batches cost least per byte, but a client that reads slowly keeps its batch in memory. */
+/** Long batches cost least per byte, but a slow client keeps its batch in memory. */
 const longBatch = 512 * 1024;
 const shortBatch = 32 * 1024;
-/** Once so much is waiting for the network in the whole process, batches are short. */
+/** Batches are short while more bytes than this wait for the network in the whole process. */
 const maxBytesInFlight = 32 * 1024 * 1024;
 
-// A new buffer for each batch would be more garbage than everything else together, so buffers are reused once
-// they are written. The shortest batches come from Node's pool; the longest are sent in the buffer they were
-// gathered in.
+// Allocating a buffer for each batch would cause more garbage than everything else together, so buffers are
+// reused after they are written. The shortest batches use Node's buffer pool; the longest are sent in the
+// buffer they were collected in.
 const shortBytes = 4 * 1024;
 const middleBytes = 64 * 1024;
 const bufferBytes = longBatch + 64 * 1024;
@@ -24,21 +24,21 @@ const maxLong = 8;
 
 let bytesInFlight = 0;
 
-// All connections share one buffer: a flush gathers and sends its batch synchronously, and leaves none behind.
+// All connections share one buffer: a flush collects and sends its batch synchronously.
 let buffer: Buffer = Buffer.allocUnsafeSlow(bufferBytes);
 let size = 0;
 
-/** How much one flush may gather; the rest stays pending in the streams, where it is counted. */
+/** Maximum size of one flush; the rest stays pending in the streams, where it is accounted for. */
 export const batchBytes = (): number => (bytesInFlight < maxBytesInFlight ? longBatch : shortBatch);
 
 export const batchSize = (): number => size;
 
-/** Drops what was gathered after the batch had `bytes`. */
+/** Truncates the batch to its first `bytes` bytes. */
 export function discardBatch(bytes = 0): void {
   size = Math.min(size, bytes);
 }
 
-/** Adds complete frames. */
+/** Appends complete frames. */
 export function addFrames(bytes: Uint8Array): void {
   ensureRoom(bytes.length);
   buffer.set(bytes, size);
@@ -66,7 +66,7 @@ function addHeaderBlock(stream: number, block: Buffer, ends: boolean): void {
   }
 }
 
-/** Adds the head of a DATA frame; its payload is added next. */
+/** Appends the header of a DATA frame; its payload is appended next. */
 export function addDataHead(stream: number, length: number, ends: boolean): void {
   ensureRoom(frameHead + length);
   writeHead(buffer, size, length, frame.data, ends ? flag.endStream : 0, stream);
@@ -109,7 +109,7 @@ function write(socket: Socket, from: Buffer, bytes: number, done: () => void): v
   });
 }
 
-/** There is nearly always room; responses with very long headers are the exception. */
+/** Grows the buffer if necessary, which only responses with very long headers require. */
 function ensureRoom(bytes: number): void {
   if (size + bytes <= buffer.length) return;
   const larger = Buffer.allocUnsafeSlow((size + bytes) * 2);

@@ -1,11 +1,11 @@
-// How the streams that were closed last were closed: it decides whether a frame on one of them was under way when
-// we reset it, or is the client's error (RFC 9113 §5.1).
+// Remembers how the most recently closed streams were closed: this decides whether a frame on one of them was
+// in flight when we reset it, or is an error of the client (RFC 9113 §5.1).
 
 export type Closure = "complete" | "reset by client" | "reset by server";
 
 const closures: readonly Closure[] = ["complete", "reset by client", "reset by server"];
 
-/** A power of two. A stream takes the place of the one that was opened so many streams before it. */
+/** A power of two. Each stream replaces the one opened this many streams earlier. */
 const maxRemembered = 128;
 
 export class ClosedStreams {
@@ -19,12 +19,12 @@ export class ClosedStreams {
     this.how[place] = closures.indexOf(how);
   }
 
-  /** Undefined when the stream was never open, or closed long ago. */
+  /** Returns undefined if the stream was never open, or closed long ago. */
   get(stream: number): Closure | undefined {
     const place = placeOf(stream);
     return this.streams[place] === stream ? closures[this.how[place]!] : undefined;
   }
 }
 
-/** Clients open odd streams only. */
+/** Clients use odd stream ids only. */
 const placeOf = (stream: number): number => (stream >>> 1) & (maxRemembered - 1);

@@ -1,4 +1,4 @@
-// One HTTP/2 connection of a client (RFC 9113): reads its frames, enforces its limits, owns its streams.
+// The server side of one HTTP/2 connection (RFC 9113): reads frames, enforces limits and owns the streams.
 import type { Socket } from "node:net";
 import { ClosedStreams } from "./closed-streams.ts";
 import { FrameBudget } from "./frame-budget.ts";
@@ -32,32 +32,32 @@ export interface ConnectionOptions {
   readonly maxHeaderBytes: number;
   /** The limit on `:path` is separate: selectors can be long. */
   readonly maxTargetBytes: number;
-  /** What clients are told of both limits; it binds no one (RFC 9113 §6.5.2). */
+  /** The announced SETTINGS_MAX_HEADER_LIST_SIZE, which is advisory (RFC 9113 §6.5.2). */
   readonly maxHeaderListBytes: number;
-  /** How long the client may take to send its first SETTINGS, and to finish a header block. */
+  /** Maximum time to receive the first SETTINGS frame, and to receive a complete header block. */
   readonly headersTimeoutMilliseconds: number;
   readonly idleTimeoutMilliseconds: number;
   /** Settles when the exchange is over; must not throw. */
   readonly serve: (stream: Stream) => Promise<void>;
-  /** Starts an exchange, now or soon. */
+  /** Starts an exchange, immediately or in a later turn of the event loop. */
   readonly begin: (exchange: () => void, method: string, path: string) => void;
   readonly onClose: () => void;
-  /** Called with an unexpected exception: the connection is closed, the process goes on. */
+  /** Called with an unexpected exception: the connection is closed, the process continues. */
   readonly onProblem: (error: Error) => void;
 }
 
 const connectionWindow = 16 * 1024 * 1024;
 /**
- * Exchanges of streams that the client reset run on until they notice. With more of them than this times the
- * stream limit, the client is not waiting for responses at all (CVE-2023-44487).
+ * Handlers of streams that the client reset keep running until they notice. If there are more of them than
+ * this times the stream limit, the client is not interested in responses at all (CVE-2023-44487).
  */
 const abandonedPerStream = 4;
-/** How much of a request may follow its response, and for how long. */
+/** Maximum size and duration of the rest of a request after its response was sent. */
 const lateBodyBytes = 16 * 1024 * 1024;
 const lateBodyMilliseconds = 5_000;
-/** A complete response of which the client takes nothing for this long is dropped. */
+/** A complete response is dropped if the client has not read any of it for this time. */
 const stalledMilliseconds = 150_000;
-/** How long a client may take to read the final GOAWAY. */
+/** Maximum time a client has to read the final GOAWAY. */
 const lingerMilliseconds = 1_000;
 
 export class Connection {
@@ -72,18 +72,18 @@ export class Connection {
   private readonly stallTimer: NodeJS.Timeout;
   private headersTimer: NodeJS.Timeout | undefined;
 
-  /** The highest stream that the client opened. */
+  /** The highest stream id opened by the client. */
   private lastStream = 0;
-  /** Exchanges that have not settled, those of streams that were reset included. */
+  /** Number of running handlers, including those of streams that were reset. */
   private running = 0;
   private receiveWindow = connectionWindow;
-  /** Consumed bytes that no WINDOW_UPDATE has given back yet. */
+  /** Consumed bytes not returned by a WINDOW_UPDATE yet. */
   private unacknowledged = 0;
   private initialSendWindow = initialWindowSize;
   private shutdown: "no" | "announced" | "final" = "no";
   private closed = false;
   readonly sentBytes = (): number => this.outbox.sentBytes;
-  /** A header block that CONTINUATION frames, and nothing else, must complete. */
+  /** An incomplete header block: only CONTINUATION frames may follow. */
   private block: HeaderBlock | undefined;
 
   constructor(socket: Socket, options: ConnectionOptions) {
@@ -180,14 +180,14 @@ export class Connection {
     if (stream && !endStream)
       throw new ConnectionError(errorCode.protocol, "a second HEADERS without END_STREAM");
     if (flags & flag.endHeaders) return this.onHeaderBlock(id, fragment, endStream);
-    // Twice the limit on fields is read, so that a response can say what is wrong.
+    // Up to twice the field limit is read, so that a request slightly above it can be answered with 431.
     const { maxHeaderBytes, maxTargetBytes } = this.options;
     this.block = new HeaderBlock(id, endStream, maxHeaderBytes * 2 + maxTargetBytes);
     this.block.add(fragment);
     this.startHeadersTimer();
   }
 
-  /** HEADERS on a stream that is not open: allowed only while the client cannot know that we reset it. */
+  /** Checks HEADERS on a stream that is not open: only allowed while our reset of it may be in flight. */
   private checkClosed(id: number): void {
     const how = this.closedStreams.get(id);
     if (how === "reset by server") return;
@@ -260,7 +260,7 @@ export class Connection {
     if (endStream) this.onEndStream(stream, errorCode.protocol);
   }
 
-  /** DATA that was under way when we reset its stream is dropped; any other is the client's error. */
+  /** Drops DATA that was in flight when its stream was reset; on other closed streams it is an error. */
   private onDataOfClosed(id: number, bytes: number): void {
     this.consumed(undefined, bytes);
     if (this.closedStreams.get(id) === "reset by server") return;
@@ -273,7 +273,7 @@ export class Connection {
     this.reset(stream, code);
   }
 
-  /** The request has ended. If it may not end here or like this, its stream is reset. */
+  /** Handles the end of a request; if it must not end here or like this, its stream is reset. */
   private onEndStream(stream: Stream, code: ErrorCode): void {
     if (stream.complete || !stream.finish()) this.reset(stream, code);
     else if (stream.responseSent) this.forget(stream, "complete");
@@ -347,7 +347,7 @@ export class Connection {
     else this.finishShutdown();
   }
 
-  /** Priorities are ignored, as RFC 9113 §5.3.2 allows; frames must be well-formed all the same. */
+  /** Priorities are ignored, as RFC 9113 §5.3.2 allows; the frames must be well-formed nevertheless. */
   private onPriority(id: number, payload: Buffer): void {
     if (id === 0) throw new ConnectionError(errorCode.protocol, "PRIORITY on stream 0");
     this.budget.charge();
@@ -366,7 +366,7 @@ export class Connection {
     this.leave();
   }
 
-  /** Gives bytes of a body that were read or dropped back to the client, in updates that are worth a frame. */
+  /** Returns flow control window for body bytes that were read or dropped, in updates large enough. */
   consumed(stream: Stream | undefined, bytes: number): void {
     this.receiveWindow += bytes;
     this.unacknowledged += bytes;
@@ -391,13 +391,13 @@ export class Connection {
     this.outbox.sendable(stream);
   }
 
-  /** Ends an open stream by RST_STREAM. */
+  /** Ends an open stream with RST_STREAM. */
   reset(stream: Stream, code: ErrorCode): void {
     this.refuse(stream.id, code);
     this.forget(stream, stream.complete ? "complete" : "reset by server");
   }
 
-  /** Answers a stream that is not open by RST_STREAM. */
+  /** Sends RST_STREAM for a stream that is not open. */
   private refuse(id: number, code: ErrorCode): void {
     if (!this.streams.has(id) && code !== errorCode.streamClosed)
       this.closedStreams.add(id, "reset by server");
@@ -405,8 +405,8 @@ export class Connection {
   }
 
   /**
-   * The response is out. Nobody will read what is left of the request, but some clients lose a response that
-   * comes with RST_STREAM: they may finish, if it does not take too long.
+   * Called when the response has been sent. The rest of the request is discarded, but clients that would lose
+   * the response on RST_STREAM get some time to finish sending.
    */
   private onResponseSent(stream: Stream): void {
     if (stream.complete) return this.forget(stream, "complete");
@@ -425,7 +425,7 @@ export class Connection {
     if (this.shutdown === "final") this.hangUp();
   }
 
-  /** Asks the client to open further streams elsewhere; those of the meantime are served, unless it is `atOnce`. */
+  /** Sends GOAWAY; streams opened before the client receives it are served, unless `atOnce` is set. */
   leave(atOnce = false): void {
     if (atOnce && this.shutdown === "no") this.shutdown = "announced";
     if (atOnce) return this.finishShutdown();
@@ -447,7 +447,7 @@ export class Connection {
     if (this.streams.size === 0) this.leave();
   }
 
-  /** Complete responses that the client does not read hold memory; streamed ones are bounded by their writers. */
+  /** Resets streams whose complete response is not read by the client; streamed ones limit themselves. */
   private dropStalled(): void {
     for (const stream of this.streams.values()) {
       if (!stream.ended || stream.pendingBytes === 0) continue;
@@ -463,7 +463,7 @@ export class Connection {
     this.close();
   }
 
-  /** What still comes is read and dropped: closing at once would lose our last frames on the way. */
+  /** Drains the socket before it is closed: closing it at once could discard our last frames. */
   private hangUp(): void {
     this.outbox.flush();
     this.socket.end();
@@ -471,7 +471,7 @@ export class Connection {
     setTimeout(() => this.socket.destroy(), lingerMilliseconds).unref();
   }
 
-  /** Ends the connection now. */
+  /** Closes the connection immediately. */
   destroy(): void {
     this.socket.destroy();
     this.close();

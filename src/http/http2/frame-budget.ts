@@ -1,6 +1,7 @@
-// Frames that make work and bring no progress (PING, SETTINGS, PRIORITY, RST_STREAM, empty DATA, unknown types,
-// WINDOW_UPDATE of closed streams): a connection may send so many at once, so many more each second, and some for
-// each response, since clients open windows and measure with PING as they read. Past that it is closed.
+// Limits frames that cause work without progress (PING, SETTINGS, PRIORITY, RST_STREAM, empty DATA, unknown
+// types, WINDOW_UPDATE of closed streams): a connection may send a burst of them, a number per second, and
+// some for each response, since clients enlarge windows and measure with PING as they read. The connection is
+// closed if it exceeds the limit.
 import { ConnectionError, errorCode } from "./frames.ts";
 
 const burst = 10_000;
@@ -12,12 +13,12 @@ export class FrameBudget {
   private progressBefore = 0;
   private readonly progress: () => number;
 
-  /** `progress` counts what was answered so far, in frames. */
+  /** `progress` returns the number of frames answered so far. */
   constructor(progress: () => number) {
     this.progress = progress;
   }
 
-  /** Throws when the budget is exhausted. The clock is read only when it seems to be. */
+  /** Throws if the budget is exhausted. The clock is only read when it appears to be. */
   charge(): void {
     if (--this.left > 0) return;
     const now = performance.now();

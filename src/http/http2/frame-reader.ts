@@ -1,5 +1,5 @@
-// Splits the bytes of a connection into frames (RFC 9113 §4.1). An incomplete frame is copied into one buffer of
-// its size: bytes that trickle in cost no more memory than the frame they belong to.
+// Splits the bytes of a connection into frames (RFC 9113 §4.1). An incomplete frame is copied to a buffer of
+// its size, so that data arriving in small pieces takes no more memory than its frame.
 import { ConnectionError, errorCode, frame, frameHead, maxFrameBytes } from "./frames.ts";
 
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
@@ -7,10 +7,10 @@ const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 export class FrameReader {
   private readonly onFrame: (type: number, flags: number, stream: number, payload: Buffer) => void;
   private expected: "preface" | "settings" | "frame" = "preface";
-  /** The beginning of the preface or of a frame that is not complete. */
+  /** The received part of an incomplete preface or frame. */
   private partial: Buffer | undefined;
   private partialBytes = 0;
-  /** How many bytes the partial one needs, as far as is known. */
+  /** Number of bytes required to continue reading the partial frame. */
   private needed = preface.length;
 
   constructor(onFrame: FrameReader["onFrame"]) {
@@ -34,7 +34,7 @@ export class FrameReader {
     if (at < bytes.length) this.append(bytes, at);
   }
 
-  /** Reads the preface or frame at `at`. Returns where it ends, or -1 when it is not complete. */
+  /** Reads the preface or frame at `at`. Returns the end position, or -1 if it is incomplete. */
   private readOne(bytes: Buffer, at: number): number {
     const available = bytes.length - at;
     if (this.expected === "preface") return this.readPreface(bytes, at, available);
@@ -66,7 +66,7 @@ export class FrameReader {
     return at + length;
   }
 
-  /** Copies what the partial one needs, at most; returns how many bytes that were. */
+  /** Copies at most the bytes missing from the partial frame; returns their number. */
   private append(bytes: Buffer, at: number): number {
     const taken = Math.min(this.needed - this.partialBytes, bytes.length - at);
     if (!this.partial || this.partial.length < this.needed) {

@@ -1,9 +1,9 @@
-// The frames of HTTP/2 (RFC 9113): their numbers, and how control frames are written.
+// HTTP/2 frames (RFC 9113): constants, and encoding of control frames.
 
 export const frameHead = 9;
-/** The largest payload sent: the initial SETTINGS_MAX_FRAME_SIZE, which every client accepts. */
+/** Maximum payload sent: the initial SETTINGS_MAX_FRAME_SIZE, which every client accepts. */
 export const frameBytes = 16_384;
-/** The largest payload accepted, as clients are told. */
+/** Maximum payload accepted, announced in SETTINGS. */
 export const maxFrameBytes = 262_144;
 export const maxWindow = 0x7fff_ffff;
 export const initialWindowSize = 65_535;
@@ -47,7 +47,7 @@ export const errorCode = {
 
 export type ErrorCode = (typeof errorCode)[keyof typeof errorCode];
 
-/** An error of the client that ends the connection (RFC 9113 §5.4.1). */
+/** A client error that ends the connection (RFC 9113 §5.4.1). */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   readonly code: ErrorCode;
@@ -76,7 +76,7 @@ export function writeHead(
   into[at + 8] = stream;
 }
 
-/** A frame whose payload is numbers of 32 bits. */
+/** Encodes a frame whose payload is a sequence of 32-bit numbers. */
 export function numbersFrame(type: number, stream: number, ...numbers: readonly number[]): Buffer {
   const made = Buffer.allocUnsafe(frameHead + numbers.length * 4);
   writeHead(made, 0, numbers.length * 4, type, 0, stream);
@@ -102,7 +102,7 @@ export function acknowledgement(type: number, payload: Uint8Array): Buffer {
   return made;
 }
 
-/** GOAWAY, with a message for whoever debugs the client. */
+/** Encodes GOAWAY, with a message for debugging the client. */
 export function goAwayFrame(lastStream: number, code: ErrorCode, message = ""): Buffer {
   const debug = Buffer.from(message);
   const made = Buffer.concat([numbersFrame(frame.goAway, 0, lastStream, code), debug]);
@@ -110,7 +110,7 @@ export function goAwayFrame(lastStream: number, code: ErrorCode, message = ""): 
   return made;
 }
 
-/** HEADERS with the interim status 100 (Continue). */
+/** Encodes HEADERS with the interim status 100 (Continue). */
 export function continueFrame(stream: number): Buffer {
   const block = Buffer.from("\x08\x03100");
   const made = Buffer.allocUnsafe(frameHead + block.length);
@@ -119,7 +119,7 @@ export function continueFrame(stream: number): Buffer {
   return made;
 }
 
-/** The payload without its padding. */
+/** Returns the payload without its padding. */
 export function unpadded(flags: number, payload: Buffer): Buffer {
   if (!(flags & flag.padded)) return payload;
   if (payload.length === 0) throw new ConnectionError(errorCode.frameSize, "the pad length is missing");
@@ -129,7 +129,7 @@ export function unpadded(flags: number, payload: Buffer): Buffer {
   return payload.subarray(1, payload.length - padding);
 }
 
-/** Throws when a setting has a value that RFC 9113 §6.5.2 forbids. */
+/** Throws if a setting has a value that RFC 9113 §6.5.2 forbids. */
 export function checkSetting(name: number, value: number): void {
   if (name === setting.enablePush && value > 1)
     throw new ConnectionError(errorCode.protocol, "SETTINGS_ENABLE_PUSH is neither 0 nor 1");

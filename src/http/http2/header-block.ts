@@ -1,8 +1,8 @@
-// A header block in parts: HEADERS and the CONTINUATION frames that follow it (RFC 9113 §4.3). The parts are
-// copied together as they come, so that small parts pin no larger buffers.
+// Assembles a header block from HEADERS and the following CONTINUATION frames (RFC 9113 §4.3). The fragments
+// are copied as they arrive, so that small ones do not keep larger buffers alive.
 import { ConnectionError, errorCode, frameBytes } from "./frames.ts";
 
-/** Beyond what the allowed bytes need in full frames. */
+/** Number of fragments allowed in addition to those required for the maximum size in full frames. */
 const spareParts = 16;
 
 export class HeaderBlock {

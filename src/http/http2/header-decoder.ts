@@ -1,9 +1,9 @@
-// Reads compressed header blocks of one connection (RFC 7541). Blocks must be read in the order they came:
-// they change the table.
+// Decodes the compressed header blocks of one connection (RFC 7541). Blocks must be decoded in order of
+// arrival, as they modify the dynamic table.
 import { decodeHuffman } from "./huffman.ts";
 import { type Field, staticTable } from "./static-table.ts";
 
-/** A block that cannot be read leaves the table unknown: the whole connection is lost. */
+/** The block is invalid: the state of the dynamic table is unknown, so the connection must be closed. */
 export class CompressionError extends Error {
   override readonly name = "CompressionError";
 }
@@ -12,7 +12,7 @@ const tableBytes = 4096;
 const sizeOf = ({ name, value }: Field): number => name.length + value.length + 32;
 
 export class HeaderDecoder {
-  /** Newest last. */
+  /** The newest entry is the last. */
   private table: Field[] = [];
   private size = 0;
   private limit = tableBytes;
@@ -73,7 +73,7 @@ export class HeaderDecoder {
     if (gone > 0) this.table.splice(0, gone);
   }
 
-  /** A number whose first byte shares its place with a pattern. */
+  /** Reads an integer whose first byte also contains the representation's bit pattern. */
   private integer(prefix: number): number {
     const most = (1 << prefix) - 1;
     let value = this.block[this.at++]! & most;

@@ -1,8 +1,8 @@
-// Writes header blocks. Nothing is put in the client's table: a block means the same wherever it stands, and
-// costs no memory per connection.
+// Encodes header blocks. The client's dynamic table is not used: a block is valid on any connection, and no
+// memory is needed per connection.
 import { staticNumbers } from "./static-table.ts";
 
-/** Belong to one connection of HTTP/1.1 and mean nothing here. */
+/** Specific to HTTP/1.1 connections and not allowed in HTTP/2. */
 const connectionHeaders = new Set([
   "connection",
   "keep-alive",
@@ -14,32 +14,32 @@ const connectionHeaders = new Set([
 let block = Buffer.allocUnsafeSlow(4096);
 let size = 0;
 
-/** A name, and the value that it had last: most headers of most answers say the same again and again. */
+/** A header name with its last value: most headers of most responses repeat the same value. */
 interface KnownName {
-  /** Empty for names that have no place here. */
+  /** Empty for headers that are not allowed in HTTP/2. */
   readonly start: Buffer;
   lastValue: string;
-  /** The whole field with the last value; empty where it is not worth keeping. */
+  /** The encoded field with the last value; empty if it is not cached. */
   lastField: Buffer;
 }
 
 const names = new Map<string, KnownName>();
 const mostNames = 256;
-/** Longer fields are written anew. */
+/** Longer fields are not cached. */
 const longestKept = 128;
 const nothing = Buffer.alloc(0);
 const statuses = new Map<number, Buffer>();
 
 type Headers = Readonly<Record<string, string | readonly string[] | number>>;
 
-/** The block for an answer. Valid until the next call: copy it. */
+/** Encodes the header block of a response. The result is overwritten by the next call. */
 export function encodeHeaders(status: number, headers: Headers): Buffer {
   size = 0;
   put(statusField(status));
   return withFields(headers);
 }
 
-/** The block for what follows a body. Valid until the next call, too. */
+/** Encodes trailers. The result is overwritten by the next call. */
 export function encodeTrailers(trailers: Headers): Buffer {
   size = 0;
   return withFields(trailers);
@@ -61,7 +61,7 @@ function field(name: string, value: string): void {
   const start = size;
   put(known.start);
   text(value);
-  // A value that comes twice in a row is kept.
+  // A field is cached when its value occurs twice in a row.
   if (known.lastValue !== value) {
     known.lastValue = value.length < longestKept ? value : "";
     known.lastField = nothing;
@@ -81,7 +81,7 @@ function text(value: string): void {
   block[lengthAt] = value.length;
 }
 
-/** Any text, as UTF-8. */
+/** Encodes any string as UTF-8. */
 function longText(lengthAt: number, value: string): void {
   const bytes = Buffer.from(value);
   for (let at = 0; at < bytes.length; at++)

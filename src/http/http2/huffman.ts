@@ -1,8 +1,8 @@
-// The fixed Huffman code of header compression (RFC 7541, appendix B), read four bits at a time.
+// The fixed Huffman code of header compression (RFC 7541, appendix B), decoded four bits at a time.
 
 /**
- * How many bits each byte takes: `a` is 5, `z` is 30. Codes of one length go up with the byte, shorter ones
- * come first.
+ * The code length of each byte: `a` is 5, `z` is 30. Codes of equal length are assigned in byte order,
+ * shorter codes first.
  */
 const lengths =
   "isxxxxxxxtzxxzxxxxxxxxzxxxxxxxxxbffhibdgffdgdbbbaaabbbbbbbcdkbhfibccccccccccccccccccccccdcdioijb" +
@@ -12,15 +12,15 @@ const lengths =
 const noByte = 256;
 
 /**
- * A step per state and four bits: the state to go to, shifted by ten; a bit that says whether the text may
- * end there; the byte found on the way, or `noByte`. A step of -1 leads nowhere.
+ * The decoding table, with an entry per state and four bits of input: the next state, shifted by ten; a bit
+ * that is set if the input may end there; the decoded byte or `noByte`. An entry of -1 is an error.
  */
 let steps: Int32Array | undefined;
 const mayEnd = 512;
 
 interface Branch {
   readonly state: number;
-  /** Padding is ones only, and fewer than eight of them. */
+  /** Valid padding consists of fewer than eight bits, all ones. */
   readonly padding: boolean;
   next: [Branch | number | undefined, Branch | number | undefined];
 }
@@ -70,7 +70,7 @@ function step(root: Branch, from: Branch, four: number): number {
 
 let scratch = Buffer.allocUnsafeSlow(4096);
 
-/** The text behind coded bytes, or undefined when they are no code. */
+/** Decodes a string; returns undefined for an invalid code. */
 export function decodeHuffman(bytes: Uint8Array, start: number, end: number): string | undefined {
   const table = (steps ??= build());
   // The shortest code has five bits.

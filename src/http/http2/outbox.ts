@@ -1,5 +1,5 @@
-// What leaves a connection, and in which order: control frames first, then responses, a frame of each stream in
-// turn, as far as flow control allows.
+// The output of a connection: control frames first, then responses, one frame of each stream in turn, as far
+// as flow control allows.
 import type { Socket } from "node:net";
 import {
   addData,
@@ -15,15 +15,15 @@ import {
 import { frameBytes, initialWindowSize } from "./frames.ts";
 import type { Stream } from "./stream.ts";
 
-/** A client that does not read is not read from, either. */
+/** Reading is paused while more than this number of bytes waits for the client. */
 const backlogBytes = 1024 * 1024;
-/** Streams with less than this pending count as drained. */
+/** Streams with less pending data than this count as drained. */
 export const drainBytes = 64 * 1024;
 
 export class Outbox {
-  /** How much the client lets us send on all streams together. */
+  /** The send window of the connection. */
   window = initialWindowSize;
-  /** Of the bodies of all responses. */
+  /** Body bytes sent in all responses. */
   sentBytes = 0;
   private sentResponses = 0;
   private readonly socket: Socket;
@@ -34,14 +34,17 @@ export class Outbox {
   private scheduled = false;
   private closed = false;
 
-  /** `failed` is called for a stream whose response cannot be written. */
+  /** `failed` is called for a stream whose response cannot be encoded. */
   constructor(socket: Socket, finished: Outbox["finished"], failed: Outbox["failed"]) {
     this.socket = socket;
     this.finished = finished;
     this.failed = failed;
   }
 
-  /** What a client may well say something about: two for each response, and each frame of its body. */
+  /**
+   * Number of frames that clients may be expected to react to: two for each response, and each frame of its
+   * body.
+   */
   answeredFrames(): number {
     return this.sentResponses * 2 + this.sentBytes / frameBytes;
   }
@@ -52,7 +55,7 @@ export class Outbox {
     this.schedule();
   }
 
-  /** The stream has something to send, or its window has grown. */
+  /** Called when a stream has something to send or its window has grown. */
   sendable(stream: Stream): void {
     if (!isSendable(stream)) return;
     this.ready.add(stream);
@@ -69,7 +72,7 @@ export class Outbox {
     this.ready.clear();
   }
 
-  /** Everything added in this turn of the event loop leaves in one write. */
+  /** Schedules a flush: everything added in this turn of the event loop is sent in one write. */
   schedule(): void {
     if (this.scheduled || this.closed) return;
     this.scheduled = true;
@@ -88,16 +91,16 @@ export class Outbox {
     if (this.closed) return;
     try {
       this.gatherControl();
-      // While the network is behind only control frames are sent; `drain` calls again.
+      // Only control frames are sent while the socket is backlogged; its `drain` event flushes again.
       if (!this.socket.writableNeedDrain && this.ready.size > 0) {
         this.gatherStreams();
-        // Streams that were reset on the way have added RST_STREAM.
+        // Streams that were reset meanwhile have added RST_STREAM.
         this.gatherControl();
       }
       if (batchSize() === 0) return;
       sendBatch(this.socket);
     } finally {
-      // The batch is shared by all connections: nothing of this one may stay in it.
+      // The batch is shared by all connections: no bytes of this one may remain in it.
       discardBatch();
     }
     if (this.ready.size > 0 && this.window > 0 && !this.socket.writableNeedDrain) this.schedule();
@@ -124,7 +127,7 @@ export class Outbox {
       if (stream.closed) continue;
       stream.sent(drainBytes);
       if (isSendable(stream)) this.ready.add(stream);
-      // The connection's window is used up: nobody can send.
+      // The connection's send window is exhausted.
       if (this.window <= 0) return;
     }
   }

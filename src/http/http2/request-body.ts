@@ -1,15 +1,16 @@
-// The bytes of a request body as they come. Small chunks are copied together: a chunk that is a slice of a larger
-// buffer would keep all of it alive, and a million chunks of one byte would cost more than their bytes.
+// Buffers a request body as it arrives. Small chunks are copied together: a chunk that is a slice of a larger
+// buffer would keep all of it alive, and a million chunks of one byte would need more memory than their
+// content.
 
 const none = new Uint8Array(0);
-/** A chunk that is at least this share of its buffer, and this long, is kept as it is. */
+/** A chunk that is at least this fraction of its buffer, and this long, is kept without copying. */
 const keptShare = 4;
 const keptBytes = 4096;
 const maxCopyBuffer = 64 * 1024;
 
 export class RequestBody {
   private chunks: Uint8Array[] = [];
-  /** The last chunk, when it has room for more. */
+  /** The last chunk, if it has room for more. */
   private open: Uint8Array | undefined;
   private openBytes = 0;
 
@@ -21,7 +22,7 @@ export class RequestBody {
     }
     if (this.open && this.open.length - this.openBytes < chunk.length) this.seal();
     if (!this.open) {
-      // The first chunk is usually the whole body; later ones are given room to grow.
+      // The first chunk is usually the whole body; later ones are allocated with spare room.
       const spare = this.chunks.length === 0 ? 0 : Math.min(maxCopyBuffer, 1024 * this.chunks.length);
       this.open = Buffer.allocUnsafeSlow(Math.max(chunk.length, spare));
     }
@@ -29,7 +30,7 @@ export class RequestBody {
     this.openBytes += chunk.length;
   }
 
-  /** All bytes; nothing is kept of them. */
+  /** Returns all bytes and releases them. */
   take(): Uint8Array {
     this.seal();
     const { chunks } = this;

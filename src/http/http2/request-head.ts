@@ -1,11 +1,11 @@
-// The header fields of a request or its trailers, gathered and checked: a malformed request (RFC 9113 §8.1.1) is
-// refused before any handler sees it.
+// The header fields of a request or its trailers, collected and validated: a malformed request (RFC 9113
+// §8.1.1) is rejected before it reaches a handler.
 import type { Field } from "./static-table.ts";
 
 const token = new Uint8Array(128);
 for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz") token[char.charCodeAt(0)] = 1;
 
-/** Fields of HTTP/1.1 connections (RFC 9113 §8.2.2). */
+/** Fields specific to HTTP/1.1 connections (RFC 9113 §8.2.2). */
 const connectionFields = new Set([
   "connection",
   "keep-alive",
@@ -25,8 +25,9 @@ const unknownBit = 16;
 type Headers = Record<string, string | readonly string[]>;
 
 /**
- * Objects that inherit no names. One that Object.create(null) makes is a hash table to V8; these share the layout
- * of those with the same names, and reading them, or going through their names, is quick.
+ * Objects without a prototype chain. V8 treats the result of Object.create(null) as a hash table, whereas
+ * instances of this constructor with the same names share a hidden class, which makes access and iteration
+ * fast.
  */
 const HeaderFields = function () {} as unknown as new () => Headers;
 HeaderFields.prototype = Object.create(null) as Headers;
@@ -35,11 +36,11 @@ export class RequestHead {
   method = "";
   target = "";
   readonly headers = new HeaderFields();
-  /** What is wrong with the request, if anything. */
+  /** Why the request is malformed, if it is. */
   malformed: string | undefined;
   tooLarge = false;
   private scheme = "";
-  /** A bit for each pseudo-header that was seen. */
+  /** One bit for each pseudo-header that has occurred. */
   private pseudoHeaders = 0;
   private hasRegular = false;
   private bytes = 0;
@@ -66,12 +67,12 @@ export class RequestHead {
     if (problem !== "") this.malformed ??= problem;
   }
 
-  /** Whether there is any pseudo-header: trailers may have none. */
+  /** Reports whether there is any pseudo-header, which trailers must not contain. */
   get hasPseudoHeaders(): boolean {
     return this.pseudoHeaders !== 0;
   }
 
-  /** Checks that a request has what it needs. */
+  /** Checks that the required fields of a request are present. */
   finish(): this {
     if (this.method === "CONNECT" || !this.method || !this.target || !this.scheme)
       this.malformed ??= "a request needs :method, :scheme and :path";
@@ -126,7 +127,7 @@ function isFieldName(name: string): boolean {
   return name.length > 0;
 }
 
-/** No control characters, and no space or tab at either end (RFC 9113 §8.2.1). */
+/** Rejects control characters, and spaces or tabs at either end (RFC 9113 §8.2.1). */
 function isFieldValue(value: string): boolean {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at);

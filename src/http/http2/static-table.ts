@@ -1,4 +1,4 @@
-// The header fields that both sides know by number (RFC 7541, appendix A).
+// The static table of header compression (RFC 7541, appendix A).
 
 const fields =
   ":authority :method=GET :method=POST :path=/ :path=/index.html :scheme=http :scheme=https :status=200 :status=204 :status=206 :status=304 :status=400 " +
@@ -11,17 +11,17 @@ const fields =
 export interface Field {
   readonly name: string;
   readonly value: string;
-  /** What is wrong with it in a request, or nothing: found once, however often a table gives it. */
+  /** Why the field is invalid in a request, or empty; cached for fields that tables return repeatedly. */
   problem: string | undefined;
 }
 
-/** Numbered from 1: there is nothing at 0. */
+/** Indexes start at 1; the entry at 0 is unused. */
 export const staticTable: readonly Field[] = ["", ...fields.split(" ")].map((field) => {
   const [name, value = ""] = field.split("=");
   return { name: name!, value: value.replace("+", " "), problem: undefined };
 });
 
-/** The first number of each name. */
+/** The first index of each name. */
 export const staticNumbers: ReadonlyMap<string, number> = new Map(
   staticTable.map(({ name }, number) => [name, number] as const).reverse(),
 );

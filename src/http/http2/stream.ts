@@ -1,4 +1,5 @@
-// One stream of an HTTP/2 connection: the request's body as it comes, the response as flow control allows.
+// One stream of an HTTP/2 connection: receives the request body and sends the response, as flow control
+// allows.
 import { BodyCutShort, BodyTooLarge } from "../call.ts";
 import type { ResponseHeaders } from "./batch.ts";
 import type { Connection } from "./connection.ts";
@@ -19,12 +20,12 @@ export class Stream {
   readonly head: RequestHead;
   private readonly connection: Connection;
 
-  /** How much of the body the client may still send; refilled as it is read. */
+  /** The receive window; replenished as the body is read. */
   receiveWindow = streamWindow;
-  /** Consumed bytes that no WINDOW_UPDATE has given back yet. */
+  /** Consumed bytes not returned by a WINDOW_UPDATE yet. */
   unacknowledged = 0;
   private readonly chunks = new RequestBody();
-  /** Bytes of the body so far. */
+  /** Body bytes received so far. */
   received = 0;
   private consumed = 0;
   private contentLength = -1;
@@ -34,22 +35,22 @@ export class Stream {
   /** The client has ended the request. */
   complete = false;
 
-  /** How much the client lets us send. */
+  /** The send window. */
   sendWindow: number;
   private pending: Uint8Array[] = [];
   private pendingAt = 0;
   pendingBytes = 0;
   /** `pendingBytes` at the last check for stalled responses. */
   pendingBefore = 0;
-  /** The head of the response, until it is sent. */
+  /** Status and headers of the response, until they are sent. */
   responseHead: { readonly status: number; readonly headers: ResponseHeaders } | undefined;
-  /** Called before the head of the response is sent. */
+  /** Called before the headers of the response are sent. */
   beforeSending: (() => void) | undefined;
   responded = false;
   ended = false;
-  /** Follow the body and end the response. */
+  /** Sent after the body, ending the response. */
   trailers: ResponseHeaders | undefined;
-  /** All of the response has been handed to the network. */
+  /** The whole response has been passed to the network. */
   responseSent = false;
   closed = false;
   private listeners: (() => void)[] | undefined;
@@ -66,7 +67,7 @@ export class Stream {
     else head.malformed ??= "content-length is not a number";
   }
 
-  /** Takes bytes of the body. False when they exceed the content length. */
+  /** Accepts bytes of the body. Returns false if they exceed the content length. */
   receive(chunk: Uint8Array): boolean {
     this.received += chunk.length;
     if (this.contentLength >= 0 && this.received > this.contentLength) return false;
@@ -79,7 +80,7 @@ export class Stream {
     return true;
   }
 
-  /** The body is complete. False when it is shorter than the content length. */
+  /** Marks the body as complete. Returns false if it is shorter than the content length. */
   finish(): boolean {
     if (this.contentLength >= 0 && this.received !== this.contentLength) return false;
     this.complete = true;
@@ -88,7 +89,7 @@ export class Stream {
     return true;
   }
 
-  /** Resolves when the body is complete, half of the window has come, or the stream is closed. */
+  /** Resolves when the body is complete, half of the window has been received, or the stream is closed. */
   buffered(): Promise<void> {
     if (this.isBuffered()) return Promise.resolve();
     this.askForBody();
@@ -104,7 +105,7 @@ export class Stream {
       this.connection.sendContinue(this);
   }
 
-  /** The whole body, once. */
+  /** Reads the whole body; may be called once. */
   body(limit: number): Promise<Uint8Array> {
     if (this.contentLength > limit) {
       this.discard();
@@ -119,7 +120,7 @@ export class Stream {
     });
   }
 
-  /** Gives the bytes that have come back to the client, for somebody reads them. */
+  /** Returns flow control window for the received bytes, as a reader is waiting. */
   private consume(reader: Reader): void {
     const fresh = this.received - this.consumed;
     this.consumed = this.received;
@@ -136,7 +137,7 @@ export class Stream {
     this.reader = undefined;
   }
 
-  /** Drops what has come of the body and what will come. */
+  /** Discards the body received so far and the rest of it. */
   discard(): void {
     this.discards = true;
     this.chunks.take();
@@ -145,7 +146,7 @@ export class Stream {
     if (fresh > 0) this.connection.consumed(this, fresh);
   }
 
-  /** Sends the head of the response, with all or the beginning of its body. */
+  /** Sends the headers of the response, with all or the beginning of its body. */
   respond(status: number, headers: ResponseHeaders, parts: readonly Uint8Array[], end: boolean): void {
     if (this.closed || this.responded) return;
     this.responded = true;
@@ -186,7 +187,7 @@ export class Stream {
     this.pendingBytes += chunk.length;
   }
 
-  /** Passes the next `bytes` pending bytes to `visit` and drops them. */
+  /** Passes the next `bytes` pending bytes to `visit` and removes them. */
   take(bytes: number, visit: (chunk: Uint8Array) => void): void {
     this.pendingBytes -= bytes;
     for (let left = bytes; left > 0;) {
@@ -200,19 +201,19 @@ export class Stream {
       left -= chunk.length;
       this.pendingAt++;
     }
-    // Sent chunks are dropped now and then: dropping each at once would cost as much as sending it.
+    // Sent chunks are removed in groups: removing each individually would cost as much as sending it.
     if (this.pendingBytes > 0 && this.pendingAt < 1000) return;
     this.pending = this.pending.slice(this.pendingAt);
     this.pendingAt = 0;
   }
 
-  /** Resolves when less than `bytes` are pending, or the stream is closed. */
+  /** Resolves when fewer than `bytes` bytes are pending, or the stream is closed. */
   drained(bytes: number): Promise<void> {
     if (this.closed || this.pendingBytes < bytes) return Promise.resolve();
     return new Promise((resolve) => (this.waiting ??= []).push(resolve));
   }
 
-  /** Resolves `drained` once less than `bytesLeft` are pending. */
+  /** Resolves `drained` promises if fewer than `bytesLeft` bytes are pending. */
   sent(bytesLeft: number): void {
     if (!this.waiting || this.pendingBytes >= bytesLeft) return;
     const waiting = this.waiting;
@@ -225,7 +226,7 @@ export class Stream {
     else (this.listeners ??= []).push(listener);
   }
 
-  /** Nothing is received or sent any more. Called by the connection. */
+  /** Ends receiving and sending. Called by the connection. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
