@@ -1,11 +1,11 @@
-// The client that audit events name: the addresses a request came from, and its user agent.
+// The client in audit events: the source addresses of a request and its user agent.
 import type { AuditClient } from "#audit";
 import { type Call, type Peer, header } from "#http";
 
 const longestUserAgent = 1024;
 const known = new WeakMap<Peer, { readonly agent: string; readonly client: AuditClient }>();
 
-/** Requests of one connection share it, unless a proxy sends them for many clients. */
+/** Cached per connection, unless a proxy forwards requests of several clients over it. */
 export function auditClient(call: Pick<Call, "headers" | "peer">): AuditClient {
   const { headers, peer } = call;
   const agent = header(headers, "user-agent") ?? "";
@@ -21,7 +21,7 @@ export function auditClient(call: Pick<Call, "headers" | "peer">): AuditClient {
 const shortened = (agent: string): string =>
   agent.length > longestUserAgent ? `${agent.slice(0, longestUserAgent)}...TRUNCATED` : agent;
 
-/** Where the request came from: the hops that proxies named, then the peer itself. */
+/** Returns the source addresses of a request: those reported by proxies, then the peer itself. */
 export function sourceIps({ headers, peer }: Pick<Call, "headers" | "peer">): string[] {
   const found: string[] = [];
   const forwarded = header(headers, "x-forwarded-for");

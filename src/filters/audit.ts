@@ -1,4 +1,4 @@
-// The audit filter: what the policy wants recorded of a request is written at each of its stages.
+// The audit filter: writes an event at each stage of a request for which the policy demands it.
 import type { Audit, AuditConfig, ObjectReference, ResponseStatus } from "#audit";
 import { AuditRecord } from "#audit";
 import { ApiError, type Clock, durationOfMillis } from "#base";
@@ -13,26 +13,29 @@ import { isLongRunning } from "./long-running.ts";
 export interface AuditFilterOptions {
   readonly audit: Audit;
   readonly clock: Clock;
-  /** What a failure is answered with. Tells whether it was one that nobody expected. */
+  /** Converts an error to the Status it is answered with. Reports whether it was an unexpected one. */
   readonly asStatus: (error: unknown, call: ApiCall) => { readonly error: ApiError; readonly panic: boolean };
   readonly dialect: Dialect;
-  /** Begins the key of an annotation about the time a request took. */
+  /** Key prefix of annotations about the latency of a request. */
   readonly latencyPrefix: string;
-  /** The JSON of an object that was answered in another form; undefined for what is no object. */
+  /**
+   * Returns the JSON of an object that was answered in another encoding; undefined if the response is not an
+   * object.
+   */
   readonly jsonOf: (reply: Reply, call: ApiCall) => string | undefined;
 }
 
-/** The filter in its places of the pipeline. */
+/** The parts of the audit filter, which take different places in the pipeline. */
 export interface AuditFilter {
-  /** Records a request that did not get past authentication. */
+  /** Records a request that failed authentication. */
   readonly failed: (call: ApiCall, error: unknown) => Promise<void>;
-  /** Behind authentication: records everything else. */
+  /** Runs after authentication and records all other requests. */
   readonly requests: Filter;
-  /** Around the endpoint: keeps the answer where its body is recorded. */
+  /** Runs around the endpoint and keeps the response body if it is recorded. */
   readonly responses: Filter;
 }
 
-/** Requests that take longer say so. */
+/** Requests that take longer get latency annotations. */
 const slowMilliseconds = 500;
 
 export function auditFilter(options: AuditFilterOptions): AuditFilter {
@@ -96,7 +99,7 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
       return { ...reply, body: untilEnd(call, record, body), beforeSending };
     if (body !== undefined && "takeOver" in body)
       return { ...reply, body: untilClosed(call, record, body), beforeSending };
-    // Most events are stored before the answer leaves: nothing is waited for.
+    // Most events are stored before the response is sent, without waiting.
     const storing = complete(call, record, "ResponseComplete");
     if (storing) await storing;
     return { ...reply, beforeSending };
@@ -155,7 +158,7 @@ export function auditFilter(options: AuditFilterOptions): AuditFilter {
   };
 }
 
-/** Whether the client takes errors in some form; otherwise they are JSON all the same. */
+/** Reports whether the client accepts a media type for errors; otherwise they are sent as JSON. */
 function isAskedFor(call: ApiCall, dialect: Dialect): boolean {
   try {
     negotiate(call.call, call.query, dialect, justObjects);
@@ -165,7 +168,7 @@ function isAskedFor(call: ApiCall, dialect: Dialect): boolean {
   }
 }
 
-/** How a request tried to tell who sends it. */
+/** Describes which authentication methods a request attempted. */
 function attempted({ call, query }: ApiCall): string {
   const [scheme = "", ...rest] = (header(call.headers, "authorization") ?? "").trim().split(" ");
   const methods = [
@@ -195,8 +198,8 @@ function statusOf(status: Readonly<Record<string, unknown>>, code: number): Resp
 }
 
 /**
- * An error that is answered in no form that the client asked for is not noted: only its code, and of requests
- * without a user how they tried to get one.
+ * Records an error. If the client accepts no media type for it, only its code is recorded, and for
+ * unauthenticated requests the attempted methods.
  */
 function failed(record: AuditRecord, error: ApiError, asked: boolean, attempted?: string): void {
   if (!asked) return record.status({ code: error.code, ...(attempted && { message: attempted }) });
@@ -204,7 +207,10 @@ function failed(record: AuditRecord, error: ApiError, asked: boolean, attempted?
   record.responseObject(() => JSON.stringify(statusObject(error)));
 }
 
-/** A Status in the answer is part of every event; other bodies only at the level that records them. */
+/**
+ * A Status in the response is part of every event; other bodies are only recorded at the level that includes
+ * them.
+ */
 function answered(
   record: AuditRecord,
   reply: Reply,
@@ -265,7 +271,7 @@ function requestOf(call: ApiCall): ConstructorParameters<typeof AuditRecord>[1] 
   };
 }
 
-/** Requests of one millisecond are told apart by their microseconds, in the order in which they came. */
+/** Distinguishes requests of one millisecond by microseconds, in order of arrival. */
 let lastReceived = 0;
 function distinct(milliseconds: number): number {
   lastReceived = Math.max(milliseconds * 1000, Math.min(lastReceived + 1, milliseconds * 1000 + 999));

@@ -1,4 +1,4 @@
-// Who is asking: the user behind the request, or 401.
+// Authentication: determines the user of a request, or responds with 401.
 import {
   type Authenticator,
   BadCredential,
@@ -17,11 +17,11 @@ import type { RecoverOptions } from "./recover.ts";
 
 export interface AuthenticationObserver {
   authenticated?(username: string): void;
-  /** Told of calls by who is anonymous, and of those that are turned away. */
+  /** Called for requests of the anonymous user and for rejected ones. */
   unknown?(call: ApiCall): void;
 }
 
-/** `unexpected` is told of methods that failed, the log of every credential that was refused. */
+/** `unexpected` receives authentication methods that failed; every rejected credential is logged. */
 export function authenticate(
   authenticator: Authenticator,
   unexpected: RecoverOptions["unexpected"],
@@ -44,13 +44,13 @@ export function authenticate(
   const refuse = (call: ApiCall, error: unknown): never => {
     if (!(error instanceof BadCredential)) throw error;
     for (const failure of error.failures) unexpected(failure, call);
-    // The client is told nothing, so this is the only place that says why.
+    // The reason is not sent to the client, so it only appears in the log.
     log.error("Unable to authenticate the request", { err: error.message });
     throw turnedAway(call);
   };
   return {
     name: "authentication",
-    // Most users are known at once: no promise is made for them.
+    // Most users are determined synchronously: no promise is created for them.
     run: (call, next) => {
       if (call.call.peer.trusted) {
         call.user = call.call.peer.trusted;

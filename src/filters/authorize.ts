@@ -1,4 +1,4 @@
-// Whether the user may do what the request asks, or 403.
+// Authorization: checks that the user may perform the request, or responds with 403.
 import {
   type AccessExplainer,
   type Attributes,
@@ -15,7 +15,8 @@ import { type Reply, header } from "#http";
 import type { Filter } from "./filter.ts";
 
 /**
- * Refusals are explained to those who ask for it and may know, and logged from -v=4 on, as in kube-apiserver.
+ * Denials are explained to clients that request it and may know, and logged from -v=4 on, as in
+ * kube-apiserver.
  */
 export function authorize(
   authorizer: Authorizer,
@@ -26,7 +27,7 @@ export function authorize(
   const keys = dialect.names.audit;
   return {
     name: "authorization",
-    // Most decisions are made at once: no promise is made for them.
+    // Most decisions are made synchronously: no promise is created for them.
     run: (call, next) => {
       const decision = authorizer.decide(attributesOf(call));
       return decision instanceof Promise
@@ -61,14 +62,17 @@ export function authorize(
   }
 }
 
-/** Nobody could decide: that is not the client's fault, and no refusal either. */
+/**
+ * The response if no authorizer reached a decision because of an error: neither the client's fault nor a
+ * denial.
+ */
 export const internalErrorReply = (call: ApiCall, error: string): Reply => ({
   status: 500,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
   body: Buffer.from(withoutMarkup(`Internal Server Error: ${JSON.stringify(uriOf(call))}: ${error}\n`)),
 });
 
-/** The path as it was asked for, with its query. */
+/** The requested path with its query. */
 export const uriOf = ({ call: { path, search } }: ApiCall): string =>
   search === "" ? path : `${path}?${search}`;
 
@@ -90,7 +94,7 @@ export function attributesOf(call: ApiCall): Attributes {
   };
 }
 
-/** Throws when the answer is no. */
+/** Throws if access is denied. */
 export async function authorizeOrThrow(authorizer: Authorizer, access: Attributes): Promise<void> {
   const decision = authorizer.decide(access);
   const { verdict, reason } = decision instanceof Promise ? await decision : decision;

@@ -1,5 +1,5 @@
-// Waits for a request's body before the request takes a place among those in flight: a client that sends slowly,
-// or not at all, holds up nobody but itself. The deadline of the request bounds the wait.
+// Waits for a request's body before the request counts as in flight: a client that sends slowly, or not at
+// all, does not delay others. The request's deadline bounds the wait.
 import type { ApiCall } from "#endpoints";
 import type { Reply } from "#http";
 import type { Filter } from "./filter.ts";
@@ -7,7 +7,7 @@ import { isLongRunning } from "./long-running.ts";
 
 const methodsWithBody = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
-/** Whether the request is one whose body a handler will read. */
+/** Reports whether a handler will read the request's body. */
 export const expectsBody = ({ method, target }: ApiCall): boolean =>
   methodsWithBody.has(method) && target.isResource && !isLongRunning(target);
 

@@ -1,7 +1,7 @@
-// Bytes that may be in use at a time, lent in order of asking.
+// A limit on the number of bytes in use at a time, granted in order of request.
 import type { Clock } from "#base";
 
-/** All agents of a large cluster may come at once. */
+/** All agents of a large cluster may send requests at once. */
 const mostWaiting = 8192;
 
 export class ByteBudget {
@@ -17,14 +17,14 @@ export class ByteBudget {
     return this.#used;
   }
 
-  /** Whether somebody waits for what others hold. */
+  /** Reports whether requests wait for bytes held by others. */
   get wanted(): boolean {
     return this.#waiting.length > 0;
   }
 
   /**
-   * Resolves to whether the bytes were lent: not when too many wait, it takes too long or the asker is gone.
-   * One loan larger than all is lent when nothing else is.
+   * Acquires bytes, waiting if necessary. Resolves with false if too many are waiting, the wait takes too
+   * long or the request is aborted. A request larger than the limit is granted if nothing else is in use.
    */
   take(bytes: number, clock: Clock, waitMilliseconds: number, signal: AbortSignal): Promise<boolean> {
     if (this.takeNow(bytes)) return Promise.resolve(true);
@@ -55,13 +55,13 @@ export class ByteBudget {
     this.adjust(-bytes);
   }
 
-  /** A loan turned out larger or smaller. */
+  /** Corrects the size of an acquisition by `bytes`. */
   adjust(bytes: number): void {
     this.#used += bytes;
     if (bytes < 0) this.#serve();
   }
 
-  /** Whether the bytes were lent: not where somebody would have to wait. */
+  /** Acquires bytes without waiting; reports whether it succeeded. */
   takeNow(bytes: number): boolean {
     if (this.#waiting.length > 0 || !this.#isLeft(bytes)) return false;
     this.#used += bytes;

@@ -1,4 +1,4 @@
-// Headers that every answer carries: the audit id, cache control, and warnings.
+// Headers common to all responses: the audit id, cache control, and warnings.
 import type { Filter } from "./filter.ts";
 
 export const commonHeaders: Filter = {
@@ -23,8 +23,8 @@ const mostWarningCharacters = 4096;
 const longestShortened = 256;
 
 /**
- * Warnings as header values; those that say nothing, or not in printable characters, are not sent. When they are too much together, each is shortened, and the last ones are left
- * out.
+ * Formats warnings as header values. Empty warnings and those with control characters are omitted. If they
+ * exceed the total limit, each is truncated and the last ones are dropped.
  */
 export function warningValues(given: readonly string[]): string[] {
   const texts = given.filter((text) => text !== "" && !/\p{Cc}/u.test(text));

@@ -1,10 +1,10 @@
-// A request as authenticators see it.
+// The credentials of a request, as authenticators read them.
 import { type Credentials, bearerToken } from "#authn";
 import { type Call, header, headerList } from "#http";
 
 const beyondAscii = /[\x80-\xff]/;
 
-/** The bytes of a header come as so many characters; names of users in it are UTF-8. */
+/** Header bytes are decoded as Latin-1; user names in them are UTF-8. */
 const asUtf8 = (value: string): string => Buffer.from(value, "latin1").toString("utf8");
 
 export class CallCredentials implements Credentials {

@@ -1,4 +1,5 @@
-// No request but a long-running one outlives its deadline: the client's own `timeout`, or the server's.
+// Enforces the deadline of requests other than long-running ones: the client's `timeout` or the server's
+// limit.
 import { ApiError, type Clock, badRequest, durationMillis, timeout } from "#base";
 import type { ApiCall } from "#endpoints";
 import type { Reply } from "#http";
@@ -8,15 +9,15 @@ import { isLongRunning } from "./long-running.ts";
 export interface DeadlineOptions {
   readonly clock: Clock;
   readonly requestTimeoutMilliseconds: number;
-  /** Told of each request that had to be given up. */
+  /** Called for each request that exceeded its deadline. */
   readonly exceeded?: (call: ApiCall) => void;
-  /** Told when what was done for it has ended all the same. */
+  /** Called when the handler of such a request has ended. */
   readonly endedLate?: (outcome: "ok" | "panic") => void;
 }
 
 /**
- * What was asked for is dropped when it comes too late; a write may have happened all the same, as with any
- * lost answer.
+ * The result of a handler that exceeds the deadline is dropped; a write may have been committed nevertheless,
+ * as with any lost response.
  */
 export function deadline({
   clock,
@@ -47,7 +48,7 @@ export function deadline({
         const failed = (error: Error): void => {
           cancel();
           if (givenUp) return endedLate?.(error instanceof ApiError ? "ok" : "panic");
-          // What waits no longer than the request, such as the call of a webhook, fails at the same moment.
+          // An operation limited by the request's deadline, such as a webhook call, fails at the same moment.
           if (clock.now() < call.deadline - timerMilliseconds) return reject(error);
           giveUp();
           endedLate?.("ok");
@@ -68,12 +69,13 @@ export function deadline({
 
 const late = timeout("Timeout: request did not complete within the allotted timeout");
 
-/** A timer may go off this much before its time. */
+/** A timer may fire this much early. */
 const timerMilliseconds = 1;
 
 /**
- * kube-apiserver writes this Status without a kind, and its HTTP server takes it for text. Clients do not look
- * into texts: they say that the server was unable to answer in time, and tools match on that.
+ * kube-apiserver writes this Status without a kind, and its HTTP server detects the content type as text.
+ * Clients do not parse text: they report that the server was unable to answer in time, and tools match on
+ * that.
  */
 const lateReply: Reply = {
   status: late.code,
@@ -90,7 +92,7 @@ const lateReply: Reply = {
   ),
 };
 
-/** A time that is not positive is as good as none. */
+/** A timeout that is not positive is ignored. */
 function durationOf(text: string): number {
   try {
     const milliseconds = durationMillis(text);

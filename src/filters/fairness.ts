@@ -1,5 +1,6 @@
-// Priority and fairness: a request is classified, takes seats of its priority level, waits for them or is refused.
-// Long-running requests other than watches pass; a watch holds its seat until its initial events are out.
+// Priority and fairness: a request is classified, takes seats of its priority level, is queued for them or is
+// rejected. Long-running requests other than watches are not limited; a watch holds its seats until its
+// initial events are sent.
 import { type Clock, durationOfMillis } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "#endpoints";
@@ -15,23 +16,25 @@ export interface FairnessOptions {
   readonly flowControl: FlowControl;
   readonly dialect: Dialect;
   readonly clock: Clock;
-  /** Limits of requests in flight, by which their share is shown. */
+  /** Limits of requests in flight, from which the shown concurrency limits are computed. */
   readonly reading: number;
   readonly writing: number;
-  /** Called for every request that was refused. */
+  /** Called for every rejected request. */
   readonly refused: (call: ApiCall) => void;
-  /** Called when a request begins to wait for its turn, and when it no longer does. */
+  /** Called when a request is queued, and when it leaves the queue. */
   readonly queued: (call: ApiCall, change: 1 | -1) => void;
 }
 
-/** A request whose body does not come gives its seats back after this time and queues again when it has. */
+/**
+ * A request whose body has not arrived after this time releases its seats, and is queued again when it has.
+ */
 const bodyMilliseconds = 10_000;
 
 export function fairness(options: FairnessOptions): Filter {
   const { flowControl, clock } = options;
   const prefix = options.dialect.wire.headerPrefix.toLowerCase();
   const [schemaHeader, levelHeader] = [`${prefix}pf-flowschema-uid`, `${prefix}pf-prioritylevel-uid`];
-  // Flows are made anew when their schema or level changes.
+  // Flows are recreated when their schema or level changes.
   const headers = new WeakMap<Flow, Readonly<Record<string, string>>>();
   const headersOf = ({ uid, level }: Flow): Readonly<Record<string, string>> => ({
     ...(uid && { [schemaHeader]: uid }),
@@ -143,7 +146,7 @@ export function fairness(options: FairnessOptions): Filter {
     return flow.isExempt ? exempt(flow, call, next) : queued(flow, call, digest, next);
   }
 
-  /** The same, with what the log of kube-apiserver tells of a request's seats. */
+  /** Wraps `next` to add the seat fields of kube-apiserver's request log. */
   function logged(
     fields: Record<string, unknown>,
     flow: Flow,
@@ -177,7 +180,7 @@ export function fairness(options: FairnessOptions): Filter {
   }
 }
 
-/** Whether the promise settles in time. */
+/** Reports whether the promise settles in time. */
 function within(clock: Clock, milliseconds: number, promise: Promise<void>): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = clock.after(milliseconds, () => resolve(false));
@@ -197,7 +200,7 @@ function once(run: () => void): () => void {
   };
 }
 
-/** A call as flow control sees it. */
+/** The attributes of a call that flow control uses. */
 class CallDigest implements RequestDigest {
   readonly userName: string;
   readonly groups: readonly string[];

@@ -1,14 +1,17 @@
-// How long each filter keeps a request before it passes it on.
+// Metrics of the time that each filter holds a request before passing it on.
 import type { Metrics } from "#base";
 import type { Filter } from "./filter.ts";
 
-/** The names that the reference gives to filters that both have. */
+/** Names of filters that kube-apiserver has as well. */
 const names: Readonly<Record<string, string>> = {
   "priority and fairness": "priorityandfairness",
   "requests in flight": "maxinflight",
 };
 
-/** The filter, measured from its call to its call of the next one. What it answers itself does not count. */
+/**
+ * Wraps a filter to measure the time from its call to its call of the next one. Requests that it answers
+ * itself are not counted.
+ */
 export function filterDurations(metrics: Metrics): (filter: Filter) => Filter {
   const duration = metrics.histogram({
     name: "apiserver_request_filter_duration_seconds",

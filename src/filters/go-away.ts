@@ -1,4 +1,4 @@
-// Now and then an HTTP/2 client is asked to connect anew, so that clients spread over the servers behind a
+// Occasionally makes an HTTP/2 client reconnect, so that clients spread over the servers behind a load
 // balancer.
 import type { ApiCall } from "#endpoints";
 import type { Filter } from "./filter.ts";
@@ -13,7 +13,7 @@ export function goAway(chance: number, random: () => number = Math.random): Filt
   };
 }
 
-/** HTTP/2 alone: requests under way are answered, and further ones need another connection. */
+/** Only for HTTP/2: active requests are answered, further ones need another connection. */
 export function endConnection({ call }: ApiCall): void {
   if (call.protocol === "2") call.goAway(true);
 }

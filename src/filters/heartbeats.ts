@@ -1,9 +1,10 @@
-// Heartbeats go on together where there are many.
+// Batches heartbeats if there are many.
 //
-// A request that comes alone costs about twice what one of several costs: it finds neither code nor data in the
-// processor's caches, and has a transaction of the store to itself. Nobody waits for the renewal of a lease, which
-// comes every ten seconds and is missed after forty. So in a cluster of thousands of nodes each renewal waits some
-// milliseconds for the next ones, as a network card does with packets. In a small one none waits.
+// A single request costs about twice as much as one of several: neither code nor data are in the processor's
+// caches, and it uses a transaction of the store of its own. The latency of lease renewals does not matter:
+// they are sent every ten seconds and expire after forty. So in a cluster of thousands of nodes each renewal
+// is delayed by some milliseconds to join the next ones, like interrupt coalescing in a network card. In a
+// small cluster there is no delay.
 import type { Clock } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import type { ApiCall } from "#endpoints";
@@ -11,7 +12,7 @@ import type { Reply } from "#http";
 import type { Filter } from "./filter.ts";
 
 const gatheredMilliseconds = 10;
-/** Renewals in a second that make it worth waiting for the next one: those of a thousand nodes. */
+/** Number of renewals per second from which batching pays off: those of a thousand nodes. */
 const many = 100;
 
 export function gatherHeartbeats(clock: Clock, dialect: Dialect): Filter {
@@ -29,7 +30,7 @@ export function gatherHeartbeats(clock: Clock, dialect: Dialect): Filter {
     name: "gather heartbeats",
     run: (call, next) => {
       if (!isRenewal(call)) return next();
-      // Whoever comes while others wait stays behind them.
+      // Renewals stay in order: new ones are queued behind those that wait.
       if (rate.next(clock.now()) < many && waiting.length === 0) return next();
       if (waiting.length === 0) clock.after(gatheredMilliseconds, release);
       return new Promise<Reply>((resolve, reject) => {
@@ -39,13 +40,13 @@ export function gatherHeartbeats(clock: Clock, dialect: Dialect): Filter {
   };
 }
 
-/** How many there were in the last whole second. */
+/** The count of the last full second. */
 class RateOfSecond {
   private second = -Infinity;
   private count = 0;
   private before = 0;
 
-  /** Counts one more. */
+  /** Counts one event. */
   next(now: number): number {
     const second = Math.floor(now / 1000);
     if (second !== this.second) {

@@ -1,4 +1,4 @@
-// A user who may impersonate another one acts as that one from here on.
+// Replaces the user of a request by the impersonated user, if permitted.
 import { type Authorizer, type Impersonation, UserMissing, impersonation } from "#authz";
 import type { ApiError, Log } from "#base";
 import type { Dialect } from "#dialect";
@@ -36,7 +36,7 @@ export function impersonate(authorizer: Authorizer, dialect: Dialect, log: Log):
       });
     call.setHeader("x-content-type-options", undefined);
     const acting = `${call.user?.name} is acting as ${wanted.user.name}`;
-    // Where requests are logged it is told with the request.
+    // If requests are logged, this is part of the request's log line.
     if (call.logged) call.logged["addedInfo"] = acting;
     else log.verbose(2, acting);
     call.user = wanted.user;

@@ -1,7 +1,8 @@
-// Without priority and fairness: a limit for requests that read and one for those that write; past it, 429 at once.
+// Used without priority and fairness: a limit on concurrent reads and one on concurrent writes; beyond it,
+// requests are rejected with 429.
 //
-// The superuser's group is never held back: whoever must repair an overloaded server gets an answer. Neither are
-// health checks: an overloaded server that looks dead is restarted, which helps nobody.
+// The superuser group is exempt, so that an overloaded server can be repaired. So are health checks:
+// restarting an overloaded server because it appears dead would not help.
 import { mastersGroup } from "#authn";
 import { tooManyRequests } from "#base";
 import type { Reply } from "#http";
@@ -11,10 +12,10 @@ import { tooManyRequestsReply } from "./too-many.ts";
 import { isHealthCheck, isLongRunning, isMutating } from "./long-running.ts";
 
 export interface InFlightOptions {
-  /** Requests that only read, and requests that write; 0 is no limit. */
+  /** Limits of concurrent reads and writes; 0 means unlimited. */
   readonly reading: number;
   readonly writing: number;
-  /** Called for every request that was refused. */
+  /** Called for every rejected request. */
   readonly refused?: (call: ApiCall) => void;
 }
 

@@ -1,8 +1,8 @@
-// Large answers: compressed for clients that take it, written as fast as the client reads, and bounded in
-// sum, so that many readers of lists at once, or slow ones, cannot fill the memory: an answer counts until
-// nearly all of it has left. Whoever comes when the budget is used up waits, then gets 429.
+// Large responses: compressed if the client accepts it, written as fast as the client reads, and limited in
+// total size, so that many concurrent or slow readers of lists cannot fill the memory. A response counts
+// until nearly all of it has been sent. When the budget is exhausted, requests wait and eventually get 429.
 //
-//   list (10 MB, by estimate from the last one) → budget has room → built → its true size counted → written in pieces → given back
+//   list (10 MB, estimated) → acquire budget → build → correct to true size → write in pieces → release
 import type { Writable } from "node:stream";
 import { createGzip } from "node:zlib";
 import type { Clock } from "#base";
@@ -16,7 +16,7 @@ export interface LargeAnswerOptions {
   readonly clock: Clock;
   readonly compress: boolean;
   readonly budgetBytes?: number;
-  /** An answer that had begun was broken off. */
+  /** Called when a response was aborted while it was being sent. */
   readonly aborted?: (call: ApiCall) => void;
 }
 
@@ -27,18 +27,24 @@ const joinedBelow = 16 * 1024;
 const mostBacklogBytes = 1024 * 1024;
 const longestWaitMilliseconds = 30_000;
 /**
- * A reader that takes nothing is given up after a while; at the next look, where others wait for what it
- * holds.
+ * A client that does not read is disconnected after this time; at the next check already, if other requests
+ * wait for the budget it holds.
  */
 const stalledMilliseconds = 300_000;
 const lookMilliseconds = 10_000;
-/** Who takes less over a connection from one look to the next does not read. */
+/** A client that reads less than this from its connection between two checks is considered stalled. */
 const leastReadBytes = 64 * 1024;
 const mostEstimates = 1000;
-/** Longer questions are not remembered: a thousand of them would be as large as what is counted here. */
+/**
+ * Estimates are not stored under longer keys: a thousand of them would be as large as the responses counted
+ * here.
+ */
 const longestRemembered = 4096;
 
-/** What is left of an answer that was sent whole: since when, and what its connection had sent by then. */
+/**
+ * A response that was passed to the connection whole: since when, and the number of bytes the connection had
+ * sent by then.
+ */
 interface Unread {
   readonly call: ApiCall;
   since: number;
@@ -52,16 +58,16 @@ export function largeAnswers({
   aborted,
 }: LargeAnswerOptions): Filter {
   const budget = new ByteBudget(budgetBytes);
-  /** How large the last answer to a question like this was. */
+  /** The size of the last response to a similar request. */
   const estimates = new Map<string, number>();
-  /** What is left of answers that were sent whole, the oldest first. */
+  /** Responses passed to their connections whole but not sent yet, the oldest first. */
   const unread = new Set<Unread>();
 
   const answer = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
     const question =
       call.target.verb === "list" && call.call.search.length < longestRemembered ? questionOf(call) : "";
     const estimate = estimates.get(question) ?? 0;
-    // Answers in process hand their buffers over; there is no slow reader.
+    // In-process clients receive the buffers themselves; there is no slow reader.
     const inProcess = call.call.peer.address === "";
     if (estimate === 0 || inProcess) return await finish(await next(), 0);
     if (!budget.takeNow(estimate) && !(await lent(estimate, call))) throw refusal();
@@ -111,19 +117,19 @@ export function largeAnswers({
       ...reply,
       headers: gzipped(reply.headers),
       body: { stream: (sink) => writeCompressed(parts, patient(sink, clock, budget)) },
-      // The compression reads them on another thread, for a while even when the client has gone.
+      // Compression reads the parts on another thread, possibly even after the client has disconnected.
       unshared: undefined,
     };
   }
 
-  /** What a write answers is one object: it waits for nobody. */
+  /** The response to a write is one object: it does not wait for the budget. */
   async function written(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
     const reply = await next();
     const parts = partsOf(reply.body);
     return parts && lengthOf(parts) > compressFrom ? compressed(call, reply, parts) : reply;
   }
 
-  /** A reply that gives its bytes back to the budget when the call is over. */
+  /** Returns a reply that releases its bytes to the budget when the call is over. */
   function counted(call: ApiCall, reply: Reply, parts: readonly Uint8Array[], size: number): Reply {
     const smaller = size > compressFrom ? compressed(call, reply, parts) : reply;
     if (smaller !== reply || size > mostBacklogBytes) call.call.whenOver(() => budget.give(size));
@@ -144,7 +150,7 @@ export function largeAnswers({
     return reply;
   }
 
-  /** Answers that were sent whole, and whose client has not read for a while. */
+  /** Aborts responses that were passed to their connections whole and whose clients are stalled. */
   function breakOffUnread(): void {
     const now = clock.now();
     for (const sent of unread) {
@@ -155,7 +161,7 @@ export function largeAnswers({
         aborted?.(sent.call);
         continue;
       }
-      // It reads, but has more to read than it can: answers that wait their turn are not given up.
+      // The client reads, but slowly: responses behind others on the same connection are not aborted.
       sent.since = now;
       sent.sentBytes = sentBytes;
       unread.delete(sent);
@@ -183,7 +189,7 @@ function gzipped(headers: Reply["headers"]): Reply["headers"] {
   };
 }
 
-/** A sink that does not wait for its reader for ever. */
+/** Returns a sink whose wait for a slow reader is limited. */
 function patient(sink: Sink, clock: Clock, budget: ByteBudget): Sink {
   const drained = async (): Promise<void> => {
     const late = Promise.withResolvers<never>();
@@ -215,7 +221,10 @@ function patient(sink: Sink, clock: Clock, budget: ByteBudget): Sink {
   };
 }
 
-/** Selectors count without their values: five thousand agents ask each for the pods of its own node. */
+/**
+ * The key of an estimate. Selector values are ignored: five thousand agents each list the pods of their own
+ * node.
+ */
 const questionOf = ({ target, query, call }: ApiCall): string =>
   `${target.path} ${query.get("limit") ?? ""} ${selected(query.get("labelSelector"))} ${selected(query.get("fieldSelector"))} ${header(call.headers, "accept") ?? ""}`;
 
@@ -234,7 +243,10 @@ function partsOf(body: Body | undefined): readonly Uint8Array[] | undefined {
   return Array.isArray(body) ? (body as readonly Uint8Array[]) : undefined;
 }
 
-/** Pieces of a good size for the network: small parts are joined, large ones cut, neither copied without need. */
+/**
+ * Splits a body into pieces of a suitable size: small parts are joined and large ones split, without
+ * unnecessary copies.
+ */
 function* pieces(parts: readonly Uint8Array[]): Generator<Uint8Array> {
   let small: Uint8Array[] = [];
   let size = 0;
@@ -260,7 +272,7 @@ async function writePlain(parts: readonly Uint8Array[], sink: Sink): Promise<voi
     sink.write(piece);
     if (sink.backlogBytes > mostBacklogBytes) await sink.drained();
   }
-  // What is left is waited for, so that a reader that takes nothing is noticed.
+  // Wait for the rest, so that a stalled reader is detected.
   sink.end?.();
   await sink.drained();
 }
@@ -289,7 +301,7 @@ async function writeCompressed(parts: readonly Uint8Array[], sink: Sink): Promis
   }
 }
 
-/** Leaves no listener behind: a long answer waits many times. */
+/** Removes its listeners, as a long response waits many times. */
 const drainedOrClosed = (stream: Writable): Promise<void> =>
   new Promise((resolve) => {
     const over = (): void => {

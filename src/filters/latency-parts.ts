@@ -1,10 +1,10 @@
-// Where the time of a slow request went, from the spans of its operation, under the names that kube-apiserver
-// gives the parts in audit events.
+// Breaks down the latency of a slow request by the spans of its operation, with the names that kube-apiserver
+// uses in audit events.
 import type { Dialect } from "#dialect";
 import { responding } from "#endpoints";
 import { Span } from "#tracing";
 
-/** Milliseconds by the name of the part; parts that took no time are left out. */
+/** Returns milliseconds by name of the part; parts that took no time are omitted. */
 export function latencyParts(
   operation: Span | undefined,
   dialect: Dialect,
@@ -17,7 +17,7 @@ export function latencyParts(
         continue;
       }
       const milliseconds = item.milliseconds || 0;
-      // Mutating webhooks are asked one after the other, validating ones at the same time.
+      // Mutating webhooks are called sequentially, validating ones concurrently.
       if (item.name.endsWith(` ${dialect.wire.storeSpan}`)) parts.store += milliseconds;
       else if (item.name === "Call mutating webhook") parts.mutating += milliseconds;
       else if (item.name === "Call validating webhook")

@@ -1,34 +1,35 @@
-// A server's end, in order: not ready, then no new requests, then nobody in flight, then closed.
+// Graceful shutdown, in order: not ready, no new requests, requests in flight drained, closed.
 //
 //   signal ──delay──▶ no new requests ──────────────▶ drained ─────────────▶ closed
-//   /readyz fails     plain: the port is closed       watches end within     connections that
-//                     retry-after: port open, 429     their grace, if any    are left are cut
+//   /readyz fails     plain: the port is closed       watches end within     remaining connections
+//                     retry-after: port open, 429     the grace period       are closed
 import type { Clock, Log } from "#base";
 
 export interface LifecycleOptions {
   readonly clock: Clock;
-  /** How long to serve on after the signal. */
+  /** Time to continue serving after the signal. */
   readonly delayMilliseconds: number;
-  /** Stay on the port until requests in flight are done, and send new ones away with 429. */
+  /** Keep the port open until requests in flight are done, and reject new ones with 429. */
   readonly sendRetryAfter: boolean;
   /**
-   * Longest wait for open watches, which are told to end. With 0 nobody tells them, as in the reference: they
-   * go on until their clients leave or their connections are cut; with retry-after they end within a second.
+   * Maximum wait for open watches, which are ended by the server. With 0 they are not ended, as in the
+   * reference, and continue until their clients or connections close; with retry-after they are ended within
+   * a second.
    */
   readonly watchGraceMilliseconds: number;
-  /** Longest wait for requests in flight. */
+  /** Maximum wait for requests in flight. */
   readonly requestTimeoutMilliseconds: number;
-  /** Is told of every step of the end, in the words of kube-apiserver, from -v=1 on. */
+  /** Logs every step of the shutdown with kube-apiserver's messages, from -v=1 on. */
   readonly log?: Pick<Log, "verbose">;
 }
 
-/** The edge that connections come through. Draining may be asked for again and again. */
+/** The listener through which connections arrive. Draining may be requested repeatedly. */
 export interface Edge {
   drain(): void;
   connections(): number;
 }
 
-/** A watch, or another answer that does not end by itself. */
+/** A watch, or another response that does not end by itself. */
 export interface LongStream {
   end(): void;
 }
@@ -50,12 +51,12 @@ export class Lifecycle {
     this.options = options;
   }
 
-  /** Whether the signal to stop has come: what /readyz tells. */
+  /** Reports whether shutdown has been initiated, which makes /readyz fail. */
   get leaving(): boolean {
     return this.#phase !== "serving";
   }
 
-  /** Whether new requests are turned away. */
+  /** Reports whether new requests are rejected. */
   get refusing(): boolean {
     return this.#phase === "refusing" || this.#phase === "closed";
   }
@@ -85,7 +86,7 @@ export class Lifecycle {
     if (this.#streams.delete(stream) && this.#streams.size === 0) this.#changed();
   }
 
-  /** The whole sequence; resolves when the edge may be closed. */
+  /** Runs the whole sequence; resolves when the listener may be closed. */
   async shutDown(edge: Edge): Promise<void> {
     const { clock, delayMilliseconds, sendRetryAfter, watchGraceMilliseconds, requestTimeoutMilliseconds } =
       this.options;
@@ -113,7 +114,10 @@ export class Lifecycle {
     this.options.log?.verbose(1, "[graceful-termination] shutdown event", { name });
   }
 
-  /** For a server inside another program: watches end at once, and only what is in flight is waited for. */
+  /**
+   * Shutdown of an embedded server: watches are ended immediately, and only requests in flight are waited
+   * for.
+   */
   async stopSoon(edge: Edge): Promise<void> {
     if (this.#phase === "closed") return;
     this.#phase = "closed";
@@ -123,19 +127,19 @@ export class Lifecycle {
     await this.#emptied(edge, lastWordsMilliseconds);
   }
 
-  /** Waits until the last answers are written out. */
+  /** Waits until the last responses are written. */
   async #emptied(edge: Edge, longestMilliseconds: number): Promise<void> {
     const { clock } = this.options;
     const until = clock.now() + longestMilliseconds;
-    // The last request has its answer, but the answer is still on its way out of the steps.
+    // The last request was answered, but its response has not passed all filters yet.
     await new Promise((resolve) => setImmediate(resolve));
     for (edge.drain(); edge.connections() > 0 && clock.now() < until; edge.drain())
       await clock.sleep(lookEveryMilliseconds);
   }
 
   /**
-   * Ends watches one after the other over most of the grace period, so that their clients do not all come
-   * back at one moment.
+   * Ends watches one after the other over most of the grace period, so that their clients do not all
+   * reconnect at once.
    */
   #endStreams(graceMilliseconds: number): void {
     const streams = [...this.#streams];

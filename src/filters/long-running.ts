@@ -1,4 +1,4 @@
-// Requests that last as long as their client likes: no deadline, no place among the requests in flight.
+// Requests whose duration is up to the client: they have no deadline and do not count as in flight.
 import type { Target } from "#endpoints";
 
 const verbs = new Set(["watch", "proxy"]);
@@ -11,10 +11,10 @@ export function isLongRunning(target: Target): boolean {
 
 const reading = new Set(["get", "list", "watch"]);
 
-/** Whether the verb may change something. */
+/** Reports whether the verb may modify something. */
 export const isMutating = ({ verb }: Target): boolean => !reading.has(verb);
 
 const healthPaths = /^\/(healthz|livez|readyz)(\/|$)/;
 
-/** Whether somebody asks whether the server is alive or ready. */
+/** Reports whether the request is a liveness or readiness check. */
 export const isHealthCheck = ({ isResource, path }: Target): boolean => !isResource && healthPaths.test(path);

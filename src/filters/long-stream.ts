@@ -1,9 +1,8 @@
-// The sink of a long-running answer, as the server wants it: it can be ended from outside, and held to a
-// rate.
+// Sinks of long-running responses that the server can end and rate-limit.
 import type { Clock } from "#base";
 import type { Sink } from "#http";
 
-/** A sink over another that also closes when told to. */
+/** Wraps a sink in one that can also be closed by the server. */
 export function endableSink(sink: Sink): { readonly sink: Sink; end(): void } {
   const closed = new AbortController();
   const end = (): void => closed.abort();
@@ -22,7 +21,7 @@ export function endableSink(sink: Sink): { readonly sink: Sink; end(): void } {
   };
 }
 
-/** A sink that passes on at most so many bytes a second; what has to wait counts as backlog. */
+/** Returns a sink that passes on at most this many bytes per second; queued bytes count as backlog. */
 export function throttledSink(sink: Sink, bytesPerSecond: number, clock: Clock): Sink {
   const queue: Uint8Array[] = [];
   let queued = 0;

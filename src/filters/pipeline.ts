@@ -38,21 +38,21 @@ export interface PipelineOptions {
   readonly authorizer: Authorizer;
   readonly explainer: Pick<AccessExplainer, "refusal">;
   readonly unexpected: RecoverOptions["unexpected"];
-  /** Bytes per second for each long-running answer; 0 is no limit. */
+  /** Rate limit in bytes per second of each long-running response; 0 means unlimited. */
   readonly streamBytesPerSecond: number;
   readonly strictTransportDirectives: readonly string[];
   readonly goawayChance: number;
-  /** Whether clients of HTTP/2 that are not authenticated must connect anew for each request. */
+  /** Makes unauthenticated HTTP/2 clients reconnect for each request. */
   readonly endsUnauthenticated?: boolean;
   readonly requestTimeoutMilliseconds: number;
   readonly corsAllowedOrigins: Parameters<typeof crossOrigin>[0];
   readonly inFlight: Pick<InFlightOptions, "reading" | "writing">;
-  /** Without it, the limits of requests in flight hold. */
+  /** If absent, the limits of requests in flight apply. */
   readonly flowControl?: FlowControl;
   readonly compress: boolean;
-  /** Absent when no traces are exported. */
+  /** Absent if no traces are exported. */
   readonly tracing?: TracingOptions | undefined;
-  /** Absent when nothing is audited. */
+  /** Absent if auditing is disabled. */
   readonly audit?: Pick<AuditFilterOptions, "audit" | "jsonOf"> | undefined;
 }
 
@@ -106,10 +106,13 @@ export function filters(options: PipelineOptions): readonly Filter[] {
   return list.filter((filter) => filter !== false);
 }
 
-/** Measuring every request in every filter costs more than most filters do. */
+/** Measuring every request in every filter would cost more than most filters do. */
 const measuredOneOf = 8;
 
-/** Answers calls: through the filters in order, then by the handler. One of eight is `measured` in each filter. */
+/**
+ * Returns a handler that passes calls through the filters in order and then to the endpoint. One of eight
+ * requests is `measured` in each filter.
+ */
 export function requestHandler(
   list: readonly Filter[],
   handle: (call: ApiCall) => Promise<Reply>,

@@ -1,4 +1,4 @@
-// Turns errors into Status answers; the only place that does.
+// Turns errors into Status responses; this is the only place that does.
 import { randomUUID } from "node:crypto";
 import { ApiError } from "#base";
 import type { Dialect } from "#dialect";
@@ -10,9 +10,9 @@ import type { Filter } from "./filter.ts";
 
 export interface RecoverOptions {
   readonly dialect: Dialect;
-  /** Logs an error that no handler expected; gives the id under which it was logged. */
+  /** Logs an error that no handler expected; returns the id under which it was logged. */
   readonly unexpected: (error: unknown, call: ApiCall) => string;
-  /** Told of an error before it is answered. */
+  /** Called with an error before it is answered. */
   readonly failed?: ((call: ApiCall, error: unknown) => Promise<void>) | undefined;
 }
 
@@ -30,7 +30,7 @@ export function recover(options: RecoverOptions): Filter {
   };
 }
 
-/** The error that a failure is answered with, and whether no handler expected it. */
+/** Returns the Status error that a failure is answered with, and whether it was unexpected. */
 export function asStatus(
   error: unknown,
   call: ApiCall,
@@ -49,7 +49,9 @@ export function asStatus(
   return { error: internal, panic: true };
 }
 
-/** Errors come in a media type the client takes for plain objects, or in JSON for people when it takes none. */
+/**
+ * Returns the error response, in a media type the client accepts for plain objects, or else in indented JSON.
+ */
 export function errorReply(call: ApiCall, error: ApiError, dialect: Dialect): Reply {
   let choice;
   try {

@@ -1,4 +1,4 @@
-// One line per request for those who asked for it (-v=3 and more), with the fields of kube-apiserver's log.
+// Logs one line per request at -v=3 and above, with the fields of kube-apiserver's log.
 import { type Log, durationOfMillis, hostAndPort } from "#base";
 import type { ApiCall } from "#endpoints";
 import { type Reply, header } from "#http";
@@ -7,7 +7,7 @@ import type { Filter } from "./filter.ts";
 import { untilEnd } from "./until-end.ts";
 
 const level = 3;
-/** Of an answer that tells of a failure, at most this much is logged. */
+/** Maximum length of a logged error response. */
 const longestAnswer = 4096;
 
 export function requestLog(log: Log): Filter {
@@ -51,7 +51,7 @@ function watchBegins(log: Log, { target, query }: ApiCall): void {
   });
 }
 
-/** The method, told apart as in metrics: what lists and watches is not a GET, and an apply no PATCH. */
+/** The method as in metrics: lists and watches are distinguished from GET, and applies from PATCH. */
 function verbOf({ method, target, call }: ApiCall): string {
   if (!target.isResource) return method;
   if (target.verb === "watch") return "WATCH";
@@ -65,7 +65,7 @@ function addressOf({ call: { peer } }: ApiCall): string {
   return hostAndPort(peer.address, peer.port);
 }
 
-/** What a client was told of a failure of the server. */
+/** Returns the response body of a server error. */
 function failureOf({ status, body }: Reply): string | undefined {
   if (status < 500 || !(body instanceof Uint8Array)) return undefined;
   return `logging error output: ${JSON.stringify(Buffer.from(body.subarray(0, longestAnswer)).toString("utf8"))}`;

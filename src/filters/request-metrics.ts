@@ -1,5 +1,5 @@
-// What the server counts about its requests. Series are bound once per kind of request, so that counting one
-// is a few additions.
+// Request metrics. Series are bound once per kind of request, so that counting a request takes a few
+// additions.
 import type { Counter, Gauge, Histogram, Metrics } from "#base";
 import type { ApiCall, WatchObserver, WatchedKind } from "#endpoints";
 import { Span } from "#tracing";
@@ -11,36 +11,39 @@ const seconds = [
 ];
 const labels = ["verb", "group", "version", "resource", "subresource", "scope", "component"] as const;
 
-/** Everything counted about one kind of request. */
+/** The series of one kind of request. */
 interface Bound {
   readonly codes: Map<number, Counter>;
   readonly duration: Histogram;
-  /** Without the time of webhooks, which the server does not answer for. */
+  /** Durations without the time of webhooks, for which the server is not responsible. */
   readonly own: readonly Histogram[];
-  /** Of reads only. */
+  /** Only for reads. */
   readonly sizes: Histogram | undefined;
-  /** Of writes only. */
+  /** Only for writes. */
   readonly bodies: Histogram | undefined;
   longRunning: Gauge | undefined;
   readonly values: readonly string[];
 }
 
 export interface RequestMetrics extends RequestObserver {
-  /** A request was ended in self-defence: for too many others, for its deadline, or for nobody who could answer it. */
+  /**
+   * Counts a request terminated by the server to protect itself: too many requests, a missed deadline, or no
+   * server available to handle it.
+   */
   terminated(call: ApiCall, code: 429 | 503 | 504, by?: string): void;
-  /** What was done for a request ended behind its deadline. */
+  /** Counts a handler that ended after the deadline of its request. */
   endedLate(outcome: "ok" | "panic"): void;
-  /** Somebody was recognized. */
+  /** Counts an authenticated request. */
   authenticated(username: string): void;
-  /** A request waits for its turn, or no longer does. */
+  /** Counts a request that enters or leaves a queue. */
   queued(call: ApiCall, change: 1 | -1): void;
-  /** Counts what a watch delivers. */
+  /** Returns the observer that counts the events of a watch. */
   watchEvents(of: WatchedKind): WatchObserver;
 }
 
 /**
- * `served` tells whether a path is one of ours, its subresource included: a figure for every name that
- * somebody thinks of would fill the memory.
+ * `served` reports whether the path and its subresource are served: a series for every name a client requests
+ * would fill the memory.
  */
 export function requestMetrics(
   metrics: Metrics,
@@ -169,8 +172,8 @@ export function requestMetrics(
   const reading = current.with("readOnly");
   const writing = current.with("mutating");
 
-  // By resource first: of one resource there are few kinds of request, and comparing short names costs less
-  // than making one long name of them.
+  // Indexed by resource first: a resource has few kinds of request, and comparing short names costs less than
+  // building one long key.
   const known = new Map<string, { readonly kind: RequestKind; readonly bound: Bound }[]>();
   let size = 0;
   const bind = (call: ApiCall, kind: RequestKind): Bound => {
@@ -279,7 +282,7 @@ function strictnessOf({ query }: ApiCall): string {
   return strictnesses.has(said) ? said : "invalid";
 }
 
-/** Spans of one operation beside each other; those of the webhooks of a request do not overlap otherwise. */
+/** Sums the spans of webhooks; those of one request do not overlap in general. */
 function webhookMilliseconds(operation: Span | undefined): number {
   let sum = 0;
   for (const item of operation?.items ?? [])
@@ -287,27 +290,30 @@ function webhookMilliseconds(operation: Span | undefined): number {
   return sum;
 }
 
-/** A label of few values: kube-apiserver tells few names, addresses of mail, and all others. */
+/**
+ * Maps a user name to a label with few values, as in kube-apiserver: a few names, email addresses, and all
+ * others.
+ */
 const kindOfName = (name: string): string =>
   name === "admin" || name === "client" ? name : name.includes("@") ? "email_id" : "other";
 
-/** Kinds of request remembered at a time; more than any server has. */
+/** Maximum number of cached kinds of request; more than any server has. */
 const mostKinds = 4096;
-/** Those of one resource, which are gone through for each request; clients choose group and version. */
+/** Maximum number per resource, as they are searched linearly; clients choose group and version. */
 const mostAlike = 256;
 
 const longestName = 512;
 
-/** What tells kinds of request apart, without looking at what it means. */
+/** The attributes that identify a kind of request, without interpreting them. */
 interface RequestKind {
-  /** Of other paths, their first part. */
+  /** For other paths, their first segment. */
   readonly resource: string;
   readonly method: string;
   readonly verb: string;
   readonly group: string;
   readonly version: string;
   readonly subresource: string;
-  /** One object, or all of a namespace or of the cluster. */
+  /** One object, or all objects of a namespace or the cluster. */
   readonly scope: "object" | "namespace" | "cluster" | "";
   readonly dryRun: boolean;
   readonly force: boolean;
@@ -329,7 +335,7 @@ function kindOf({ target, method, query }: ApiCall): RequestKind {
   const { verb, resource, group, version, subresource } = target;
   const scope = target.named ? "object" : target.namespace === "" ? "cluster" : "namespace";
   if (!target.isResource) return { ...nothing, method, resource: firstPart(target.path) };
-  // Clients choose these texts; those of resources that are served are short.
+  // Clients choose these strings; those of served resources are short.
   if (group.length + version.length + resource.length + subresource.length > longestName)
     return { ...nothing, method, verb, scope };
   const dryRun = query.has("dryRun");

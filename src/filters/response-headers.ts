@@ -1,8 +1,8 @@
-// Headers for browsers: strict transport security, and calls across origins.
+// Headers for browsers: strict transport security, and cross-origin requests.
 import { header } from "#http";
 import type { Filter } from "./filter.ts";
 
-/** `Strict-Transport-Security` on every answer. */
+/** Adds `Strict-Transport-Security` to every response. */
 export function strictTransport(directives: readonly string[]): Filter {
   const value = directives.join("; ");
   return {
@@ -22,7 +22,7 @@ const fixed = {
   "access-control-allow-credentials": "true",
 };
 
-/** Lets pages of the allowed origins call, and answers their browsers' preliminary questions. */
+/** Permits requests from pages of the allowed origins, and answers CORS preflight requests. */
 export function crossOrigin(patterns: readonly string[]): Filter {
   const allowed = originMatcher(patterns);
   return {
@@ -38,8 +38,8 @@ export function crossOrigin(patterns: readonly string[]): Filter {
 }
 
 /**
- * Whether a pattern matches an origin. The match must reach over the whole host name, so that a pattern whose
- * author forgot the anchors does not let `example.com.evil.test` in.
+ * Reports whether a pattern matches an origin. The match must cover the whole host name, so that a pattern
+ * without anchors does not permit `example.com.evil.test`.
  */
 export function originMatcher(patterns: readonly string[]): (origin: string) => boolean {
   const compiled = patterns.map((pattern) => new RegExp(pattern));

@@ -1,4 +1,4 @@
-// Counts requests in flight, refuses new ones while the server drains, and tracks long-running answers.
+// Counts requests in flight, rejects new ones while the server drains, and tracks long-running responses.
 import type { Duplex } from "node:stream";
 import { ApiError, type Clock, serviceUnavailable } from "#base";
 import type { Reply, Sink } from "#http";
@@ -10,13 +10,13 @@ import type { Filter } from "./filter.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 export interface RequestObserver {
-  /** A long answer has begun; call the result when it ends. */
+  /** Called when a long-running response starts; the returned function is called when it ends. */
   streaming(call: ApiCall): () => void;
-  /** A request that is not long-running has come in; its answer follows. */
+  /** Called for each request that is not long-running; `answered` follows. */
   began(call: ApiCall): void;
-  /** `bytes` is the length of an answer that is not streamed. */
+  /** `bytes` is the length of a response that is not streamed. */
   answered(call: ApiCall, status: number, milliseconds: number, long: boolean, bytes: number): void;
-  /** The server broke an answer off that had begun, though its client was still there. */
+  /** Called when the server aborted a response while the client was still connected. */
   aborted(call: ApiCall): void;
 }
 
@@ -24,11 +24,11 @@ export interface ShutdownFilterOptions {
   readonly lifecycle: Lifecycle;
   readonly observer: RequestObserver;
   readonly clock: Clock;
-  /** Rate that long answers are held to; 0 is none. */
+  /** Rate limit of long-running responses; 0 means unlimited. */
   readonly streamBytesPerSecond: number;
 }
 
-/** Asked even while the server drains: balancers and people want to know. */
+/** Paths that are served even while the server drains, for load balancers and administrators. */
 const exempt = /^\/(readyz|livez|healthz|metrics)/;
 
 export function shutdownFilter({
@@ -37,7 +37,7 @@ export function shutdownFilter({
   clock,
   streamBytesPerSecond,
 }: ShutdownFilterOptions): Filter {
-  // In plain mode whoever is still sending when the delay is over has come too late.
+  // In plain mode, requests whose bodies are incomplete when the delay is over are rejected.
   const tooLate = (): void => {
     if (lifecycle.refusing && !lifecycle.options.sendRetryAfter)
       throw new ApiError(500, "", "the server is shutting down");
@@ -93,7 +93,7 @@ export function shutdownFilter({
     }
   }
 
-  /** A connection that carries something else from now on. */
+  /** Tracks an upgraded connection. */
   function takenOver(
     call: ApiCall,
     takeOver: (socket: Duplex, head: Uint8Array) => void,
@@ -110,7 +110,7 @@ export function shutdownFilter({
     takeOver(streamBytesPerSecond > 0 ? throttledDuplex(socket, streamBytesPerSecond, clock) : socket, head);
   }
 
-  /** A large answer is in flight until its last byte is written. */
+  /** A large response is in flight until its last byte is written. */
   async function written(call: ApiCall, stream: (sink: Sink) => Promise<void>, sink: Sink): Promise<void> {
     lifecycle.entered();
     try {
@@ -153,7 +153,7 @@ const cameTooLate: Reply = {
   body: Buffer.from(`${JSON.stringify(statusObject(serviceUnavailable("apiserver is shutting down")))}\n`),
 };
 
-/** Tells the client, in its protocol's way, not to use this connection any more. */
+/** Makes the client stop using this connection, by the means of its protocol. */
 function lastOne(call: ApiCall, reply: Reply): Reply {
   if (call.call.protocol === "2") {
     call.call.goAway();

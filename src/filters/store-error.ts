@@ -1,4 +1,4 @@
-// What is wrong with the store, as clients are told: whether the write was done, and whether to come again.
+// Maps errors of the store to Status errors: whether the write was done, and whether to retry.
 import { ApiError, serviceUnavailable, tooManyRequests } from "#base";
 import { KeyServiceFailed, StoreBusy, StoreClosed, StoreFull, unreachableStore } from "#store";
 import { RevisionTimeout } from "#watchcache";
@@ -7,8 +7,8 @@ const againSeconds = 1;
 const away = "the store cannot be reached at the moment";
 
 /**
- * Undefined for errors that are not the store's, and for those that nobody can do anything about but whoever
- * reads the log.
+ * Returns undefined for errors of other components, and for those that only an administrator reading the log
+ * can resolve.
  */
 export function storeErrorToStatus(error: unknown, isWrite: boolean): ApiError | undefined {
   if (error instanceof StoreFull)

@@ -1,8 +1,8 @@
-// A connection held to a rate, each way by itself.
+// A connection with a rate limit in each direction.
 import { Duplex } from "node:stream";
 import type { Clock } from "#base";
 
-/** Passes both ways over `inner`, at most so many bytes a second. Whoever closes one closes the other. */
+/** Wraps `inner` to pass at most this many bytes per second each way. Closing one side closes the other. */
 export function throttledDuplex(inner: Duplex, bytesPerSecond: number, clock: Clock): Duplex {
   const reading = allowance(bytesPerSecond, clock);
   const writing = allowance(bytesPerSecond, clock);
@@ -42,9 +42,12 @@ export function throttledDuplex(inner: Duplex, bytesPerSecond: number, clock: Cl
   return outer;
 }
 
-/** Tells how many milliseconds to wait before passing on so many bytes. A second's worth may pass at once. */
+/**
+ * Returns a function that computes how many milliseconds to wait before passing on bytes. Bursts of up to one
+ * second's worth are allowed.
+ */
 function allowance(bytesPerSecond: number, clock: Clock): (bytes: number) => number {
-  /** The moment at which everything passed so far is paid for. */
+  /** The time at which everything passed so far is within the limit. */
   let paidAt = clock.now() - 1000;
   return (bytes) => {
     const now = clock.now();

@@ -1,4 +1,4 @@
-// The answer to a request that is one too many, in the words of kube-apiserver.
+// The 429 response, with kube-apiserver's text.
 import { type Reply, plainReply } from "#http";
 
 const refused = plainReply(429, "Too many requests, please try again later.");

@@ -1,5 +1,5 @@
-// Spans of sampled requests, under the names and with the attributes that otelhttp and kube-apiserver give
-// them: one for the request, one for everything behind authentication, one for making the answer.
+// Spans of sampled requests, with the names and attributes used by otelhttp and kube-apiserver: one for the
+// request, one for everything from authentication on, one for encoding the response.
 import { type Body, type Reply, header } from "#http";
 import { type ApiCall, protocolOf, responding } from "#endpoints";
 import { type Attributes, Span, type Tracer, parseTraceparent } from "#tracing";
@@ -7,17 +7,17 @@ import type { Filter } from "./filter.ts";
 
 export interface TracingOptions {
   readonly tracer: Tracer;
-  /** The name of a request's span. */
+  /** The name of request spans. */
   readonly serverSpan: string;
 }
 
-/** The filter around everything. */
+/** The outermost filter. */
 export function requestSpans({ tracer, serverSpan }: TracingOptions): Filter {
   return {
     name: "tracing",
     run: async (call, next) => {
       const sender = parseTraceparent(header(call.call.headers, "traceparent"));
-      // Anybody may send a trace: theirs is linked, never continued.
+      // The trace context of a client is not trusted: it is linked, never continued.
       const span = tracer.serverSpan(serverSpan, () => requestAttributes(call, serverSpan), sender, true);
       if (!span) return await next();
       call.span = span;
@@ -36,7 +36,7 @@ export function requestSpans({ tracer, serverSpan }: TracingOptions): Filter {
   };
 }
 
-/** Around authentication and all that follows it, as the reference's only span of a filter. */
+/** Covers authentication and everything after it; the only filter span in the reference, too. */
 export const authenticationSpan: Filter = {
   name: "authentication span",
   run: async (call, next) => {
@@ -81,14 +81,14 @@ function writtenBytes(body: Body | undefined): Attributes {
 const media = /^application\/(json|yaml|vnd\.[a-z.]+\.protobuf)\b/;
 const discovery = /^\/apis?(\/|$)/;
 
-/** Whether the answer is an API object, and not a page, a document or a stream of events. */
+/** Reports whether the response is an API object, and not a page, a document or a stream of events. */
 function isObject({ target }: ApiCall, { status, headers }: Reply): boolean {
   if (!media.test(String(headers["content-type"] ?? ""))) return false;
   if (status >= 400) return true;
   return target.verb !== "watch" && (target.isResource || discovery.test(target.path));
 }
 
-/** From the moment that the handler had what it answers with. */
+/** Records the span from when the handler had its result. */
 function serialized(call: ApiCall, { headers, body }: Reply): void {
   const { call: request, auditId, target, operation } = call;
   const since = operation?.items.find((item) => item.name === responding);
@@ -113,7 +113,7 @@ function serialized(call: ApiCall, { headers, body }: Reply): void {
 
 const isPretty = (body: Body | undefined): boolean => body instanceof Uint8Array && body[1] === 0x0a;
 
-/** As kube-apiserver names its encoders. */
+/** The name of an encoder as in kube-apiserver. */
 function encoderName(group: string, version: string, mediaType: string, pretty: boolean): string {
   const form = mediaType.replace(/^.*[./]/, "");
   const encoder =

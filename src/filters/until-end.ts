@@ -1,7 +1,7 @@
-// The end of an answer: at once, or when its stream or connection ends.
+// Callback at the end of a response.
 import type { Reply } from "#http";
 
-/** Calls `end` when the answer is over: at once, or when its stream or connection ends. */
+/** Calls `end` when the response is over: immediately, or when its stream or connection ends. */
 export function untilEnd(reply: Reply, end: () => void): Reply {
   const { body } = reply;
   if (body && "stream" in body)
