@@ -1,4 +1,4 @@
-// A call on its way through the server: what the steps have found out about it so far.
+// A call on its way through the server, with what the filters have determined about it so far.
 import type { AuditRecord } from "#audit";
 import type { User } from "#authn";
 import { timeout } from "#base";
@@ -14,25 +14,25 @@ export class ApiCall {
   readonly target: Target;
   readonly auditId: string;
   user: User | undefined;
-  /** What authentication noted for the audit event. */
+  /** Annotations that authentication adds to the audit event. */
   authenticationNotes: Readonly<Record<string, string>> | undefined;
-  /** What is recorded of the call, if anything is. */
+  /** The audit record of the call, if the policy demands one. */
   audit: AuditRecord | undefined;
-  /** Milliseconds since the epoch by which the answer should be out. */
+  /** Deadline of the response, in milliseconds since the epoch. */
   deadline = Infinity;
-  /** How long the body was, once it has been read. */
+  /** Length of the body, once it has been read. */
   bodyBytes = 0;
-  /** Called when the body has been read, before anything is done with it; may throw. */
+  /** Called when the body has been read, before it is processed; may throw. */
   afterBody: (() => void) | undefined;
   /** The release that removes the requested API, if it is deprecated. */
   removedRelease: string | undefined;
   /** The span of a sampled request. */
   span: Span | undefined;
-  /** What is done for the request, from its body to its answer; recorded for every request about a resource. */
+  /** The operation from reading the body to the response; recorded for every request for a resource. */
   operation: Span | undefined;
   /** Called when a watch has sent its initial events, or has ended. */
   watchStarted: (() => void) | undefined;
-  /** What the log tells of the request beside the usual; only there where requests are logged. */
+  /** Additional fields of the request's log line; only set if requests are logged. */
   logged: Record<string, unknown> | undefined;
   readonly #warnings: string[] = [];
   #headers: Readonly<Record<string, string>> = noHeaders;
@@ -45,7 +45,9 @@ export class ApiCall {
     this.target = parseTarget(call.method, call.path, this.query);
   }
 
-  /** Aborted when nobody waits for the answer any longer: the client has gone, or was told that it is late. */
+  /**
+   * Aborted when the response is no longer wanted: the client has disconnected, or the deadline has passed.
+   */
   get signal(): AbortSignal {
     if (this.#abandoned === undefined) {
       const controller = (this.#abandoned = new AbortController());
@@ -56,7 +58,7 @@ export class ApiCall {
     return this.#abandoned.signal;
   }
 
-  /** Ends what is being done for this call: its answer has been given already. */
+  /** Aborts the handling of this call: it has been answered already. */
   abandon(reason: Error): void {
     this.#abandoned ??= new AbortController();
     this.#abandoned.abort(reason);
@@ -66,12 +68,12 @@ export class ApiCall {
     return this.call.method;
   }
 
-  /** Says something to the client beside the answer. Repeats are dropped, and the whole stays small. */
+  /** Adds a warning to the response. Repeated warnings are dropped, and their number is limited. */
   warn(text: string): void {
     if (this.#warnings.length < mostWarnings && !this.#warnings.includes(text)) this.#warnings.push(text);
   }
 
-  /** Adds to the audit event of the request; the first value of a key stays, as in kube-apiserver. */
+  /** Adds an annotation to the audit event; the first value of a key is kept, as in kube-apiserver. */
   annotate(key: string, value: string): void {
     this.audit?.annotate(key, value);
   }
@@ -80,7 +82,7 @@ export class ApiCall {
     return this.#warnings;
   }
 
-  /** A header for whatever answer this call gets. */
+  /** Sets a header of the response, whatever it will be. */
   setHeader(name: string, value: string | undefined): void {
     const headers = { ...this.#headers };
     if (value === undefined) delete headers[name];
@@ -88,12 +90,12 @@ export class ApiCall {
     this.#headers = headers;
   }
 
-  /** The same for several at once; without others they are shared, not copied. */
+  /** Sets several headers at once; if no other headers are set, the object is shared, not copied. */
   setHeaders(headers: Readonly<Record<string, string>>): void {
     this.#headers = this.#headers === noHeaders ? headers : { ...this.#headers, ...headers };
   }
 
-  /** Back to headers that were read before. */
+  /** Restores headers that were read before. */
   resetHeaders(headers: Readonly<Record<string, string>>): void {
     this.#headers = headers;
   }

@@ -1,19 +1,19 @@
-// How much a body may hold. Work on an object grows with its values, not with its bytes: millions of empty
-// objects fit into a few mebibytes.
+// Limits the number of values in a body. Processing an object takes time proportional to its values, not its
+// bytes: millions of empty objects fit into a few mebibytes.
 import { tooLarge } from "#base";
 
 /**
- * Texts, numbers, lists and objects, at any depth. Objects of a mebibyte and a half, the most that is stored,
- * seldom have a third as many.
+ * Maximum number of strings, numbers, lists and objects, at any depth. Objects of the maximum stored size,
+ * 1.5 MiB, seldom have a third of it.
  */
 export const mostValues = 100_000;
 
-/** The same in the binary form, where clients also send what is empty. */
+/** The limit for the binary form, in which clients also send empty fields. */
 export const mostFields = 250_000;
 
 /**
- * Refuses a JSON body with too many values. A body in another form passes; it is counted by whoever reads it. One
- * that nests deeper than any reader goes is cut there: the reader says so without having to go through the rest.
+ * Rejects a JSON body with too many values. Bodies in other forms are passed; their decoders count. A body
+ * nested deeper than any decoder accepts is truncated there: the decoder rejects it without reading the rest.
  */
 export function limitValues(bytes: Uint8Array): Uint8Array {
   return bytes.length > mostValues && isJson(bytes) ? counted(bytes) : bytes;
@@ -30,7 +30,7 @@ function isJson(bytes: Uint8Array): boolean {
   return bytes[at] === openingBrace || bytes[at] === openingBracket;
 }
 
-/** Every value but the first stands behind a comma or a bracket. */
+/** Counts commas and brackets: every value but the first follows one. */
 function counted(bytes: Uint8Array): Uint8Array {
   let found = 0;
   let depth = 0;

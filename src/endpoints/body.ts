@@ -1,4 +1,4 @@
-// From the bytes of a request to an object in the stored shape, as strict as the client asked.
+// Decodes request bodies to objects in the stored shape, with the requested strictness.
 import { ApiError, TimeSlice, badRequest, invalid, invalidValue, tooLarge } from "#base";
 import type { Dialect } from "#dialect";
 import { BodyCutShort, BodyTooLarge, header } from "#http";
@@ -25,7 +25,7 @@ import { otherKind } from "./other-kind.ts";
 
 export const largestBody = 3 * 1024 * 1024;
 
-/** The body of a request about an object. */
+/** Reads the body of a request for an object. */
 export async function readBody(call: ApiCall): Promise<Uint8Array> {
   const bytes = await readAnyBody(call);
   const counting = isLarge(bytes.length) ? new TimeSlice() : undefined;
@@ -34,7 +34,7 @@ export async function readBody(call: ApiCall): Promise<Uint8Array> {
   return limited;
 }
 
-/** A body that is passed on as it is. */
+/** Reads a body that is passed on unchanged. */
 export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
   const encoding = header(call.call.headers, "content-encoding");
   if (encoding && encoding !== "identity")
@@ -55,13 +55,13 @@ export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
 
 export interface DecodedBody {
   readonly value: ApiObject;
-  /** What the client should not have sent, as sentences. */
+  /** Descriptions of unknown and duplicate fields. */
   readonly strict: readonly string[];
 }
 
 /**
- * Decodes one object of the endpoint's kind; kind and apiVersion may be left out but must not be others. An
- * apiVersion of "*" takes any.
+ * Decodes one object of the endpoint's kind. Its kind and apiVersion may be absent but must not differ from
+ * the expected ones; an expected apiVersion of "*" accepts any.
  */
 export function decodeObject(
   bytes: Uint8Array,
@@ -79,9 +79,9 @@ export function decodeObject(
             ? decodeYaml(schema, bytes)
             : decodeJson(schema, parsed ?? bytes)) as unknown as DecodedBody);
     const { value } = decoded;
-    // Kinds that are defined at run time are looked at once they are decoded.
+    // Custom kinds are checked after decoding.
     if (schema.more.open) return decoded;
-    // The group of the core may be written, too: as nothing before a slash.
+    // The empty group of the core may be explicit, as in "/v1".
     if (value.apiVersion?.startsWith("/")) value.apiVersion = value.apiVersion.slice(1);
     if (
       (value.apiVersion && expected.apiVersion !== "*" && value.apiVersion !== expected.apiVersion) ||
@@ -95,7 +95,8 @@ export function decodeObject(
     return decoded;
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // Another kind is read as that kind: what is wrong with it as the expected one does not matter.
+    // If the body names another kind, that is the error: how it fails to decode as the expected kind is
+    // irrelevant.
     const sent = media === "protobuf" || schema.more.open ? undefined : saidType(bytes, media, expected);
     throw sent ? otherKind(sent, expected, dialect) : badRequest(unreadable(error as Error, bytes, expected));
   }
@@ -103,7 +104,10 @@ export function decodeObject(
 
 type Type = { readonly apiVersion: string; readonly kind: string };
 
-/** The kind that a body names, where it is another than was expected; undefined where none can be made out. */
+/**
+ * Returns the type that a body names if it differs from the expected one; undefined if it cannot be
+ * determined.
+ */
 function saidType(bytes: Uint8Array, media: "json" | "yaml", expected: Type): Type | undefined {
   let said: Partial<Type>;
   try {
@@ -120,7 +124,7 @@ function saidType(bytes: Uint8Array, media: "json" | "yaml", expected: Type): Ty
 
 const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf("/") + 1);
 
-/** Why a body cannot be read: as its kind, or, where not even that can be made out, as anything. */
+/** Formats the error of a body that cannot be decoded as its kind, or whose kind cannot be determined. */
 function unreadable(
   error: Error,
   bytes: Uint8Array,
@@ -138,7 +142,10 @@ const unrecognized = (kind: string, why: string, bytes: Uint8Array): string =>
 const typeHeader =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** What kept a document from saying its version and kind; undefined when something else is wrong with it. */
+/**
+ * Returns the error that prevents reading the version and kind of a document; undefined if the error is
+ * elsewhere.
+ */
 function typeless(error: Error): string | undefined {
   if (!(error instanceof DecodeError))
     return error instanceof JsonSyntaxError
@@ -178,14 +185,16 @@ function fewEnough<T>(decode: () => T): T {
   }
 }
 
-/** Objects embedded in others must be JSON: as bytes of another form they could be shown to nobody. */
+/** Embedded objects must be JSON: bytes in another encoding could not be returned to clients. */
 function refuseBytes(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   if (value instanceof Uint8Array) throw new Error("an embedded object is not JSON");
   for (const inner of Object.values(value)) refuseBytes(inner);
 }
 
-/** Applies what the client chose for fields it should not have sent: silence, a warning, or refusal. */
+/**
+ * Handles unknown and duplicate fields as the client requested: ignores them, warns, or rejects the request.
+ */
 export function judgeStrictness(
   call: ApiCall,
   decoded: DecodedBody,
@@ -202,8 +211,8 @@ export function judgeStrictness(
 }
 
 /**
- * What was sent must say that it is of the endpoint's kind. In another version nothing of it is known; another
- * kind is refused as its content is.
+ * Checks that a custom object has the endpoint's kind. In another version all its fields are unknown; another
+ * kind is rejected like invalid content.
  */
 function checkCustomType(
   call: ApiCall,
@@ -248,8 +257,8 @@ interface Sent {
 }
 
 /**
- * The object a create or replace request carries, in the endpoint's own version. What is wrong is said in the
- * order clients know: creation names the media type first.
+ * Returns the object of a create or replace request, in the endpoint's own version. Errors are detected in
+ * the order clients expect: a create request checks the media type first.
  */
 export async function objectFromBody(
   call: ApiCall,

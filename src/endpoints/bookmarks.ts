@@ -1,19 +1,21 @@
-// Marks that tell an idle watcher how far it is: once a minute, and shortly before the end, when something
-// newer happened on the kind.
+// Bookmarks that inform an idle watcher of the current revision: once a minute, and shortly before the end of
+// the watch, if a newer change occurred in the resource.
 import type { Clock } from "#base";
 
 export interface BookmarkOptions {
   readonly clock: Clock;
   readonly lifeMilliseconds: number;
-  /** Where the watch began. */
+  /** The revision at which the watch starts. */
   readonly from: number;
-  /** The last change on the kind; whoever watches has been told of everything up to it. */
+  /**
+   * Returns the revision of the last change in the resource; the watcher has received everything up to it.
+   */
   readonly changed: () => number;
   readonly send: (revision: number) => void;
 }
 
 export interface Bookmarks {
-  /** The watcher learnt of this revision by itself. */
+  /** Records that an event of this revision was sent to the watcher. */
   sent(revision: number): void;
   stop(): void;
 }

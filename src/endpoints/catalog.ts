@@ -1,4 +1,4 @@
-// Everything the server serves under /api and /apis, found by group, version and resource.
+// All APIs served under /api and /apis, indexed by group, version and resource.
 import { type Dialect, groupName } from "#dialect";
 import { type Endpoint, type Resource, type Verb, allVerbs } from "#registry";
 import type { ApiCall } from "./api-call.ts";
@@ -8,7 +8,7 @@ import type { Serves } from "./served-apis.ts";
 import type { Target } from "./target.ts";
 
 /**
- * A handler behind a resource path that is not plain reading and writing: reviews, bindings, logs, proxies.
+ * A resource path with a dedicated handler instead of the generic verbs: reviews, bindings, logs, proxies.
  */
 export interface VirtualResource {
   /** `pods/log`, `subjectaccessreviews`. */
@@ -17,34 +17,34 @@ export interface VirtualResource {
   readonly namespaced: boolean;
   readonly singular?: string;
   readonly shortNames?: readonly string[];
-  /** Verbs as discovery lists them. */
+  /** Verbs as listed in discovery. */
   readonly verbs: readonly string[];
-  /** Where the kind lives in another group than the path. */
+  /** Set if the kind belongs to another group than the path. */
   readonly kindGroup?: { readonly group: string; readonly version: string };
   handle(call: ApiCall): Promise<Reply>;
 }
 
-/** A version that another server has. */
+/** A version served by an extension API server. */
 export interface RemoteVersion {
   readonly group: string;
   readonly version: string;
   readonly groupPriority: number;
   readonly versionPriority: number;
   readonly available: boolean;
-  /** As its discovery lists them. */
+  /** The resources as listed by the server's discovery. */
   resources(): readonly Record<string, unknown>[];
-  /** Whether its discovery could be read. */
+  /** Reports whether its discovery could be read. */
   discovered(): boolean;
-  /** What it says of its API, where that is known. */
+  /** The server's description of its API, if known. */
   description?(): RemoteDescription | undefined;
 }
 
 export interface RemoteDescription {
-  /** The document of OpenAPI 2. */
+  /** The OpenAPI 2 document. */
   readonly v2?: Readonly<Record<string, unknown>>;
-  /** Where its documents of OpenAPI 3 are, by name: `apis/example.com/v1`. */
+  /** Paths of its OpenAPI 3 documents by name: `apis/example.com/v1`. */
   readonly v3?: ReadonlyMap<string, string>;
-  /** What its own aggregated discovery lists of the version, and whether that could be read. */
+  /** Its aggregated discovery of the version, and whether that could be read. */
   readonly discovered?: {
     readonly resources: readonly Readonly<Record<string, unknown>>[];
     readonly fresh: boolean;
@@ -52,7 +52,7 @@ export interface RemoteDescription {
 }
 
 export interface GroupVersion {
-  /** Set where another server has it: then nothing is known of it here but what it says. */
+  /** Set if an extension API server serves the version: only what that reports is known about it. */
   readonly remote?: RemoteVersion;
   /** The group on the wire; empty for the core group. */
   readonly group: string;
@@ -72,17 +72,17 @@ export interface VirtualGroup {
 }
 
 export interface Catalog {
-  /** Counts up whenever what is served changes. */
+  /** Incremented whenever the set of served APIs changes. */
   readonly generation: number;
-  /** Whether the server itself has the group; others come and go with definitions. */
+  /** Reports whether the group is built in; others are added and removed with custom resource definitions. */
   isBuiltIn(group: string): boolean;
   readonly versions: readonly GroupVersion[];
   find(group: string, version: string): GroupVersion | undefined;
-  /** Groups in the order discovery lists them, each with its versions, preferred first. */
+  /** The groups in discovery order, each with its versions, preferred first. */
   groups(): readonly { readonly name: string; readonly versions: readonly GroupVersion[] }[];
 }
 
-/** Whether a path names what is served: a resource, or a part of one. */
+/** Reports whether a resource or subresource is served. */
 export function isServed(
   catalog: Catalog,
   { group, version, resource, subresource }: Pick<Target, "group" | "version" | "resource" | "subresource">,
@@ -97,16 +97,16 @@ export function isServed(
   );
 }
 
-/** Whether anything of a version is served: `apps/v1`, or `v1` for the core group. */
+/** Reports whether any resource of a version is served: `apps/v1`, or `v1` for the core group. */
 export function servesVersion(catalog: Catalog, version: string): boolean {
   const cut = version.indexOf("/");
   return catalog.find(version.slice(0, Math.max(cut, 0)), version.slice(cut + 1)) !== undefined;
 }
 
-// The group of API services itself comes before all that they can ask for.
+// The group of API services precedes all groups that API services can define.
 const firstGroup = "apiregistration";
 
-/** The order in which clients see groups. */
+/** The priority by which groups are ordered for clients. */
 const groupPriority = (neutral: string, version: string): number =>
   neutral === firstGroup ? Infinity : builtInPriorities(neutral, version).groupPriorityMinimum;
 
@@ -176,7 +176,7 @@ export function catalog(
   };
 }
 
-/** Asked for every request: two short names are found faster than one long one is made. */
+/** Called for every request: looking up two short names is faster than building a combined key. */
 function finderIn(versions: readonly GroupVersion[]): Catalog["find"] {
   const byGroup = new Map<string, Map<string, GroupVersion>>();
   for (const item of versions)
@@ -184,19 +184,22 @@ function finderIn(versions: readonly GroupVersion[]): Catalog["find"] {
   return (group, version) => byGroup.get(group)?.get(version);
 }
 
-/** What definitions add to what the server has. */
+/** APIs added by custom resource definitions. */
 export interface CustomEndpoints {
   generation(): number;
   served(): readonly Endpoint[];
 }
 
-/** What other servers add. */
+/** APIs added by extension API servers. */
 export interface RemoteVersions {
   generation(): number;
   remote(): readonly RemoteVersion[];
 }
 
-/** A catalog that follows definitions. It is made anew when somebody asks after a change. */
+/**
+ * Returns a catalog that follows custom resource definitions. It is rebuilt on the first access after a
+ * change.
+ */
 export function dynamicCatalog(base: Catalog, custom: CustomEndpoints, remote: RemoteVersions): Catalog {
   let made = { generation: -1, catalog: base };
   const current = (): Catalog => {
@@ -218,14 +221,16 @@ export function dynamicCatalog(base: Catalog, custom: CustomEndpoints, remote: R
   };
 }
 
-/** Versions in which nothing has changed are those of before: what was made of them can be used again. */
+/**
+ * Builds a catalog, reusing the versions that have not changed, so that data derived from them stays valid.
+ */
 function extended(base: Catalog, custom: CustomEndpoints, remote: RemoteVersions, before: Catalog): Catalog {
   const byId = new Map(base.versions.map((item) => [`${item.group}/${item.version}`, item]));
   const own = new Map<string, Map<string, Endpoint>>();
   for (const endpoint of custom.served()) {
     const { group, version, resource } = endpoint;
     const id = `${group}/${version}`;
-    // What the server has itself is not added to.
+    // Built-in versions are not extended.
     if (base.find(group, version)) continue;
     let endpoints = own.get(id);
     if (!endpoints) {
@@ -290,7 +295,7 @@ function extended(base: Catalog, custom: CustomEndpoints, remote: RemoteVersions
 const sameEndpoints = (one: ReadonlyMap<string, Endpoint>, other: ReadonlyMap<string, Endpoint>): boolean =>
   one.size === other.size && [...one].every(([name, endpoint]) => other.get(name) === endpoint);
 
-/** Stable versions first, higher ones first among equals: v2, v1, v1beta2, v1alpha1. */
+/** Compares versions: stable ones first, then higher ones: v2, v1, v1beta2, v1alpha1. */
 export function compareVersions(a: string, b: string): number {
   const parse = (text: string): [number, number, number] => {
     const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(text);

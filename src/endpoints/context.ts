@@ -1,4 +1,4 @@
-// What endpoints share: how a call becomes a registry request, and how what is held becomes a reply.
+// Shared by all endpoints: conversion of calls to registry requests, and of cached objects to responses.
 import type { AdmissionChain } from "#admission";
 import { type AbortListeners, ApiError, type Clock, badRequest } from "#base";
 import type { Reply } from "#http";
@@ -24,16 +24,16 @@ export interface EndpointContext {
   readonly clock: Clock;
   readonly settings: RegistrySettings;
   readonly gates: ListGates;
-  /** Throws unless whoever calls may also create what they change. */
+  /** Throws unless the user may also create the object that the request modifies. */
   mayCreate(call: ApiCall): Promise<void>;
-  /** Watches last at least this long unless they ask for less. */
+  /** Minimum duration of watches that do not request a shorter one. */
   readonly minRequestTimeoutSeconds: number;
   readonly deleteCollectionWorkers: number;
-  /** Aborted when the server is about to close its watches. */
+  /** Aborted when the server is about to end its watches. */
   readonly closing: AbortListeners;
-  /** Counts what watches of a kind deliver. */
+  /** Returns the observer that counts the events of a kind's watches. */
   readonly watchEvents?: (of: WatchedKind) => WatchObserver;
-  /** Is shown the span of every operation that has ended, to log the slow ones. */
+  /** Receives the span of every slow operation that has ended, for logging. */
   readonly slow?: (span: Span) => void;
 }
 
@@ -42,9 +42,9 @@ export interface WatchedKind extends Pick<Endpoint, "group" | "version" | "kind"
 }
 
 export interface WatchObserver {
-  /** Events were sent, so many bytes together. */
+  /** Events were sent, with this total size. */
   sent(events: number, bytes: number): void;
-  /** The watch was ended, because its reader was too slow. */
+  /** The watch was ended because its client was too slow. */
   terminated(): void;
 }
 
@@ -63,7 +63,8 @@ export function writeRequest(
     subresource: call.target.subresource,
     user: call.user!,
     now: new Date(context.clock.now()),
-    // What could not be answered is only tried, to tell what else is wrong with it first: it changes nothing.
+    // If the response cannot be represented, the write is only a dry run, so that errors with precedence are
+    // found.
     dryRun: options.dryRun || options.refused === true,
     manager: options.fieldManager,
     admission: context.admission,
@@ -77,7 +78,7 @@ export function writeRequest(
   };
 }
 
-/** The options of a write as admission shows them: those that the client gave. */
+/** The options of a write as passed to admission: those given by the client. */
 export function shownOptions({ query }: ApiCall): Readonly<Record<string, unknown>> {
   const dryRun = query.all("dryRun");
   const fieldManager = query.get("fieldManager");
@@ -90,9 +91,9 @@ export function shownOptions({ query }: ApiCall): Readonly<Record<string, unknow
 }
 
 interface Representations {
-  /** By choice, which is one object for all who ask alike. */
+  /** By choice, which is a shared object for equal requests. */
   readonly plain: WeakMap<Choice, Representation>;
-  /** Tables by what their rows hold of the object. */
+  /** Tables, by how much of the object their rows include. */
   readonly tables: Map<string, Representation>;
 }
 const representations = new WeakMap<Endpoint, Representations>();
@@ -100,13 +101,13 @@ const representations = new WeakMap<Endpoint, Representations>();
 interface Represented {
   readonly choice: Choice;
   readonly as: Representation;
-  /** What it is made from cannot be represented so. */
+  /** The requested form does not fit the result. */
   readonly refused: boolean;
 }
 
 /**
- * The representation a call asks for, shared between calls that ask for the same. A form that does not fit, or
- * cannot be read, is told by what it is made from: who asks for what is not there, is told so first.
+ * Returns the representation a call requests, shared between equal requests. A form that is invalid or does
+ * not fit is only reported when the result is encoded: for an absent object, 404 takes precedence.
  */
 export function represented(
   context: EndpointContext,
@@ -140,7 +141,7 @@ function offerOf({ target }: ApiCall, { resource: { strategy } }: Endpoint): Off
   return strategy.custom ? customForms : everyForm;
 }
 
-/** What kube-apiserver calls the type of an endpoint's objects. */
+/** The Go type of an endpoint's objects as it appears in kube-apiserver's errors. */
 function goType({ resource: { hub, strategy } }: Endpoint): string {
   if (strategy.custom) return "unstructured.Unstructured";
   return `${hub.kind.group.split(".")[0] || "core"}.${hub.kind.kind}`;
@@ -155,7 +156,7 @@ function refusing(choice: Choice, as: Representation, refusal: () => ApiError): 
 
 const noRepresentations = (): Representations => ({ plain: new WeakMap(), tables: new Map() });
 
-/** How much of an object the rows of a table hold, or why that cannot be read. */
+/** Returns how much of an object the rows of a table include, or the error in the parameter. */
 export function includeObject(call: ApiCall): IncludeObject | ApiError {
   const asked = call.query.get("includeObject") ?? "";
   if (asked === "") return "Metadata";

@@ -1,16 +1,16 @@
-// Continue tokens: where a list stopped and which state it was a list of. Opaque to clients, readable to us.
+// Continue tokens: the position and the revision at which a list continues. Opaque to clients.
 import { badRequest, jsonKind, own } from "#base";
 import { parseJson } from "#schema";
 
 export interface Position {
-  /** The revision of the first page; -1 to go on with whatever is there now. */
+  /** The revision of the first page; -1 to continue with the current state. */
   readonly revision: number;
-  /** The last key returned, from where the list begins. */
+  /** The last key returned, relative to the prefix of the list. */
   readonly after: string;
 }
 
 const version = "meta/v1";
-/** Whoever makes tokens by hand names the group with a domain. */
+/** Tokens written by other servers may have a group with a domain. */
 const readable = /^meta(?:\.[a-z0-9.]+)?\/v1$/;
 
 export const encodeContinue = ({ revision, after }: Position): string =>
@@ -33,7 +33,7 @@ export function decodeContinue(token: string): Position {
   if (!readable.test(v)) throw bad(`server does not recognize this encoded version ${v}`);
   if (!rv) throw bad(`incorrect encoded start resourceVersion (version ${v})`);
   if (!start) throw bad(`encoded start key empty (version ${v})`);
-  // Nobody leaves the prefix of a list by its key.
+  // Path traversal: the key must not leave the prefix of the list.
   if (/(^|\/)\.\.?(\/|$)|.\/(\/|$)/.test(start)) throw bad(start);
   return { revision: Math.max(rv, -1), after: start.replace(/\0$/, "") };
 }
@@ -43,7 +43,7 @@ const withoutNulls = (token: object): object =>
 
 const fields = { v: "string", rv: "number", start: "string" } as const;
 
-/** Which value is of another type than its field, in Go's words. */
+/** Returns Go's error for a field of the wrong type. */
 function wrongType(token: unknown): string | undefined {
   if (token === null) return undefined;
   if (typeof token !== "object" || Array.isArray(token))
@@ -60,7 +60,7 @@ function wrongType(token: unknown): string | undefined {
   return undefined;
 }
 
-/** What is wrong with a document, with the byte at fault as a character. */
+/** Returns the syntax error of a document, with the offending byte as a character. */
 function jsonProblem(bytes: Buffer): string {
   try {
     parseJson(bytes.toString("latin1"));
@@ -70,7 +70,7 @@ function jsonProblem(bytes: Buffer): string {
   }
 }
 
-/** Where a token is no base64; -1 if it is. A last character that is alone belongs to nothing. */
+/** Returns the position of invalid base64 in a token, or -1. A single trailing character is invalid, too. */
 function wrongByte(token: string): number {
   const stray = token.search(/[^A-Za-z0-9_\-\r\n]/);
   return stray < 0 && token.replace(/[\r\n]/g, "").length % 4 === 1 ? token.length - 1 : stray;

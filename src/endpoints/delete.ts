@@ -39,7 +39,7 @@ export const deleteOne: EndpointHandler = async (context, call, endpoint) => {
   call.operation?.event(responding);
   const accepted = !removal.gone && options.orphanDependents === false;
   if (removal.gone && !removal.shown && !strategy.returnsDeleted) {
-    // A status is answered as it is, whatever form was asked for.
+    // A Status is returned as such, whatever form was requested.
     if (refused) await remove({ ...request, dryRun }, call.target.name, options);
     return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
   }
@@ -73,10 +73,10 @@ export const deleteCollection: EndpointHandler = async (context, call, endpoint)
   return await replyWithPage(as, call, endpoint, listing);
 };
 
-/** Deletions that one worker has under way: the store makes one flush of many. */
+/** Concurrent deletions per worker: the store combines many of them in one flush. */
 const deletionsPerWorker = 64;
 
-/** Deletes the listed objects, a few at a time; one that is gone already is fine. */
+/** Deletes the listed objects with limited concurrency; objects that do not exist any more are ignored. */
 async function removeAll(
   request: WriteRequest,
   items: readonly { namespace: string; name: string }[],
@@ -99,18 +99,18 @@ async function removeAll(
   if (failed !== undefined) throw failed;
 }
 
-/** The options without what the server adds to them. */
+/** The options without the type that the server adds. */
 function shownDeletion(options: Partial<DeleteOptions>): Record<string, unknown> {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = options as Record<string, unknown>;
   return rest;
 }
 
-/** From the body when there is one, else from the query. */
+/** Reads the options from the body if there is one, otherwise from the query. */
 async function deleteOptions(call: ApiCall, endpoint: Endpoint): Promise<Partial<DeleteOptions>> {
   const bytes = await readBody(call);
   if (bytes.length > 0) {
     const { dialect } = endpoint.resource;
-    // Clients send them in the version of any group.
+    // Clients send the options in the version of any group.
     const { value } = decodeObject(
       bytes,
       bodyMedia(call.call, dialect),

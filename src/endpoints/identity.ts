@@ -1,9 +1,9 @@
-// Whether an object that a request sends is the one that its path names.
+// Checks that the object in a request is the one its path names.
 import { badRequest } from "#base";
 import { type ApiObject, type Endpoint, pathSegment } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 
-/** The namespace first: of two faults kube-apiserver tells that one. */
+/** Checks the namespace first: of two errors, kube-apiserver reports that one. */
 export function checkIdentity(
   { name, namespace }: Pick<ApiObject["metadata"], "name" | "namespace">,
   { target }: ApiCall,
@@ -19,7 +19,7 @@ export function checkIdentity(
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
 }
 
-/** What cannot stand in a path is the name of nothing. */
+/** Checks that a name is valid in a URL path. */
 export function checkName(name: string): void {
   const misfits = pathSegment(name);
   if (misfits.length > 0)

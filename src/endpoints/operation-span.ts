@@ -1,15 +1,14 @@
-// The span of what is done for a request, from its body to its answer, under the names that kube-apiserver
-// gives it.
+// The span of an operation, from reading the body to the response, with kube-apiserver's names.
 import { header } from "#http";
 import type { Endpoint } from "#registry";
 import { type Attributes, Span } from "#tracing";
 import type { ApiCall } from "./api-call.ts";
 import type { ListOptions } from "./options.ts";
 
-/** The event at which the answer begins to be made. */
+/** The event at which encoding of the response starts. */
 export const responding = "About to write a response";
 
-/** An operation that takes longer explains itself in the log. */
+/** Operations that take longer are logged with their steps. */
 const slowMilliseconds = 500;
 const slowly = { slowMilliseconds };
 
@@ -23,10 +22,12 @@ const names: Readonly<Record<string, string>> = {
   list: "List",
 };
 
-/** Subresources that hand over the connection. */
+/** Subresources that take over the connection. */
 const connecting = new Set(["exec", "attach", "portforward", "proxy"]);
 
-/** Runs a handler inside the span of its operation. Watches and connections have none: they last. */
+/**
+ * Runs a handler in the span of its operation. Watches and connections have none, as they are long-running.
+ */
 export async function traced<T>(
   call: ApiCall,
   slow: ((span: Span) => void) | undefined,
@@ -71,7 +72,10 @@ function operationAttributes({ call, target, auditId }: ApiCall): Attributes {
 export const protocolOf = ({ protocol }: ApiCall["call"]): string =>
   protocol === "2" ? "HTTP/2.0" : "HTTP/1.1";
 
-/** The span of reading a list; lists that may be old are told apart from those the store vouches for. */
+/**
+ * Starts the span of reading a list; lists served from the cache are distinguished from those served from the
+ * store.
+ */
 export function listSpan(call: ApiCall, { resource }: Endpoint, options: ListOptions): Span | undefined {
   const { operation, auditId, target } = call;
   const { resourceVersion, resourceVersionMatch, continue: token, limit } = options;

@@ -1,4 +1,4 @@
-// Query parameters of each verb, read and checked as clients of this API expect.
+// Parses and validates the query parameters of each verb.
 import {
   type FieldError,
   type ApiError,
@@ -33,13 +33,13 @@ export interface ListOptions {
   readonly sendInitialEvents: boolean | undefined;
 }
 
-/** The feature gates that lists and watches ask about. */
+/** Feature gates that affect lists and watches. */
 export interface ListGates {
   readonly watchList: boolean;
-  /** Without it every list is whole, whatever it is asked for. */
+  /** If disabled, lists are always returned whole. */
   readonly chunking: boolean;
   readonly remainingItemCount: boolean;
-  /** Whether a watch that names no revision begins with what the store has, not with what is remembered. */
+  /** Makes a watch without a resourceVersion start from the state of the store instead of the cache. */
   readonly watchFromStore?: boolean;
 }
 
@@ -48,14 +48,17 @@ export function listOptions(call: ApiCall, endpoint: Endpoint, gates: ListGates)
   return { ...options, selector: selectorOf(call, endpoint, sought) };
 }
 
-/** What a list or watch is asked with, checked as far as that needs no kind, in the order of kube-apiserver. */
+/**
+ * Parses the parameters of a list or watch and validates what does not depend on the kind, in
+ * kube-apiserver's order.
+ */
 export function listParameters(
   call: ApiCall,
   dialect: Dialect,
   gates: ListGates,
 ): Omit<ListOptions, "selector"> & { readonly sought: Sought } {
   const { query } = call;
-  // The old paths of watches are checked as lists are, unless the query says otherwise.
+  // The deprecated watch paths are validated like lists, unless the query contains `watch`.
   const watch = query.has("watch") && isTrue(query.get("watch"));
   const errors: FieldError[] = [];
   const timeoutSeconds = integer(query, "timeoutSeconds");
@@ -130,7 +133,7 @@ export interface Sought {
 
 const nothingSought: Sought = { labels: [], fields: [] };
 
-/** The selectors as they were written. A term of nothing at all asks for nothing. */
+/** Parses the selectors. A field term without key and value is ignored. */
 function requirementsOf({ query }: ApiCall): Sought {
   const labels = query.get("labelSelector") ?? "";
   const fields = query.get("fieldSelector") ?? "";
@@ -158,7 +161,9 @@ function selectorOf({ target }: ApiCall, endpoint: Endpoint, { labels, fields }:
   );
 }
 
-/** A path that names an object selects it by that name, and another selector beside it must say the same. */
+/**
+ * A path that names an object selects it by name; an additional field selector must specify the same name.
+ */
 function ofName(fields: readonly Requirement[], { named, name }: ApiCall["target"]): readonly Requirement[] {
   if (!named) return fields;
   if (fields.length === 0) return [{ key: "metadata.name", operator: "in", values: [name] }];
@@ -177,14 +182,14 @@ function knownField(requirement: Requirement, endpoint: Endpoint): Requirement {
   return { ...requirement, key: hubKey };
 }
 
-/** Kinds that can be selected by nothing of their own say what there is. */
+/** Kinds without selectable fields of their own get an error that lists the supported fields. */
 const unknownField = (key: string, { resource: { strategy } }: Endpoint): string =>
   strategy.fields ? `field label not supported: ${key}` : unknownCommonField(key);
 
 export const unknownCommonField = (key: string): string =>
   `${JSON.stringify(key)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 
-/** A number parameter; absent when it was not given, refused when it is not one. */
+/** Parses an integer parameter; undefined if absent. Throws if it is invalid. */
 export function integer(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
@@ -194,7 +199,7 @@ export function integer(query: Query, name: string): number | undefined {
   return Number(text);
 }
 
-/** What is said of a text that is no number, or of a number that is too large. */
+/** Go's error for a string that is not an integer, or for one that is too large. */
 export const numberProblem = (isNumber: boolean): string =>
   isNumber ? "value out of range" : "invalid syntax";
 
@@ -242,7 +247,7 @@ export function writeOptions(
   };
 }
 
-/** Clients are few, and each says the same with every request. */
+/** Cache by user agent: there are few clients, and each sends the same one with every request. */
 const managers = new Map<string, string>();
 const mostManagers = 256;
 const longestAgent = 256;
@@ -256,7 +261,7 @@ function managerFromAgent(agent: string): string {
   return manager;
 }
 
-/** The first word of the user agent stands in for a manager that was not named. */
+/** The default field manager is the first word of the user agent. */
 function firstWordOf(agent: string): string {
   const word = withoutUnprintable(agent.split("/", 1)[0]!);
   return Buffer.byteLength(word) <= longestManager

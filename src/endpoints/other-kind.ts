@@ -1,4 +1,4 @@
-// What is said of a body that is of another kind or version than its path, as clients of kube-apiserver know it.
+// Errors for a body of another kind or version than its path, as clients of kube-apiserver know them.
 import * as api from "#api";
 import { type ApiError, badRequest, own } from "#base";
 import { type Dialect, apiVersionOf } from "#dialect";
@@ -9,7 +9,10 @@ export interface Type {
   readonly kind: string;
 }
 
-/** Where kinds are registered, by the group of the path: in the source of a library, or in the server's own. */
+/**
+ * Source locations of the schemes in which kinds are registered, by the group of the path: in a library, or
+ * in the server's own.
+ */
 const libraries: Readonly<Record<string, (dialect: Dialect) => string>> = {
   apiextensions: () => "apiextensions-apiserver/pkg/apiserver/apiserver.go:56",
   apiregistration: ({ wire }) => `${wire.aggregatorPackage}/pkg/apiserver/scheme/scheme.go:28`,
@@ -31,7 +34,7 @@ const formerVersions: Readonly<Record<string, readonly string[]>> = {
   "batch/v1beta1": ["CronJob"],
   "policy/v1beta1": ["Eviction", "PodDisruptionBudget"],
 };
-/** In these groups every kind was known in a first beta version. */
+/** Groups in which every kind has a known v1beta1 version. */
 const formerBetas = new Set(
   "admissionregistration apiextensions apiregistration authentication authorization certificates coordination discovery events networking node rbac scheduling storage".split(
     " ",

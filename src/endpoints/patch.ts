@@ -1,4 +1,4 @@
-// patch: four ways to say a change, one way to store it.
+// patch: four patch types with a common way to store the result.
 import {
   ApiError,
   type FieldError,
@@ -111,7 +111,7 @@ const applied =
   });
 
 export function patchType(call: ApiCall, custom = false): PatchType {
-  // Kinds that are defined at run time say nothing of how strategic patches merge.
+  // Custom kinds have no strategic merge information.
   const known = custom
     ? patchTypes.filter((type) => type !== "application/strategic-merge-patch+json")
     : patchTypes;
@@ -128,9 +128,9 @@ export interface SentPatch {
   readonly body: Uint8Array;
 }
 
-/** A patch and what it makes of an object in the endpoint's version. */
+/** A patch, applied to objects in the endpoint's version. */
 export interface PatchedTree {
-  /** Reads it, once. Only a patch that meets an object is looked into. */
+  /** Parses the patch once. It is only parsed if the object exists. */
   read(): void;
   change(served: ApiObject): ApiObject;
 }
@@ -187,7 +187,7 @@ function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fiel
     };
   if (value === null && type === "application/strategic-merge-patch+json")
     return { value: {}, strict: duplicate };
-  // Read leniently, a list is merged as any value is, and then it is no object.
+  // If parsed leniently, a list is merged like any value, and the result is not an object.
   if (mode === "Ignore" && type === "application/merge-patch+json" && Array.isArray(value))
     throw invalidPatch(Buffer.from(body).toString(), "a list is no object");
   if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -197,10 +197,10 @@ function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fiel
   return { value, strict: duplicate };
 }
 
-/** The place of the operation that a finding is about. */
+/** The index of the operation that a finding refers to. */
 const operationOf = (finding: string): number => Number(/\[(\d+)\]/.exec(finding)?.[1] ?? 0);
 
-/** What operations of a JSON patch say beyond what they may. */
+/** Returns unknown fields in the operations of a JSON patch. */
 function operationFindings(patch: unknown): string[] {
   const findings: string[] = [];
   for (const [position, operation] of (Array.isArray(patch) ? patch : []).entries()) {
@@ -237,8 +237,8 @@ function transformed(type: PatchType, endpoint: Endpoint, served: ApiObject, par
 }
 
 /**
- * Merge patches by strategy speak of fields and cannot turn the object into another kind; of the others, the
- * result is read as if it had been sent.
+ * Decodes the result of a patch. Strategic merge patches only modify fields and cannot change the kind; the
+ * result of other types is decoded as if it had been sent.
  */
 function decodedPatch(
   endpoint: Endpoint,
@@ -269,7 +269,10 @@ function decodedPatch(
   }
 }
 
-/** A defined kind and its version are content like any other: who changes them is told what they must be. */
+/**
+ * The kind and version of a custom object are content like any other field: changing them is a validation
+ * error.
+ */
 function checkCustomPatch(
   endpoint: Endpoint,
   { kind, apiVersion }: DecodedBody["value"],
@@ -286,7 +289,9 @@ function checkCustomPatch(
   if (errors.length > 0) throw invalidObject({ group, kind }, name, errors);
 }
 
-/** A patch as its refusal shows it: by strategy what was sent, otherwise what became of the object. */
+/**
+ * The patch as shown in its error: for a strategic merge patch what was sent, otherwise the resulting object.
+ */
 const shownPatch = (
   type: PatchType,
   parsed: unknown,
@@ -300,8 +305,8 @@ const shownPatch = (
 };
 
 /**
- * Fields that nobody knows: a warning, or for a strict client the same refusal as for a value of the wrong
- * type.
+ * Handles unknown and duplicate fields: warns, or for strict clients rejects the patch like one with a value
+ * of the wrong type.
  */
 function judgePatch(
   call: ApiCall,
@@ -314,13 +319,13 @@ function judgePatch(
   for (const text of findings) call.warn(text);
 }
 
-/** A configuration of the endpoint's kind that is to be applied. */
+/** A server-side apply configuration of the endpoint's kind. */
 export interface Configuration {
-  /** Read when it is first needed. */
+  /** Parses the configuration on first use. */
   read(): ApiObject;
   /**
-   * Says whether it is about another object, and what stands twice in it; after conflicts, as clients know
-   * it.
+   * Reports a mismatched identity and duplicate fields; called after conflict detection, which has precedence
+   * for clients.
    */
   judge(): void;
 }
@@ -338,7 +343,7 @@ export function applyConfiguration(
     read: () => reading().sent,
     judge: () => {
       const { sent, duplicate } = reading();
-      // What is reset says nothing, be it another name.
+      // Fields that the subresource resets are ignored, including another name.
       const part = endpoint.resource.strategy.subresources?.[call.target.subresource];
       const { name, namespace } = part?.resets?.includes("metadata") ? {} : sent.metadata;
       checkIdentity({ name: name ?? call.target.name, namespace }, call, endpoint);

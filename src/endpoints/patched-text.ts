@@ -1,11 +1,11 @@
-// What a patch made of an object, as a refusal shows it. Values that the patch touched have their keys in order, those
-// that it left are as they were in the object.
+// Formats the result of a patch for errors. The keys of values that the patch modified are sorted, other
+// values are unchanged from the object.
 import { stringifyJson } from "#schema";
 
 export function patchedText(tree: unknown, served: object): string {
   const untouched = new Set<object>();
   gather(served, untouched);
-  // The object as a whole counts as touched.
+  // The object as a whole counts as modified.
   untouched.delete(served);
   return stringifyJson(inOrder(tree, untouched));
 }

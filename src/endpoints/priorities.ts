@@ -1,7 +1,7 @@
-// In which order clients see the groups and versions that the server has itself.
+// The priorities by which built-in groups and versions are ordered for clients.
 import type { APIService } from "#api";
 
-/** Of groups, by their neutral names. */
+/** Group priorities, by neutral name. */
 const groups: Readonly<Record<string, number>> = {
   "": 18000,
   apps: 17800,
@@ -26,7 +26,7 @@ const groups: Readonly<Record<string, number>> = {
   resource: 15900,
 };
 
-/** Where a version's rank does not follow from its name. */
+/** Versions whose priority does not follow from their name. */
 const versions: Readonly<Record<string, number>> = {
   "/v1": 1,
   "events/v1beta1": 5,
@@ -52,5 +52,5 @@ export const builtInPriorities = (group: string, version: string): Priorities =>
   versionPriority: versions[`${group}/${version}`] ?? usual(version),
 });
 
-/** Groups of definitions stand behind all others. */
+/** Custom groups follow all others. */
 export const customPriorities: Priorities = { groupPriorityMinimum: 1000, versionPriority: 100 };

@@ -16,7 +16,7 @@ export const get: EndpointHandler = async (context, call, endpoint) => {
   const { resource } = endpoint;
   const { target } = call;
   const { as } = represented(context, call, endpoint, "object");
-  // Long ago objects could be asked for without what a server adds to them.
+  // Former versions could return objects without server-populated fields.
   if (call.query.has("export") && isTrue(call.query.get("export")))
     throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
   const version = revisionOf(call.query.get("resourceVersion") ?? "");
@@ -52,7 +52,7 @@ function uncounted(listing: ListResult): ListResult {
   return page;
 }
 
-/** The body is a copy of what was read for it. */
+/** The body is a copy: buffers that the list borrowed can be released. */
 export async function replyWithPage(
   as: Representation,
   call: ApiCall,
@@ -64,13 +64,13 @@ export async function replyWithPage(
   return replyWithList(as, endpoint, body);
 }
 
-/** Where the keys of a list begin, below the resource's prefix. */
+/** The prefix of a list's keys, below the resource's prefix. */
 const placeOf = ({ target }: ApiCall, { resource }: Endpoint): string =>
   resource.namespaced && target.namespace ? `${target.namespace}/` : "";
 
 /**
- * What a list says of itself. Its token counts from where the list begins, so that it means the same in
- * another namespace.
+ * The metadata of a list. The token is relative to the list's prefix, so that it is also valid in another
+ * namespace.
  */
 function metadataOf(
   call: ApiCall,
@@ -90,7 +90,7 @@ function metadataOf(
   };
 }
 
-/** One page, continued or new, as fresh as asked. */
+/** Reads one page, new or continued, at the requested freshness. */
 export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListOptions): Promise<ListResult> {
   const span = listSpan(call, endpoint, options);
   try {
@@ -123,12 +123,12 @@ async function readPage(call: ApiCall, endpoint: Endpoint, options: ListOptions)
   } catch (error) {
     if (freshness.at === "exactly" && (error instanceof RevisionTimeout || error instanceof FutureRevision))
       throw badRequest(`resourceVersion ${options.resourceVersion} is in the future`);
-    // Whoever is answered from the store itself is not told to come again.
+    // Retry-After is only sent for reads from the cache, not from the store.
     throw readError(error, !limited && !fromStore);
   }
 }
 
-/** A list of what has one name is that object, or nothing: there are no pages of it. */
+/** A list restricted to one name has at most one item: paging does not apply. */
 const isOfOne = ({ target }: ApiCall, { resource }: Endpoint, { selector }: ListOptions): boolean =>
   (target.namespace !== "" || !resource.namespaced) &&
   selector.fields.some(
@@ -138,7 +138,7 @@ const isOfOne = ({ target }: ApiCall, { resource }: Endpoint, { selector }: List
 function freshnessOf(version: number | undefined, match: string, limited: boolean): Freshness {
   if (version === undefined) return { at: "latest" };
   if (version === 0) return { at: "any" };
-  // A page of a given version is a page of just that version, or the next page could not follow it.
+  // A page at a given version must be at exactly that version, or the next page would not be consistent.
   if (match === "Exact" || (match === "" && limited)) return { at: "exactly", revision: version };
   return { at: "notOlderThan", revision: version };
 }
@@ -160,7 +160,8 @@ async function continued(
     if (error instanceof RevisionTimeout || error instanceof FutureRevision)
       throw badRequest("continue key is not valid: it is of a resourceVersion that has not come yet");
     if (!(error instanceof Compacted)) throw readError(error);
-    // The snapshot is gone. A client that can live with a newer state may go on from the same key.
+    // The revision has been compacted. Clients that accept an inconsistent list may continue from the same
+    // key.
     const inconsistent = encodeContinue({ revision: -1, after: token.after });
     const gone = expired(
       "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
@@ -170,8 +171,9 @@ async function continued(
 }
 
 /**
- * A resourceVersion parameter: undefined when empty, refused when it is not a number of 64 bits. No store
- * comes near the largest. The cache of kube-apiserver answers 500 where its store says what is wrong.
+ * Parses a resourceVersion parameter: undefined if empty, an error if not a 64-bit number. Stores never reach
+ * the maximum. In kube-apiserver, the cache answers an invalid one with 500, whereas the store reports the
+ * error.
  */
 export function revisionOf(text: string): number | undefined {
   if (text === "") return undefined;
@@ -192,7 +194,7 @@ export async function translated<T>(read: () => Promise<T>, again = true): Promi
   }
 }
 
-/** What the store and the cache say about revisions, in the API's words. */
+/** Converts revision errors of the store and the cache to API errors. */
 export function readError(error: unknown, again = true): unknown {
   if (error instanceof Compacted) return expired("The resourceVersion for the provided list is too old.");
   if (error instanceof RevisionTimeout || error instanceof FutureRevision) {

@@ -1,4 +1,4 @@
-// From a call to the one handler that answers it.
+// Routes a call to its handler.
 import { ApiError, badRequest, methodNotAllowed, notFound } from "#base";
 import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
@@ -17,7 +17,7 @@ import { watch } from "./watch.ts";
 import { create, replace } from "./write.ts";
 import type { Target } from "./target.ts";
 
-/** Answers paths that are no resources; undefined passes on. */
+/** Answers paths that are not resources; returns undefined to pass the call on. */
 export type PathHandler = (call: ApiCall) => Promise<Reply | undefined> | Reply | undefined;
 
 const collection: Readonly<Record<string, EndpointHandler>> = {
@@ -61,7 +61,7 @@ export function router(
     };
   };
 
-  /** A path in a group that nobody serves is a path like any other. */
+  /** Reports whether a resource path is handled here; an unknown group is treated like any other path. */
   function isKnown({ target }: ApiCall, version: GroupVersion | undefined): boolean {
     if (target.group === "") return true;
     if (version?.remote) return false;
@@ -84,7 +84,7 @@ export function router(
     const endpoint = version.endpoints.get(target.resource);
     if (!endpoint) throw notServed();
     const { deprecated, warning } = endpoint.served;
-    // Of a custom resource also who asks for what it does not have is told.
+    // For custom resources, the warning is also sent with requests for missing subresources.
     if (warning !== undefined) call.warn(warning);
     if (endpoint.resource.strategy.custom) checkCustom(call, endpoint);
     else checkPlace(call, endpoint);
@@ -124,7 +124,7 @@ function routeMedia(verb: string, dialect: Dialect): RouteMedia {
   return verb === "list" || verb === "watch" ? lists : verb === "patch" ? patches : others;
 }
 
-/** The methods that each verb stands for; a verb that is not listed belongs to methods that only proxies pass. */
+/** The methods of each verb; verbs that are not listed come from methods that only proxies support. */
 const methodsOf: Readonly<Record<string, readonly string[]>> = {
   get: ["GET", "HEAD"],
   list: ["GET", "HEAD"],
@@ -137,18 +137,21 @@ const methodsOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * A request is handled only as the verb it was authorized for. The verb of `/watch/` paths comes from the path,
- * so its method must fit it, and virtual resources, most of which nobody can watch, have no such path.
+ * Requests are only handled as the verb they were authorized for. The verb of `/watch/` paths comes from the
+ * path, so its method must match, and most virtual resources, which cannot be watched, have no such path.
  */
 function checkVerb({ call, target, method }: ApiCall, virtual: VirtualResource | undefined): void {
-  // What can be listed says itself that it cannot be watched, once it has looked at the options.
+  // Resources that can be listed reject watches themselves, after validating the options.
   const listed = virtual?.verbs.includes("list") && !call.path.includes("/watch/");
   if (target.verb === "watch" && virtual && !virtual.verbs.includes("watch") && !listed) throw notServed();
   const methods = methodsOf[target.verb];
   if (methods && !methods.includes(method)) throw methodNotAllowed();
 }
 
-/** Whether a name is looked up as it is; kube-apiserver says of a built-in kind's scale only that there is none. */
+/**
+ * Reports whether the name is validated here; for the scale of a built-in kind, kube-apiserver only reports
+ * that the object does not exist.
+ */
 const looksUpName = ({ named, verb, subresource }: Target, { resource: { strategy } }: Endpoint): boolean =>
   named &&
   verb !== "create" &&
@@ -182,7 +185,7 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): EndpointHandler {
     return item[target.verb]!;
   }
   const { custom = false } = endpoint.resource.strategy;
-  // Of defined kinds only the verb counts: HEAD reads, and a POST creates what its body names.
+  // For custom kinds only the verb matters: HEAD reads, and POST creates the object named in the body.
   const named = target.named && !(custom && target.verb === "create");
   const handler = (named ? item : collection)[target.verb];
   if ((method === "HEAD" && !custom) || !handler || !verbsOf(endpoint).includes(target.verb as never))
@@ -190,10 +193,10 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): EndpointHandler {
   return handler;
 }
 
-/** Verbs of the parts of a defined kind. */
+/** Verbs of the subresources of a custom kind. */
 const partVerbs = { get: true, update: true, patch: true };
 
-/** Paths of a defined kind in another scope than its own belong to nobody. */
+/** Reports whether a path of a custom kind has the kind's scope; other paths are not found. */
 function fitsScope({ namespace, verb }: Target, { resource: { namespaced } }: Endpoint): boolean {
   if (!namespaced) return namespace === "";
   return namespace !== "" || verb === "list" || verb === "watch";
@@ -227,11 +230,11 @@ function checkCustom({ target }: ApiCall, { group, resource: { strategy } }: End
 
 function checkPlace({ target }: ApiCall, endpoint: Endpoint): void {
   const { namespaced } = endpoint.resource;
-  // A namespace is also the place of its own path; one within another is nothing.
+  // The path of a namespace contains the namespace as its scope; a namespace within another does not exist.
   const isNamespaceItself =
     target.resource === "namespaces" && target.group === "" && target.name === target.namespace;
   if (!namespaced && target.namespace && !isNamespaceItself) throw notServed();
-  // Without a namespace only reading across all of them makes sense.
+  // Without a namespace, only reads across all namespaces are allowed.
   if (namespaced && !target.namespace && target.named) throw notServed();
   if (namespaced && !target.namespace && target.verb !== "list" && target.verb !== "watch")
     throw methodNotAllowed();

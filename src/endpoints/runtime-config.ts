@@ -1,11 +1,11 @@
-// Which built-in APIs exist, for --runtime-config.
+// The built-in API versions that --runtime-config can refer to.
 
 import { type Dialect, groupName, timelineGroup } from "#dialect";
 import { hint } from "#options";
 
 /**
- * Group without the product's suffix (`*` marks the branded ones) and the versions that kube-apiserver 1.27
- * knows of it, whether it serves them or not.
+ * Groups without the product's suffix (`*` marks the branded ones) and the versions known to kube-apiserver
+ * 1.27, served or not.
  */
 const versions: Readonly<Record<string, string>> = {
   "": "v1",
@@ -35,11 +35,11 @@ const versions: Readonly<Record<string, string>> = {
   "storage*": "v1 v1beta1 v1alpha1",
 };
 const wholeApis = ["api/all", "api/ga", "api/beta", "api/alpha"];
-/** What strconv.ParseBool takes, and the empty value of a key given alone. */
+/** True values of strconv.ParseBool, and the empty value of a key without value. */
 const truths = new Set(["", "1", "t", "T", "TRUE", "true", "True"]);
 const untruths = new Set(["0", "f", "F", "FALSE", "false", "False"]);
 
-/** Sentences on what is wrong with the pairs; none when all is well. */
+/** Returns descriptions of the errors in the settings. */
 export function runtimeConfigProblems(given: Readonly<Record<string, string>>, dialect: Dialect): string[] {
   const known = knownVersions(dialect);
   const groups = new Set(
@@ -66,19 +66,22 @@ export function runtimeConfigProblems(given: Readonly<Record<string, string>>, d
   });
 }
 
-/** Whether a switch is on; a key given alone means yes. */
+/** Reports whether a setting enables its API; a key without value does. */
 export const switchedOn = (value: string): boolean => truths.has(value);
 
-/** The core group's versions have several names: `v1`, `/v1` and, as in kube-apiserver's own tests, `api/v1`. */
+/**
+ * Normalizes the names of the core group's versions: `v1`, `/v1` and, as in kube-apiserver's own tests,
+ * `api/v1`.
+ */
 export const canonicalKey = (key: string): string => key.replace(/^(?:api)?\/(?=v[0-9])/, "");
 
-/** `v1`, `v1/pods`, `apps/v1`, `apps/v1/deployments` → the group, its version as known, and the resource. */
+/** Splits `v1`, `v1/pods`, `apps/v1`, `apps/v1/deployments` into group, group version and resource. */
 function splitKey(key: string): [group: string, version: string, resource: string] {
   const [first = "", second = "", third = ""] = canonicalKey(key).split("/");
   return /^v[0-9]/.test(first) ? ["", first, second] : [first, `${first}/${second}`, third];
 }
 
-/** The versions, `apps/v1beta1` or `v1`, that the pairs switch on by name. */
+/** The versions, such as `apps/v1beta1` or `v1`, that the settings enable by name. */
 export const versionsSwitchedOn = (given: Readonly<Record<string, string>>): string[] =>
   Object.entries(given).flatMap(([key, value]) => {
     const [, version, resource] = splitKey(key);

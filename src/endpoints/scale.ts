@@ -1,4 +1,4 @@
-// scale: the replicas of a workload, seen and written as a small object of their own.
+// The scale subresource: the replicas of a workload, read and written as a separate small object.
 import { type ObjectMeta, PartialObjectMetadata, Scale, Table } from "#api";
 import { ApiError, badRequest, conflict, deepCopy, internal, invalid, invalidValue, notFound } from "#base";
 import { type Dialect, apiVersionOf } from "#dialect";
@@ -41,7 +41,7 @@ import { recordPatch } from "./recorded-request.ts";
 import { type Configuration, applyConfiguration, patchedTree, patchType } from "./patch.ts";
 import type { Reply } from "#http";
 
-/** The endpoint through which a workload's scale is spoken: same resource, other kind. */
+/** The endpoint for a workload's scale: same resource, other kind. */
 function scaleEndpoint(endpoint: Endpoint): Endpoint {
   const apiVersion = apiVersionOf(endpoint.resource.dialect, Scale.kind);
   return {
@@ -56,7 +56,7 @@ function scaleEndpoint(endpoint: Endpoint): Endpoint {
   };
 }
 
-/** Stands for replicas that an object of a defined kind does not have while its scale is being written. */
+/** Placeholder for missing replicas of a custom object while its scale is being written. */
 const unset = -(2 ** 31);
 
 function scaleOf(endpoint: Endpoint, object: ApiObject, missing?: number): ApiObject {
@@ -96,25 +96,28 @@ const replicasColumn = (
     (scale as unknown as Record<string, { replicas?: number } | undefined>)[part]?.replicas ?? missing,
 });
 
-/** `missing` is shown where none are wanted, which a scale does not say. */
+/** `missing` is shown if no replicas are requested, as a scale omits zero. */
 const counts = (missing: 0 | null): Column<ApiObject>[] => [
   replicasColumn("Desired", "How many there should be.", "spec", missing),
   replicasColumn("Available", "How many there are.", "status", 0),
 ];
 const { format: _, ...plainNameColumn } = nameColumn;
 
-/** How a scale looks in a table: of a defined kind as that kind does, of others in columns without formats. */
+/**
+ * The table columns of a scale: for custom kinds those of custom resources, for others columns without
+ * formats.
+ */
 const printed = ({ custom }: Strategy): Pick<Strategy, "columns"> => ({
   columns: custom
     ? [nameColumn, ...counts(null), { ...ageColumn, type: "date" }]
     : [plainNameColumn, ...counts(0), ageColumn],
 });
 
-/** How the caller wants to see a scale; looked at before anything is done. */
+/** The requested representation of a scale, negotiated before anything else is done. */
 const asked = (call: ApiCall, { resource: { dialect, strategy } }: Endpoint): Choice =>
   negotiate(call.call, call.query, dialect, strategy.custom ? customForms : everyForm);
 
-/** Whether no answer can be made of it. */
+/** Reports whether the scale cannot be represented in the requested form. */
 const isRefused = (call: ApiCall, { form }: Choice): boolean =>
   form === "PartialObjectMetadataList" || (form === "Table" && includeObject(call) instanceof ApiError);
 
@@ -153,8 +156,8 @@ function reply(
 }
 
 /**
- * What is not there is named as clients know it from the kind: mostly the scale, in the group of what is
- * scaled or in its own.
+ * The resource named in a not-found error: usually the scale, in the group of the scaled resource or its own,
+ * as in kube-apiserver.
  */
 function scaleName(endpoint: Endpoint): { readonly group: string; readonly resource: string } {
   const { resource, group } = endpoint.resource.nameIn(endpoint);
@@ -219,7 +222,7 @@ const appliedScale = (configuration: Configuration, { force = false }: WriteOpti
 const replicasOf = (scale: Record<string, unknown>): number =>
   (scale["spec"] as { replicas?: number } | undefined)?.replicas ?? 0;
 
-/** A scale need not name the namespace, which the path does. */
+/** Validates a scale, which may omit the namespace. */
 function checkScale(old: ApiObject, scale: ApiObject, replicas: number, dialect: Dialect): void {
   const { name = "", namespace } = old.metadata;
   const { metadata } = scale;
@@ -232,7 +235,7 @@ function checkScale(old: ApiObject, scale: ApiObject, replicas: number, dialect:
   if (errors.length > 0) throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, errors);
 }
 
-/** A scale that says whose it is must mean the object that is there. */
+/** Checks that the UID in a scale, if any, is that of the existing object. */
 function checkUid(endpoint: Endpoint, { metadata: { name = "", uid } }: ApiObject, scale: ApiObject): void {
   const { uid: meant } = scale.metadata;
   if (!meant || meant === uid) return;
@@ -244,7 +247,7 @@ function checkUid(endpoint: Endpoint, { metadata: { name = "", uid } }: ApiObjec
   );
 }
 
-/** Stores the replicas a scale says, and who owns them. */
+/** Stores the replicas and field managers of a scale. */
 async function written(
   request: WriteRequest,
   name: string,
@@ -265,7 +268,7 @@ async function written(
   return object;
 }
 
-/** How admission sees the write of a scale. */
+/** The write of a scale as seen by admission. */
 class ScaleWrite implements AdmissionView {
   readonly endpoint: Endpoint;
   readonly #scaled: Endpoint;

@@ -1,5 +1,5 @@
-// Which of the built-in APIs are served: stable ones are, others when --runtime-config asks for them. The
-// more particular word wins.
+// Determines which built-in APIs are served: stable versions, and others enabled by --runtime-config. The
+// most specific setting wins.
 //
 //   api/all  <  api/ga, api/beta, api/alpha  <  group/version  <  group/version/resource
 import { type Dialect, groupName } from "#dialect";
@@ -7,7 +7,7 @@ import { canonicalKey, switchedOn } from "./runtime-config.ts";
 
 export type Serves = (group: string, version: string, resource: string) => boolean;
 
-/** Versions that are not stable and served all the same: there is no stable one yet. */
+/** Beta versions served by default, as there is no stable version yet. */
 const early: readonly { readonly group: string; readonly versions: readonly string[] }[] = [
   { group: "flowcontrol.apiserver", versions: ["v1beta2", "v1beta3"] },
 ];

@@ -1,16 +1,16 @@
-// What a request is about, read from its method and path alone.
+// The attributes of a request, parsed from its method and path.
 //
 //   /api/v1/namespaces/default/pods/web/log        core group, namespaced, with a subresource
 //   /apis/apps/v1/deployments                      named group, across namespaces
-//   /api/v1/watch/namespaces/default/pods          the old way to watch
+//   /api/v1/watch/namespaces/default/pods          deprecated watch path
 //   /healthz                                       not a resource
 import { own } from "#base";
 import type { Query } from "#http";
 
 export interface Target {
   /**
-   * In lower case: get, list, watch, create, update, patch, delete, deletecollection; for other paths the
-   * method.
+   * In lower case: get, list, watch, create, update, patch, delete, deletecollection; the method for other
+   * paths.
    */
   readonly verb: string;
   /** The decoded path. */
@@ -22,9 +22,9 @@ export interface Target {
   readonly resource: string;
   readonly subresource: string;
   readonly name: string;
-  /** Whether the path itself names an object; a field selector may give a name too. */
+  /** The path names an object; `name` may also come from a field selector. */
   readonly named: boolean;
-  /** What follows the subresource, as proxies need it. */
+  /** The rest of the path after the subresource, for proxies. */
   readonly rest: string;
 }
 
@@ -53,8 +53,8 @@ const nonResource = (verb: string, path: string): Target => ({
 });
 
 /**
- * Collections that were asked for lately, by path: their parts are not cut from it again, and are the same
- * strings every time, which makes whatever is looked up by them cheaper.
+ * Recently requested collections by path: this avoids parsing, and reuses the same strings, which makes
+ * lookups by them cheaper.
  */
 const collections = new Map<string, Target>();
 const mostCollections = 1024;
@@ -76,7 +76,10 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
   return parsed;
 }
 
-/** Keeps the collection of a plain path. What follows `namespaces` is an object and a place at once. */
+/**
+ * Caches the collection of a simple path. `namespaces` is excluded: what follows it is both an object and a
+ * scope.
+ */
 function remember(path: string, target: Target): void {
   const { resource, subresource, named } = target;
   if (resource === "" || resource === "namespaces" || subresource !== "") return;
@@ -87,7 +90,7 @@ function remember(path: string, target: Target): void {
   collections.set(collection, { ...target, verb: "", path: collection, name: "", named: false });
 }
 
-/** What a method does to a whole collection. A field selector may still name one object. */
+/** The verb of a method on a collection. A field selector may still name one object. */
 function ofCollection(verb: string, query: Query): Pick<Target, "verb" | "name"> {
   if (verb === "get")
     return { verb: isTrue(query.get("watch")) ? "watch" : "list", name: nameFromSelector(query) };
@@ -96,7 +99,7 @@ function ofCollection(verb: string, query: Query): Pick<Target, "verb" | "name">
 
 function parsePath(method: string, rawPath: string, query: Query): Target {
   const path = decodePath(rawPath);
-  // What cannot be read is no resource.
+  // A path that cannot be decoded is not a resource.
   if (path === undefined) return nonResource(method.toLowerCase(), rawPath);
   const parts = path.split("/");
   if (parts[0] === "") parts.shift();
@@ -117,10 +120,10 @@ function parsePath(method: string, rawPath: string, query: Query): Target {
   let namespace = "";
   if (parts[at] === "namespaces") {
     namespace = parts[at + 1] ?? "";
-    // A namespace itself is an object; what follows its name otherwise lives in it.
+    // A namespace is an object itself; what follows its name is in it, except its own subresources.
     if (parts.length > at + 2 && !namespaceSubresources.has(parts[at + 2]!)) at += 2;
   }
-  // Nothing but the tail that a proxy passes on may have holes: no resource is called "".
+  // Only the tail passed on by a proxy may have empty segments: resource names are not empty.
   const hole = parts.indexOf("");
   if (hole >= 0 && hole < at + 3)
     return {
@@ -150,12 +153,12 @@ function parsePath(method: string, rawPath: string, query: Query): Target {
   };
 }
 
-/** How the API reads a boolean parameter: anything but false and 0 is true. */
+/** Parses a boolean parameter: anything but false and 0 is true. */
 export function isTrue(value: string | undefined): boolean {
   return value !== undefined && value.toLowerCase() !== "false" && value !== "0";
 }
 
-// Rules that name one object also hold for a list that asks for just that one.
+// Authorization rules for one named object also apply to a list restricted to that object.
 function nameFromSelector(query: Query): string {
   const match = /(?:^|,)metadata\.name={1,2}((?:[^,=\\]|\\[,=\\])+)(?:,|$)/.exec(
     query.get("fieldSelector") ?? "",

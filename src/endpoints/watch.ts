@@ -1,4 +1,4 @@
-// watch: frames as they happen, until the client, the clock or the server ends it.
+// watch: streams events until the client, the timeout or the server ends it.
 import { ApiError, expired } from "#base";
 import type { Sink } from "#http";
 import { Compacted } from "#store";
@@ -14,12 +14,12 @@ import { type EndpointContext, type EndpointHandler, includeObject, represented 
 import { type ListOptions, listOptions } from "./options.ts";
 import { readError, revisionOf } from "./read.ts";
 
-/** A watcher this far behind is closed: one slow reader must not hold back or fill up the server. */
+/** A watch with a larger backlog is ended: a slow client must not delay others or fill the memory. */
 const mostBacklogBytes = 8 * 1024 * 1024;
-/** What a timer can hold, about 24 days. */
+/** Maximum of a timer, about 24 days. */
 const longestSeconds = Math.floor((2 ** 31 - 1) / 1000);
 
-/** What was asked for, read and checked before the answer begins. */
+/** A watch request, parsed and validated before the response starts. */
 interface Wanted {
   readonly context: EndpointContext;
   readonly call: ApiCall;
@@ -27,12 +27,12 @@ interface Wanted {
   readonly options: ListOptions;
   readonly version: number | undefined;
   readonly as: Representation;
-  /** No event has the form that was asked for: the watch ends at the first. */
+  /** The requested form fits no event: the watch ends at the first one. */
   readonly mute: boolean;
 }
 
 export const watch: EndpointHandler = async (context, call, endpoint) => {
-  // The form is looked at before the options; what its rows hold, and whether it can be a stream, after them.
+  // The form is checked before the options; the table's rows and streamability are checked after them.
   const { as, choice } = represented(context, call, endpoint, "watch");
   const options = listOptions(call, endpoint, context.gates);
   const version = revisionOf(options.resourceVersion);
@@ -60,7 +60,7 @@ export const watch: EndpointHandler = async (context, call, endpoint) => {
   };
 };
 
-/** As asked; otherwise at random, so that watches that began together do not end together. */
+/** The requested timeout, or a random one, so that watches started together do not end together. */
 function secondsOf(
   { timeoutSeconds: asked = 0 }: ListOptions,
   { minRequestTimeoutSeconds: least }: EndpointContext,
@@ -136,11 +136,11 @@ async function follow(
           ? "now"
           : "state"
         : version;
-    // A kind that is read through is followed from what the store keeps, not from what is remembered.
+    // An uncached kind is watched from the store, not from the cache.
     if (resource.strategy.uncachedSemantics && typeof from === "number" && from < resource.source.revision())
       await resource.store.read({ key: resource.prefix }, from);
     if (isUncached && from === "state") await resource.source.get("", { at: "latest" });
-    // A state to begin with is as new as it was asked for, or there is none.
+    // The initial state is at least as new as requested, otherwise an error is sent.
     if (options.sendInitialEvents === true && version)
       await resource.source.get("", { at: "notOlderThan", revision: version });
     await resource.source.watch({ below, selector: options.selector, from, signal: stop.signal }, watcher);

@@ -1,5 +1,4 @@
-// Answers that stream, told as messages to clients that open a WebSocket: browsers have no other way to
-// follow something.
+// Streamed responses as messages over a WebSocket, for browsers, which cannot follow them otherwise.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
@@ -9,33 +8,33 @@ import { type Call, type Reply, type Sink, header, headerList } from "#http";
 
 export interface WebSocketOptions {
   /**
-   * Names that the client may offer, in the order of liking; the client's first that is among them is spoken.
-   * Undefined takes any.
+   * Supported protocols in order of preference; the first one of the client's that is among them is used.
+   * Undefined accepts any.
    */
   readonly protocols?: readonly string[];
   /**
-   * The messages that a piece of the answer makes; strings are sent as text. `protocol` is empty where none
-   * was offered.
+   * Returns the messages for a chunk of the response; strings are sent as text. `protocol` is empty if the
+   * client offered none.
    */
   messages(chunk: Uint8Array, protocol: string): Iterable<Uint8Array | string>;
-  /** Whether bytes are sent as text, too: they are UTF-8. */
+  /** Send bytes, which are UTF-8, as text messages. */
   readonly bytesAreText?: boolean;
-  /** Sent before anything else. */
+  /** The message sent first. */
   greeting?(protocol: string): Uint8Array | string;
   stream(sink: Sink): Promise<void>;
 }
 
-/** How long a client may take to say good-bye. */
+/** Maximum time for a client to close its side. */
 const partingMilliseconds = 10_000;
-/** A sink with less than this is drained. */
+/** A sink with less than this backlog is drained. */
 const drainedBytes = 64 * 1024;
-/** Clients have nothing to say here. */
+/** Maximum size of client messages, which are ignored. */
 const largestMessage = 64 * 1024;
 
 export const isWebSocket = ({ upgradable, headers }: Call): boolean =>
   upgradable && header(headers, "upgrade")?.toLowerCase() === "websocket";
 
-/** Opens the socket and sends what `stream` writes. Messages from the client are not looked at. */
+/** Accepts the connection and sends what `stream` writes. Messages from the client are ignored. */
 export function webSocketReply(call: Call, options: WebSocketOptions): Reply {
   if (!isHandshake(call)) return notVersion13;
   const offered = protocolsWithoutToken(
@@ -66,7 +65,7 @@ const refusal = (status: number, text: string): Reply => ({
   body: Buffer.from(`${text}\n`),
 });
 
-/** What is spoken here is told, so that the client can try again with it. */
+/** Reports the supported version, so that the client can retry with it. */
 const refused = refusal(400, "the WebSocket handshake is not one of version 13");
 const notVersion13: Reply = { ...refused, headers: { ...refused.headers, "sec-websocket-version": "13" } };
 
@@ -78,7 +77,7 @@ interface Talk {
   readonly options: WebSocketOptions;
 }
 
-/** Shakes hands with a client that offered this protocol, or none. */
+/** Completes the handshake with a client that offered this protocol, or none. */
 export async function accepted(
   { call, socket, head }: Pick<Talk, "call" | "socket" | "head">,
   protocol: string,
@@ -86,7 +85,7 @@ export async function accepted(
 ): Promise<WebSocket> {
   const { WebSocketServer } = await import("ws");
   const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: mostBytes });
-  // Some names are no tokens as the library wants them; clients want them back all the same.
+  // The library rejects some protocol names that are not tokens, but clients require them in the response.
   if (protocol) server.on("headers", (lines) => void lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
   const request = {
     method: call.method,
@@ -100,7 +99,7 @@ export async function accepted(
   return client;
 }
 
-/** Says good-bye; a client that does not answer is cut off. */
+/** Closes the socket; a client that does not respond is disconnected. */
 export function part(client: WebSocket): void {
   const timer = setTimeout(() => client.terminate(), partingMilliseconds);
   timer.unref();
@@ -151,8 +150,8 @@ function sinkOf(client: WebSocket, socket: Duplex, write: (chunk: Uint8Array) =>
 }
 
 /**
- * Each event of a watch is a message of its own: a line of text, or a frame without its length. Messages are
- * parts of the bytes that all watchers of a kind share, so that slow ones cost no copies.
+ * Sends each watch event as a separate message: a line of text, or a frame without its length. Messages are
+ * slices of the bytes shared by all watchers of a kind, so that slow ones cost no copies.
  */
 export const eventMessages = (media: string): Pick<WebSocketOptions, "messages" | "bytesAreText"> =>
   media === "protobuf" ? { messages: framesOf } : { messages: linesOf, bytesAreText: true };

@@ -30,7 +30,7 @@ export const replace: EndpointHandler = async (context, call, endpoint) => {
   const { name, namespace } = sent.metadata;
   const next = defaulted(request, sent);
   call.operation?.step("Conversion done");
-  // What is sent to the wrong place is noted, too.
+  // Objects with mismatched names are recorded, too.
   recordRequest(call, endpoint, next);
   checkIdentity({ name, namespace }, call, endpoint);
   normalizeOwnerReferences(request, next);

@@ -1,5 +1,5 @@
-// Aggregated discovery: every group with its resources and their subresources in one document. The older form
-// names the group and version of a kind only where they are not those of the resource.
+// Aggregated discovery: all groups with their resources and subresources in one document. The older version
+// only names the group and version of a kind if they differ from those of the resource.
 import type { GroupVersion } from "../catalog.ts";
 import { type ApiResource, apiResources } from "./resources.ts";
 
@@ -25,7 +25,7 @@ export function aggregatedGroups(
 
 function resourcesOf(version: GroupVersion, explicit: boolean): unknown[] {
   const all = apiResources(version);
-  // Another server says itself of what kind its resources are.
+  // Extension API servers report the kinds of their resources themselves.
   const told = (custom: boolean | undefined): boolean => !version.remote && (explicit || custom === true);
   const kindOf = ({ kind, group, version: kindVersion, custom }: ApiResource): unknown => ({
     group: group ?? (told(custom) ? version.group : ""),
@@ -45,7 +45,7 @@ function resourcesOf(version: GroupVersion, explicit: boolean): unknown[] {
   const wholes = all.filter(({ name }) => !name.includes("/"));
   const last = new Map(wholes.map((item) => [item.name, item]));
   const listed = wholes.map((item) => {
-    // Of two with the same name the last one has the parts.
+    // Of two resources with the same name, the last one has the subresources.
     const subresources = last.get(item.name) === item ? partsOf(item.name) : undefined;
     return {
       resource: item.name,
@@ -58,7 +58,7 @@ function resourcesOf(version: GroupVersion, explicit: boolean): unknown[] {
       ...(subresources && { subresources }),
     };
   });
-  // Parts of what is not listed itself.
+  // Subresources whose resource is not listed.
   const alone = [...parts]
     .filter(([name]) => !last.has(name))
     .map(([name, [first]]) => ({

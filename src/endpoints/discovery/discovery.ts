@@ -1,5 +1,5 @@
-// /api, /apis and what is below them: which groups, versions and resources there are, in the plain and the
-// aggregated form.
+// /api, /apis and the paths below: served groups, versions and resources, in the plain and the aggregated
+// form.
 import { createHash } from "node:crypto";
 import {
   APIGroup,
@@ -24,16 +24,16 @@ import { type ApiResource, apiResources } from "./resources.ts";
 const schemas: Readonly<Record<string, Message>> = { APIVersions, APIGroupList, APIGroup, APIResourceList };
 
 export interface Discovery {
-  /** Answers a discovery path, or nothing when the path is not one. */
+  /** Answers a discovery path; returns undefined for other paths. */
   handle(call: ApiCall): Reply | undefined;
 }
 
 export interface DiscoveryOptions {
   readonly serverAddress: () => string;
-  /** Told whenever an aggregated document was made anew. */
+  /** Called whenever the content of an aggregated document has changed. */
   readonly aggregated?: () => void;
   readonly gates: {
-    /** Whether all groups are given in one document to those who ask for it. */
+    /** Enables aggregated discovery. */
     readonly aggregated: boolean;
     readonly storageHashes: boolean;
   };
@@ -45,7 +45,7 @@ export function discovery(
   { serverAddress, aggregated: observe, gates }: DiscoveryOptions,
 ): Discovery {
   const documents = new Map<string, AggregatedDocument>();
-  /** Made anew when what is served has changed; what other servers have may change at any time. */
+  /** Rebuilt when the served APIs have changed; those of extension API servers may change at any time. */
   const documentOf = (root: "api" | "apis", form: AggregatedForm): AggregatedDocument => {
     const id = `${root} ${form.media} ${form.group}/${form.version}`;
     const known = documents.get(id);
@@ -78,7 +78,8 @@ export function discovery(
     resources: gates.storageHashes ? apiResources(version) : apiResources(version).map(withoutHash),
   });
   /**
-   * Groups answer whatever the method; what is in a version is only there to be read.
+   * Answers a read of a version. Groups are returned for any method, whereas the resources of a version can
+   * only be read.
    */
   const media = objectMedia(dialect);
   const read = (call: ApiCall, object: Record<string, unknown>): Reply => {
@@ -112,7 +113,7 @@ export function discovery(
             )
           : undefined;
       const version = catalog.find(first!, second!);
-      // What defined groups have is answered in any type that fits.
+      // For custom groups, any matching media type is accepted.
       if (version && !catalog.isBuiltIn(first!)) return plainReply(call, resources(version), dialect);
       if (version) return read(call, resources(version));
       return catalog.isBuiltIn(first!) ? nothing() : undefined;
@@ -133,15 +134,15 @@ const coreOnly = (catalog: Catalog): { name: string; versions: readonly GroupVer
   { name: "", versions: catalog.versions.filter(({ group }) => group === "") },
 ];
 
-/** The version of aggregated discovery a client takes, even where it would rather have the plain one. */
+/** Returns the version of aggregated discovery the client accepts, even if it prefers the plain form. */
 function asksForAggregated(call: ApiCall, dialect: Dialect): AggregatedForm | undefined {
   const own = groupName(dialect, { group: "apidiscovery", branded: true });
   const accept = header(call.call.headers, "accept") ?? "";
   return firstAcceptable(accept, dialect, (media, { as, g: group, v: version, sv }) => {
     if (as !== "APIGroupDiscoveryList" || sv) return undefined;
     if (group === undefined || (group !== dialect.wire.discoveryGroup && group !== own)) return undefined;
-    // The newer form is for clients with the group's original name built in, where that is not the dialect's own:
-    // release 1.27 does not know it.
+    // The newer version is for clients with the group's original name built in, if that is not the dialect's
+    // own: release 1.27 does not know it.
     return version === "v2beta1" ||
       (version === "v2" && group === dialect.wire.discoveryGroup && group !== own)
       ? { media, group, version }
@@ -171,7 +172,7 @@ function aggregatedDocument(
   const type = { kind: "APIGroupDiscoveryList", apiVersion: `${group}/${version}` };
   const list = { ...type, metadata: {}, items };
   const json = Buffer.from(`${JSON.stringify(list)}\n`);
-  // One tag for all forms: it is about what the document says.
+  // All forms share one ETag: it is computed from the content.
   const etag = `"${createHash("sha512").update(json).digest("hex").toUpperCase()}"`;
   if (media === "json") return { generation, body: json, etag };
   if (media === "yaml") return { generation, body: Buffer.from(printYaml(list)), etag };

@@ -1,4 +1,4 @@
-// What a group's version offers, as discovery lists it.
+// The resources of a group version, as listed in discovery.
 import { createHash } from "node:crypto";
 import type { Endpoint } from "#registry";
 import { type GroupVersion, verbsOf } from "../catalog.ts";
@@ -14,11 +14,13 @@ export interface ApiResource {
   shortNames?: string[];
   categories?: string[];
   storageVersionHash?: string;
-  /** Not part of what is listed: it is defined at run time. */
+  /** Not part of the output: the resource is defined at run time. */
   custom?: boolean;
 }
 
-/** What discovery lists: those of definitions stand behind the server's own, each with its parts. */
+/**
+ * Lists the resources of a version: custom resources follow the built-in ones, each with its subresources.
+ */
 export function apiResources(version: GroupVersion): ApiResource[] {
   if (version.remote)
     return version.remote
@@ -98,7 +100,7 @@ function customResources(name: string, endpoint: Endpoint): ApiResource[] {
   return [own, ...parts].map((each) => Object.defineProperty(each, "custom", { value: true }));
 }
 
-/** Of the group, the version and the kind; the core group has an empty name. */
+/** The hash of group, version and kind; the core group has an empty name. */
 function storageHash(apiVersion: string, kind: string): string {
   const version = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
   return createHash("sha256").update(`${version}/${kind}`).digest().subarray(0, 8).toString("base64");

@@ -1,9 +1,9 @@
-// OpenAPI 2 in the binary form that older command-line clients ask for: the JSON document, field by field.
+// OpenAPI 2 in the protobuf form that older command-line clients request, encoded from the JSON document.
 import { printYaml } from "#schema";
 
 type Json = Record<string, unknown>;
 type Encode = (value: never) => Buffer;
-/** A field's number and how its value is written; lists are written item by item. */
+/** The number and encoder of each field; lists are encoded item by item. */
 type Layout = Readonly<Record<string, readonly [number: number, encode: Encode]>>;
 
 const varint = (value: number): Buffer => {
@@ -18,10 +18,10 @@ const lengthed = (number: number, body: Buffer): Buffer =>
 const text: Encode = (value: string) => Buffer.from(value);
 const truth = (number: number): Buffer => Buffer.concat([varint(number * 8), Buffer.from([1])]);
 
-/** Any value, as the YAML that stands for it. */
+/** Encodes any value as YAML text. */
 const any: Encode = (value: unknown) => lengthed(2, Buffer.from(printYaml(value)));
 
-/** A map as a list of names and values, in a message whose only field it is. */
+/** Encodes a map as a list of names and values, in a message with a single field. */
 const named =
   (encode: Encode, number = 1): Encode =>
   (value: Json) =>
@@ -41,7 +41,9 @@ const booleanFlag = Symbol("boolean");
 const flag = Object.assign((): Buffer => Buffer.alloc(0), { [booleanFlag]: true }) as unknown as Encode;
 const isFlag = (encode: Encode): boolean => booleanFlag in encode;
 
-/** Writes the known fields of an object by number, and what starts with x- as extensions. */
+/**
+ * Encodes the known fields of an object in order of their numbers, and fields starting with x- as extensions.
+ */
 function message(layout: () => Layout, extensions: number): Encode {
   return (object: Json) => {
     const parts: [number, Buffer][] = [];

@@ -1,4 +1,4 @@
-// OpenAPI 2 as OpenAPI 3, for versions of servers that only speak the older one.
+// Converts OpenAPI 2 to OpenAPI 3, for extension API servers that only publish the older version.
 
 type Json = Record<string, unknown>;
 
@@ -6,7 +6,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const methods = new Set(["get", "put", "post", "delete", "options", "head", "patch"]);
 
-/** The document of one version: the paths below its root. */
+/** Returns the document of one group version: the paths below its root. */
 export function convertedToV3(document: Json, root: string): Json {
   const paths = isObject(document["paths"]) ? document["paths"] : {};
   const kept = Object.entries(paths).filter(([path]) => path === root || path.startsWith(`${root}/`));
@@ -69,7 +69,7 @@ function contentOf(types: unknown, schema: unknown): Json {
   return Object.fromEntries(named.map((type) => [type, { schema }]));
 }
 
-/** What says which values there may be moves into a schema. */
+/** Moves the fields that describe the parameter's values into a schema. */
 function parameter(value: Json): Json {
   const { name, in: place, description, required, $ref, ...schema } = value;
   if ($ref !== undefined) return { $ref };

@@ -1,10 +1,10 @@
-// A document as HTTP knows documents: whole, in part, or not at all where the client has it already (RFC
-// 9110, sections 13 and 14).
+// Responds with a document: whole, a range, or 304 if the client has it already (RFC 9110, sections 13 and
+// 14).
 import { type HeaderValues, type Reply, header } from "#http";
 
 export interface Document {
   readonly body: Buffer;
-  /** The headers of the whole document, its ETag and Last-Modified among them where it has them. */
+  /** The headers of the whole document, including ETag and Last-Modified if it has them. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -47,14 +47,16 @@ function precondition(asked: HeaderValues, headers: Said): "met" | "failed" | "k
   return isLater(headers["last-modified"], header(asked, "if-modified-since")) === false ? "known" : "met";
 }
 
-/** Whether a list of tags has this one; a weak tag is good enough unless a strong one is asked for. */
+/**
+ * Reports whether a list of tags contains this one; weak tags match unless a strong comparison is required.
+ */
 function lists(tags: string, etag: string | undefined, strong: boolean): boolean {
   if (tags.trim() === "*") return true;
   if (etag === undefined) return false;
   return tags.split(",").some((tag) => (strong ? tag.trim() : tag.trim().replace(/^W\//, "")) === etag);
 }
 
-/** Undefined where either is no time. */
+/** Returns undefined if either is not a valid time. */
 function isLater(modified: string | undefined, than: string | undefined): boolean | undefined {
   const [changed, since] = [Date.parse(modified ?? ""), Date.parse(than ?? "")];
   return Number.isNaN(changed) || Number.isNaN(since) ? undefined : changed > since;
@@ -63,7 +65,9 @@ function isLater(modified: string | undefined, than: string | undefined): boolea
 const sameAsBefore = (condition: string | undefined, headers: Said): boolean =>
   condition === undefined || condition === headers["etag"] || condition === headers["last-modified"];
 
-/** One range of bytes. Several at once may be answered with the whole, and are. */
+/**
+ * Parses a single byte range. A request for several ranges may be answered with the whole document, and is.
+ */
 function parseRange(text: string, length: number): readonly [first: number, last: number] | "all" | "none" {
   const found = /^bytes=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/.exec(text);
   if (!found || (found[1] === "" && found[2] === ""))

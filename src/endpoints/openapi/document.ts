@@ -11,7 +11,7 @@ type Json = Record<string, unknown>;
 type Version = "v2" | "v3";
 
 const info = (dialect: Dialect): Json => ({ title: dialect.wire.apiTitle, version: "v1.27.16" });
-/** Documents of defined kinds come from another publisher in the reference. */
+/** In the reference, documents of custom kinds have a different title. */
 const customInfo = (dialect: Dialect): Json => ({
   title: `${dialect.wire.apiTitle} CRD Swagger`,
   version: "v0.1.0",
@@ -26,9 +26,9 @@ const security = {
 };
 
 export interface DocumentOptions {
-  /** Whether the files of the machine's log are served. */
+  /** Whether the host's log files are served. */
   readonly hasLogs?: boolean;
-  /** False where the values that a field may have are not told. */
+  /** If false, the documents do not list the values of enumerated fields. */
   readonly enums?: boolean;
 }
 
@@ -50,11 +50,11 @@ export function openApiV2(
   };
 }
 
-/** What the documents of OpenAPI 3 are called. */
+/** The names of the OpenAPI 3 documents. */
 export const documentNames = (catalog: Catalog, dialect: Dialect, hasLogs = false): string[] =>
   [...pathItems(catalog, dialect, hasLogs).keys()].sort();
 
-/** One document per group and version, and for each root. */
+/** Builds the document of one group version or root path. */
 export function openApiV3(
   name: string,
   catalog: Catalog,
@@ -79,7 +79,7 @@ export function openApiV3(
 const kindsOf = ({ endpoints }: Catalog["versions"][number]): Message[] =>
   [...endpoints.values()].flatMap(({ schema }) => [schema, listOf(schema)]);
 
-/** The release registers the kind with this group, too. */
+/** The release also registers the kind in this group. */
 const statusVersions: readonly GroupVersionName[] = [
   { group: "resource", branded: true, version: "v1alpha2" },
 ];

@@ -1,4 +1,5 @@
-// /openapi/v2 and /openapi/v3: made on first ask, then served from memory under their hashes.
+// /openapi/v2 and /openapi/v3: built on first request, then served from memory and identified by their
+// hashes.
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Dialect } from "#dialect";
@@ -17,11 +18,11 @@ interface Made {
   readonly body: Buffer;
   readonly hash: string;
   readonly of: unknown;
-  /** When it was made, as headers say it. */
+  /** The time it was built, formatted for headers. */
   readonly at: string;
 }
 
-/** The older document is also told apart by how it is compressed. */
+/** The OpenAPI 2 document also varies by encoding. */
 const varied = "Accept-Encoding, Accept";
 const binaryTypes = [
   "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
@@ -29,7 +30,7 @@ const binaryTypes = [
 ];
 
 export interface OpenApiOptions extends DocumentOptions {
-  /** Told when the document of version 2 is made for the first time. */
+  /** Called when the OpenAPI 2 document is built for the first time. */
   readonly described?: (seconds: number) => void;
 }
 
@@ -43,7 +44,7 @@ export function openApi(
     wire: { ...dialect.wire, extensionPrefix: dialect.wire.clientExtensionPrefix },
   };
   const made = new Map<string, Made>();
-  /** `of` is what a document is made from: when that is another, so is the document. */
+  /** `of` is the source of the document: if it has changed, the document is rebuilt. */
   const once = (id: string, of: unknown, make: () => Buffer): Made => {
     let known = made.get(id);
     if (!known || known.of !== of) {
@@ -61,7 +62,7 @@ export function openApi(
     return known;
   };
   let hasDescribed = false;
-  /** The document of version 2, before it is encoded. */
+  /** Builds the OpenAPI 2 document before it is encoded. */
   const second = (named: Dialect): ReturnType<typeof mergedV2> => {
     const began = performance.now();
     const document = mergedV2(openApiV2(catalog(), named, { hasLogs, enums }), remoteParts());
@@ -113,7 +114,7 @@ export function openApi(
     };
   };
 
-  /** What other servers say in OpenAPI 2, those that can be reached. */
+  /** The OpenAPI 2 documents of the available extension API servers. */
   function remoteParts(): RemotePart[] {
     return catalog().versions.flatMap(({ remote, group, version }) => {
       const document = remote?.available ? remote.description?.()?.v2 : undefined;
@@ -121,7 +122,7 @@ export function openApi(
     });
   }
 
-  /** Those of them that say nothing in OpenAPI 3. */
+  /** Those of servers that do not publish OpenAPI 3. */
   function converted(): RemotePart[] {
     const newer = new Set<unknown>();
     for (const { remote } of catalog().versions) {
@@ -136,8 +137,8 @@ export function openApi(
   }
 
   /**
-   * The hashes of all documents. Those that are not made yet are made one at a time, so that others are not
-   * held up for all of them.
+   * Lists the hashes of all documents. Missing documents are built one at a time, so that other requests are
+   * not delayed for all of them.
    */
   async function index(call: ApiCall): Promise<Reply> {
     const paths: Record<string, { readonly serverRelativeURL: string }> = {};
@@ -161,7 +162,7 @@ export function openApi(
   function document(name: string): Made {
     const of = pathItems(catalog(), dialect, hasLogs).get(name);
     const known = made.get(`v3 ${name}`);
-    // Documents of groups that are gone go as well.
+    // Removed groups leave documents behind: drop them from time to time.
     const most = documentNames(catalog(), dialect, hasLogs).length + converted().length + 2;
     if (!known && made.size > most) made.clear();
     return once(`v3 ${name}`, of, () => json(openApiV3(name, catalog(), dialect, { hasLogs, enums })));
@@ -173,7 +174,7 @@ const sortedByName = <T>(paths: Readonly<Record<string, T>>): Record<string, T> 
 
 const notAcceptable: Reply = { status: 406, headers: { vary: "Accept" } };
 
-/** The first type that both sides know, by the client's order. */
+/** Returns the first offered type that the client accepts, by the client's order. */
 function chosen(call: ApiCall, offered: readonly string[]): string | undefined {
   const types = offered.map((item) => ({ item, of: item.split("/") }));
   for (const { type, subtype } of parseAccept(header(call.call.headers, "accept") || "*/*")) {

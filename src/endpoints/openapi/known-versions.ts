@@ -1,5 +1,5 @@
-// Groups and versions that the release knows and no longer, or not yet, serves. The options of a deletion and the
-// events of a watch are published under all of them, as kube-apiserver does.
+// Group versions that the release knows but does not serve, any longer or yet. Deletion options and watch
+// events are published under all of them, as in kube-apiserver.
 import { type Dialect, type GroupVersionName, groupName } from "#dialect";
 
 const plain: Readonly<Record<string, readonly string[]>> = {
@@ -42,7 +42,10 @@ const versionsOf = (
 
 const unserved: readonly GroupVersionName[] = [...versionsOf(plain, false), ...versionsOf(branded, true)];
 
-/** What is served and what is only known, each once: the group of one may be spelled out, the other's branded. */
+/**
+ * Returns the served and the only known versions without duplicates: a group may be given in full or as
+ * branded.
+ */
 export function knownVersions(served: readonly GroupVersionName[], dialect: Dialect): GroupVersionName[] {
   const published = (name: GroupVersionName): string => `${groupName(dialect, name)}/${name.version}`;
   const said = new Set(served.map(published));

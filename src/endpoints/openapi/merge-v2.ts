@@ -1,6 +1,6 @@
-// The descriptions of other servers as parts of this server's, in OpenAPI 2: paths of their version only, with
-// their definitions. Where a server describes more than its groups, only definitions that these paths refer to
-// are taken. A definition that means something else here goes by another name.
+// Merges the OpenAPI 2 documents of extension API servers into this server's: only the paths of their
+// version, with their definitions. If a server describes more than its groups, only definitions referenced by
+// these paths are taken. A definition that conflicts with an existing one is renamed.
 import { isDeepStrictEqual } from "node:util";
 
 type Json = Record<string, unknown>;
@@ -45,7 +45,7 @@ export function mergedV2(own: Json, remote: readonly RemotePart[]): Json {
 const sorted = (value: Json): Json =>
   Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** The name itself where it is free or means the same, else the next one that is free. */
+/** Returns the name if it is free or its definition is equal, otherwise the next free one. */
 function nameFor(name: string, definition: unknown, taken: Json): string {
   for (let number = 1; ; number++) {
     const candidate = number === 1 ? name : `${name}_v${number}`;
@@ -61,7 +61,7 @@ const withoutKinds = (definition: unknown): unknown =>
 const meansTheSame = (one: unknown, other: unknown): boolean =>
   isDeepStrictEqual(withoutKinds(one), withoutKinds(other));
 
-/** One definition may be that of kinds of several groups; they stand in the order of their names. */
+/** Merges a definition shared by kinds of several groups; the kinds are sorted by name. */
 function withKindsOf(known: Json | undefined, added: unknown): unknown {
   const key = known && Object.keys(added as object).find(isKindsKey);
   if (!key) return known ?? added;
@@ -73,7 +73,7 @@ function withKindsOf(known: Json | undefined, added: unknown): unknown {
 const nameOfKind = ({ group, version, kind }: Json): string =>
   `${String(group)}/${String(version)}.${String(kind)}`;
 
-/** The definitions that a value refers to, directly or by way of others. */
+/** Returns the definitions that a value references, directly or indirectly. */
 function reachable(value: unknown, definitions: Json): Map<string, unknown> {
   const found = new Map<string, unknown>();
   const waiting: unknown[] = [value];

@@ -1,4 +1,4 @@
-// The operations of every served path, in neutral form; the documents of both versions are written from them.
+// The operations of every served path in a common form, from which both OpenAPI versions are generated.
 import { Scale, Status, listOf } from "#api";
 import type { Dialect } from "#dialect";
 import { type Message, publishedKind } from "#schema";
@@ -24,7 +24,7 @@ export interface Operation {
   readonly produces?: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly body?: Message | "patch" | "deleteOptions";
-  /** What a status answers with. */
+  /** The response body by status. */
   readonly answers: Readonly<Record<string, Message | "string">>;
 }
 
@@ -105,7 +105,7 @@ const patches = [
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** `EventsV1`, `CoreV1`, `RbacAuthorizationV1`: the group and version inside operation ids. */
+/** The group and version in operation ids: `EventsV1`, `CoreV1`, `RbacAuthorizationV1`. */
 export function idPart({ group, version }: GroupVersion, dialect: Dialect): string {
   const bare = group === "" ? "core" : group.replace(`.${dialect.wire.groupSuffix}`, "");
   return bare.split(".").map(capital).join("") + capital(version);
@@ -117,11 +117,11 @@ export const tagOf = (version: GroupVersion, dialect: Dialect): string => {
   return `${group.charAt(0).toLowerCase()}${group.slice(1)}_${version.version}`;
 };
 
-/** Where the paths of a version begin. */
+/** The root path of a version. */
 export const rootOf = ({ group, version, groupVersion }: GroupVersion): string =>
   group === "" ? `/api/${version}` : `/apis/${groupVersion}`;
 
-/** What every operation of a path takes is said once, for the path. */
+/** Moves parameters common to all operations of a path to the path. */
 export function shared(item: PathItem): PathItem {
   const [first, ...rest] = item.operations;
   const everywhere = (first?.parameters ?? []).filter((parameter) =>
@@ -243,8 +243,8 @@ const customPatches = patches.filter((type) => type !== "application/strategic-m
 const readVersion: readonly Parameter[] = [query("resourceVersion", "string", "How new the answer must be.")];
 
 /**
- * The operations of a defined kind. Clients choose the form of a patch by what is said here, and custom
- * resources take fewer forms. The rest is told as the reference tells it, which forgets some of what they take.
+ * Adapts the operations of a custom kind. Clients choose the patch type by this document, and custom
+ * resources accept fewer types. The rest is as in the reference, which omits some of what they accept.
  */
 function asCustom(item: PathItem, kind: NonNullable<Operation["kind"]>): PathItem {
   const operations = item.operations.map(({ body, ...operation }): Operation => {

@@ -1,5 +1,5 @@
-// Every path that is published, by the document of OpenAPI 3 that describes it. OpenAPI 2 describes all of
-// them in one.
+// All published paths, by the OpenAPI 3 document that describes them. OpenAPI 2 describes all of them in one
+// document.
 import { APIGroup, APIGroupList, APIResourceList, APIVersions, VersionInfo } from "#api";
 import type { Dialect } from "#dialect";
 import type { Catalog, GroupVersion } from "../catalog.ts";
@@ -22,10 +22,10 @@ interface Made {
 }
 
 const known = new WeakMap<Catalog, Made>();
-/** By version: those that a change of definitions does not concern are not made anew. */
+/** Cached by version: versions not affected by a change of definitions are not rebuilt. */
 const byVersion = new WeakMap<GroupVersion, readonly PathItem[]>();
 
-/** The documents by name: `apis/apps/v1`, `version`; `logs` where the files of the machine's log are served. */
+/** The documents by name: `apis/apps/v1`, `version`; `logs` if the host's log files are served. */
 export function pathItems(
   catalog: Catalog,
   dialect: Dialect,

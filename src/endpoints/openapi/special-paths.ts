@@ -1,4 +1,4 @@
-// Paths that are not plain reading and writing: what is asked by creating it, connections, and logs.
+// Paths without the generic verbs: resources that are only created, connections, and logs.
 import {
   Binding,
   ComponentStatus,
@@ -34,10 +34,7 @@ import {
   writing,
 } from "./operations.ts";
 
-/**
- * What is sent to a path and comes back from it; a version goes before the path where the path alone means
- * something else.
- */
+/** The request and response body of each path; prefixed with a version if the path has different meanings. */
 const created: Readonly<Record<string, Message>> = {
   bindings: Binding,
   "pods/binding": Binding,

@@ -1,4 +1,4 @@
-// The older paths under /watch, which clients may still use.
+// The deprecated paths under /watch, which clients may still use.
 import { WatchEvent } from "#api";
 import type { Dialect } from "#dialect";
 import type { Endpoint } from "#registry";

@@ -1,18 +1,18 @@
-// Lists of many objects in a form that is made object by object: some at a time, so that a list of fifty
-// thousand holds nobody up.
+// Encodes long lists item by item in time slices, so that a list of fifty thousand objects does not delay
+// other requests.
 //
-//   the list without objects, cut open    {"kind":"…List","metadata":{…},"items":[ | ]}
-//   and the objects put in between                                               ^
+//   the encoded list without items, split    {"kind":"…List","metadata":{…},"items":[ | ]}
+//   and the items inserted in between                                                ^
 import { type Caller, TimeSlice } from "#base";
 import { type Message, encodeEnvelope, printYaml, protobufCodec, stringifyJson } from "#schema";
 import { type CachedObject, itemBytes } from "#watchcache";
 import type { Choice } from "./negotiate.ts";
 
-/** Shorter lists are made in one go. */
+/** Shorter lists are encoded at once. */
 export const shortList = 256;
 
 export interface LongList {
-  /** The list with an empty array of objects (or rows). */
+  /** The list with an empty array of items (or rows). */
   readonly empty: { readonly kind: string; readonly apiVersion: string };
   readonly listSchema: Message;
   readonly itemSchema: Message;
@@ -57,7 +57,7 @@ export async function longList(
 
 const spliceBytes = 1024 * 1024;
 
-/** The same for bytes that are only cut and joined: pieces of about a megabyte. */
+/** Splices a long list from encoded bytes, in pieces of about a megabyte. */
 export async function splicedLongList(
   items: readonly CachedObject[],
   splice: (items: readonly CachedObject[]) => Uint8Array,
@@ -96,7 +96,7 @@ function json({ empty }: LongList, pretty: boolean): Form {
       around: (parts) => around(parts, text.slice(0, cut), `${text.slice(cut)}\n`),
     };
   return {
-    // Texts have no line ends of their own in JSON.
+    // Strings contain no line breaks in JSON.
     encode: (item) => stringifyJson(item, 2).replaceAll("\n", "\n    "),
     between: ",\n    ",
     around: (parts) => around(parts, `${text.slice(0, cut)}\n    `, `\n  ${text.slice(cut)}`),
@@ -108,7 +108,7 @@ function yaml({ empty }: LongList): Form {
   const [place = "", key] = /^(items|rows): \[\]\n/m.exec(text)!;
   const cut = text.indexOf(place);
   return {
-    // A sequence stands at the same indentation as the key above it.
+    // A sequence has the same indentation as its key.
     encode: (item) => printYaml([item]),
     between: "",
     around: (parts) => [

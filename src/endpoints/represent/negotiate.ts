@@ -1,18 +1,18 @@
-// Which representation a client gets: the first acceptable clause of its Accept header wins. Whether the path has
-// any of the types that a client names at all is looked at before (route-media.ts).
+// Content negotiation: the first acceptable clause of the Accept header wins. Whether the path supports any
+// of the client's types at all has been checked before (route-media.ts).
 import { ApiError, notAcceptable, unsupportedMediaType } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type Call, type MediaType, type Query, header, parseAccept, parseMediaType } from "#http";
 
 export type Media = "json" | "yaml" | "protobuf";
 
-/** A form other than the object itself. */
+/** The object itself or a transformation of it. */
 export type Form = "object" | "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
 
 export interface Choice {
   readonly media: Media;
   readonly form: Form;
-  /** The group and version the form was asked in, and is answered in. */
+  /** The group and version in which the form was requested and is returned. */
   readonly formVersion: string;
   readonly pretty: boolean;
 }
@@ -24,34 +24,34 @@ export const contentType = (media: Media, dialect: Dialect): string =>
       ? "application/yaml"
       : dialect.wire.protobufMediaType;
 
-/**
- * What an endpoint lets clients ask for. Endpoints have constant ones: what was chosen from them is remembered.
- */
+/** The forms an endpoint supports. Endpoints use constant objects, under which choices are cached. */
 export interface Offer {
-  /** The forms beside the object itself. Whether one fits what is answered is found out when it is made. */
+  /**
+   * Forms in addition to the object itself. Whether one fits the result is only checked when it is encoded.
+   */
   readonly forms: readonly Exclude<Form, "object">[];
-  /** The object itself has no binary form: clauses that ask for it are passed over. */
+  /** The object itself has no binary encoding: clauses that request it are skipped. */
   readonly objectsAsText?: boolean;
 }
 
-/** What has no other form than itself. */
+/** Only the object itself is supported. */
 export const justObjects: Offer = { forms: [] };
-/** What can be asked for as metadata alone, but has no columns. */
+/** Supports metadata-only forms, but no table. */
 export const withoutTable: Offer = { forms: ["PartialObjectMetadata", "PartialObjectMetadataList"] };
 export const everyForm: Offer = { forms: ["Table", ...withoutTable.forms] };
-/** Those of defined kinds. */
+/** The forms of custom kinds. */
 export const customForms: Offer = { ...everyForm, objectsAsText: true };
 
-/** In the order in which a clause that leaves it open is answered. */
+/** In order of preference for clauses with a wildcard. */
 export const everyMedia: readonly Media[] = ["json", "yaml", "protobuf"];
 
-/** Clients send few different Accept headers, again and again; long ones are not worth keeping. */
+/** Clients use few different Accept headers repeatedly; long ones are not cached. */
 const mostRemembered = 64;
 const longestRemembered = 256;
 
 /**
- * The choice of each Accept header; those to be printed for people have a space before it, as no header has.
- * Refusals are not kept.
+ * Cached choices by Accept header; keys of indented output are prefixed with a space, which headers cannot
+ * start with. Errors are not cached.
  */
 interface Remembered {
   readonly dialect: Dialect;
@@ -59,9 +59,9 @@ interface Remembered {
 }
 const remembered = new WeakMap<Offer, Remembered>();
 
-/** A form that does not fit what is answered: a list of one object, one object of a list. */
+/** The requested form does not fit the result: a list form for one object or vice versa. */
 export class UnfitForm extends ApiError {
-  /** `type` is what kube-apiserver calls the type of one such object. */
+  /** `type` is the Go type of one such object in kube-apiserver. */
   constructor(form: Form, type: string) {
     const requested = form === "PartialObjectMetadata" ? `a list (*${type}List)` : `not a list (*${type})`;
     super(406, "NotAcceptable", `you requested ${form}, but the requested object is ${requested}`);
@@ -106,8 +106,8 @@ function choose(accept: string, pretty: boolean, dialect: Dialect, offer: Offer)
 }
 
 /**
- * What `accept` makes of the first clause of an Accept header, and of the first media type it stands for, that it
- * takes.
+ * Returns the result of `accept` for the first clause of an Accept header, and its first media type, for
+ * which it is not undefined.
  */
 export function firstAcceptable<T>(
   header: string,
@@ -128,7 +128,7 @@ export function firstAcceptable<T>(
   return undefined;
 }
 
-/** Watches are streams, which YAML has no form for. */
+/** Rejects YAML for watches, which cannot be streamed in it. */
 export function checkStreams({ media }: Choice, dialect: Dialect): void {
   if (media !== "yaml") return;
   throw onlyAccepted(streamed.map((item) => `${contentType(item, dialect)};stream=watch`));
@@ -145,17 +145,16 @@ function wantsPretty(call: Call, query: Query): boolean {
   return /^(curl|Wget|Mozilla\/5\.0)/.test(header(call.headers, "user-agent") ?? "");
 }
 
-/** A media type whose every parameter has a value. */
+/** A media type whose parameters all have values. */
 const wellFormed = /^[^;]*(?:;\s*(?:[^\s;="]+=(?:[^\s;"]+|"(?:[^"\\]|\\.)*")\s*)?)*$/;
 
-/** The media type of a request body; JSON when none is said. */
+/** The media type of a request body; the default is JSON. */
 export function bodyMedia(call: Call, dialect: Dialect): Media {
   const said = header(call.headers, "content-type");
   if (said === undefined || said === "" || said === "application/json") return "json";
   const parsed = wellFormed.test(said) ? parseMediaType(said) : undefined;
   const essence = parsed && `${parsed.type}/${parsed.subtype}`;
-  // Clients that only know their own name for the binary form send the same bytes, and take JSON for an
-  // answer.
+  // Clients that use their own name for the binary encoding send the same bytes, and accept JSON responses.
   if (essence === dialect.wire.clientProtobufMediaType) return "protobuf";
   const media = everyMedia.find((item) => contentType(item, dialect) === essence);
   if (!media)

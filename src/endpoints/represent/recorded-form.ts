@@ -1,4 +1,4 @@
-// The JSON of an object that was answered, whatever form the client took it in. For audit events.
+// Converts a response to the JSON of its object, whatever its encoding, for audit events.
 import {
   LocalSubjectAccessReview,
   PartialObjectMetadata,
@@ -38,7 +38,7 @@ const fixed: ReadonlyMap<string, Message> = new Map<string, Message>([
   ].map((schema) => [schema.kind.kind, schema] as const),
 ]);
 
-/** Undefined for bodies that are no API objects. */
+/** Returns undefined for bodies that are not API objects. */
 export function recordedForm(
   reply: Reply,
   call: ApiCall,

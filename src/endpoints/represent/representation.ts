@@ -1,5 +1,5 @@
-// Objects, lists and watch frames in the form a client asked for. The plain case never parses: it splices
-// bytes.
+// Encodes objects, lists and watch frames in the form a client requested. The common case splices bytes
+// without parsing.
 import { PartialObjectMetadata, Status, Table, listOf } from "#api";
 import { type Caller, deepCopy } from "#base";
 import type { Dialect } from "#dialect";
@@ -35,27 +35,25 @@ export interface ListMetadata {
 
 export interface ListBody {
   readonly parts: readonly Uint8Array[];
-  /** Whether the parts were made for this answer alone. */
+  /** The parts are not shared with other responses. */
   readonly unshared: boolean;
 }
 
 export interface Representation extends FrameEncoder {
   readonly media: Media;
   object(cached: CachedObject): Uint8Array;
-  /** A long list in a form that has to be made object by object comes later. */
+  /** Returns a promise for a long list that has to be encoded item by item. */
   list(items: readonly CachedObject[], metadata: ListMetadata, caller?: Caller): ListBody | Promise<ListBody>;
-  /**
-   * A mark that carries only a revision; `complete` says that everything there was has been sent before it.
-   */
+  /** Encodes a bookmark; `complete` declares that all initial events have been sent before it. */
   bookmark(revision: number, complete?: boolean): Uint8Array;
-  /** An error inside a stream. */
+  /** Encodes an error in a watch stream. */
   error(status: Record<string, unknown>): Uint8Array;
-  /** What follows the first frame of a stream, where that is written otherwise. */
+  /** The representation of the frames after the first one, if they differ. */
   readonly afterFirst?: Representation;
 }
 
 /**
- * Makes the representation for one endpoint. Cache the result: watch frames are shared per representation.
+ * Creates the representation of one endpoint. Callers cache it: watch frames are shared per representation.
  */
 export function representation(
   endpoint: Endpoint,
@@ -110,7 +108,7 @@ const open = Buffer.from("{");
 const next = Buffer.from(",{");
 const listTail = Buffer.from("]}\n");
 
-/** JSON of the stored version: bytes cut and joined. */
+/** JSON in the stored version, spliced from cached bytes. */
 function spliced(endpoint: Endpoint): Representation {
   const heads = {
     ADDED: Buffer.from('{"type":"ADDED","object":'),
@@ -142,19 +140,19 @@ function spliced(endpoint: Endpoint): Representation {
 }
 
 const largestKept = 16 * 1024 * 1024;
-/** What was joined for a question that was asked before; nothing yet where it was asked once. */
+/** Joined items by list, or a marker for lists that were requested once. */
 const kept = new WeakMap<readonly CachedObject[], readonly Uint8Array[] | "asked once">();
 const longSplice = 4096;
 
 /**
- * The items behind each other, without their type headers. The cache gives the same items for the same
- * question, so they are kept joined when it is asked again. Most questions are asked once, such as an agent's
+ * Joins the encoded items without their type headers. The cache returns the same array for equal queries, so
+ * its joined bytes are kept from the second request on. Most queries are made once, such as that of an agent
  * for the pods of its node.
  */
 function joined(items: readonly CachedObject[]): ListBody | Promise<ListBody> {
   const known = kept.get(items);
   if (known !== undefined && known !== "asked once") return { parts: known, unshared: false };
-  // What refers to buffers weakly lets go of them only when all of the heap is collected.
+  // Entries of a WeakMap are only released in a full garbage collection.
   if (known === undefined && !isForOneAnswer(items[0])) kept.set(items, "asked once");
   const keep = (parts: readonly Uint8Array[]): ListBody => {
     const again = known === "asked once" && lengthOf(parts) <= largestKept;
@@ -180,7 +178,7 @@ function splice(items: readonly CachedObject[]): Uint8Array {
 
 const listKindOf = ({ schema, kind }: Endpoint): string => schema.more.open?.listKind ?? `${kind}List`;
 
-/** Lists of defined kinds always say where they continue. */
+/** Lists of custom kinds always have a continue field. */
 const listMetadata = (endpoint: Endpoint, metadata: ListMetadata): ListMetadata =>
   endpoint.resource.strategy.custom ? { continue: "", ...metadata } : metadata;
 
@@ -188,20 +186,20 @@ interface ShapeOf {
   readonly schema: KindSchema;
   readonly listSchema: KindSchema;
   one(cached: CachedObject): unknown;
-  /** As it stands in a list. */
+  /** The object as a list item. */
   item(cached: CachedObject): unknown;
   list(
     items: readonly unknown[],
     metadata: ListMetadata,
   ): { readonly kind: string; readonly apiVersion: string };
-  /** The items of a list in their order, where that is another than they have. */
+  /** Sorts the items of a list, if their order differs from that of the keys. */
   sorted?(items: readonly CachedObject[]): readonly CachedObject[];
-  /** An empty list, where it looks unlike others. */
+  /** An empty list, if it is encoded differently. */
   none?(metadata: ListMetadata): unknown;
   mark(revision: number, complete?: boolean): unknown;
 }
 
-/** An object of the kind in which nothing but the revision is set. */
+/** An object of the kind in which only the revision is set. */
 const marker = (endpoint: Endpoint, revision: number, complete = false): ApiObject => ({
   kind: endpoint.kind,
   apiVersion: endpoint.apiVersion,
@@ -241,7 +239,8 @@ function whole(endpoint: Endpoint): ShapeOf {
 function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   const { resource } = endpoint;
   const apiVersion = choice.formVersion;
-  // As it is stored: what a version puts into annotations is none of the object's metadata.
+  // Uses the stored version: annotations that a version conversion adds are not part of the object's
+  // metadata.
   const spoken = resource.strategy.custom ? endpoint.fromHub : (hub: ApiObject) => hub;
   const one = (cached: CachedObject): unknown =>
     withoutOwn(partialMetadata(spoken(resource.objectOf(cached)), apiVersion), resource.strategy);
@@ -256,7 +255,7 @@ function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   };
 }
 
-/** Rows below the titles of their columns; within a stream only the first table has titles. */
+/** Rows with column definitions; in a stream, only the first table has definitions. */
 function table(
   endpoint: Endpoint,
   choice: Choice,
@@ -295,7 +294,7 @@ function table(
     item: row,
     ...(rowOrder && { sorted }),
     list: many,
-    // Kinds without columns of their own answer an empty list with no rows at all.
+    // For kinds without columns of their own, the rows of an empty list are null.
     ...(!strategy.columns && { none: (metadata) => many(null, metadata) }),
     mark: (revision, complete) => {
       const served = canonical(
@@ -340,7 +339,8 @@ function protobufWriter(dialect: Dialect): Writer {
 const bytes = new ProtobufWriter();
 
 /**
- * A frame's length, then the event: its type (1), and the object (2) as raw bytes (1). Written from the back.
+ * Encodes the length of a frame, then the event: its type (1), and the object (2) as raw bytes (1). Written
+ * back to front.
  */
 function binaryFrame(type: string, object: Uint8Array): Buffer {
   bytes.bytes(object);

@@ -1,6 +1,5 @@
-// The media types of a path: those that its answers and its bodies can have. Paths of built-in resources have fixed
-// lists, which are looked at by the letter, before anything else is read of a request; those of defined kinds have
-// none.
+// The media types of a path's responses and request bodies. Built-in resources have fixed lists, which are
+// compared literally before anything else in the request is checked; custom resources have none.
 import { ApiError } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, header } from "#http";
@@ -8,27 +7,27 @@ import { contentType, everyMedia } from "./negotiate.ts";
 
 export interface RouteMedia {
   readonly produces: readonly string[];
-  /** Any, if there is no list. */
+  /** Any type, if absent. */
   readonly consumes?: readonly string[];
 }
 
-/** What objects are answered in. */
+/** Types of object responses. */
 export const objectMedia = (dialect: Dialect): readonly string[] =>
   everyMedia.map((media) => contentType(media, dialect));
 
-/** What lists are, which can be watched by the same request. */
+/** Types of list responses, which the same path can also stream as watches. */
 export const listMedia = (dialect: Dialect): readonly string[] => {
   const types = objectMedia(dialect);
   return [...types, `${types[0]};stream=watch`, `${types.at(-1)};stream=watch`];
 };
 
-/** Throws unless the path has a type that the request takes, and reads the type that its body has. */
+/** Throws unless the client accepts a type of the path and the path accepts the type of the body. */
 export function checkRoute(call: Call, { produces, consumes }: RouteMedia): void {
   const { method, headers } = call;
   const readable =
     consumes === undefined || isReadable(header(headers, "content-type") ?? "", method, consumes);
   if (readable && isTaken(header(headers, "accept") || "*/*", produces)) return;
-  // A path that does not read the request has no types for it, either, and nobody can take one of them.
+  // A path that cannot read the body offers no response types, either.
   throw refusal(call, readable ? produces : undefined);
 }
 
@@ -42,7 +41,7 @@ function refusal({ method, headers }: Call, produces: readonly string[] | undefi
   return new ApiError(406, "NotAcceptable", `406: Not Acceptable\n\n${available}`, {});
 }
 
-/** Methods that need not say what is in a body that they mostly do not have. */
+/** Methods whose body type may be omitted, as they usually have no body. */
 const bodiless = new Set(["GET", "HEAD", "OPTIONS", "DELETE", "TRACE"]);
 
 function isReadable(type: string, method: string, consumes: readonly string[]): boolean {
@@ -56,6 +55,6 @@ const isTaken = (accept: string, types: readonly string[]): boolean =>
   types.includes(accept) ||
   typesIn(accept).some((item) => item === "*/*" || types.includes(item));
 
-/** The media types that a header lists, without their parameters. */
+/** The media types in a header, without their parameters. */
 const typesIn = (text: string): string[] =>
   text.split(",").map((item) => item.split(";", 1)[0]!.replace(/^ +| +$/g, ""));

@@ -1,4 +1,5 @@
-// Status: the body of every answer that is not an object, and the only place where errors become bodies.
+// Status objects: the body of every response that is not an object, and the only place where errors become
+// bodies.
 import { ApiError } from "#base";
 import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
@@ -61,7 +62,7 @@ export function statusReply(
   };
 }
 
-/** A small object that is not stored anywhere, in the client's media type. */
+/** Encodes a small object that is not stored in the client's media type. */
 export function plainBody(
   object: Record<string, unknown>,
   { media, pretty }: Choice,

@@ -1,4 +1,4 @@
-// Server-side printing: rows of cells that a client shows without knowing the kind.
+// Server-side printing: rows of cells that clients display without knowing the kind.
 import type { ApiObject, Column, Strategy } from "#registry";
 
 export type IncludeObject = "None" | "Metadata" | "Object";
@@ -77,7 +77,7 @@ export function withoutOwn(object: ApiObject, { ownAnnotations }: Strategy): Api
   };
 }
 
-/** The object's identity and metadata, nothing else. */
+/** The object reduced to its metadata. */
 export const partialMetadata = (object: ApiObject, apiVersion: string): ApiObject => ({
   kind: "PartialObjectMetadata",
   apiVersion,

@@ -1,4 +1,4 @@
-// One object that is made for the answer and stored nowhere, in the client's media type.
+// Encodes an object that exists only for the response in the client's media type.
 import type { Dialect } from "#dialect";
 import { type Message, encodeEnvelope, encodeJson, printYaml, protobufCodec } from "#schema";
 import type { Choice } from "./negotiate.ts";
