@@ -11,7 +11,7 @@ import {
   writeClientConfig,
 } from "./client-config.ts";
 
-// Inside a group, so that the hooks are for these tests only: all files share one process.
+// In a group, so that the hooks apply to these tests only: all files share one process.
 describe("client configuration files", () => {
   let folder: string;
   beforeEach(() => {
@@ -23,7 +23,7 @@ describe("client configuration files", () => {
     return join(folder, name);
   };
 
-  /** What begins like a certificate is taken for one until somebody connects. */
+  /** The content of a certificate is not validated until a connection is made. */
   const ca = "-----BEGIN CERTIFICATE-----\n";
 
   test("what is written reads back the same, for its owner only, and leaves no draft", () => {

@@ -1,5 +1,5 @@
-// Client-config files: which clusters there are, who one is there, and which of them is meant. The form every
-// tool of this API reads.
+// Client-config files: clusters, users, and contexts that combine them. The format used by all tools for this
+// API.
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { writePrivate } from "#base";
@@ -9,7 +9,7 @@ import type { ConnectionSecrets, HttpsOptions } from "./https.ts";
 export interface ClusterEntry {
   server: string;
   "certificate-authority"?: string;
-  /** base64 of PEM text; goes before the file. */
+  /** Base64 of PEM text; takes precedence over the file. */
   "certificate-authority-data"?: string;
   "insecure-skip-tls-verify"?: boolean;
   "tls-server-name"?: string;
@@ -18,7 +18,7 @@ export interface ClusterEntry {
 
 export interface UserEntry {
   token?: string;
-  /** A file with a token that may be replaced at any time; goes before the token given here. */
+  /** A file with a token that may be replaced at any time; takes precedence over `token`. */
   tokenFile?: string;
   "client-certificate"?: string;
   "client-certificate-data"?: string;
@@ -26,7 +26,7 @@ export interface UserEntry {
   "client-key-data"?: string;
   username?: string;
   password?: string;
-  /** Acts as somebody else. */
+  /** Impersonates another user. */
   as?: string;
   "as-groups"?: string[];
   "as-uid"?: string;
@@ -39,7 +39,7 @@ export interface ContextEntry {
   namespace?: string;
 }
 
-/** The file as it is written; what it holds beyond these fields is kept when it is read and written again. */
+/** The content of the file; fields not listed here are preserved when it is read and written. */
 export interface ClientConfig {
   apiVersion: "v1";
   kind: "Config";
@@ -49,7 +49,7 @@ export interface ClientConfig {
   "current-context": string;
 }
 
-/** A client-config file that cannot be used, and why. */
+/** A client-config file is unusable; the message says why. */
 export class ClientConfigError extends Error {
   override readonly name = "ClientConfigError";
 }
@@ -57,8 +57,8 @@ export class ClientConfigError extends Error {
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /**
- * A config with one cluster, one user and one context, all of the same name. Texts are PEM; they are put into
- * the file itself.
+ * Returns a config with one cluster, user and context of the same name. The secrets are PEM and are embedded
+ * in the config.
  */
 export function singleContext(
   of: {
@@ -92,7 +92,7 @@ export function singleContext(
   };
 }
 
-/** Reads a file. Relative file names in it are taken from the folder it is in. */
+/** Reads a file. Relative file names in it refer to its directory. */
 export function readClientConfig(file: string): ClientConfig {
   let text: string;
   try {
@@ -195,13 +195,13 @@ const paths = (folder: string, entry: Fields, keys: readonly string[]): Fields =
     ]),
   );
 
-/** Writes a file that only its owner can read, whole or not at all. */
+/** Atomically writes a file that only its owner can read. */
 export const writeClientConfig = (file: string, config: ClientConfig): void =>
   writePrivate(file, printYaml(config));
 
 /**
- * How to reach the server that a context means; the current one unless another is named. Files are read again
- * for every new connection.
+ * Returns the connection options of a context, by default the current one. Files are read again for every new
+ * connection.
  */
 export function connectionOf(
   config: ClientConfig,
@@ -266,7 +266,7 @@ function clusterProblems(name: string, { "proxy-url": proxy }: ClusterEntry): st
   return bad(`unsupported scheme "${protocol.slice(0, -1)}", must be http, https, or socks5`);
 }
 
-/** Credentials that say two things, or half of one, in the words of kubectl. */
+/** Reports conflicting and incomplete credentials, with kubectl's messages. */
 function userProblems(name: string, user: UserEntry): string[] {
   const has = (...keys: (keyof UserEntry)[]): boolean => keys.some((key) => Boolean(user[key]));
   const problems: string[] = [];
@@ -298,7 +298,7 @@ function pem(data: string | undefined, file: string | undefined): string | undef
 const tokenFreshMilliseconds = 10_000;
 
 /**
- * The token, read again when the file may have changed; one that was read goes on counting while the file
+ * Returns the token, reading the file again when it may have changed; the last token is used while the file
  * cannot be read.
  */
 function tokenOf(user: UserEntry): () => string | undefined {
@@ -333,7 +333,7 @@ function headersOf(user: UserEntry): Record<string, string | string[]> {
   };
 }
 
-/** Keys of attributes are anything; names of headers are not. */
+/** Percent-encodes characters of a key that are not allowed in header names. */
 const escapedForHeader = (key: string): string =>
   key.replace(/[^\w!#$&'*+.^`|~-]/gu, (character) =>
     [...Buffer.from(character)]

@@ -6,7 +6,7 @@ import { type ApiClient, apiClient } from "./client.ts";
 import { kinds } from "./kinds.ts";
 import type { ClientRequest, Transport } from "./transport.ts";
 
-/** Remembers requests and gives prepared answers. */
+/** Records requests and returns prepared responses. */
 function recorder(
   answers: { status?: number; headers?: Record<string, string>; body?: unknown; chunks?: string[] }[] = [],
 ): Transport & { readonly sent: ClientRequest[] } {

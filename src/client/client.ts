@@ -1,4 +1,4 @@
-// A typed client: one small object per kind, the same verbs for all of them.
+// A typed client: one small object per kind, with the same verbs for all of them.
 import { type ObjectMeta, inDialect } from "#api";
 import { ApiError, type StatusDetails } from "#base";
 import { type Dialect, type DialectName, apiVersionOf, dialects } from "#dialect";
@@ -12,16 +12,16 @@ export interface AnyObject {
   metadata: ObjectMeta;
 }
 
-/** How a kind is reached: its declaration, its plural, and whether it lives in namespaces. */
+/** A resource: its schema, its plural name, and whether it is namespaced. */
 export interface ResourceKind<S extends KindSchema = KindSchema> {
   readonly schema: S;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** The kind below whose objects it is reached, as a subresource. */
+  /** The kind whose objects have it as a subresource. */
   readonly below?: KindSchema;
 }
 
-/** An object to be sent: the client knows its kind, the server what may be left out. */
+/** An object to send: the client adds the kind, the server supplies defaults. */
 export type Draft<T> = Partial<Omit<T, "apiVersion" | "kind" | "metadata">> & {
   readonly metadata: Partial<ObjectMeta>;
 };
@@ -29,7 +29,7 @@ export type Draft<T> = Partial<Omit<T, "apiVersion" | "kind" | "metadata">> & {
 export interface ListResult<T> {
   readonly resourceVersion: string;
   readonly continue?: string;
-  /** How many follow, where the server says. */
+  /** The number of remaining items, if the server reports it. */
   readonly remaining?: number;
   readonly items: readonly T[];
 }
@@ -71,7 +71,7 @@ export interface Address {
 export interface WriteParameters extends Address {
   readonly fieldManager?: string;
   readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
-  /** The server does everything but keep it. */
+  /** The server processes the request without storing the result. */
   readonly dryRun?: boolean;
 }
 
@@ -93,15 +93,15 @@ export type DeleteManyParameters = Pick<ListParameters, "namespace" | "labelSele
 export interface ResourceClient<T> {
   get(name: string, at?: Address): Promise<T>;
   list(parameters?: ListParameters): Promise<ListResult<T>>;
-  /** Everything, page by page; all pages show the same moment. */
+  /** Lists everything page by page; all pages are of the same revision. */
   pages(parameters?: ListParameters): AsyncIterable<ListResult<T>>;
-  /** Ends when the server ends it or the signal is aborted; throws when the connection breaks. */
+  /** Ends when the server ends the watch or the signal is aborted; throws if the connection breaks. */
   watch(parameters: WatchParameters): AsyncIterable<WatchEvent<T>>;
   create(object: Draft<T>, at?: WriteParameters & { readonly name?: string }): Promise<T>;
   update(object: Draft<T>, at?: WriteParameters): Promise<T>;
   patch(name: string, type: PatchType, patch: unknown, parameters?: PatchParameters): Promise<T>;
   delete(name: string, parameters?: DeleteParameters): Promise<void>;
-  /** Deletes what a list would show. */
+  /** Deletes the objects that a list with the same parameters would return. */
   deleteMany(parameters?: DeleteManyParameters): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export interface ApiClient {
   readonly dialect: Dialect;
   readonly transport: Transport;
   of<S extends KindSchema>(kind: ResourceKind<S>): ResourceClient<TypeOf<S> & AnyObject>;
-  /** Any path: the parsed answer, or an ApiError for a refusal. */
+  /** Requests any path: returns the parsed response, or throws an ApiError for an error status. */
   request(
     method: string,
     path: string,
@@ -119,12 +119,12 @@ export interface ApiClient {
 }
 
 /**
- * The form of the objects that a client sends. Answers come in JSON, which is read in a third of the time; so
- * do patches and options.
+ * The encoding of objects sent by the client. Responses are requested as JSON, which is decoded in a third of
+ * the time; patches and options are also sent as JSON.
  */
 export type SentForm = "json" | "protobuf";
 
-/** How long an answer may be in coming. */
+/** Maximum time until the response starts. */
 const timeoutMilliseconds = 60_000;
 
 const patchTypes: Readonly<Record<PatchType, string>> = {
@@ -134,7 +134,7 @@ const patchTypes: Readonly<Record<PatchType, string>> = {
   apply: "application/apply-patch+yaml",
 };
 
-/** A typed client over any transport, for a server that speaks this dialect. */
+/** Creates a typed client over any transport, for a server that uses this dialect. */
 export function apiClient(
   transport: Transport,
   names: Dialect | DialectName,
@@ -168,7 +168,7 @@ export function apiClient(
   return { dialect, transport, request, of: (kind) => of(kind) as never };
 }
 
-/** The server's Status as an ApiError. When to come back may stand in a header alone. */
+/** Converts the server's Status to an ApiError. Retry-After may be present as a header only. */
 function refusal(response: ClientResponse, text: string): ApiError {
   const seconds = Number(response.headers["retry-after"] ?? 0);
   const later: StatusDetails | undefined = seconds > 0 ? { retryAfterSeconds: seconds } : undefined;
@@ -269,7 +269,7 @@ interface RawList {
 
 const usualPage = 500;
 
-/** A kind that lives in namespaces is written and read in one of them. */
+/** Namespaced objects are written and read in a particular namespace. */
 function needed({ namespaced, plural }: ResourceKind, namespace: string | undefined): string | undefined {
   if (namespaced && !namespace) throw new Error(`${plural} live in namespaces: say in which one`);
   return namespace;
@@ -317,7 +317,7 @@ function queryOf(parameters: object): string {
   return parts.length === 0 ? "" : `?${parts.join("&")}`;
 }
 
-/** Follows any path that is watched; `accept` asks for another representation of JSON. */
+/** Watches any path; `accept` requests another representation in JSON. */
 export async function* watch(
   transport: Transport,
   path: string,

@@ -1,5 +1,5 @@
-// What clients of this family tell of programs that give them credentials. None of ours runs such a program: a client
-// config that names one is refused, so that no certificate of one is in use or has been replaced.
+// client-go's metrics of exec credential plugins. No program of ours runs such plugins: client configs that
+// name one are rejected, so no certificate of a plugin is ever in use or rotated.
 import type { Metrics } from "#base";
 
 export function credentialProgramMetrics(metrics: Metrics): void {

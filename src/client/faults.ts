@@ -1,42 +1,41 @@
-// A transport that meets trouble on purpose: for tests of what a client does when the server or the network
-// misbehaves.
+// A transport with fault injection, for tests of a client's behaviour when the server or the network fails.
 import { type Clock, systemClock } from "#base";
 import { type ClientRequest, type ClientResponse, type Transport, Unreachable } from "./transport.ts";
 
-/** One kind of trouble. */
+/** The kind of an injected fault. */
 export type Fault =
-  /** The server is not asked; this is the answer. */
+  /** Respond with this status without sending the request. */
   | { readonly answer: number; readonly retryAfterSeconds?: number; readonly message?: string }
   /**
-   * The connection breaks: before the server sees the request, or after it has done it but before its answer
-   * arrives.
+   * Break the connection: before the server receives the request, or after it has processed it but before the
+   * response arrives.
    */
   | { readonly cut: "before" | "after" }
-  /** The answer begins, and breaks off behind so many watch events (or lines). */
+  /** Break the response after this number of watch events (or lines). */
   | { readonly dropAfterEvents: number }
-  /** The request waits this long, then goes on. */
+  /** Delay the request by this time. */
   | { readonly delayMilliseconds: number };
 
 export interface FaultRule {
-  /** Requests it concerns; all when left out. */
+  /** Selects the requests it applies to; all if absent. */
   readonly when?: (request: ClientRequest) => boolean;
-  /** How many requests it hits before it is used up; one when left out, Infinity for all. */
+  /** Number of requests it applies to; one if absent, Infinity for all. */
   readonly times?: number;
 }
 
 export interface FaultyTransport extends Transport {
-  /** Adds a fault behind those already planned. Every request meets the first that concerns it. */
+  /** Adds a fault after those already planned. Each request gets the first that applies to it. */
   plan(fault: Fault, rule?: FaultRule): void;
-  /** What is planned and not used up. */
+  /** Number of planned faults that are not used up. */
   readonly planned: number;
-  /** What has happened lately, oldest first. */
+  /** The latest injected faults, oldest first. */
   readonly met: readonly { readonly fault: Fault; readonly method: string; readonly path: string }[];
   clear(): void;
 }
 
 const mostMet = 10_000;
 
-/** For rules: whether a request is a watch. */
+/** Reports whether a request is a watch, for use in rules. */
 export const isWatch = ({ path }: ClientRequest): boolean => /[?&]watch=(true|1)(&|$)/.test(path);
 
 export function withFaults(
@@ -123,7 +122,7 @@ function answerOf({
   };
 }
 
-/** Passes whole lines on until enough have gone by, then breaks. */
+/** Passes on whole lines until the limit, then fails. */
 async function* dropped(chunks: AsyncIterable<Uint8Array>, events: number): AsyncGenerator<Uint8Array> {
   let left = events;
   if (left > 0) {

@@ -1,5 +1,5 @@
-// Requests over HTTPS: HTTP/2 connections shared by all requests, opened when they are needed and again when
-// they break.
+// Requests over HTTPS: HTTP/2 connections shared by all requests, opened on demand and reopened when they
+// break.
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import { nodeHttp2 } from "#base";
 import { checkServerIdentity } from "#http";
@@ -15,11 +15,14 @@ export interface ConnectionSecrets {
 export interface HttpsOptions extends ConnectionSecrets {
   /** `https://host:port` */
   readonly server: string;
-  /** Asked for every new connection, so that rotated files are taken up; goes before the texts given here. */
+  /**
+   * Called for every new connection, so that rotated files are used; takes precedence over the PEM texts
+   * given here.
+   */
   readonly secrets?: (() => ConnectionSecrets) | undefined;
   readonly insecure?: boolean;
   readonly serverName?: string | undefined;
-  /** Asked for every request, so that a rotated token is taken up. */
+  /** Called for every request, so that a rotated token is used. */
   readonly token?: (() => string | undefined) | undefined;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
@@ -27,13 +30,13 @@ export interface HttpsOptions extends ConnectionSecrets {
 }
 
 export interface HttpsTransport extends Transport {
-  /** From now on requests go over new connections; those under way finish where they are. */
+  /** Makes new requests use new connections; active ones finish on their connection. */
   renew(): void;
 }
 
 const pingEveryMilliseconds = 30_000;
 const windowBytes = 4 * 1024 * 1024;
-/** Assumed until the server has said how many it allows. */
+/** Assumed limit until the server's settings are received. */
 const usualStreams = 100;
 
 interface Connection {
@@ -43,7 +46,7 @@ interface Connection {
 
 export function https(options: HttpsOptions): HttpsTransport {
   const connections = new Set<Connection>();
-  /** Those that were left as well, until what is under way there has ended. */
+  /** Includes retired connections, until their active requests have ended. */
   const open = new Set<ClientHttp2Session>();
   const leave = (connection: Connection): void => {
     connections.delete(connection);
@@ -76,8 +79,8 @@ export function https(options: HttpsOptions): HttpsTransport {
 }
 
 /**
- * A watch occupies its stream for minutes: requests beyond the server's limit go over a further connection
- * instead of waiting.
+ * Returns the stream limit of a session. A watch occupies its stream for minutes, so requests beyond the
+ * limit use another connection instead of waiting.
  */
 function allowed(session: ClientHttp2Session): number {
   if (session.connecting) return usualStreams;
@@ -95,7 +98,7 @@ function connected(options: HttpsOptions): ClientHttp2Session {
     settings: { initialWindowSize: windowBytes },
     maxSessionMemory: 256,
   });
-  // Each request learns of it by its own stream.
+  // Requests are notified through their own streams.
   session.on("error", () => undefined);
   session.once("connect", () => session.setLocalWindowSize(4 * windowBytes));
   let silent: NodeJS.Timeout | undefined;
@@ -176,10 +179,7 @@ function headersOf(request: ClientRequest, options: HttpsOptions): OutgoingHttpH
   };
 }
 
-/**
- * All of an answer, by the stream's own events: an iterator over it costs as much as the rest of a small
- * request.
- */
+/** Reads a whole response through stream events: an iterator costs as much as the rest of a small request. */
 function wholeOf(
   stream: ClientHttp2Stream,
   server: string,
@@ -192,7 +192,7 @@ function wholeOf(
     if (stream.destroyed) return broken("closed");
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
     stream.on("error", (error) => broken(error.message));
-    // Node also ends a stream quietly that was reset or whose connection is gone.
+    // Node also emits `end` for a stream that was reset or whose connection was closed.
     stream.on("end", () =>
       stream.aborted || stream.rstCode
         ? broken("reset")
@@ -202,7 +202,9 @@ function wholeOf(
   });
 }
 
-/** An answer that breaks off is an error: half a list must not look like a whole one. */
+/**
+ * Yields the chunks of a response. An interrupted response is an error: half a list must not look complete.
+ */
 async function* chunksOf(
   stream: ClientHttp2Stream,
   server: string,
@@ -211,7 +213,7 @@ async function* chunksOf(
   let ended = false;
   try {
     for await (const chunk of stream) yield chunk as Uint8Array;
-    // Node also ends a stream quietly that was reset or whose connection is gone.
+    // Node also ends a stream normally that was reset or whose connection was closed.
     if (stream.aborted || stream.rstCode) throw new Error("reset");
     ended = true;
   } catch (error) {

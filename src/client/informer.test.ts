@@ -44,10 +44,10 @@ const expired = new ApiError(410, "Expired", "too old");
 type Page =
   | { readonly version: number; readonly items: readonly AnyObject[]; readonly more?: string }
   | Error;
-/** What one watch delivers; an Error ends it that way, "end" quietly, and with neither it stays open. */
+/** The events of one watch; an Error ends it with that error, "end" normally, and otherwise it stays open. */
 type Stream = readonly (WatchEvent<AnyObject> | Error | "end")[];
 
-/** Plays lists and watches in order; what is asked beyond the script stays open. */
+/** Plays back lists and watches in order; requests beyond the script stay pending. */
 function scripted(lists: Page[], watches: Stream[]) {
   const asked: string[] = [];
   const { promise: idle, resolve: atEnd } = Promise.withResolvers<void>();
@@ -176,7 +176,7 @@ for (const [name, lists, watches, told, asked] of cases) {
   });
 }
 
-/** Lets virtual time pass until the promise settles. */
+/** Advances virtual time until the promise settles. */
 async function pass(clock: ReturnType<typeof virtualClock>, until: Promise<void>): Promise<void> {
   let over = false;
   void until.then(() => (over = true));

@@ -1,5 +1,5 @@
-// A local copy of a collection, kept current: list, then watch, and start over where the server has
-// forgotten.
+// A local copy of a collection, kept current by list and watch, with a new list when the server has compacted
+// the revision.
 import { ApiError, type Clock, systemClock } from "#base";
 import type { AnyObject, ListParameters, ResourceClient } from "./client.ts";
 
@@ -14,13 +14,13 @@ export interface InformerOptions<T> {
   readonly clock?: Clock;
   readonly signal: AbortSignal;
   readonly onEvent: (event: InformerEvent<T>) => void;
-  /** Told about trouble with the server, or thrown by `onEvent`; the informer goes on. */
+  /** Called with errors of the server and those thrown by `onEvent`; the informer continues. */
   readonly onTrouble?: (error: Error) => void;
   readonly pageSize?: number;
 }
 
 export interface Informer<T> {
-  /** Resolves once the first list has been delivered; never, when the informer is stopped before. */
+  /** Resolves once the first list has been delivered; never if the informer is stopped before. */
   readonly synced: Promise<void>;
   get(namespace: string | undefined, name: string): T | undefined;
   items(): IterableIterator<T>;
@@ -29,21 +29,23 @@ export interface Informer<T> {
 }
 
 const longestWaitMilliseconds = 10_000;
-/** A watch that ends sooner and brought nothing is trouble: asking again at once would only make it worse. */
+/**
+ * A watch that ends sooner without events counts as a failure: retrying at once would overload the server.
+ */
 const shortestWatchMilliseconds = 1_000;
 const keyOf = ({ metadata }: AnyObject): string => `${metadata.namespace ?? ""}/${metadata.name}`;
-/** What was asked for is no longer there: a revision, or the rest of a list. */
+/** Reports that the requested revision, or the rest of a list, has been compacted. */
 export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
 
 /**
- * Follows a collection until the signal is aborted. Every object is told once per version it was seen in,
- * never an older one after a newer.
+ * Follows a collection until the signal is aborted. Each observed version of an object is delivered once,
+ * never an older one after a newer one.
  */
 export function informer<T extends AnyObject>(options: InformerOptions<T>): Informer<T> {
   const clock = options.clock ?? systemClock;
   const held = new Map<string, T>();
   const { promise: synced, resolve } = Promise.withResolvers<void>();
-  /** Where to go on from; undefined when everything must be listed anew. */
+  /** The revision to resume from; undefined if a new list is required. */
   let version: string | undefined;
   const stopped = follow();
   return {
@@ -67,10 +69,10 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
       } catch (error) {
         if (options.signal.aborted) return;
         if (isExpired(error)) version = undefined;
-        // Having to list anew is ordinary, unless it happens over and over.
+        // Relisting is normal, unless it happens repeatedly.
         if (!isExpired(error) || from === undefined) trouble = error as Error;
       }
-      // Progress made before the trouble counts as success.
+      // Progress made before the failure resets the backoff.
       if (version !== from && version !== undefined) failures = 0;
       if (!trouble) continue;
       options.onTrouble?.(trouble);
@@ -78,7 +80,7 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
     }
   }
 
-  /** Lists everything in pages of one snapshot, and tells what appeared, changed or vanished. */
+  /** Lists everything in pages of one snapshot, and delivers added, changed and deleted objects. */
   async function relist(): Promise<string> {
     let pages: readonly (readonly T[])[];
     let at: string;
@@ -86,7 +88,7 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
       [pages, at] = await listed(options.pageSize ?? 500);
     } catch (error) {
       if (!isExpired(error)) throw error;
-      // The snapshot was forgotten between two pages: one answer cannot be torn apart.
+      // The snapshot was compacted between two pages: list again without paging.
       [pages, at] = await listed(undefined);
     }
     const seen = new Set<string>();
@@ -118,7 +120,7 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
     return [pages, at];
   }
 
-  /** Follows changes until the server ends the stream. */
+  /** Watches until the server ends the stream. */
   async function watch(): Promise<void> {
     const timeoutSeconds = Math.round(300 * (1 + Math.random()));
     for await (const event of options.client.watch({
@@ -169,8 +171,8 @@ export function informer<T extends AnyObject>(options: InformerOptions<T>): Info
 }
 
 /**
- * Longer after each failure, uneven so that many clients do not come back together, and no shorter than the
- * server asks.
+ * Exponential backoff with jitter, so that many clients do not retry at once; at least the server's
+ * Retry-After.
  */
 function pause(failures: number, error: Error): number {
   const wait =

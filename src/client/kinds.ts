@@ -1,4 +1,4 @@
-// The kinds that clients ask for most, as `client.of()` takes them.
+// The most used kinds, as arguments for `client.of()`.
 import {
   APIService,
   CSIDriver,
@@ -57,7 +57,7 @@ const inCluster = <S extends KindSchema>(plural: string, schema: S): ResourceKin
   namespaced: false,
 });
 
-/** Spelled out, because the compiler does not write down a type of this size by itself. */
+/** Declared explicitly, because the compiler does not emit an inferred type of this size. */
 export interface Kinds {
   readonly apiServices: ResourceKind<typeof APIService>;
   readonly clusterRoles: ResourceKind<typeof ClusterRole>;
@@ -109,7 +109,7 @@ export const kinds: Kinds = {
   clusterRoles: inCluster("clusterroles", ClusterRole),
   clusterRoleBindings: inCluster("clusterrolebindings", ClusterRoleBinding),
   configMaps: inNamespaces("configmaps", ConfigMap),
-  /** Events as the core group serves them. */
+  /** Events in the core group. */
   coreEvents: inNamespaces("events", CoreEvent),
   csiNodes: inCluster("csinodes", CSINode),
   deployments: inNamespaces("deployments", Deployment),
@@ -128,7 +128,7 @@ export const kinds: Kinds = {
   serviceAccounts: inNamespaces("serviceaccounts", ServiceAccount),
   services: inNamespaces("services", Service),
   subjectAccessReviews: inCluster("subjectaccessreviews", SubjectAccessReview),
-  /** Made as the subresource "token" of an account. */
+  /** Created through the subresource "token" of a service account. */
   tokenRequests: { ...inNamespaces("serviceaccounts", TokenRequest), below: ServiceAccount },
   tokenReviews: inCluster("tokenreviews", TokenReview),
   controllerRevisions: inNamespaces("controllerrevisions", ControllerRevision),

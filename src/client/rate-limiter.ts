@@ -1,7 +1,7 @@
-// No more requests a second than allowed.
+// Limits the rate of requests.
 import type { Clock } from "#base";
 
-/** A token bucket: resolves when the caller may go on. */
+/** A token bucket: resolves when the caller may proceed. */
 export function rateLimiter(
   clock: Clock,
   perSecond: number,
@@ -19,7 +19,7 @@ export function rateLimiter(
   };
 }
 
-/** The same for callers that do not wait: whether one may go on now. */
+/** A token bucket for callers that do not wait: reports whether the caller may proceed now. */
 export function tokenBucket(clock: Pick<Clock, "now">, perSecond: number, burst: number): () => boolean {
   let tokens = burst;
   let at = clock.now();

@@ -1,14 +1,14 @@
-// What is counted of the requests to a server, under the names that client libraries of the field use.
+// Metrics of requests to a server, with client-go's names.
 import type { Clock, Metrics } from "#base";
 import type { ClientRequest, ClientResponse, Transport } from "./transport.ts";
 
 export interface RequestMetrics {
-  /** Sends and counts. */
+  /** Sends a request and counts it. */
   send(
     request: ClientRequest,
     send: (request: ClientRequest) => Promise<ClientResponse>,
   ): Promise<ClientResponse>;
-  /** A request waited for a limit on their number. */
+  /** Records the time a request waited for the rate limiter. */
   waited(method: string, milliseconds: number): void;
 }
 
@@ -68,7 +68,7 @@ export function requestMetrics(metrics: Metrics, clock: Clock, host: string): Re
   };
 }
 
-/** The same transport, whose requests are counted. */
+/** Wraps a transport to count its requests. */
 export const counted = (transport: Transport, requests: RequestMetrics): Transport => ({
   send: (request) => requests.send(request, (each) => transport.send(each)),
   close: () => transport.close(),

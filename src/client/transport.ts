@@ -1,27 +1,27 @@
-// How requests reach a server: over HTTPS, or straight into a server of the same process.
+// Transports of requests: over HTTPS, or directly to a server in the same process.
 import { type Call, type Reply, inject } from "#http";
 
 export interface ClientRequest {
   readonly method: string;
-  /** Path with its query. */
+  /** The path including the query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
   readonly signal?: AbortSignal;
-  /** Gives up when no answer has begun by then; a stream that has begun may go on. */
+  /** Maximum time until the response starts; a stream that has started continues. */
   readonly timeoutMilliseconds?: number;
 }
 
 export interface ClientResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body as it arrives; throws when it breaks off. Breaking off the iteration closes the stream. */
+  /** The body as it arrives; throws if it is interrupted. Leaving the iteration closes the stream. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** The whole body, where there is a cheaper way to it than by its chunks; instead of them. */
+  /** Reads the whole body, if there is a cheaper way than by chunks; must not be combined with `chunks`. */
   whole?(): Promise<Uint8Array>;
 }
 
-/** The whole body of an answer, as text. */
+/** Reads the whole body of a response as text. */
 export async function textOf(response: ClientResponse): Promise<string> {
   const bytes = response.whole
     ? await response.whole()
@@ -30,24 +30,24 @@ export async function textOf(response: ClientResponse): Promise<string> {
 }
 
 export interface Transport {
-  /** Throws Unreachable when no answer begins, or the signal's reason. */
+  /** Throws Unreachable if no response starts, or the signal's reason. */
   send(request: ClientRequest): Promise<ClientResponse>;
-  /** Ends every connection and what still runs over it. */
+  /** Closes every connection and ends the active requests. */
   close(): void;
 }
 
-/** The same transport under another user agent; its first word is the manager of the fields that are written. */
+/** Wraps a transport to set the user agent; its first word is the field manager of writes. */
 export const withUserAgent = (transport: Transport, agent: string): Transport => ({
   send: (request) => transport.send({ ...request, headers: { ...request.headers, "user-agent": agent } }),
   close: () => transport.close(),
 });
 
-/** The connection could not be made, or broke before the answer was complete. */
+/** The connection failed, or broke before the response was complete. */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";
 }
 
-/** Requests that go straight into a handler, as the given identity. */
+/** Returns a transport that calls a handler directly, with the given identity. */
 export function inProcess(
   handle: (call: Call) => Promise<Reply>,
   identity: { readonly name: string; readonly groups: readonly string[] },

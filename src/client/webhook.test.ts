@@ -153,7 +153,7 @@ test("a connection that is reset is tried again", async () => {
 
 test("all attempts end at the deadline, whatever the server says about coming back", async () => {
   const virtual = virtualClock(0);
-  // Time passes by itself while it is waited for the server.
+  // Advances the time while the client waits for the server.
   const clock: Clock = {
     ...virtual,
     after: (milliseconds, run) => {

@@ -1,5 +1,5 @@
-// Asks another HTTPS server by POST, as webhooks do: the server and the credentials come from a
-// client-config file, failures are tried again with growing pauses.
+// Calls a webhook or similar HTTPS server by POST: the server and the credentials come from a client-config
+// file, failures are retried with backoff.
 import { type Socket, connect, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { type Clock, refusalText } from "#base";
@@ -22,36 +22,39 @@ export interface WebhookOptions {
   readonly connection: HttpsOptions;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** Pause before the second attempt; it grows by half each time. */
+  /** Backoff before the second attempt; it grows by half each time. */
   readonly initialBackoffMilliseconds?: number;
-  /** Attempts in all. */
+  /** Total number of attempts. */
   readonly attempts?: number;
-  /** Whether a failure is worth another attempt; by default those that pass by themselves. */
+  /** Reports whether a failure should be retried; by default those that are temporary. */
   readonly retryOn?: (error: WebhookError) => boolean;
-  /** For one attempt, with the redirects it follows and the times it is told to come back. */
+  /** Timeout of one attempt, including redirects and retries after Retry-After. */
   readonly timeoutMilliseconds?: number;
-  /** For all attempts. */
+  /** Timeout of all attempts together. */
   readonly deadlineMilliseconds?: number;
-  /** Whether an answer must have a body. */
+  /** The response must have a body. */
   readonly needsBody?: boolean;
-  /** Opens connections, where they do not go straight. */
+  /** Opens connections in place of the default. */
   readonly dial?: Dial | undefined;
 }
 
 export interface Webhook {
-  /** Sends a JSON document and gives the answer's. Throws WebhookError when there is no good answer. */
+  /**
+   * Sends a JSON document and returns that of the response. Throws WebhookError if there is no successful
+   * response.
+   */
   post(document: string, signal?: AbortSignal): Promise<string>;
   close(): void;
 }
 
-/** No answer, or one that says no. */
+/** No response, or one with an error status. */
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
-  /** The status of the answer; undefined when none came. */
+  /** The status of the response; undefined without one. */
   readonly status: number | undefined;
-  /** Whether a connection that was there broke. */
+  /** An established connection broke. */
   readonly broken: boolean;
-  /** Whether the answer said when to come back. */
+  /** The response had a Retry-After header. */
   readonly retryAfter: boolean;
   constructor(message: string, of: WebhookFailure = {}) {
     super(message);
@@ -67,7 +70,7 @@ interface WebhookFailure {
   readonly retryAfter?: boolean;
 }
 
-/** The connection that a webhook's configuration file describes. Throws naming the file. */
+/** Returns the connection described by a webhook's configuration file. Errors name the file. */
 export const webhookConnection = (file: string): HttpsOptions => connectionOf(readClientConfig(file));
 
 const usualTimeoutMilliseconds = 30_000;
@@ -77,8 +80,8 @@ const jitter = 0.2;
 const largestAnswerBytes = 8 * 1024 * 1024;
 
 /**
- * Connections that were reset, 429, 5xx other than 503, and whatever names a time to come back: what the original
- * tries again. A server that refuses connections is not asked again.
+ * The errors that client-go retries: connections that were reset, 429, 5xx other than 503, and responses with
+ * Retry-After. A refused connection is not retried.
  */
 const passing = ({ status = 0, broken, retryAfter }: WebhookError): boolean =>
   broken || retryAfter || status === 429 || (status >= 500 && status !== 503);
@@ -127,7 +130,7 @@ function senderOf(options: WebhookOptions): Sender {
       ["content-type", "application/json"],
       ["accept", "application/json, */*"],
       ["user-agent", userAgent],
-      // Without TLS nobody is shown the credentials.
+      // Credentials are only sent over TLS.
       ...(origin.secure
         ? [
             ...(token === undefined ? [] : [["authorization", `Bearer ${token}`] as const]),
@@ -138,7 +141,7 @@ function senderOf(options: WebhookOptions): Sender {
         : []),
     ];
   };
-  // Documents end as those of Go's encoder do.
+  // A trailing newline, as written by Go's encoder.
   const send = (document: string) => (hop: Hop) => {
     const at = hop.url === asked ? origin : locationOf(hop.url);
     return { exchange: client.send(requestText(hop, at, fields(), `${document}\n`)), address: at };
@@ -148,7 +151,7 @@ function senderOf(options: WebhookOptions): Sender {
       const limits = { clock, limitMilliseconds: Math.min(timeoutMilliseconds, mostMilliseconds), signal };
       const reply = await postRequest(asked, { ...limits, send: send(document) }).catch((error: Error) => {
         const { code, syscall } = (error.cause ?? {}) as NodeJS.ErrnoException;
-        // A server that hung up in good order did so on purpose.
+        // A server that closed the connection properly did so on purpose.
         const broken = syscall !== undefined && (code === "ECONNRESET" || code === "EPIPE");
         throw new WebhookError(error.message, { broken });
       });
@@ -158,7 +161,7 @@ function senderOf(options: WebhookOptions): Sender {
   };
 }
 
-/** The path of the server's URL, without its query, as client-go does it. */
+/** Returns the server's URL without its query, as client-go does. */
 function urlOf(server: string, timeoutMilliseconds: number): string {
   const url = new URL(server.includes("://") ? server : `https://${server}`);
   const path = url.pathname.replaceAll(/\/+/g, "/").replace(/(?<=.)\/$/, "");
@@ -178,7 +181,10 @@ function bodyOf({ status, headers, body }: WholeReply, needsBody: boolean): stri
   return text;
 }
 
-/** Certificates are read again for every new connection, so that rotated files are taken up. */
+/**
+ * Returns a function that opens connections. Certificates are read for every new connection, so that rotated
+ * files are used.
+ */
 function connectionsTo(
   { host, port, secure }: Location,
   { connection, dial }: WebhookOptions,

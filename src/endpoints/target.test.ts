@@ -258,7 +258,7 @@ for (const url of broken)
 test("a path means the same however often it was asked for", () => {
   const urls = [...resources, ...others].map(([method, url]) => [method, url] as const);
   for (const [method, url] of [...urls, ...empties.map((empty) => ["GET", empty] as const)]) {
-    // An escape keeps a path from being remembered.
+    // A path with an escape is not cached.
     const fresh = target(method, url.replace("/api", "/%61pi"));
     for (let time = 0; time < 3; time++) assert.deepEqual(target(method, url), fresh);
     for (const below of ["/x", "/x?watch=1", "/status", "/x/status", "//", "/"])

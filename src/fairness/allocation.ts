@@ -1,5 +1,5 @@
-// Divides the server's seats among priority levels that lend and borrow: in proportion to what each could use,
-// within its bounds (KEP-1040, "max-min fairness").
+// Divides the server's seats among priority levels that lend and borrow: in proportion to their demand,
+// within their bounds (KEP-1040, "max-min fairness").
 
 export interface Claim {
   readonly target: number;
@@ -9,13 +9,13 @@ export interface Claim {
 
 export interface Allocation {
   readonly seats: readonly number[];
-  /** Levels that no bound holds get this fraction of their target. */
+  /** The fraction of its target that every level within its bounds gets. */
   readonly fairFraction: number;
 }
 
 const minTarget = 0.001;
 
-/** Undefined when the bounds leave no way to give exactly `total` away. */
+/** Returns undefined if the bounds do not permit an allocation of exactly `total`. */
 export function allocate(total: number, claims: readonly Claim[]): Allocation | undefined {
   const targets = claims.map(({ target }) => Math.max(target, minTarget));
   const at = (fraction: number): number[] =>
@@ -24,7 +24,8 @@ export function allocate(total: number, claims: readonly Claim[]): Allocation | 
   const lowest = sum(claims.map(({ lower }) => lower));
   const highest = sum(claims.map(({ upper }) => upper));
   if (lowest > total + 1e-7 || highest < total - 1e-7) return undefined;
-  // The sum grows with the fraction, in straight lines between the fractions where a bound begins or ends.
+  // The sum is a piecewise linear function of the fraction, with a bend wherever a bound starts or ends to
+  // apply.
   const bends = claims
     .flatMap(({ lower, upper }, index) => [lower / targets[index]!, upper / targets[index]!])
     .toSorted((a, b) => a - b);

@@ -1,5 +1,5 @@
-// Which flow schema a request belongs to: the schemas in order of precedence, each compiled to closures that
-// allocate nothing.
+// Determines the flow schema of a request: schemas in order of precedence, each compiled to closures that do
+// not allocate.
 import type { FlowSchema } from "#api";
 import type { RequestDigest } from "./request-digest.ts";
 
@@ -10,7 +10,7 @@ type ResourceRule = NonNullable<Rule["resourceRules"]>[number];
 type PathRule = NonNullable<Rule["nonResourceRules"]>[number];
 type Matcher = (request: RequestDigest) => boolean;
 
-/** Schemas in the order in which they are tried: by precedence, then by name. */
+/** Sorts schemas in matching order: by precedence, then by name. */
 export const inOrder = <T extends { readonly name: string; readonly spec: Spec }>(
   schemas: readonly T[],
 ): T[] =>
@@ -20,7 +20,7 @@ export const inOrder = <T extends { readonly name: string; readonly spec: Spec }
       (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
   );
 
-/** Whether a request matches a schema. */
+/** Returns a function that reports whether a request matches a schema. */
 export function schemaMatcher({ rules }: Spec): Matcher {
   return anyOf((rules ?? []).map(ruleMatcher));
 }
@@ -87,7 +87,7 @@ function resourceMatcher({
     (namespace === "" ? clusterScope === true : isNamespace(namespace));
 }
 
-/** Whether the text is `resource/subresource`. */
+/** Reports whether the string is `resource/subresource`. */
 const isJoined = (text: string, resource: string, subresource: string): boolean =>
   text.length === resource.length + 1 + subresource.length &&
   text.startsWith(resource) &&

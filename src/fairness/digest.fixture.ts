@@ -1,4 +1,4 @@
-// For tests: requests as flow control sees them, and objects with the usual specs.
+// For tests: request digests, and objects with default specs.
 import type { LevelSpec } from "./level.ts";
 import type { SchemaSpec } from "./flow-control.ts";
 import type { ListRequest, RequestDigest } from "./request-digest.ts";
@@ -43,7 +43,7 @@ export const queuing = (queues: number, handSize: number, queueLengthLimit: numb
   limitResponse: { type: "Queue", queuing: { queues, handSize, queueLengthLimit } },
 });
 
-/** A schema that matches all requests of a user, or of everybody. */
+/** A schema that matches all requests of one user, or of all users. */
 export const schemaFor = (
   level: string,
   precedence: number,

@@ -1,4 +1,4 @@
-// The debug dumps of flow control, as tables in the columns of kube-apiserver.
+// The debug dumps of flow control, as tables with kube-apiserver's columns.
 import type { PriorityLevel } from "./level.ts";
 import type { Queue } from "./queue-set.ts";
 
@@ -130,10 +130,10 @@ const none = (name: string, columns: readonly string[]): Row => [
   ...columns.slice(1).map(() => "<none>"),
 ];
 
-/** Seat-milliseconds as kube-apiserver shows seat-seconds. */
+/** Formats seat-milliseconds as kube-apiserver formats seat-seconds. */
 const seatSeconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(8)}ss`;
 
-/** Columns of at least eight characters, with a comma and a space between them. */
+/** Formats a table with columns of at least eight characters, separated by a comma and spaces. */
 function table(rows: readonly Row[]): string {
   const widths = rows[0]!.map((_, column) =>
     rows.reduce((width, row) => Math.max(width, String(row[column]).length + 2), 8),

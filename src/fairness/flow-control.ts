@@ -1,5 +1,5 @@
-// API priority and fairness (KEP-1040, as kube-apiserver 1.27): flow schemas sort requests into priority levels,
-// levels share the server's seats and lend them to each other, and within a level flows take turns.
+// API priority and fairness (KEP-1040, as in kube-apiserver 1.27): flow schemas assign requests to priority
+// levels, levels share the server's seats and lend them to each other, and within a level, flows take turns.
 import type { FlowSchema } from "#api";
 import type { Clock, Metrics } from "#base";
 import { allocate } from "./allocation.ts";
@@ -25,10 +25,10 @@ export interface FlowControlOptions {
   readonly metrics: Metrics;
   /** The seats of the whole server. */
   readonly serverSeats: number;
-  /** The longest wait in a queue. */
+  /** Maximum time in a queue. */
   readonly maxWaitMilliseconds: number;
   readonly objectCount: WorkFacts["objectCount"];
-  /** In effect even where no object says so. */
+  /** Configuration that is in effect even if no object defines it. */
   readonly mandatory: {
     readonly levels: Readonly<Record<string, LevelSpec>>;
     readonly schemas: Readonly<Record<string, SchemaSpec>>;
@@ -44,7 +44,7 @@ export interface Flow extends FlowIdentity {
   readonly distinguish: (request: RequestDigest) => string;
 }
 
-/** Seats that a request holds. */
+/** Seats held by a request. */
 export interface Seats {
   readonly admitted: true;
   release(): void;
@@ -79,7 +79,7 @@ export class FlowControl {
     return [...this.#levels.values()];
   }
 
-  /** Puts the objects into effect; what is mandatory and missing is supplied. Running requests go on. */
+  /** Applies the objects; missing mandatory ones are added. Running requests continue. */
   configure(levels: readonly NamedLevel[], schemas: readonly NamedSchema[]): void {
     const { mandatory } = this.#options;
     const wanted = new Map(supplied(levels, mandatory.levels).map((level) => [level.name, level]));
@@ -96,18 +96,18 @@ export class FlowControl {
     this.#share();
   }
 
-  /** The flow schema of a request, the first that matches. */
+  /** Returns the flow schema of a request, the first that matches. */
   classify(request: RequestDigest): Flow {
     for (const flow of this.#flows) if (flow.matches(request)) return flow;
     return this.#fallback!;
   }
 
-  /** How many seats a request of a flow takes. */
+  /** Estimates the seats of a request. */
   estimate({ level }: Flow, request: RequestDigest): WorkEstimate {
     return estimateWork(request, this.#facts, level.maxRequestSeats);
   }
 
-  /** Takes seats for a request, at once where there are some. */
+  /** Acquires seats for a request, immediately if available. */
   start(flow: Flow, request: RequestDigest, signal: () => AbortSignal): Admission | Promise<Admission> {
     const { level } = flow;
     const { queues } = level;
@@ -132,7 +132,7 @@ export class FlowControl {
     return outcome.then((settled) => this.#admission(settled, level, fair));
   }
 
-  /** Lends seats of levels that do not need them to levels that do, until the signal. */
+  /** Periodically rebalances seats between levels by their demand, until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -214,7 +214,9 @@ export class FlowControl {
     ];
   }
 
-  /** Divides the server's seats by the shares of the levels, those included that only finish their requests. */
+  /**
+   * Divides the server's seats by the shares of the levels, including levels that only finish their requests.
+   */
   #share(): void {
     const shareSum = this.levels.reduce((sum, { shares }) => sum + shares, 0);
     for (const level of this.#levels.values()) level.setShare(this.#options.serverSeats, shareSum);
@@ -248,7 +250,7 @@ export class FlowControl {
 
 const noSeats: Seats = { admitted: true, release: () => undefined };
 
-/** The objects, and those mandatory ones that are missing among them. */
+/** Adds the missing mandatory objects. */
 function supplied<S>(
   objects: readonly { readonly name: string; readonly uid: string; readonly spec: S }[],
   mandatory: Readonly<Record<string, S>>,

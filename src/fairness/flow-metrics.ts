@@ -1,5 +1,5 @@
-// The metrics of flow control. Series are bound once per priority level and flow schema, so that a request updates
-// fields only.
+// The metrics of flow control. Series are bound once per priority level and flow schema, so that a request
+// only updates fields.
 import type { Gauge, Histogram, Metrics } from "#base";
 import type { DemandSummary } from "./seat-demand.ts";
 
@@ -14,7 +14,7 @@ export type FlowMetrics = ReturnType<typeof flowMetrics>;
 export type LevelMetrics = ReturnType<FlowMetrics["level"]>;
 export type SchemaMetrics = ReturnType<FlowMetrics["schema"]>;
 
-/** A number as a fraction of a limit, observed for as long as it lasts. */
+/** The ratio of a value to a limit, weighted by time. */
 export class TimedRatio {
   readonly #histogram: Histogram;
   readonly #now: () => number;
@@ -42,7 +42,7 @@ export class TimedRatio {
     this.#limit = Math.max(limit, 1);
   }
 
-  /** Adds the time that has passed since the last change. */
+  /** Accounts for the time since the last change. */
   observe(): void {
     const now = this.#now();
     const elapsed = now - this.#at;
@@ -237,7 +237,7 @@ export function flowMetrics(metrics: Metrics, now: () => number) {
           bound.highWatermark.set(summary.highWatermark);
           bound.smoothed.set(smoothedDemand);
         },
-        /** Forgets a level that is gone. */
+        /** Removes the series of a deleted level. */
         remove: () => {
           for (const family of Object.values(gauges)) family.remove(levelName);
           for (const each of Object.values(owned)) ratios.delete(each);

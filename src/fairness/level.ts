@@ -1,4 +1,4 @@
-// A priority level in effect: its limits, its queues and what it tells about them.
+// A priority level in effect: its limits, its queues and their metrics.
 import type { PriorityLevelConfiguration } from "#api";
 import type { Clock } from "#base";
 import type { LevelMetrics } from "./flow-metrics.ts";
@@ -14,7 +14,7 @@ export interface NamedLevel {
   readonly spec: LevelSpec;
 }
 
-/** The most of a level's seats that one request may take. */
+/** Maximum fraction of a level's seats that one request may take. */
 const maxSeatsShare = 0.15;
 
 export class PriorityLevel {
@@ -23,13 +23,13 @@ export class PriorityLevel {
   spec: LevelSpec;
   /** Undefined for an exempt level. */
   queues: QueueSet | undefined;
-  /** Removed from the configuration, but requests are still served. */
+  /** Removed from the configuration, but still serving requests. */
   quiescing = false;
   nominalSeats = 0;
   minSeats = 0;
   maxSeats = 0;
   currentSeats = 0;
-  /** The most seats of one request; 0 for no limit of its own. */
+  /** Maximum seats of one request; 0 if the level sets no limit. */
   maxRequestSeats = 0;
   smoothedDemand = 0;
   highWatermark = 0;
@@ -54,7 +54,7 @@ export class PriorityLevel {
     return this.spec.limited?.nominalConcurrencyShares ?? 0;
   }
 
-  /** Sets the limits that follow from the server's seats and the shares of all levels. */
+  /** Computes the limits from the server's seats and the shares of all levels. */
   setShare(serverSeats: number, shareSum: number): void {
     const { limited } = this.spec;
     if (!limited) {
@@ -93,7 +93,7 @@ export class PriorityLevel {
     this.metrics.ratios.demand.setLimit(nominal);
   }
 
-  /** Takes the demand of the last period into account. */
+  /** Updates the smoothed demand with that of the last period. */
   takeDemand(): void {
     const summary = this.#demand.reset(this.#clock.now());
     this.highWatermark = summary.highWatermark;

@@ -1,6 +1,7 @@
-// The queues of one priority level: fair queuing for server requests (KEP-1040). Each queue has a virtual time R at
-// which its next request would be dispatched had every queue its even share of the seats; the request that would
-// finish first goes first. With no queues, requests past the limit are rejected at once.
+// The queues of one priority level: fair queuing for server requests (KEP-1040). Each queue has a virtual
+// time R at which its next request would be dispatched if every queue had an equal share of the seats; the
+// request that would finish first is dispatched first. Without queues, requests beyond the limit are rejected
+// immediately.
 //
 //   queue 3   nextR 10.2   [request of 1 seat] [request of 4 seats] ...
 //   queue 7   nextR 10.9   [request of 1 seat]                          -> queue 3 is dispatched from next
@@ -12,7 +13,7 @@ import type { RequestDigest } from "./request-digest.ts";
 import type { WorkEstimate } from "./work-estimate.ts";
 
 export interface QueueSetConfig {
-  /** 0 for none: past the limit, requests are rejected at once. */
+  /** With 0 queues, requests beyond the limit are rejected immediately. */
   readonly queues: number;
   readonly handSize: number;
   readonly queueLengthLimit: number;
@@ -23,7 +24,7 @@ export type QueueRejection = "concurrency-limit" | "queue-full" | "time-out" | "
 export interface Queue {
   readonly index: number;
   readonly requests: FairRequest[];
-  /** Virtual seat-milliseconds. */
+  /** Virtual time in seat-milliseconds. */
   nextDispatchR: number;
   executing: number;
   seatsInUse: number;
@@ -38,7 +39,7 @@ export interface FlowIdentity {
   readonly metrics: SchemaMetrics;
 }
 
-/** A request that was classified, until its seats are free again. */
+/** A classified request, until its seats are released. */
 export interface FairRequest {
   readonly flow: FlowIdentity;
   readonly distinguisher: string;
@@ -50,11 +51,11 @@ export interface FairRequest {
   arrivedR: number;
   startedAt: number;
   queue: Queue | undefined;
-  /** Settles the wait in a queue. */
+  /** Ends the wait in a queue. */
   decide: ((outcome: "execute" | QueueRejection) => void) | undefined;
 }
 
-/** What service takes until it is known, in milliseconds. */
+/** Estimated service time until it is known, in milliseconds. */
 const estimatedMilliseconds = 3;
 
 export class QueueSet {
@@ -74,7 +75,7 @@ export class QueueSet {
   #config: QueueSetConfig;
   #limit = 0;
   #seatsWaiting = 0;
-  /** Queues with a request that waits or executes. */
+  /** Number of queues with a waiting or executing request. */
   #activeQueues = 0;
   #enqueued = 0;
   #currentR = 0;
@@ -104,7 +105,7 @@ export class QueueSet {
     return this.waiting === 0 && this.executing === 0;
   }
 
-  /** Queues are added at once; those too many go when they are empty. */
+  /** Applies a configuration. Queues are added immediately; surplus ones are removed when they are empty. */
   configure(config: QueueSetConfig, limit: number): void {
     this.#syncTime(this.#clock.now());
     this.#config = config;
@@ -115,7 +116,9 @@ export class QueueSet {
     this.#dispatchAll();
   }
 
-  /** "execute" at once, or a promise when the request waits. Call `finish` after an "execute". */
+  /**
+   * Returns "execute" immediately, or a promise if the request is queued. Call `finish` after an "execute".
+   */
   start(
     request: FairRequest,
     hash: number,
@@ -146,7 +149,7 @@ export class QueueSet {
     return this.#wait(request, queue, signal());
   }
 
-  /** The request was served; its seats are free now or after the additional time. */
+  /** Called when the request was served; its seats are released now or after the additional time. */
   finish(request: FairRequest): void {
     const now = this.#clock.now();
     this.#syncTime(now);
@@ -214,7 +217,7 @@ export class QueueSet {
     return true;
   }
 
-  /** Counts a request that began (1) or stopped (-1) waiting. */
+  /** Updates the counts for a request that started (1) or stopped (-1) waiting. */
   #count(request: FairRequest, queue: Queue, by: 1 | -1): void {
     this.waiting += by;
     this.#seatsWaiting += by * request.maxSeats;
@@ -250,7 +253,7 @@ export class QueueSet {
       return false;
     }
     this.#dequeue(request, best);
-    // Among equals the queue that was served last comes last.
+    // Among equal queues, the one served last is considered last.
     if (this.#nonEmpty.delete(best)) this.#nonEmpty.add(best);
     this.#observer.dispatchR(this.#currentR, best.nextDispatchR, {
       min: lowest,
@@ -287,7 +290,7 @@ export class QueueSet {
     return why;
   }
 
-  /** A request wider than the level is served when it is alone. */
+  /** Reports whether the seats are free. A request larger than the limit is executed when it is alone. */
   #fits(seats: number): boolean {
     return seats > this.#limit ? this.executing === 0 : this.seatsInUse + seats <= this.#limit;
   }
@@ -295,7 +298,7 @@ export class QueueSet {
   #chooseQueue(hash: number): Queue {
     const { queues, handSize } = this.#config;
     dealHand(hash, queues, handSize, this.#hand);
-    // Of equally loaded queues, another one each time.
+    // Rotate the starting point, so that equally loaded queues take turns.
     const offset = this.#enqueued++ % handSize;
     let best: Queue | undefined;
     for (let dealt = 0; dealt < handSize; dealt++) {
@@ -315,13 +318,15 @@ export class QueueSet {
     if (queue.requests.length === 0 && queue.executing === 0) this.#activeQueues--;
   }
 
-  /** A queue that used less than its share must not catch up on it: no dispatch precedes an arrival. */
+  /**
+   * A queue that used less than its share must not accumulate credit: no dispatch time precedes the arrival.
+   */
   #boundNextDispatch(queue: Queue): void {
     const oldest = queue.requests[0];
     if (oldest && queue.nextDispatchR < oldest.arrivedR) queue.nextDispatchR = oldest.arrivedR;
   }
 
-  /** Virtual time runs as fast as one active queue gets seats. */
+  /** Advances virtual time by the seats that each active queue gets. */
   #syncTime(now: number): void {
     const elapsed = now - this.#syncedAt;
     if (elapsed <= 0) return;
@@ -361,6 +366,6 @@ export class QueueSet {
   }
 }
 
-/** The work of a request as far as it can be foreseen, in seat-milliseconds. */
+/** The estimated work of a request, in seat-milliseconds. */
 export const workOf = ({ initialSeats, finalSeats, additionalMilliseconds }: WorkEstimate): number =>
   initialSeats * estimatedMilliseconds + finalSeats * additionalMilliseconds;

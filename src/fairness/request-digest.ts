@@ -1,4 +1,4 @@
-// What flow control knows of a request: who asks, for what, and how much it may return.
+// The attributes of a request that flow control uses: its user, its target, and how much it may return.
 
 export interface RequestDigest {
   readonly userName: string;
@@ -12,7 +12,7 @@ export interface RequestDigest {
   readonly resource: string;
   readonly subresource: string;
   readonly name: string;
-  /** The parameters of a list that decide how much of the store it goes through. */
+  /** The parameters of a list that determine how much of the store it reads. */
   list(): ListRequest;
 }
 
@@ -20,8 +20,8 @@ export interface ListRequest {
   readonly limit: number;
   readonly resourceVersion: string;
   readonly continues: boolean;
-  /** Whether there is a label or field selector. */
+  /** A label or field selector is present. */
   readonly selects: boolean;
-  /** Whether `resourceVersionMatch` asks for something else than `NotOlderThan`. */
+  /** `resourceVersionMatch` requests anything other than `NotOlderThan`. */
   readonly exactMatch: boolean;
 }

@@ -1,4 +1,4 @@
-// How many seats a priority level could use, over time: the input of borrowing.
+// The seats a priority level could use, over time: the input of borrowing.
 
 export interface DemandSummary {
   readonly average: number;
@@ -6,7 +6,7 @@ export interface DemandSummary {
   readonly highWatermark: number;
 }
 
-/** Integrates a number over time. */
+/** Integrates a value over time. */
 export class SeatDemand {
   #value = 0;
   #max = 0;
@@ -25,7 +25,7 @@ export class SeatDemand {
     if (value > this.#max) this.#max = value;
   }
 
-  /** The figures since the last reset. */
+  /** Returns the statistics since the last reset. */
   reset(now: number): DemandSummary {
     this.#advance(now);
     const elapsed = now - this.#since;
@@ -47,10 +47,10 @@ export class SeatDemand {
   }
 }
 
-/** The half-life of the decay is five minutes at one update in ten seconds. */
+/** Gives a half-life of five minutes with one update in ten seconds. */
 const smoothing = 0.977;
 
-/** Rises with demand at once, falls slowly. */
+/** Follows rising demand immediately and decays slowly. */
 export function smoothed(before: number, { average, deviation }: DemandSummary): number {
   const envelope = average + deviation;
   return Math.max(envelope, smoothing * before + (1 - smoothing) * envelope);

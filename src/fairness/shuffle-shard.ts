@@ -1,7 +1,7 @@
-// Shuffle sharding: each flow is dealt a few of the queues, so that one flow which fills its queues shares all of
-// them with hardly any other flow.
+// Shuffle sharding: each flow is assigned a few of the queues, so that a flow which fills its queues shares
+// all of them with hardly any other flow.
 
-/** A number below 2^53 that depends on the schema and on what tells its flows apart. */
+/** Hashes a schema and a flow distinguisher to a number below 2^53. */
 export function flowHash(schema: string, distinguisher: string): number {
   let low = 0x811c9dc5;
   let high = 0x01000193;
@@ -21,14 +21,14 @@ export function flowHash(schema: string, distinguisher: string): number {
   return (high & 0x1f_ffff) * 2 ** 32 + (low >>> 0);
 }
 
-/** Deals `handSize` different cards of a deck into `hand`, by the hash alone. */
+/** Deals `handSize` different cards of a deck into `hand`, determined by the hash. */
 export function dealHand(hash: number, deckSize: number, handSize: number, hand: number[]): void {
   let rest = hash;
   for (let dealt = 0; dealt < handSize; dealt++) {
     const left = deckSize - dealt;
     let card = rest % left;
     rest = Math.floor(rest / left);
-    // The number counts the cards that are still in the deck: step over those that were dealt below it.
+    // The value is an index among the remaining cards: skip the cards dealt below it.
     let at = dealt;
     for (let index = 0; index < dealt; index++) {
       if (card < hand[index]!) {
@@ -37,7 +37,7 @@ export function dealHand(hash: number, deckSize: number, handSize: number, hand:
       }
       card++;
     }
-    // Sorted while dealing; the order of a hand does not matter.
+    // The hand is kept sorted; its order does not matter.
     for (let index = dealt; index > at; index--) hand[index] = hand[index - 1]!;
     hand[at] = card;
   }

@@ -1,10 +1,10 @@
-// Counts the watches by what they follow, so that the cost of a write can be estimated.
+// Counts watches by scope, so that the cost of a write can be estimated.
 import type { RequestDigest } from "./request-digest.ts";
 
 type Watched = Pick<RequestDigest, "group" | "resource" | "namespace" | "name">;
 
 export class WatchTracker {
-  /** By group and resource, then by namespace and name, either of them empty for all. */
+  /** Counts by group and resource, then by namespace and name, each of which is empty for all. */
   readonly #counts = new Map<string, Map<string, number>>();
 
   /** Counts a watch until the returned function is called. */
@@ -22,7 +22,7 @@ export class WatchTracker {
     };
   }
 
-  /** How many watches hear of a write. */
+  /** Returns the number of watches that receive a write's event. */
   interested({ group, resource, namespace, name }: Watched): number {
     const counts = this.#counts.get(resourceKey({ group, resource }));
     if (!counts) return 0;

@@ -1,19 +1,19 @@
-// How many seats a request takes: lists by how many objects they go through, writes by how many watches hear of
-// them afterwards (as kube-apiserver 1.27 estimates them).
+// Estimates the seats of a request, as in kube-apiserver 1.27: lists by the number of objects they process,
+// writes by the number of watches they notify.
 import type { RequestDigest } from "./request-digest.ts";
 
 export interface WorkEstimate {
   /** Seats while the request is served. */
   readonly initialSeats: number;
-  /** Seats for `additionalMilliseconds` after the answer, while watches are told. */
+  /** Seats for `additionalMilliseconds` after the response, while watches are notified. */
   readonly finalSeats: number;
   readonly additionalMilliseconds: number;
 }
 
 export interface WorkFacts {
-  /** How many objects of a resource there are; undefined for a resource that is not known. */
+  /** Returns the number of objects of a resource; undefined for an unknown resource. */
   readonly objectCount: (group: string, resource: string) => number | undefined;
-  /** How many watches hear of a write. */
+  /** Returns the number of watches that receive a write's event. */
   readonly watchCount: (request: RequestDigest) => number;
 }
 
@@ -31,7 +31,7 @@ const bySeats = Array.from({ length: maxSeatsOfAny + 1 }, (_, count) => seats(co
 const oneSeat = bySeats[1]!;
 const writes = new Set(["create", "update", "patch", "delete"]);
 
-/** `levelMaxSeats` is the most that a level allows one request. */
+/** `levelMaxSeats` is the level's maximum for one request. */
 export function estimateWork(request: RequestDigest, facts: WorkFacts, levelMaxSeats: number): WorkEstimate {
   const maxSeats = levelMaxSeats === 0 ? maxSeatsOfAny : Math.min(levelMaxSeats, maxSeatsOfAny);
   if (request.verb === "list") return bySeats[listSeats(request, facts, maxSeats)]!;
@@ -49,7 +49,7 @@ export function estimateWork(request: RequestDigest, facts: WorkFacts, levelMaxS
 }
 
 function listSeats(request: RequestDigest, facts: WorkFacts, maxSeats: number): number {
-  // A list of one name is read like a get.
+  // A list restricted to one name is read like a get.
   if (request.name !== "") return 1;
   const stored = facts.objectCount(request.group, request.resource);
   if (stored === undefined) return 1;

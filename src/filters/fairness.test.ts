@@ -33,7 +33,7 @@ const mandatory = {
   },
 };
 
-/** A filter with one seat for whoever is not exempt. */
+/** A filter with one seat for requests that are not exempt. */
 function setUp() {
   const clock = virtualClock();
   const flowControl = new FlowControl({

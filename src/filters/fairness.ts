@@ -16,7 +16,7 @@ export interface FairnessOptions {
   readonly flowControl: FlowControl;
   readonly dialect: Dialect;
   readonly clock: Clock;
-  /** Limits of requests in flight, from which the shown concurrency limits are computed. */
+  /** Limits of requests in flight, relative to which metrics report the numbers of requests. */
   readonly reading: number;
   readonly writing: number;
   /** Called for every rejected request. */

@@ -9,7 +9,7 @@ import { gatherHeartbeats } from "./heartbeats.ts";
 const leases = "/apis/coordination.orch.io/v1/namespaces/orch-node-lease/leases";
 const done: Reply = { status: 200, headers: {}, body: Buffer.alloc(0) };
 
-/** The filter, and which of the calls that it was given have gone on. */
+/** The filter, and a function that runs a request and records when it proceeds. */
 function gathering() {
   const clock = virtualClock();
   const filter = gatherHeartbeats(clock, dialects.orch);

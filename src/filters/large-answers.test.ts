@@ -120,7 +120,7 @@ test("slow readers share a budget: the next waits, then is refused; when one is 
   const step = largeAnswers({ clock, compress: false, budgetBytes: 3000 * kib });
   const ask = (more = {}) => step.run(list({}, more), () => Promise.resolve(answerOf(1000 * kib)));
   const read = new AbortController();
-  // The first answer is not known to be large beforehand.
+  // The size of the first response is not known beforehand.
   await Promise.all([ask({ over: read.signal }), ask(), ask()]);
   const late = assert.rejects(ask(), (error) => error instanceof ApiError && error.code === 429);
   await clock.advance(30_000);
@@ -193,7 +193,7 @@ for (const headers of [{}, { "accept-encoding": "gzip" }]) {
   test(`an answer that nobody reads is given up after five minutes, or soon where others wait, ${JSON.stringify(headers)}`, async () => {
     const clock = virtualClock();
     const step = largeAnswers({ clock, compress: true, budgetBytes: 17_000 * kib });
-    // It does not get much smaller by compression.
+    // Random bytes hardly compress.
     const body = [randomBytes(16_384 * kib)];
     const ask = (over?: AbortSignal) =>
       step.run(list(headers, { over }), () => Promise.resolve({ status: 200, headers: {}, body }));

@@ -5,7 +5,7 @@ import { dialects } from "#dialect";
 import { FlowControl } from "#fairness";
 import { type PipelineOptions, filters } from "./pipeline.ts";
 
-/** Only what decides which filters there are; none of them runs. */
+/** Only the options that select filters; none of the filters runs. */
 const options = {
   dialect: dialects.orch,
   clock: virtualClock(),

@@ -282,7 +282,7 @@ function strictnessOf({ query }: ApiCall): string {
   return strictnesses.has(said) ? said : "invalid";
 }
 
-/** Sums the spans of webhooks; those of one request do not overlap in general. */
+/** Sums the durations of webhook calls, which are spans at the top level of an operation. */
 function webhookMilliseconds(operation: Span | undefined): number {
   let sum = 0;
   for (const item of operation?.items ?? [])

@@ -7,7 +7,7 @@ import { authenticationSpan, requestSpans } from "./tracing.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 
-/** The spans of one request, in the order in which they ended. */
+/** Returns the spans of one request, in the order in which they ended. */
 async function spansOf(path: string, reply: Reply, headers: Record<string, string> = {}) {
   const ended: Span[] = [];
   const filter = requestSpans({

@@ -85,7 +85,7 @@ test("where turns take long each begins fewer, and all are begun", async () => {
     sizes.push(begun - before);
   }
   assert.deepEqual(sizes.slice(0, 4), [32, 16, 8, 8]);
-  // Fewer than a crowd waits is not forgotten.
+  // A rest below the crowd threshold is started, too.
   for (let i = 0; i < 10; i++) turns.begin(() => void begun++, "GET", "/api");
   for (let i = 0; begun < 210 && i < 10; i++) await nextTurn();
   assert.equal(begun, 210);

@@ -14,7 +14,7 @@ async function listening(server: Server, at: { path?: string } = {}): Promise<nu
   return at.path ? 0 : (server.address() as AddressInfo).port;
 }
 
-/** A proxy that answers CONNECT with the text given, and passes bytes on where it says 200. */
+/** A proxy that answers CONNECT with the given text, and forwards bytes if that is a 200. */
 function proxyAnswering(answer: string, asked: string[]): { server: Server; close: () => Promise<unknown> } {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -402,7 +402,10 @@ for (const protocol of ["1.1", "2"] as const) {
   );
 }
 
-/** Begins a request that announces a body and sends none of it; returns how the client leaves. */
+/**
+ * Starts a request that announces a body but sends none of it; returns a function that disconnects the
+ * client.
+ */
 async function slowly(server: Secured, protocol: "1.1" | "2"): Promise<() => void> {
   if (protocol === "2") {
     const session = await server.http2();

@@ -1,4 +1,4 @@
-// Memory is given back at once, but only where nobody else can have it.
+// Memory is freed immediately, but only if nothing else uses it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { giveBack } from "./give-back.ts";

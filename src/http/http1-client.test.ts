@@ -48,7 +48,7 @@ for (const [name, text, body, reusable] of replies)
       if (body === undefined) return assert.ok(step instanceof Error);
       assert.ok(step !== "more" && !(step instanceof Error));
       assert.equal(step.reply.body.toString(), body);
-      // Byte by byte, what is behind the answer has not come yet.
+      // If read byte by byte, the bytes after the response have not arrived yet.
       if (size > 1 || name !== "bytes behind it") assert.equal(step.reusable, reusable);
     });
 
@@ -61,7 +61,10 @@ test("an answer without a length ends with the connection", () => {
 const servers: Server[] = [];
 after(() => servers.forEach((server) => server.close()));
 
-/** A server that does with each connection what it is told; the client's ends of them are noted. */
+/**
+ * A server that handles each connection with the given function; the client's sockets are recorded in
+ * `opened`.
+ */
 async function serverOf(
   serve: (socket: Socket, connection: number) => void,
   opened: Socket[] = [],
@@ -94,7 +97,7 @@ test("exchanges one after the other share a connection, those at the same time d
   client.close();
 });
 
-/** How often the client has put something off to a later turn; others in this process do so, too. */
+/** Counts how often the client has deferred work to a later turn, excluding other code in this process. */
 function postponements(t: TestContext): () => number {
   const { mock } = t.mock.method(globalThis, "setImmediate");
   return () => mock.calls.filter(({ stack }) => stack.stack!.includes("http1-client.ts")).length;

@@ -128,7 +128,7 @@ test("a client that does not read the end of its answer is not waited for", tls,
 });
 
 test("a connection that is kept after an answer has no such limit", tls, async (t) => {
-  // A limit that is really waited for ends the connection of a machine that is slow, too.
+  // A real timeout would also end connections on a slow machine.
   const stalledMilliseconds = 60_001;
   const limits = t.mock.method(Socket.prototype, "setTimeout");
   const read = Promise.withResolvers<void>();

@@ -86,7 +86,7 @@ test("a handler's error is the caller's", async () => {
   );
 });
 
-/** A stream that writes what it is told to, and says how it ended. */
+/** A stream controlled by the test, which reports how it ended. */
 function scripted(): { body: Reply["body"]; sink: Promise<Sink>; ended: Promise<boolean> } {
   const [sink, ended] = [Promise.withResolvers<Sink>(), Promise.withResolvers<boolean>()];
   const stream = async (given: Sink): Promise<void> => {

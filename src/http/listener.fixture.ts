@@ -29,7 +29,7 @@ export interface Secured {
   readonly listener: Listener;
   readonly port: number;
   readonly ca: string;
-  /** A TLS connection that speaks HTTP/1.1 by hand. */
+  /** A TLS connection for raw HTTP/1.1. */
   raw(options?: { readonly client?: Identity }): Promise<TLSSocket>;
   http2(options?: { readonly client?: Identity }): Promise<ClientHttp2Session>;
 }
@@ -38,7 +38,7 @@ let authority:
   | Promise<{ readonly authority: TestAuthority; readonly server: Identity; readonly client: Identity }>
   | undefined;
 
-/** One authority with a server's and a client's identity, made once per test file. */
+/** A CA with a server and a client identity, created once per test file. */
 export const identities = (): NonNullable<typeof authority> =>
   (authority ??= (async () => {
     const made = await testAuthority();
@@ -98,7 +98,7 @@ async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(await Array.fromAsync(stream)).toString();
 }
 
-/** One request over HTTP/1.1 on a connection of its own. */
+/** Sends one request over HTTP/1.1 on a dedicated connection. */
 export async function askHttp1(
   { port, ca }: Pick<Secured, "port" | "ca">,
   { body, ...asking }: Asking = {},
@@ -129,7 +129,7 @@ export async function askHttp2(session: ClientHttp2Session, asking: Asking = {})
   return { status: headers[":status"]!, headers, text: await textOf(stream) };
 }
 
-/** Asks over either protocol. */
+/** Sends a request over either protocol. */
 export async function ask(server: Secured, protocol: Call["protocol"], asking: Asking = {}): Promise<Answer> {
   if (protocol === "1.1") return await askHttp1(server, asking);
   const session = await server.http2();
@@ -140,7 +140,7 @@ export async function ask(server: Secured, protocol: Call["protocol"], asking: A
   }
 }
 
-/** All that comes until the other side ends the connection. */
+/** Reads everything until the peer closes the connection. */
 export async function untilEnd(socket: TLSSocket): Promise<string> {
   let text = "";
   socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));

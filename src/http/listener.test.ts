@@ -203,7 +203,7 @@ test("an upgrade whose handler fails ends the connection", tls, async (t) => {
   assert.equal(await untilEnd(socket), "");
 });
 
-/** A handler that answers when told to. */
+/** A handler that responds when `answer` is called. */
 function held(): { handle: () => Promise<Reply>; arrived: Promise<void>; answer: () => void } {
   const [arrived, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   return {
@@ -259,7 +259,7 @@ test("closing ends everything at once and leaves nothing open", tls, async (t) =
   await server.listener.close();
   await Promise.all(ended);
   assert.equal(server.listener.connections(), 0);
-  // What has closed is let go of some turns later.
+  // Closed connections are released some turns later.
   await eventually(async () => open() <= before);
 });
 
@@ -349,7 +349,7 @@ for (const protocol of ["1.1", "2"] as const)
       const { text: got } = await ask(server, protocol);
       await over.promise;
       assert.equal(got, "a".repeat(300_000) + "b".repeat(300_000));
-      // Node's own writer may still read them; ours has copied them.
+      // Node's own writer may still read the parts; our implementation has copied them.
       assert.deepEqual(
         unshared.map(({ length }) => length),
         protocol === "2" ? [0, 0] : [300_000, 300_000],

@@ -8,7 +8,7 @@ const first = "https://hook.test/ask?timeout=1s";
 
 type Scripted = readonly [status: number, headers?: Readonly<Record<string, string>>];
 
-/** Answers in the order of the script, of which the last is given again and again. */
+/** Responds in the order of the script, repeating its last entry. */
 async function asked(script: readonly Scripted[]) {
   const hops: Hop[] = [];
   const send = (hop: Hop) => {

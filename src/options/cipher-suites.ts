@@ -1,8 +1,8 @@
-// Cipher suites: the names operators write, and the names our TLS library uses.
+// Maps the cipher suite names of the configuration to those of the TLS library.
 
 import { getCiphers } from "node:tls";
 
-/** Considered safe. The first three belong to TLS 1.3 and are always on there. */
+/** Suites considered secure. The first three belong to TLS 1.3, where they are always enabled. */
 const preferred: Readonly<Record<string, string>> = {
   TLS_AES_128_GCM_SHA256: "TLS_AES_128_GCM_SHA256",
   TLS_AES_256_GCM_SHA384: "TLS_AES_256_GCM_SHA384",
@@ -24,7 +24,7 @@ const preferred: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_AES_256_CBC_SHA: "AES256-SHA",
   TLS_RSA_WITH_AES_256_GCM_SHA384: "AES256-GCM-SHA384",
 };
-/** Allowed when asked for, with a warning. */
+/** Permitted with a warning. */
 const insecure: Readonly<Record<string, string>> = {
   TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: "ECDHE-ECDSA-AES128-SHA256",
   TLS_ECDHE_ECDSA_WITH_RC4_128_SHA: "ECDHE-ECDSA-RC4-SHA",
@@ -36,10 +36,7 @@ const insecure: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_RC4_128_SHA: "RC4-SHA",
 };
 
-/**
- * What is spoken unless somebody says otherwise, as kube-apiserver does: authenticated ciphers first, those
- * without forward secrecy last.
- */
+/** The default suites of kube-apiserver: authenticated ciphers first, those without forward secrecy last. */
 export const usualCipherSuites: readonly string[] = Object.keys(preferred).toSorted(
   (one, other) => rankOf(one) - rankOf(other),
 );
@@ -51,14 +48,17 @@ function rankOf(name: string): number {
 export const cipherSuiteNames: readonly string[] = [...Object.keys(preferred), ...Object.keys(insecure)];
 export const isInsecureCipherSuite = (name: string): boolean => Object.hasOwn(insecure, name);
 
-/** The TLS library's names of suites, those left out that it was built without. */
+/** Returns the TLS library's names of suites, without those missing from this build. */
 export function libraryCiphers(names: readonly string[]): readonly string[] {
   const missing = new Set(unavailableCipherSuites(names));
   const present = names.filter((name) => !missing.has(name));
   return [...new Set(present.flatMap((name) => preferred[name] ?? insecure[name] ?? []))];
 }
 
-/** Suites that operators may name and that this build of the TLS library cannot speak, such as RC4 and 3DES. */
+/**
+ * Returns suites that may be configured but are not supported by this build of the TLS library, such as RC4
+ * and 3DES.
+ */
 export function unavailableCipherSuites(names: readonly string[]): string[] {
   if (names.length === 0) return [];
   const known = new Set(getCiphers().map((name) => name.toUpperCase()));
@@ -68,7 +68,7 @@ export function unavailableCipherSuites(names: readonly string[]): string[] {
   });
 }
 
-/** What operators are told about the suites they chose. */
+/** Returns warnings about the configured suites. */
 export const cipherSuiteWarnings = (names: readonly string[]): string[] => {
   const missing = new Set(unavailableCipherSuites(names));
   return names.flatMap((name) =>

@@ -1,4 +1,4 @@
-// Settings that every program has.
+// Options common to all programs.
 
 import type { VerboseModule } from "#base";
 import { type Dialect, dialects } from "#dialect";
@@ -18,7 +18,7 @@ import {
 } from "./option-type.ts";
 import { Refusal, Unparsable } from "./refusal.ts";
 
-/** `--dialect` is read before all others; here it is only listed and checked. */
+/** `--dialect` is parsed before all other flags; here it is only declared and validated. */
 export const dialectOption = (dialect: Dialect) =>
   option({
     flag: "dialect",
@@ -36,7 +36,7 @@ export const helpOption = option({
   doc: "Print this help and quit.",
 });
 
-/** Which features are on, for programs whose gates need no rules of their own. */
+/** The feature gates option, for programs without rules of their own for gates. */
 export const gatesOption = (dialect: Dialect) =>
   option({
     flag: "feature-gates",
@@ -67,7 +67,7 @@ export const verbosityOption = <C extends { readonly config?: string }>(more: C)
     ...more,
   });
 
-/** `pattern=N,…`: file names without their ending. */
+/** `pattern=N,…`: file names without their extension. */
 export const verboseModules: OptionType<readonly VerboseModule[]> = {
   name: "pattern=N,...",
   parse: (given) =>
@@ -106,25 +106,25 @@ export const verboseModules: OptionType<readonly VerboseModule[]> = {
   format: (modules) => modules.map(({ pattern, level: verbosity }) => `${pattern}=${verbosity}`).join(","),
 };
 
-/** A file to read; the empty text is none. */
+/** The path of a file to read; empty for none. */
 export const file: OptionType<string> = { ...text, name: "file" };
 export const directory: OptionType<string> = { ...text, name: "directory" };
 
 export const tlsVersions = ["VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"] as const;
 export const tlsVersion = oneOf("", ...tlsVersions);
 
-/** `1.26` only: the minor version before ours. */
+/** Only accepts the previous minor version, such as `1.26`. */
 export const hiddenMetricsVersion = (previous: string) => (value: string) =>
   value === "" || value === previous ? undefined : `must be ${previous}, the previous minor version`;
 
-/** A quantity of bytes that may also be written with a capital K. */
+/** A quantity of bytes that may also use the suffix K. */
 export const bufferSize: OptionType<string> = {
   ...quantity,
   parse: (given) => quantity.parse(given.replace(/K$/, "k")),
   read: (value) => quantity.read(typeof value === "string" ? value.replace(/K$/, "k") : value),
 };
 
-/** Declarations of log settings besides the verbosity, which programs differ in little. */
+/** Log options other than the verbosity, which programs declare with small differences. */
 export const logDeclarations = {
   format: {
     flag: "logging-format",
@@ -163,7 +163,7 @@ export const logDeclarations = {
   },
 } as const;
 
-/** Log settings besides the verbosity, for programs that know feature gates. */
+/** Log options other than the verbosity, for programs with feature gates. */
 export const logOptions = [
   option(logDeclarations.format),
   option(logDeclarations.flushFrequency),

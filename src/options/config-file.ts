@@ -1,4 +1,4 @@
-// Reading a configuration file, YAML or JSON, into a tree that knows the line of every value.
+// Parses a configuration file, YAML or JSON, to a tree with the line of every value.
 
 import { readFile } from "node:fs/promises";
 import type { Event, ScalarEvent } from "js-yaml";
@@ -15,17 +15,17 @@ export interface ConfigEntry {
 
 export interface ConfigFile {
   readonly path: string;
-  /** Absent when the file could not be read at all; `problems` says why. */
+  /** Absent if the file could not be parsed; `problems` has the reason. */
   readonly root?: ConfigNode;
-  /** Whole sentences that begin with the file and the line. */
+  /** Messages that start with file and line. */
   readonly problems: readonly string[];
-  /** The same, of fields given twice: the last one counts. */
+  /** Messages about duplicate fields, the last of which is used. */
   readonly slips: readonly string[];
 }
 
-/** A configuration file is small; more than this is a mistake. */
+/** Size limit of a configuration file. */
 const sizeLimit = 4 << 20;
-/** Values after aliases are expanded: one that stands for a large part may be named many times. */
+/** Maximum number of values after expansion of aliases, which may refer to large nodes repeatedly. */
 const valueLimit = 100_000;
 
 export async function readConfigFile(path: string): Promise<ConfigFile> {
@@ -74,7 +74,7 @@ export async function parseConfigFile(path: string, text: string): Promise<Confi
   return treeOf(path, text, events, yaml.getScalarValue);
 }
 
-/** Builds the tree. */
+/** Builds the tree from parser events. */
 function treeOf(
   path: string,
   text: string,
@@ -164,7 +164,7 @@ function treeOf(
   return { path, root, problems: [], slips };
 }
 
-/** A plain scalar as this family of tools reads it: YAML 1.1 booleans, Go's numbers. */
+/** Resolves a plain scalar as Kubernetes tools do: YAML 1.1 booleans, Go's numbers. */
 function plainScalar(value: string): string | number | boolean | null {
   if (/^(~|null|Null|NULL|)$/.test(value)) return null;
   if (/^(true|True|TRUE|yes|Yes|YES|on|On|ON|y|Y)$/.test(value)) return true;
@@ -178,7 +178,7 @@ function plainScalar(value: string): string | number | boolean | null {
   return value;
 }
 
-/** The plain data below a node. */
+/** Converts a node to plain data. */
 export function plainOf(node: ConfigNode): unknown {
   switch (node.is) {
     case "scalar":
@@ -190,7 +190,9 @@ export function plainOf(node: ConfigNode): unknown {
   }
 }
 
-/** The part of a node that a refusal points to, such as `[0].effect`; the nearest there is. */
+/**
+ * Returns the part of a node that an error refers to, such as `[0].effect`, or its closest existing ancestor.
+ */
 export function nodeWithin(node: ConfigNode, at: string): ConfigNode {
   let here = node;
   for (const step of stepsOf(at)) {
@@ -206,7 +208,7 @@ export function nodeWithin(node: ConfigNode, at: string): ConfigNode {
   return here;
 }
 
-/** A node without the field that a refusal points to; nothing where there is no such field to be found. */
+/** Returns a node without the field that an error refers to; undefined if there is no such field. */
 export function nodeWithout(node: ConfigNode, at: string): ConfigNode | undefined {
   const drop = (
     here: ConfigNode | undefined,

@@ -1,4 +1,4 @@
-// Feature gates: `Name=true,Other=false`, with stages, locked gates and the two that speak for a whole stage.
+// Feature gates: `Name=true,Other=false`, with stages, locked gates, and two gates that set a whole stage.
 
 import type { Dialect } from "#dialect";
 import { hint } from "./nearest.ts";
@@ -10,11 +10,11 @@ import { Refusal, Unparsable } from "./refusal.ts";
 export type GivenGates = Readonly<Record<string, boolean>>;
 export interface Gates {
   enabled(name: string): boolean;
-  /** Every gate and whether it is on. */
+  /** Every gate and whether it is enabled. */
   all(): ReadonlyMap<string, boolean>;
 }
 
-/** The gates that switch every gate of a stage that was not set by itself. */
+/** The gates that set every gate of a stage that was not set explicitly. */
 export const stageGates: readonly Gate[] = [
   { name: "AllAlpha", stage: "ALPHA", default: false },
   { name: "AllBeta", stage: "BETA", default: false },
@@ -32,7 +32,7 @@ export function resolveGates(known: readonly Gate[], given: GivenGates): Gates {
   return { enabled: (name) => all.get(name) ?? false, all: () => all };
 }
 
-/** Reads gates in the spelling of the documents or of the dialect; the value has the documents' spelling. */
+/** Parses gates in canonical or dialect spelling; the value uses the canonical spelling. */
 export function featureGates(known: readonly Gate[], dialect: Dialect): OptionType<GivenGates> {
   const bySpelling = new Map<string, Gate>();
   for (const gate of known) bySpelling.set(gate.name, gate).set(dialect.spelling.word(gate.name), gate);
@@ -92,7 +92,7 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
   };
 }
 
-/** Any case, as the two documents write it differently; also 1, 0, t and f. */
+/** Case-insensitive, as canonical and dialect spelling differ in case; also 1, 0, t and f. */
 function truth(value: string): boolean | undefined {
   const word = value.toLowerCase();
   return ["true", "t", "1"].includes(word) ? true : ["false", "f", "0"].includes(word) ? false : undefined;

@@ -1,18 +1,18 @@
 // The grammar of a command line: `--flag value`, `--flag=value`, `--flag`, `-v 4`, `-v=4`, `-v4`, `--` and
-// the rest.
+// arguments.
 
 export interface FlagGrammar {
-  /** The canonical name of a flag as it was spelled, or undefined. */
+  /** Returns the canonical name of a flag by its spelling, or undefined. */
   resolve(spelled: string): string | undefined;
-  /** The canonical name of a one-letter flag. */
+  /** Returns the canonical name of a one-letter flag. */
   short(letter: string): string | undefined;
-  /** The value of a flag given alone; undefined when it takes the next argument. */
+  /** Returns the value of a flag without one; undefined if it takes the next argument. */
   bare(flag: string): string | undefined;
 }
 
 export interface GivenFlag {
   readonly flag: string;
-  /** As the operator wrote it: `--etc-servers`, `-v`. */
+  /** As given on the command line: `--etc-servers`, `-v`. */
   readonly spelled: string;
   readonly text: string;
 }
@@ -27,7 +27,7 @@ export interface ParsedArguments {
   readonly problems: readonly GrammarProblem[];
 }
 
-/** Underscores count as dashes. */
+/** Replaces underscores with dashes. */
 export const normalFlag = (spelled: string): string => spelled.replaceAll("_", "-");
 
 export function parseArguments(argv: readonly string[], grammar: FlagGrammar): ParsedArguments {

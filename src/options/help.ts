@@ -30,7 +30,7 @@ export function helpText(set: OptionSet, { width = 80 }: HelpOptions = {}): stri
   return `${lines.join("\n")}\n`;
 }
 
-/** Names only, without their dashes: those that are taken, and those that are refused. */
+/** Lists the names of unlisted flags: those without effect, and those that are rejected. */
 function unlistedLines(set: OptionSet, width: number): string[] {
   const unlisted = set.sections.flatMap(({ options }) =>
     options.filter((each) => each.flag !== undefined && each.unlisted),
@@ -54,7 +54,7 @@ function flagLines(set: OptionSet, option: AnyOption, width: number): string[] {
   return [head, ...wrap(description(set, option), width, indent)];
 }
 
-/** What help and the reference page say of an option. */
+/** The description of an option in the help text and on the reference page. */
 export function description(set: OptionSet, option: AnyOption): string {
   const parts = [option.doc];
   const alias = option.flag && set.dialect.spelling.flag(option.flag);
@@ -67,7 +67,7 @@ export function description(set: OptionSet, option: AnyOption): string {
   return parts.join(" ");
 }
 
-/** The default of the flag, or nothing when it is the type's natural zero. */
+/** Returns the default of the flag, or an empty string for the type's zero value. */
 export function defaultText(option: AnyOption): string {
   if (option.defaultText !== undefined) return option.defaultText;
   const text = option.type.format(option.legacyDefault ?? option.default);

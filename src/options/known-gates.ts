@@ -1,4 +1,4 @@
-// The feature gates of the release we implement, by stage and default. All programs know all of them.
+// The feature gates of the implemented release, by stage and default, known to all programs.
 
 import { type Gates, resolveGates, stageGates } from "./gates.ts";
 import type { Gate } from "./option.ts";
@@ -123,7 +123,7 @@ const names = {
     "WatchList",
     "WinDSR",
   ],
-  /** Of later releases: each adds something that this release does not have. */
+  /** Gates of later releases, each for a feature that this release does not have. */
   later: ["CRDValidationRatcheting", "PodLifecycleSleepAction", "SidecarContainers"],
   alphaOn: ["WinHostNetwork"],
   lockedOn: [
@@ -176,5 +176,5 @@ export const knownGates: readonly Gate[] = [
   ...gates(names.stable, "GA", true),
 ];
 
-/** What holds where nobody set a gate. */
+/** The gates with their default values. */
 export const defaultGates: Gates = resolveGates(knownGates, {});

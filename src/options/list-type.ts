@@ -1,9 +1,9 @@
-// Lists and maps: comma lists, repeatable flags, pairs of key and value.
+// Lists and maps: comma-separated lists, repeatable flags, pairs of key and value.
 
 import { type OptionType, kindOf, listed, text } from "./option-type.ts";
 import { Refusal, UnknownField, Unparsable, within } from "./refusal.ts";
 
-/** Splits at commas; double quotes keep a comma, two of them stand for one. */
+/** Splits at commas; within double quotes commas are kept, and two double quotes stand for one. */
 export function splitCommas(given: string): string[] {
   if (given === "") return [];
   const items: string[] = [];
@@ -41,7 +41,7 @@ function readList<T>(item: OptionType<T>): (value: unknown) => readonly T[] {
   };
 }
 
-/** A comma list. Given again it appends; the first one given replaces the default. */
+/** A comma-separated list. Repeated flags append; the first one replaces the default. */
 export function listOf<T>(item: OptionType<T>, name = "strings"): OptionType<readonly T[]> {
   const parse = (given: string): readonly T[] => splitCommas(given).map((part) => item.parse(part));
   return {
@@ -55,13 +55,13 @@ export function listOf<T>(item: OptionType<T>, name = "strings"): OptionType<rea
 }
 export const strings = listOf(text);
 
-/** A comma list that is one value: given again it replaces. */
+/** A comma-separated list that is a single value: repeated flags replace it. */
 export function onceListOf<T>(item: OptionType<T>, name: string): OptionType<readonly T[]> {
   const { append: _never, ...type } = listOf(item, name);
   return type;
 }
 
-/** One value per flag, commas and all. */
+/** One value per flag, including any commas. */
 export const repeated = <T>(item: OptionType<T>, name = "stringArray"): OptionType<readonly T[]> => ({
   ...listOf(item, name),
   parse: (given) => [item.parse(given)],
@@ -70,18 +70,18 @@ export const repeated = <T>(item: OptionType<T>, name = "stringArray"): OptionTy
 
 export interface MapOptions {
   readonly separator?: string;
-  /** Keys that are allowed. */
+  /** Allowed keys. */
   readonly keys?: readonly string[];
   readonly name?: string;
-  /** The value of a key given alone; without it such a key is refused. */
+  /** The value of a key given without one; if undefined, such a key is an error. */
   readonly bareValue?: string;
-  /** Whether a later source's entries join the earlier ones. */
+  /** The entries of a later source are merged into the earlier ones. */
   readonly merges?: boolean;
-  /** Whether a flag gives one pair, whose value may have commas. */
+  /** Each flag contains one pair, whose value may contain commas. */
   readonly single?: boolean;
 }
 
-/** `key=value,key=value`. Given again it appends. */
+/** `key=value,key=value`. Repeated flags append. */
 export function mapOf<T>(
   item: OptionType<T>,
   {
@@ -147,7 +147,7 @@ export function mapOf<T>(
 }
 export const pairs = mapOf(text);
 
-/** `name:value,name:value`; values of one name are kept in their order. */
+/** `name:value,name:value`; repeated names keep all values in order. */
 export const headers: OptionType<Readonly<Record<string, readonly string[]>>> = (() => {
   const add = (
     before: Readonly<Record<string, readonly string[]>>,
@@ -177,7 +177,7 @@ export const headers: OptionType<Readonly<Record<string, readonly string[]>>> = 
   };
 })();
 
-/** A mapping with known fields. On the command line it is not spoken; see the types that wrap it. */
+/** A mapping with known fields. It cannot be set on the command line, except through types that wrap it. */
 export function struct<T extends object>(fields: {
   readonly [K in keyof T]-?: { readonly type: OptionType<NonNullable<T[K]>>; readonly required?: boolean };
 }): OptionType<T> {

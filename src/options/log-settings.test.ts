@@ -22,8 +22,8 @@ const cases: [name: string, settings: object, streams: string[]][] = [
 ];
 
 /**
- * For each of the cases, one line of information, one for --v=2 and one error, as its settings say; in a process of its own,
- * whose streams can be read.
+ * Writes an informational line, one for --v=2 and an error with the settings of each case, in a separate
+ * process whose streams can be read.
  */
 const script = `
   import { writeSync } from "node:fs";
@@ -44,7 +44,7 @@ const written = promisify(execFile)(process.execPath, [
   "--eval",
   script,
 ]);
-/** A test that waits for it tells what is wrong with it. */
+/** A failure is reported by the test that awaits it. */
 written.catch(() => undefined);
 
 for (const [at, [name, , streams]] of cases.entries())

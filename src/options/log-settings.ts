@@ -1,4 +1,4 @@
-// The log that a program's settings ask for.
+// Creates the log configured by a program's settings.
 
 import {
   type RootLog,
@@ -13,7 +13,7 @@ import {
 export interface LogSettings {
   readonly v: number;
   readonly vmodule?: readonly VerboseModule[];
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly logFlushFrequency?: number;
   readonly loggingFormat?: "text" | "json";
   readonly logJsonSplitStream?: boolean;
@@ -21,8 +21,8 @@ export interface LogSettings {
 }
 
 /**
- * Text and JSON go to standard error; a split JSON log sends information, buffered if asked, to standard
- * output.
+ * Text and JSON are written to standard error; a split JSON log writes informational lines to standard
+ * output, buffered if configured.
  */
 export function logFrom(settings: LogSettings): RootLog {
   const { loggingFormat = "text", logFlushFrequency = 5000 } = settings;
@@ -44,7 +44,7 @@ export function logFrom(settings: LogSettings): RootLog {
   });
 }
 
-/** The files of the original that say the same: people know them from its logs. */
+/** The source files with the same messages in upstream, whose names users know from its logs. */
 const originalFiles: Readonly<Record<string, readonly string[]>> = {
   "request-log": ["httplog"],
   "outgoing-log": ["round_trippers", "request"],

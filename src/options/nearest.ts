@@ -1,8 +1,8 @@
-// The nearest known name to a mistyped one.
+// Suggests a known name for a mistyped one.
 
 /**
- * At most a third of the letters may differ, counted as insertions, deletions, changes and swaps of
- * neighbours.
+ * Returns the closest name within an edit distance of a third of the letters, with insertions, deletions,
+ * changes and transpositions.
  */
 export function nearest(given: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
@@ -37,7 +37,7 @@ function distance(a: string, b: string, limit: number): number {
   return last[b.length]!;
 }
 
-/** `; did you mean x?`, or nothing. */
+/** Returns `; did you mean x?`, or an empty string. */
 export function hint(
   given: string,
   known: Iterable<string>,

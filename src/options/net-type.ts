@@ -17,7 +17,7 @@ const checked = (name: string, check: (given: string) => void): OptionType<strin
 export const ip = checked("ip", (given) => {
   if (given !== "" && !isIP(given)) throw new Unparsable(`failed to parse IP: ${JSON.stringify(given)}`);
 });
-/** The same, where a flag must give one. */
+/** An IP address that must not be empty in a flag. */
 export const neededIp: OptionType<string> = {
   ...ip,
   parse: (given) => {
@@ -53,7 +53,7 @@ export interface PortRange {
   readonly to: number;
 }
 
-/** `N1-N2`, both included; also `N` and `N+more`. */
+/** `N1-N2`, inclusive; also `N` and `N+more`. */
 export const portRange: OptionType<PortRange> = {
   name: "portRange",
   parse: (given) => {

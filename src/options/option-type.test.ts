@@ -27,7 +27,7 @@ const attempt = (run: () => unknown): unknown => {
   }
 };
 
-// What a flag's text means.
+// Values parsed from flags.
 const parsed: [name: string, type: OptionType<unknown>, text: string, value: unknown][] = [
   ["text", text, "a,b=c", "a,b=c"],
   ["bool", bool, "TRUE", true],
@@ -106,7 +106,7 @@ for (const [name, type, given, value] of parsed) {
     ));
 }
 
-// What a value in a file means.
+// Values read from a file.
 const shape = struct<{ key: string; count?: number }>({
   key: { type: text, required: true },
   count: { type: int32 },
@@ -145,7 +145,7 @@ for (const [name, type, given, value] of read) {
     ));
 }
 
-// Writing to a file and reading it again gives the same.
+// A value written to a file and read again is unchanged.
 const written: [name: string, type: OptionType<unknown>, value: unknown, file: unknown][] = [
   ["duration", duration, 90_000, "1m30s"],
   ["nanoseconds", nanoseconds, 5000, 5_000_000_000],

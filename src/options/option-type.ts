@@ -1,29 +1,29 @@
-// The type of a setting: how it is read from a flag and from a configuration file, and how it is written
-// back.
+// The type of an option: how its value is parsed from a flag and from a configuration file, and how it is
+// formatted.
 
 import { durationMillis, durationOfMillis, parseQuantity } from "#base";
 import { Refusal, Unparsable } from "./refusal.ts";
 
 export interface OptionType<T> {
-  /** As help text shows it after the flag. */
+  /** Shown after the flag in the help text. */
   readonly name: string;
-  /** The value of a flag given without one, for types that allow it. */
+  /** The value of a flag given without one, for types that permit it. */
   readonly bare?: string;
-  /** Reads a flag's text; throws a Refusal that says what is allowed. */
+  /** Parses a flag's value; throws a Refusal that says what is allowed. */
   parse(text: string): T;
-  /** For flags that may be given again: `before` is what the earlier ones gave. */
+  /** For flags that may be repeated: `before` is the value of the earlier ones. */
   append?(before: T, text: string): T;
   /** Reads a value of a configuration file. */
   read(value: unknown): T;
-  /** The value as a configuration file holds it; undefined leaves the field out. */
+  /** Returns the value for a configuration file; undefined omits the field. */
   write(value: T): unknown;
-  /** The value as the flag's text. */
+  /** Formats the value as for a flag. */
   format(value: T): string;
-  /** Puts a later value over an earlier one instead of replacing it (maps, feature gates). */
+  /** Merges a later value into an earlier one instead of replacing it (maps, feature gates). */
   merge?(below: T, above: T): T;
 }
 
-/** Says what is wrong with a value, or nothing. */
+/** Returns an error message for an invalid value, otherwise undefined. */
 export type ValueCheck<T> = (value: T) => string | undefined;
 
 const kindOf = (value: unknown): string =>
@@ -95,7 +95,7 @@ export const int = integer("int", -(2n ** 53n), 2n ** 53n);
 export const int32 = integer("int32", -(2n ** 31n), 2n ** 31n - 1n);
 export const uint = integer("uint", 0n, 2n ** 53n);
 export const uint32 = integer("uint32", 0n, 2n ** 32n - 1n);
-/** A flag of Go's own package, which says no more than that it could not be parsed. */
+/** An integer flag of Go's flag package, whose errors only say that it could not be parsed. */
 export const plainInt: OptionType<number> = {
   ...int,
   parse: (given) => {
@@ -133,7 +133,7 @@ function millis(given: string): number {
   }
 }
 
-/** Milliseconds; written as text such as `1m30s`. */
+/** In milliseconds; formatted as text such as `1m30s`. */
 export const duration: OptionType<number> = {
   name: "duration",
   parse: (given) => {
@@ -148,7 +148,7 @@ export const duration: OptionType<number> = {
   format: (value) => durationOfMillis(value),
 };
 
-/** Milliseconds; whole nanoseconds in a file, where text is accepted too. */
+/** In milliseconds; integer nanoseconds in a file, where text is accepted, too. */
 export const nanoseconds: OptionType<number> = {
   ...duration,
   read: (value) =>
@@ -156,7 +156,7 @@ export const nanoseconds: OptionType<number> = {
   write: (value) => Math.round(value * 1e6),
 };
 
-/** An amount such as `10Mi`, kept as it was written. */
+/** An amount such as `10Mi`, kept in its original spelling. */
 export const quantity: OptionType<string> = {
   name: "quantity",
   parse: (given) => {
@@ -194,7 +194,7 @@ export function oneOf<const V extends string>(...allowed: readonly V[]): OptionT
   return { ...text, parse: pick, read: pick } as OptionType<V>;
 }
 
-/** A value that may be left out altogether. */
+/** A value that may be absent. */
 export const maybe = <T>(type: OptionType<T>): OptionType<T | undefined> => ({
   name: type.name,
   ...(type.bare !== undefined && { bare: type.bare }),
@@ -204,7 +204,7 @@ export const maybe = <T>(type: OptionType<T>): OptionType<T | undefined> => ({
   format: (value) => (value === undefined ? "" : type.format(value)),
 });
 
-/** `a`, `a or b`, `a, b or c`. */
+/** Joins items: `a`, `a or b`, `a, b or c`. */
 export const listed = (items: readonly string[]): string =>
   items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
 
@@ -220,7 +220,7 @@ export const above =
   (bound: number): ValueCheck<number> =>
   (value) =>
     value <= bound ? `must be above ${bound}` : undefined;
-/** Milliseconds that are not negative. */
+/** Rejects negative values. */
 export const notNegative: ValueCheck<number> = (value) => (value < 0 ? "must not be negative" : undefined);
 export const each =
   <T>(check: ValueCheck<T>): ValueCheck<readonly T[]> =>

@@ -1,5 +1,4 @@
-// A setting is said once: everything the programs, the help text and the reference page know of it follows
-// from here.
+// Option declarations: programs, help text and reference page are all derived from them.
 
 import type { Dialect } from "#dialect";
 import type { OptionType } from "./option-type.ts";
@@ -13,59 +12,56 @@ export const camel = <const S extends string>(flag: S): Camel<S> =>
 
 interface OptionParts<T> {
   readonly type: OptionType<T>;
-  /** Applies when neither file nor flag says otherwise. */
+  /** Used if neither file nor flag sets the option. */
   readonly default: T;
-  /** Applies instead when no configuration file is given: some defaults differ on purpose. */
+  /** Used instead if no configuration file is given: some defaults differ on purpose. */
   readonly legacyDefault?: T;
   readonly doc: string;
-  /** What help shows in place of a default that is worked out at start. */
+  /** Shown by help in place of a default that is computed at startup. */
   readonly defaultText?: string;
-  /** Says what is wrong with a value that its type allows. */
+  /** Returns an error message for a value that its type permits but that is invalid. */
   check?(value: T): string | undefined;
-  /** What to do instead; the flag still works and is announced once per use. */
+  /** What to use instead; the flag still works, with one warning per use. */
   readonly deprecated?: string;
-  /** Why any other value than the default is refused: the mechanism is not there yet. */
+  /** Why any value other than the default is rejected: the feature is not implemented yet. */
   readonly notYet?: string;
-  /** The same for some values only. */
+  /** Same as `notYet`, for some values only. */
   notYetFor?(value: T): string | undefined;
-  /** Why the setting changes nothing here: it is accepted, and whoever sets it is told. */
+  /** Why the setting has no effect: it is accepted with a warning. */
   readonly idle?: string;
-  /**
-   * Left out of the help text but for its name: whoever looks there for what a program can do must not take
-   * it for a flag that works.
-   */
+  /** Only the name appears in the help text, so that it is not mistaken for a flag that works. */
   readonly unlisted?: boolean;
-  /** The feature gate that any other value than the default needs. */
+  /** The feature gate that any value other than the default requires. */
   readonly gate?: string;
-  /** Names a file that must be readable at start. */
+  /** The value names a file that must be readable at startup. */
   readonly readable?: boolean;
-  /** Worked out from other settings when nothing was given. */
+  /** Computes the value from other settings if it was not set. */
   derive?(look: Look): { readonly value: T; readonly from: string } | undefined;
 }
 
 export interface Option<N extends string = string, T = unknown> extends OptionParts<T> {
-  /** The key among the settled values. */
+  /** The key in the settled values. */
   readonly name: N;
   readonly flag?: string;
   readonly short?: string;
-  /** Further spellings of the flag. */
+  /** Alternative names of the flag. */
   readonly aliases?: readonly string[];
   /** Path in the configuration file. */
   readonly config?: string;
-  /** In a file zero and the empty text are as good as nothing, as with the original; a flag means what it says. */
+  /** In a file, zero and the empty string count as unset, as upstream; a flag's value is used as given. */
   readonly zeroIsUnset?: boolean;
-  /** What a flag's value means when that differs from the same value in a file. */
+  /** Converts a flag's value, if it differs in meaning from the same value in a file. */
   fromFlag?(value: T): T;
 }
 
-/** How a derived default sees the other settings. */
+/** Access to other settings for computed defaults. */
 export interface Look {
   value(name: string): unknown;
-  /** Whether a file or a flag gave it. */
+  /** Reports whether a file or a flag set the option. */
   isSet(name: string): boolean;
 }
 
-/** Any option, whatever its value: for lists of them. */
+/** An option with a value of any type, for lists of options. */
 export type AnyOption = Option;
 
 export function option<const F extends string, T>(
@@ -77,7 +73,7 @@ export function option<const F extends string, T>(
   return { name: camel(said.flag), ...said };
 }
 
-/** A setting that has a place in the configuration file and no flag. */
+/** Declares an option that exists in the configuration file only. */
 export function fileOption<const C extends string, T>(
   said: OptionParts<NoInfer<T>> & {
     readonly type: OptionType<T>;
@@ -97,58 +93,58 @@ export const section = <const O extends AnyOption>(title: string, options: reado
   options,
 });
 
-/** The typed record that settling a list of options yields. */
+/** The typed record of values for a list of options. */
 export type SettingsOf<O extends AnyOption> = {
   readonly [K in O as K["name"]]: K extends Option<string, infer T> ? T : never;
 };
 /** The options of a list of sections. */
 export type OptionsOf<S extends readonly Section[]> = S[number]["options"][number];
 
-/** Tells that settings do not go together, naming them. */
+/** Reports that settings conflict, naming them. */
 export type Blame<S> = (names: readonly (keyof S & string)[], message: string) => void;
 export interface Check<S> {
   readonly name: string;
   readonly run: (settings: S, blame: Blame<S>, context: CheckContext) => void;
-  /** Holds for a start; a configuration that is only looked at or written may break it. */
+  /** Required for starting only; a configuration that is checked or written may violate it. */
   readonly startOnly?: boolean;
 }
 export interface CheckContext {
   readonly dialect: Dialect;
   enabled(gate: string): boolean;
-  /** Whether a file or a flag gave the setting. */
+  /** Reports whether a file or a flag set the option. */
   isSet(name: string): boolean;
-  /** Whether a file is there for this process to read. */
+  /** Reports whether this process can read a file. */
   isReadable(path: string): boolean;
-  /** Tells something that is odd but allowed. */
+  /** Adds a warning about a setting that is unusual but permitted. */
   warn(message: string): void;
 }
 
 export interface OptionSet<O extends AnyOption = AnyOption> {
   readonly program: string;
-  /** One sentence for the top of the help text. */
+  /** One sentence at the top of the help text. */
   readonly summary: string;
   readonly dialect: Dialect;
   readonly sections: readonly Section<O>[];
   readonly checks: readonly Check<SettingsOf<O>>[];
-  /** Known feature gates, for sets with a `featureGates` setting. */
+  /** Known feature gates, for sets with a `featureGates` option. */
   readonly gates?: readonly Gate[];
-  /** What the configuration file calls itself, in each accepted spelling; the first is written. */
+  /** Accepted types of the configuration file; the first one is written. */
   readonly file?: readonly { readonly apiVersion: string; readonly kind: string }[];
-  /** Whether every field is a flag in camel case: messages then name the flag alone. */
+  /** Every field is a flag in camel case, so that messages only name the flag. */
   readonly fieldsFollowFlags?: boolean;
   /**
-   * Whether a start goes on, with a warning, when the file has fields that nobody knows or that are there
-   * twice; a check refuses them all the same.
+   * Starts with a warning if the file has unknown or duplicate fields; checking the configuration still
+   * rejects them.
    */
   readonly forgivesSlips?: boolean;
   /**
-   * Gates that switch something, besides those that options need. Setting any other is told to be of no
-   * effect. A function, because a copy of the set that changes something else of it must not ask for them.
+   * Gates that have an effect, in addition to those that options require. Setting any other gate causes a
+   * warning. This is a function, so that copying a set does not evaluate it.
    */
   readonly actingGates?: () => readonly string[];
-  /** Whether the command line may hold more than flags, as the names of files. */
+  /** The command line may contain arguments other than flags, such as file names. */
   readonly takesWords?: boolean;
-  /** Flags of old command lines that are gone, and what to use instead. */
+  /** Removed flags, and what to use instead. */
   readonly retired?: Readonly<Record<string, string>>;
 }
 
@@ -156,8 +152,8 @@ export interface Gate {
   readonly name: string;
   readonly stage: "ALPHA" | "BETA" | "GA";
   readonly default: boolean;
-  /** May not be set to anything but its default. */
+  /** The value is fixed to the default. */
   readonly locked?: boolean;
-  /** Why it cannot be switched on, by its name or for its stage. */
+  /** Why it cannot be enabled, by its name or for its stage. */
   readonly refused?: string;
 }

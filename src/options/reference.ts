@@ -1,4 +1,4 @@
-// The reference page of a program's settings, as Markdown.
+// The reference page of a program's options, in Markdown.
 
 import { defaultText } from "./help.ts";
 import type { AnyOption, OptionSet } from "./option.ts";
@@ -45,7 +45,7 @@ export function renderReference(set: OptionSet, page: ReferencePage): string {
 const flagCell = (option: AnyOption): string =>
   option.flag ? `${option.short ? `\`-${option.short}\`, ` : ""}\`--${option.flag}\`` : "";
 
-/** Both defaults where the file's differs from the flag's. */
+/** Shows both defaults if the file's differs from the flag's. */
 function defaultCell(option: AnyOption): string {
   const flag = defaultText(option);
   if (option.legacyDefault === undefined) return flag && `\`${flag}\``;

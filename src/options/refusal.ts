@@ -1,8 +1,8 @@
-// A value that is not allowed, and what would be.
+// Errors for invalid values, which say what is allowed.
 
 export class Refusal extends Error {
   override readonly name = "Refusal";
-  /** Where inside the value, such as `[0].effect`; empty for the value itself. */
+  /** The place within the value, such as `[0].effect`; empty for the value itself. */
   readonly at: string;
   constructor(message: string, at = "") {
     super(message);
@@ -10,7 +10,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A flag's text that is no value of its type: told in the words in which the original parses it. */
+/** A flag's value cannot be parsed as its type; the message is that of the upstream parser. */
 export class Unparsable extends Refusal {
   /** `strconv.ParseInt: parsing "x": invalid syntax`. */
   static of(parser: string, given: string, why: "invalid syntax" | "value out of range"): Unparsable {
@@ -18,10 +18,10 @@ export class Unparsable extends Refusal {
   }
 }
 
-/** A field that nobody knows: told like the rest, but the value around it can be used without it. */
+/** An unknown field: reported like other errors, but the rest of the value is usable. */
 export class UnknownField extends Refusal {}
 
-/** Runs `read` on a part of a value; a refusal tells where that part is. */
+/** Runs `read` on a part of a value and prefixes the place of any error with `at`. */
 export function within<T>(at: string, read: () => T): T {
   try {
     return read();

@@ -1,11 +1,11 @@
-// What the operator reads when settings are wrong, and where each value came from when they ask.
+// Output for the operator: wrong settings, and the origin of each value.
 
 import type { Log } from "#base";
 import { helpText } from "./help.ts";
 import type { OptionSet } from "./option.ts";
 import type { Provenance, Settled } from "./settle.ts";
 
-/** One line per problem, each beginning with `Error:`, and a closing line. */
+/** Formats errors, one line each starting with `Error:`, and a closing line. */
 export function problemText(set: OptionSet, errors: readonly string[], outcome = "did not start"): string {
   const count = errors.length === 1 ? "one setting is" : `${errors.length} settings are`;
   return `${errors.map((line) => `Error: ${line}\n`).join("")}${set.program} ${outcome}: ${count} wrong (see ${set.program} --help)\n`;
@@ -18,10 +18,7 @@ export interface Answering {
   readonly err: (text: string) => void;
 }
 
-/**
- * Answers what can be answered without starting: help, version, wrong settings. The exit code, or undefined
- * to go on.
- */
+/** Handles help, version and wrong settings. Returns the exit code, or undefined to continue. */
 export function answerOperator(
   set: OptionSet,
   settled: Settled<object>,
@@ -51,7 +48,7 @@ function provenanceText(source: Provenance): string {
   }
 }
 
-/** Every setting, its value and its origin, one per line. */
+/** Lists every setting with its value and origin, one per line. */
 export function settledTable(set: OptionSet, settled: Settled<Readonly<Record<string, unknown>>>): string {
   const rows = set.sections
     .flatMap(({ options }) => options)
@@ -70,7 +67,7 @@ export function settledTable(set: OptionSet, settled: Settled<Readonly<Record<st
     .join("");
 }
 
-/** Every flag and its value, one line each, as kube-apiserver logs them at its start (from -v=1 on). */
+/** Logs every flag with its value, one line each, as kube-apiserver does at startup (from -v=1 on). */
 export function logFlags(
   set: OptionSet,
   values: Readonly<Record<string, unknown>>,
@@ -81,7 +78,7 @@ export function logFlags(
     log.verbose(1, `FLAG: --${flag}=${JSON.stringify(value)}`);
 }
 
-/** Flags as they are typed in the dialect, with their values as text. */
+/** Returns the flags in the dialect's spelling, with their values as text. */
 export function flagValues(
   set: OptionSet,
   values: Readonly<Record<string, unknown>>,

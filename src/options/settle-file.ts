@@ -1,4 +1,4 @@
-// From the tree of a configuration file to values of options, with file, line and path in every complaint.
+// Converts the tree of a configuration file to option values; errors have file, line and path.
 
 import { type ConfigFile, type ConfigNode, nodeWithin, nodeWithout, plainOf } from "./config-file.ts";
 import { hint } from "./nearest.ts";
@@ -11,15 +11,15 @@ export interface FileValue {
   readonly value: unknown;
   readonly file: string;
   readonly line: number;
-  /** The path as the file spells it. */
+  /** The path in the spelling of the file. */
   readonly path: string;
 }
 export interface FileReading {
   readonly values: readonly FileValue[];
   readonly problems: readonly string[];
-  /** What was passed over: fields that nobody knows, and all but the last of those given several times. */
+  /** Ignored input: unknown fields, and all but the last of duplicate fields. */
   readonly slips: readonly string[];
-  /** Options whose value in the file is not usable. */
+  /** Options whose value in the file is invalid. */
   readonly failed: readonly AnyOption[];
 }
 
@@ -75,7 +75,7 @@ export function readValues(set: OptionSet, file: ConfigFile): FileReading {
   return { values, problems, slips, failed };
 }
 
-/** The bad value, unless the message tells it itself. */
+/** The invalid value, unless the message includes it. */
 const shown = (part: ConfigNode, { message }: Refusal): string =>
   part.is === "scalar" && !/, not |is required|unknown field/.test(message)
     ? `${JSON.stringify(part.value)} `
@@ -97,7 +97,7 @@ function kindProblems(set: OptionSet, path: string, root: Extract<ConfigNode, { 
   return problems;
 }
 
-/** Every path that may appear, in the documents' and in the dialect's spelling. */
+/** Returns every valid path, in canonical and dialect spelling. */
 function pathsOf(set: OptionSet): { leaves: Map<string, AnyOption>; parents: Set<string> } {
   const leaves = new Map<string, AnyOption>();
   const parents = new Set<string>();

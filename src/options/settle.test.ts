@@ -219,7 +219,7 @@ test("an empty word, such as an empty variable of a script, is nothing", async (
   assert.deepEqual((await run(["", "--max-pods=3"])).errors, []);
 });
 
-// Everything that is wrong, in the words the operator reads.
+// All errors, with their messages.
 const wrong: [name: string, argv: string[], file: string | undefined, errors: (string | RegExp)[]][] = [
   ["an unknown flag", ["--max-pod=1"], undefined, ["unknown flag: --max-pod; did you mean --max-pods?"]],
   ["a retired flag", ["--old=1"], undefined, ["unknown flag: --old; it is gone: use --max-pods"]],

@@ -1,5 +1,5 @@
-// One pass over defaults, configuration files and flags: every setting gets its value and remembers where it
-// came from. All that is wrong is told at once.
+// Evaluates defaults, configuration files and flags in one pass: every option gets a value and its origin.
+// All errors are reported at once.
 
 import { accessSync, constants, existsSync } from "node:fs";
 import type { ConfigFile } from "./config-file.ts";
@@ -23,18 +23,21 @@ export interface Settled<S> {
   readonly gates: Gates;
   readonly warnings: readonly string[];
   readonly errors: readonly string[];
-  /** What stood between the flags, for commands that take more than flags. */
+  /** Arguments other than flags, for commands that accept them. */
   readonly words: readonly string[];
-  /** Set when the operator asked for help or for the version instead of a run. */
+  /** Set if help or the version was requested. */
   readonly asked?: "help" | "version";
 }
 
 export interface Sources {
-  /** Later files go over earlier ones. */
+  /** Later files take precedence over earlier ones. */
   readonly files?: readonly ConfigFile[];
   readonly readable?: (path: string) => boolean;
-  /** To start a program; to check a configuration, perhaps on another machine, whose files and flags are then not missed; or only to look
-   * at it: then what a start would refuse for lack of a mechanism is a warning too. */
+  /**
+   * "start" starts a program. "check" validates a configuration, possibly for another machine, so that
+   * missing files and flags are not errors. "look" only displays it: features that are not implemented yet
+   * cause warnings, too.
+   */
   readonly purpose?: "start" | "check" | "look";
 }
 
@@ -101,7 +104,7 @@ export function settle<O extends AnyOption>(
   for (const option of all) {
     if (!failed.has(option.name)) checkOne(option);
   }
-  // What a file that cannot be read would have said is not known: what does not go together then, neither.
+  // If a file could not be parsed, its settings are unknown, so that settings cannot be checked together.
   if (files.every(({ root }) => root !== undefined)) for (const check of set.checks) runCheck(check);
   return done();
 
@@ -162,7 +165,7 @@ export function settle<O extends AnyOption>(
       if (problem.wrong === "not a flag") words.push(problem.spelled);
       else errors.push(grammarText(problem, names, set.retired ?? {}));
     }
-    // Scripts pass variables that are empty.
+    // Empty arguments are ignored: scripts pass empty variables.
     if (words.some((word) => word !== "") && !set.takesWords)
       errors.push(
         `${JSON.stringify(set.program)} does not take any arguments, got [${words.map((word) => JSON.stringify(word)).join(" ")}]`,
@@ -189,7 +192,7 @@ export function settle<O extends AnyOption>(
       ? complain
       : (message: string): void => void warnings.push(`${where(option.name)}: ${message}`);
     const notYet = changed ? (option.notYet ?? option.notYetFor?.(value)) : undefined;
-    // The value itself is good, so whatever else is wrong with it is told too.
+    // The value itself is valid, so its other errors are reported, too.
     if (notYet !== undefined)
       return void (purpose === "look" ? warnings : errors).push(
         `${where(option.name)}: cannot be used yet: ${notYet}`,
@@ -205,7 +208,7 @@ export function settle<O extends AnyOption>(
   }
 
   function runCheck(check: OptionSet<O>["checks"][number]): void {
-    // A check that looks at a setting which is already wrong has nothing to add.
+    // A check that reads a setting which is already invalid is skipped.
     const guarded = new Proxy(values, {
       get: (target, name: string) => {
         if (failed.has(name)) throw new Unusable();
@@ -232,7 +235,7 @@ export function settle<O extends AnyOption>(
     }
   }
 
-  /** Names a setting by what the operator wrote: flag and value, or file, line and path. */
+  /** Names a setting by its origin: flag and value, or file, line and path. */
   function where(name: string): string {
     const option = all.find((candidate) => candidate.name === name)!;
     const source = provenance[name]!;
@@ -259,12 +262,12 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** Gates that were given another value than their own, and that nothing asks about. */
+/** Returns gates set to a value other than their default that have no effect. */
 function idleGates(set: OptionSet, given: GivenGates): string[] {
   const changed = set.gates!.filter(
     (gate) => given[gate.name] !== undefined && given[gate.name] !== gate.default,
   );
-  // Which gates act takes some programs a tenth of their start to find out.
+  // Determining the gates with an effect takes a tenth of the startup time of some programs.
   if (changed.length === 0) return [];
   const acting = new Set([
     ...(set.actingGates?.() ?? []),
@@ -274,7 +277,7 @@ function idleGates(set: OptionSet, given: GivenGates): string[] {
   return changed.map(({ name }) => name).filter((name) => !acting.has(name));
 }
 
-/** Every spelling of every flag. */
+/** Returns every spelling of every flag. */
 function flagNames(set: OptionSet): ReadonlyMap<string, AnyOption & { readonly flag: string }> {
   const names = new Map<string, AnyOption & { readonly flag: string }>();
   for (const { options } of set.sections) {
@@ -309,7 +312,7 @@ function grammarText(
   }
 }
 
-/** `--secure-port`, or `-v, --v`; by the name that was given, where a flag has several. */
+/** `--secure-port`, or `-v, --v`; by the given name, if a flag has several. */
 function shownFlag(set: OptionSet, { flag = "", short }: AnyOption, spelled: string): string {
   const name = spelled.startsWith("--")
     ? spelled.replaceAll("_", "-")
@@ -317,6 +320,6 @@ function shownFlag(set: OptionSet, { flag = "", short }: AnyOption, spelled: str
   return short ? `-${short}, ${name}` : name;
 }
 
-/** The field of the file after its flag, unless it follows from the flag. */
+/** The field in the configuration file, unless it is derived from the flag. */
 const fieldText = (set: OptionSet, { config }: AnyOption): string =>
   config && !set.fieldsFollowFlags ? ` (${set.dialect.spelling.field(config)})` : "";

@@ -1,4 +1,4 @@
-// TLS as the operator asked for it: the oldest version, and the cipher suites.
+// The TLS options of a server: the minimum version, and the cipher suites.
 import type { SecureContextOptions, SecureVersion } from "node:tls";
 import { libraryCiphers, usualCipherSuites } from "./cipher-suites.ts";
 
@@ -9,17 +9,17 @@ const versions: Readonly<Record<string, SecureVersion>> = {
   VersionTLS13: "TLSv1.3",
 };
 /**
- * The newest version takes no orders. The cheapest that is safe comes first: encrypting is a quarter of what
- * a long list costs.
+ * The suites of TLS 1.3 cannot be configured. The cheapest secure one is first: encryption is a quarter of
+ * the cost of a long list.
  */
 const newest = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
 
 export function tlsSettings(minVersion: string, suites: readonly string[]): SecureContextOptions {
   const oldest = versions[minVersion] ?? "TLSv1.2";
-  // Where none of the suites asked for is left, only version 1.3 is spoken, whose suites are always on.
+  // If none of the requested suites is available, only TLS 1.3 is served, whose suites are always enabled.
   const asked = libraryCiphers(suites.length === 0 ? usualCipherSuites : suites);
   const older = asked.filter((name) => !newest.includes(name));
-  // The library knows the versions before 1.2 only at its lowest security level.
+  // The library only supports versions before 1.2 at its lowest security level.
   const level = oldest === "TLSv1" || oldest === "TLSv1.1" ? ["@SECLEVEL=0"] : [];
   return { minVersion: oldest, ciphers: [...newest, ...older, ...level].join(":"), honorCipherOrder: true };
 }

@@ -1,10 +1,11 @@
-// Settled values back to a configuration file: whole, or only what must be said.
+// Writes settled values as a configuration file, in whole or reduced to what differs from the defaults.
 
 import type { AnyOption, OptionSet } from "./option.ts";
 import type { Settled } from "./settle.ts";
 
 /**
- * The whole configuration as plain data, in the order of the declarations and the spelling of the dialect.
+ * Returns the whole configuration as plain data, in the order of the declarations and the spelling of the
+ * dialect.
  */
 export function configOf(set: OptionSet, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const config: Record<string, unknown> = { ...set.file![0] };
@@ -19,7 +20,10 @@ export async function configText(config: Record<string, unknown>, format: "yaml"
   return yaml.dump(config, { lineWidth: -1, noRefs: true, schema: yaml.YAML11_SCHEMA });
 }
 
-/** Only the fields that a file must hold to mean the same, each with a word on why it is there. */
+/**
+ * Returns a file with only the fields required to preserve the configuration, with comments that explain
+ * them.
+ */
 export async function migratedConfig(
   set: OptionSet,
   settled: Settled<Readonly<Record<string, unknown>>>,
@@ -54,7 +58,7 @@ export async function migratedConfig(
   return `${[...head, ...lines].join("\n")}\n${body}`;
 }
 
-/** Flags that were given and that a file cannot hold. */
+/** Returns flags that were given and that a file cannot contain. */
 function flagsLeft(set: OptionSet, settled: Settled<Readonly<Record<string, unknown>>>): string[] {
   return set.sections
     .flatMap(({ options }) => options)

@@ -1,5 +1,5 @@
-// What becomes of an event that happens again: the same one counts up, many alike become one, and no object
-// may flood the rest.
+// Event correlation: a repeated event increments its count, similar events are aggregated, and the events of
+// each object are rate-limited.
 import { LRUCache } from "lru-cache";
 import type { ObjectReference } from "#api";
 
@@ -15,31 +15,31 @@ export interface Happening {
   readonly at: number;
 }
 
-/** An event as it stands in the API server, or will. */
+/** An event in the API server, or to be created there. */
 export interface KnownEvent {
   readonly name: string;
   readonly namespace: string;
   readonly first: Happening;
   count: number;
-  /** How many of the count the API server was told. */
+  /** The count last sent to the API server. */
   told: number;
   lastAt: number;
   message: string;
-  /** Whether it stands for many that differ only in their message. */
+  /** The event aggregates others that differ only in their message. */
   readonly combined: boolean;
 }
 
 export type EventDecision =
   | { readonly do: "send"; readonly event: KnownEvent }
-  /** Counted, and told with the next one that is sent. */
+  /** Counted, and sent with the next occurrence. */
   | { readonly do: "hold" }
   | { readonly do: "drop" };
 
 const keptEntries = 4096;
-/** More than this many alike within the window, differing only in their message, become one. */
+/** When this number of events within the window differ only in their message, they are aggregated. */
 const mostAlike = 10;
 const alikeWindowMilliseconds = 600_000;
-/** An object may have this many events at once, and then one more every five minutes. */
+/** Burst limit of events per object; one more is allowed every five minutes. */
 const burstPerObject = 25;
 const refillMilliseconds = 300_000;
 
@@ -61,18 +61,25 @@ const nothingYet = (): Remembered => ({
 });
 
 export interface CorrelatorOptions {
-  /** Whether events that differ only in their message become one. */
+  /** Aggregates events that differ only in their message. */
   readonly combines: boolean;
 }
 
-/** Decides about one happening after the other. Bounded: what was not heard of for long is forgotten. */
+/**
+ * Returns a function that decides what to do with each event. State is bounded: entries not used for long are
+ * evicted.
+ */
 export function correlator({ combines }: CorrelatorOptions): (happening: Happening) => EventDecision {
   let remembered: Remembered | undefined;
   let lastStamp = 0n;
-  // Others report about the same object in the same millisecond: what is below it is each recorder's own.
+  // Other recorders may report on the same object in the same millisecond, so the digits below it are random
+  // per recorder.
   const ownNanoseconds = BigInt(Math.floor(Math.random() * 1_000_000));
 
-  /** The object's name and the time in nanoseconds; two of one millisecond differ in the digits below it. */
+  /**
+   * Combines the object's name and the time in nanoseconds; events in one millisecond differ in the digits
+   * below it.
+   */
   const eventName = (object: string, at: number): string => {
     const stamp = BigInt(Math.trunc(at)) * 1_000_000n + ownNanoseconds;
     lastStamp = stamp > lastStamp ? stamp : lastStamp + 1n;
@@ -98,13 +105,14 @@ export function correlator({ combines }: CorrelatorOptions): (happening: Happeni
     group.messages.add(message);
     alike.set(key, group);
     if (group.messages.size < mostAlike) return false;
-    // One of the messages makes room, so that the set stays small while the group goes on.
+    // Remove a message, so that the set stays small while the aggregation continues.
     group.messages.delete(group.messages.values().next().value!);
     return true;
   };
   return (happening) => {
     const { regarding, type, reason, message, at } = happening;
-    // Their room is taken at once, a quarter of a megabyte, and many recorders never have an event.
+    // The caches are allocated on first use: they take a quarter of a megabyte, and many recorders never
+    // record an event.
     const { known, alike, tokens } = (remembered ??= nothingYet());
     const together = combines && hasManyAlike(happening, alike);
     const key = keyOf(regarding, regarding.fieldPath ?? "", type, reason, together ? "" : message);

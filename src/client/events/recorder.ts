@@ -1,5 +1,5 @@
-// Writes events about objects. One that repeats counts up in place, many alike become one, and no object floods
-// the rest. Events wait in a bounded queue and leave at a bounded rate; what does not fit is counted and told.
+// Records events about objects, with correlation. Events wait in a bounded queue and are sent at a limited
+// rate; those that do not fit are counted and reported.
 import { hostname } from "node:os";
 import { CoreEvent, Event, type ObjectReference } from "#api";
 import { ApiError, type Clock, type Log, microTimeOfMillis, timeOfMillis } from "#base";
@@ -11,7 +11,7 @@ export type EventType = "Normal" | "Warning";
 
 export interface EventExtras {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
-  /** Another object that took part; only events of the newer group tell it. */
+  /** A related object; only part of events in the newer group. */
   readonly related?: AnyObject | undefined;
 }
 
@@ -27,9 +27,9 @@ export interface EventRecorder {
 }
 
 export interface RunningEventRecorder extends EventRecorder {
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   sent(): Promise<void>;
-  /** The same, or after the time given. */
+  /** Resolves when the queue is empty or the given time has passed. */
   flush(milliseconds: number): Promise<void>;
   stop(): void;
 }
@@ -38,17 +38,17 @@ export interface EventRecorderOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly log: Log;
-  /** Who reports, as users read it. */
+  /** The reporting component, as shown to users. */
   readonly component: string;
-  /** Where it runs. */
+  /** The host of the component. */
   readonly host?: string;
-  /** `core` counts in the event, as most components do; `events` writes series in the newer group. */
+  /** `core` writes counts to the event, as most components do; `events` writes series in the newer group. */
   readonly form?: "core" | "events";
-  /** Requests per second; 0, as without it, is no limit. */
+  /** Requests per second; 0 or absent for no limit. */
   readonly queriesPerSecond?: number;
   readonly burst?: number;
   readonly queueSize?: number;
-  /** What is told, by an event of its own, that others were lost. */
+  /** The object of the event that reports lost events. */
   readonly lossesConcern?: ObjectReference;
   readonly observer?: EventObserver;
 }
@@ -63,7 +63,7 @@ const newerEvents: ResourceKind<typeof Event> = { schema: Event, plural: "events
 const retryMilliseconds = 10_000;
 const mostTries = 60;
 const summaryMilliseconds = 60_000;
-/** What the server takes in the newer group. */
+/** Maximum length of the note in the newer group. */
 const longestNote = 1024;
 
 export function eventRecorder(options: EventRecorderOptions): RunningEventRecorder {
@@ -131,7 +131,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
     });
   }
 
-  /** Counts an event that is not recorded, and says so once a minute at most. */
+  /** Counts an event that is not recorded, and reports the losses at most once a minute. */
   function lose(why: "object limit" | "queue full" | "server unreachable"): void {
     observer?.dropped(why);
     lost++;
@@ -174,7 +174,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
           lose("server unreachable");
           return;
         }
-        // Servers that come back meet agents one by one.
+        // Spread the first retry, so that agents do not all reconnect to a restarted server at once.
         await clock
           .sleep(tries === 1 ? retryMilliseconds * Math.random() : retryMilliseconds, stopping.signal)
           .catch(() => undefined);
@@ -182,7 +182,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
     }
   }
 
-  /** In a namespace that is going away nothing can be written any more: that is nobody's mistake. */
+  /** Events cannot be written to a terminating namespace, which is expected. */
   function refused({ namespace, name, first: { reason } }: KnownEvent, error: ApiError): void {
     observer?.dropped("refused");
     const about = { event: `${namespace}/${name}`, reason, error: error.message };
@@ -199,7 +199,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
     observer?.sent(verb);
   }
 
-  /** Counts an event up. False when there is none. */
+  /** Updates the count of an existing event. Returns false if it does not exist. */
   async function repeated({ name, namespace, count, lastAt, message, told }: KnownEvent): Promise<boolean> {
     if (told === 0) return false;
     try {
@@ -222,7 +222,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
       if (form === "core") await client.of(coreEvents).create(coreForm(event) as never);
       else await client.of(newerEvents).create(newerForm(event) as never);
     } catch (error) {
-      // It is there already when the answer to an earlier try was lost.
+      // The event already exists if the response to an earlier attempt was lost.
       if (!(error instanceof ApiError) || error.reason !== "AlreadyExists") throw error;
     }
   }
@@ -240,7 +240,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
       count,
       type,
       ...(action && { action }),
-      // Events that stand for many name nobody here, as client-go leaves it out.
+      // Aggregated events name no reporter, as in client-go.
       reportingComponent: combined ? "" : component,
       reportingInstance: combined ? "" : (host ?? ""),
     };
@@ -264,7 +264,7 @@ export function eventRecorder(options: EventRecorderOptions): RunningEventRecord
   }
 }
 
-/** Where there is no API server to write to: events go to the log. */
+/** A recorder that only logs events, for use without an API server. */
 export const loggedEvents = (log: Log): EventRecorder => ({
   event: (regarding, type, reason, message) =>
     log.verbose(2, "event", { regarding: referenceTo(regarding).name ?? "", type, reason, message }),
@@ -278,8 +278,8 @@ function referenceTo(regarding: ObjectReference | AnyObject): ObjectReference {
 }
 
 /**
- * Whether trying again cannot help: the server answered, and neither with "later" nor with trouble of its
- * own.
+ * Reports whether a retry would fail the same way: the server responded, and neither with 429 nor with a
+ * server error.
  */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && error.code !== 429 && error.code < 500;

@@ -318,11 +318,11 @@ test("a restarted server is found again", async (t) => {
   const made = channel(t, { endpoints: [before.url], clock });
   assert.equal(await made.unary(echo, "1"), "echo 1");
   await before.close();
-  // Until it hears of the end it may still ask over the connection that it had.
+  // Until the client notices the closed connection, calls may still fail on it.
   for (let told = ""; !told.includes("ECONNREFUSED");)
     told = await made.unary(echo, "2").then(assert.fail, (error: Error) => error.message);
   const again = await server(t, answerEcho, { listen: { port: before.port } });
-  // Within the pause after a failure nobody is asked.
+  // During the backoff no endpoint is tried.
   await assert.rejects(made.unary(echo, "3"), failsWith("UNAVAILABLE", "no endpoint can be reached"));
   assert.equal(again.sessions.length, 0);
   const patient = made.unary(echo, "4", { waitForReady: true });
@@ -358,7 +358,7 @@ test("pauses between attempts grow to their limit", async (t) => {
   );
 });
 
-/** A wire to a port that can be cut in the middle, so that both ends stay open and hear nothing. */
+/** A connection to a port that can be interrupted so that both ends stay open and receive nothing. */
 async function cuttable(t: TestContext, port: number): Promise<{ readonly url: string; cut(): void }> {
   const sockets: Socket[] = [];
   const wire = createServer((socket) => {
@@ -379,7 +379,7 @@ async function cuttable(t: TestContext, port: number): Promise<{ readonly url: s
 
 test("a server that falls silent is given up while a call is open", async (t) => {
   const clock = virtualClock();
-  // What is sent after the answer to a ping tells when that has come.
+  // A message sent after the ping reveals when the ping was answered.
   const { port } = await server(t, (call) => {
     call.send("first");
     call.stream.session!.on("ping", () => call.send("alive"));

@@ -10,7 +10,7 @@ const method: GrpcMethod<string, string> = {
   decode: (bytes) => Buffer.from(bytes).toString(),
 };
 
-/** What was told about calls that answer with these messages, or fail. */
+/** Returns the events observed for calls with these responses or errors. */
 function observed(answers: readonly (string | GrpcError)[]) {
   const told: string[] = [];
   const followed: string[] = [];

@@ -1,4 +1,4 @@
-// A scripted gRPC server for tests: real HTTP/2 on a real socket, answers from functions.
+// A scripted gRPC server for tests: real HTTP/2 over a real socket, with responses from functions.
 import {
   type Http2SecureServer,
   type Http2Server,
@@ -15,10 +15,10 @@ export interface StandInCall {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly stream: ServerHttp2Stream;
-  /** The messages the client sends, as text. */
+  /** The messages received from the client, as text. */
   readonly messages: AsyncIterable<string>;
   send(text: string): boolean;
-  /** Ends with this status; a message is percent-encoded by the caller. */
+  /** Ends the call with this status; the caller percent-encodes the message. */
   finish(status?: number, message?: string): void;
 }
 
@@ -35,7 +35,7 @@ export interface StandInOptions {
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
-/** Starts the server; `answer` plays every call. */
+/** Starts the server; `answer` handles every call. */
 export async function standIn(
   answer: (call: StandInCall) => void | Promise<void>,
   { listen, tls }: StandInOptions = {},

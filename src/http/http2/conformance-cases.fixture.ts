@@ -1,12 +1,12 @@
-// For the HTTP/2 conformance cases: what a case is, and short names for the frames that they send.
+// HTTP/2 conformance cases: the type of a case, and short names for the frames they send.
 import { errorCode, flag, frame, numbersFrame } from "./frames.ts";
 import { type Frame, getBlock, literal, made } from "./raw-client.fixture.ts";
 
-/** What must come back. A stream error may also be treated as a connection error (RFC 9113 §5.4.1). */
+/** The expected reaction. A stream error may also be treated as a connection error (RFC 9113 §5.4.1). */
 export type Expected =
   | { readonly connectionError: readonly number[] }
   | { readonly streamError: readonly number[] }
-  /** A response to this stream. */
+  /** A response on this stream. */
   | { readonly response: number }
   | { readonly frame: (frame: Frame) => boolean };
 

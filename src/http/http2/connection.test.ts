@@ -236,7 +236,7 @@ test("a client that has its answer and goes on and on is told to stop", async (t
     const { type, payload } = (await update()) as { type: number; payload: Buffer };
     if (type !== frame.rstStream) continue;
     assert.equal(payload.readUInt32BE(0), errorCode.none);
-    // What was under way then is passed over.
+    // Frames in flight at that time are ignored.
     client.send(made(frame.data, 0, 1, some(100)), headers(1, literal("trailer", "x")), get(3));
     await client.next(({ type: next, stream }) => next === frame.data && stream === 3);
     return;
@@ -261,7 +261,7 @@ test("a body beyond the limit is refused at once, and the rest of it is let thro
   const client = await rawClient(t, port);
   client.send(hello, post(1), made(frame.data, 0, 1, some(11)));
   const stream = await seen.promise;
-  // More than there is room for, unless somebody takes it.
+  // More than the window permits, unless the body is being read.
   for (let sent = 0; sent < 3; sent++) {
     client.send(...Array.from({ length: 12 }, () => made(frame.data, 0, 1, some(16_384))));
     const { type } = await client.next(
@@ -421,7 +421,7 @@ for (const atOnce of [false, true])
     const port = await serve(t, async (stream) => {
       if (served.push(stream.id) === 2) both.resolve();
       stream.goAway(atOnce);
-      // The first is answered after the second has come, or after it has had the time to.
+      // The first request is answered after the second has arrived, or has had time to.
       await (atOnce ? new Promise((resolve) => setTimeout(resolve, 30)) : both.promise);
       await answerWith("well")(stream);
     });

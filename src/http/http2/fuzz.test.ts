@@ -6,7 +6,7 @@ import { frame } from "./frames.ts";
 import { answerWith, get, getBlock, hello, made, rawClient, serve } from "./raw-client.fixture.ts";
 import type { Stream } from "./stream.ts";
 
-/** Another one each run; HTTP2_FUZZ_SEED runs the same frames again. */
+/** A different seed for each run; HTTP2_FUZZ_SEED repeats a run. */
 const seed = Number(process.env["HTTP2_FUZZ_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 
 const anyFrame = fc

@@ -1,5 +1,5 @@
-// What RFC 9113 and RFC 7541 demand of a server, section by section, over a raw socket. The cases follow the
-// catalogue of the h2spec tool; every implementation that we serve with passes them, or states its gaps.
+// The requirements of RFC 9113 and RFC 7541 for servers, section by section, over a raw socket. The cases
+// follow the catalogue of the h2spec tool; every implementation in use passes them, or declares its gaps.
 import assert from "node:assert/strict";
 import { type TestContext, describe, test } from "node:test";
 import type { Expected, Http2Case } from "./conformance-cases.fixture.ts";
@@ -9,12 +9,12 @@ import { messageCases } from "./message-cases.fixture.ts";
 import { type Frame, type RawClient, rawClient } from "./raw-client.fixture.ts";
 
 /**
- * Starts a server and resolves to its port. It answers GET with 200 and "well", reads the body of a POST and then
- * answers likewise, and never answers `/wait`.
+ * Starts a server and resolves with its port. It answers GET with 200 and "well", reads the body of a POST
+ * and then answers likewise, and never answers `/wait`.
  */
 export type StartServer = (t: TestContext) => Promise<number>;
 
-/** Gaps are known by section and name, each with its reason; one that passes all the same fails the suite. */
+/** `gaps` maps names of cases that fail to the reason; one that passes nevertheless fails the suite. */
 export function http2Contract(
   implementation: string,
   start: StartServer,
@@ -39,7 +39,7 @@ export function http2Contract(
   const cases = [...frameCases, ...messageCases];
   for (const each of cases) if (gaps[each[1]] === undefined) declare(each);
   if (Object.keys(gaps).length === 0) return;
-  // Whether nothing comes back is only known after a while: they wait together.
+  // A missing reaction is only detected by a timeout, so these cases run concurrently.
   describe(`${implementation}: known gaps`, { concurrency: true }, () => {
     for (const each of cases) if (gaps[each[1]] !== undefined) declare(each);
   });

@@ -1,4 +1,4 @@
-// For tests: a connection without TLS, and a client that sends frames by hand and shows what comes back.
+// For tests: a plaintext connection, and a client that sends raw frames and returns what it receives.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
@@ -17,7 +17,7 @@ export interface Frame {
 export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 export const hello = Buffer.concat([preface, settingsFrame({})]);
 
-/** GET https a / by numbers of the static table. */
+/** GET https a / by indexes of the static table. */
 export const getBlock = Buffer.from([0x82, 0x87, 0x84, 0x01, 0x01, 0x61]);
 /** POST https a / */
 export const postBlock = Buffer.from([0x83, 0x87, 0x84, 0x01, 0x01, 0x61]);
@@ -50,9 +50,9 @@ export const literal = (name: string, value: string): Buffer =>
 export interface RawClient {
   readonly socket: Socket;
   send(...frames: readonly Uint8Array[]): void;
-  /** The next frame that fits; those before it are passed over. */
+  /** Returns the next frame that matches; those before it are skipped. */
   next(fits: (frame: Frame) => boolean): Promise<Frame>;
-  /** The code of the GOAWAY that ends the connection. */
+  /** Returns the code of the GOAWAY that ends the connection. */
   refused(): Promise<number>;
 }
 
@@ -61,7 +61,7 @@ export const answerWith =
   async (stream: Stream): Promise<void> =>
     stream.respond(200, {}, [Buffer.from(text)], true);
 
-/** A server for one test, and where to find it. */
+/** Starts a server for one test and returns its port. */
 export async function serve(
   t: TestContext,
   serveStream: ConnectionOptions["serve"],
