@@ -1,11 +1,14 @@
-// Fills in the defaults that declarations state. Defaults that depend on other fields belong to a kind's
+// Applies the defaults that declarations state. Defaults that depend on other fields belong to a kind's
 // strategy.
 
 import { alwaysShown, flatFields, zeroOfField } from "./flat.ts";
 import type { TypeOf } from "./infer.ts";
 import type { Field, Message, Shape } from "./shape.ts";
 
-/** What to do for one message: fields to fill in, and fields to look into. Empty for most messages. */
+/**
+ * Defaulting plan of one message: the fields to fill in and the fields to descend into. Empty for most
+ * messages.
+ */
 interface Plan {
   readonly fill: { readonly name: string; readonly value: () => unknown; readonly zero: unknown }[];
   readonly enter: {
@@ -17,7 +20,9 @@ interface Plan {
 
 const plans = new WeakMap<Message, Plan>();
 
-/** Sets, in place, every field that is unset and has a default; of plain fields zero counts as unset. */
+/**
+ * Sets every unset field that has a default, in place. For non-pointer fields the zero value counts as unset.
+ */
 export function applyDefaults<M extends Message>(message: M, value: TypeOf<M>): void {
   fill(planOf(message), value);
   message.more.open?.applyDefaults(value);
@@ -38,7 +43,7 @@ function planOf(message: Message): Plan {
   return plan;
 }
 
-/** The value that counts as unset although it is there. */
+/** Returns the present value that counts as unset, or null if there is none. */
 const zeroOf = (field: Field): unknown =>
   alwaysShown(field) && field.shape.shape === "scalar" ? zeroOfField(field) : null;
 
@@ -53,7 +58,7 @@ function within(
     case "map":
       return within(shape.of, [...depth, shape.shape]);
     default:
-      return undefined; // messages that contain themselves have no defaults
+      return undefined; // recursive messages have no defaults
   }
 }
 

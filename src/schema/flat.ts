@@ -1,12 +1,12 @@
-// A message as its JSON shows it: inlined messages dissolved, a kind's two type fields in front, in the order
-// of printing.
+// The fields of a message as they appear in its JSON: inlined messages are flattened and the `kind` and
+// `apiVersion` of a kind come first, in printing order.
 
 import { type Field, type Message, type Shape, optional, string } from "./shape.ts";
 
 export interface FlatField {
   readonly name: string;
   readonly field: Field;
-  /** The message that declares it, which differs from the one asked about when it was inlined. */
+  /** The message that declares the field; differs from the flattened message if the field was inlined. */
   readonly owner: Message;
 }
 
@@ -40,7 +40,7 @@ export function flatFields(message: Message): readonly FlatField[] {
   return found;
 }
 
-/** What stands for a value of this shape that was not given, where one must stand. */
+/** Returns the zero value of a shape, used where a value is required but was not given. */
 export function zeroOf(shape: Shape): unknown {
   switch (shape.shape) {
     case "list":
@@ -78,7 +78,7 @@ const scalarZeros = {
 
 export const zeroOfField = (field: Field): unknown => (field.more.nullable ? null : zeroOf(field.shape));
 
-/** Whether the field always shows in JSON. */
+/** Reports whether the field always appears in JSON. */
 export const alwaysShown = (field: Field): boolean =>
   field.presence === "required" || field.presence === "embedded";
 
@@ -89,7 +89,8 @@ function zeroMessage(message: Message): Record<string, unknown> {
 }
 
 /**
- * Scalars that are left out of JSON when zero and optional; all others are pointers or messages underneath.
+ * Scalars that are omitted from JSON when zero and optional. All others are pointers or structs in the
+ * reference.
  */
 export const dropsZero: ReadonlySet<string> = new Set([
   "string",

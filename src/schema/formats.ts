@@ -1,5 +1,5 @@
-// What names, values and keys must look like, with complaints in kube-apiserver's words. Each function
-// returns what is wrong.
+// Format checks for names, values and keys, with kube-apiserver's error messages. Each function returns the
+// list of problems it found.
 
 import { isIP } from "node:net";
 
@@ -10,7 +10,7 @@ export const lengthProblem = (most: number): string => `must be no more than ${m
 export const rangeProblem = (least: number, most: number): string =>
   `must be between ${least} and ${most}, inclusive`;
 
-/** A complaint that shows what would do. */
+/** Returns the error message of a regex check, including examples of valid values. */
 export function patternProblem(sentence: string, pattern: string, ...examples: readonly string[]): string {
   if (examples.length === 0) return `${sentence} (regex used for validation is '${pattern}')`;
   return `${sentence} (e.g. ${examples.map((example) => `'${example}', `).join(" or ")}regex used for validation is '${pattern}')`;
@@ -94,7 +94,7 @@ const nameProblem = patternProblem(
 );
 const wholeName = new RegExp(`^${name}$`);
 
-/** A name with an optional domain before it: `example.com/MyName`. */
+/** Checks a name with an optional domain prefix, such as `example.com/MyName`. */
 export function qualifiedNameProblems(value: string): Problems {
   const parts = value.split("/");
   if (parts.length > 2)
@@ -172,7 +172,7 @@ export function portNameProblems(port: string): Problems {
   return found;
 }
 
-/** Leading zeros in an IPv4 address are tolerated, as they always were. */
+/** Leading zeros in an IPv4 address are tolerated, as in kube-apiserver. */
 export const ipProblems = (value: string): Problems =>
   isIP(value.includes(":") ? value : value.replace(/(^|\.)0+(?=\d)/g, "$1")) && !value.includes("%")
     ? fine

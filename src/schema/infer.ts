@@ -1,4 +1,4 @@
-// From a declaration to its TypeScript type, at compile time only.
+// Derives the TypeScript type of a declaration, at compile time only.
 import type {
   Field,
   Fields,
@@ -12,7 +12,7 @@ import type {
   Shape,
 } from "./shape.ts";
 
-/** The type of the objects a declaration describes. */
+/** The type of the objects that a declaration describes. */
 export type TypeOf<S extends Shape> =
   S extends Message<infer F>
     ? S extends { readonly kind: KindName & { readonly kind: infer K } }
@@ -43,8 +43,8 @@ type FieldsOf<F extends Fields> = Flatten<
   } & Inlined<F>
 >;
 
-// A required list, map or byte string may be null on the wire, as may an embedded time or raw object that is
-// not set.
+// A required list, map or byte string may be null on the wire, and so may an unset embedded time or raw
+// object.
 type Always<F extends Field> = F["shape"] extends ListOf | MapOf | Scalar<unknown, Nullable>
   ? ValueOf<F["shape"]> | null
   : ValueOf<F["shape"]>;

@@ -1,20 +1,20 @@
-// Objects whose bytes are kept as they came. In memory such an object is plain data; where printing that data
-// would not give back the text it was read from (1.0 against 1, say), the text is remembered beside it, for
-// as long as the data is not changed.
+// Raw extension objects, whose bytes are preserved. In memory such an object is plain data. If printing that
+// data would not reproduce its source text (1.0 versus 1, say), the text is remembered alongside it until the
+// data is modified.
 
 import { compactText, parseTree, plainValue } from "./json/parse.ts";
 import { stringifyJson } from "./json/stringify.ts";
 
 const remembered = new WeakMap<object, { readonly printed: string; readonly text: string }>();
 
-/** Notes the compact text an object was read from. */
+/** Remembers the compact text that an object was parsed from, if printing would not reproduce it. */
 export function rememberText(value: unknown, text: string): void {
   if (typeof value !== "object" || value === null) return;
   const printed = stringifyJson(value);
   if (printed !== text) remembered.set(value, { printed, text });
 }
 
-/** The text of a raw value: the one it was read from unless it has changed since. */
+/** Returns the text of a raw value: its source text, unless the value was modified since. */
 export function rawText(value: unknown): string {
   const printed = stringifyJson(value);
   const kept = typeof value === "object" && value !== null ? remembered.get(value) : undefined;
@@ -24,7 +24,7 @@ export function rawText(value: unknown): string {
 export const isRemembered = (value: unknown): boolean =>
   typeof value === "object" && value !== null && remembered.has(value);
 
-/** The value of a text; undefined when it is no JSON. */
+/** Parses the text of a raw value; returns undefined if it is not valid JSON. */
 export function rawFromText(text: string): unknown {
   try {
     const quick: unknown = JSON.parse(text);

@@ -1,4 +1,5 @@
-// Ready-made rules for declarations: `required(1, string, "…", { rules: [filled, maxLength(63)] })`.
+// Predefined validation rules for declarations: `required(1, string, "…", { rules: [filled, maxLength(63)]
+// })`.
 
 import {
   type Problems, cIdentifierProblems, configKeyProblems, dns1035LabelProblems, dns1123LabelProblems, dns1123SubdomainProblems, environmentNameProblems, ipProblems, labelValueProblems, patternProblem,
@@ -6,7 +7,7 @@ import {
 } from "./formats.ts"; // prettier-ignore
 import type { Rule, RuleFinding } from "./shape.ts";
 
-/** Must be given, and not empty. The only rule that looks at what is absent. */
+/** The value must be present and not empty. The only rule that also applies to absent values. */
 export const filled: Rule = (value: unknown) =>
   isEmpty(value) ? { type: "FieldValueRequired", detail: "" } : undefined;
 
@@ -16,7 +17,7 @@ const isEmpty = (value: unknown): boolean =>
   value === "" ||
   (Array.isArray(value) ? value.length === 0 : typeof value === "object" && Object.keys(value).length === 0);
 
-/** Bytes of text. */
+/** Limits the length of a string in bytes. */
 export const maxLength =
   (most: number): Rule =>
   (value: string) =>
@@ -24,7 +25,7 @@ export const maxLength =
       ? { type: "FieldValueTooLong", detail: `must have at most ${most} bytes` }
       : undefined;
 
-/** Items of a list or entries of a map. */
+/** Limits the number of list items or map entries. */
 export const maxItems =
   (most: number): Rule =>
   (value: object) =>
@@ -47,7 +48,7 @@ export const between =
   (value: number | bigint) =>
     value < least || value > most ? invalid(rangeProblem(least, most)) : undefined;
 
-/** The whole text must match. `sentence` says what is asked for. */
+/** The whole string must match. `sentence` describes the expected format. */
 export const pattern = (expression: string, sentence: string, ...examples: readonly string[]): Rule => {
   const whole = new RegExp(`^(?:${expression})$`);
   const problem = patternProblem(sentence, expression, ...examples);

@@ -1,16 +1,17 @@
-// The grammar of declarations. A schema is a plain value; every derivation in this room is a function over
-// it.
+// Schema declarations. A schema is a plain value; codecs, validation, defaulting, patches and published
+// schemas are
+// functions derived from it.
 //
-// In memory an object has the shape of its canonical JSON: the same keys, times, quantities and bytes as
-// strings, and nothing that JSON would leave out. So the JSON of an object is `JSON.stringify` of it, and
-// decoding is parse and check.
+// In memory an object has the structure of its canonical JSON: the same keys; times, quantities and bytes as
+// strings; and no field that JSON would omit. Encoding is therefore `JSON.stringify`, and decoding is parsing
+// and checking.
 //
-//   field says     JSON when unset      protobuf when unset    zero value given
+//   presence       JSON when unset      protobuf when unset    explicit zero value
 //   required       its zero value       written                kept
-//   optional       left out             written if scalar      left out (a message that is given stays)
-//   pointer        left out             left out               kept: zero and unset differ
+//   optional       omitted              written if scalar      omitted (an empty message is kept)
+//   pointer        omitted              omitted                kept: zero and unset differ
 //   embedded       {} (null for times)  written, empty         kept
-//   inline         its fields stand in the parent's JSON; a nested message in protobuf
+//   inline         its fields are part of the parent's JSON; a nested message in protobuf
 
 import type { MergeType } from "./merge/merge-type.ts";
 import type { OpenApiVersion, SchemaObject } from "./openapi/schema-object.ts";
@@ -19,25 +20,25 @@ export type ScalarName =
   | "string"
   | "bool"
   | "int32"
-  | "int64" // a number; a bigint beyond 2^53
+  | "int64" // a number, or a bigint beyond 2^53
   | "uint32"
-  | "uint64" // a number; a bigint beyond 2^53
+  | "uint64" // a number, or a bigint beyond 2^53
   | "double"
   | "float"
   | "bytes" // base64 text
-  | "rawBytes" // a Uint8Array, for binary peers only
+  | "rawBytes" // a Uint8Array, for gRPC peers only
   | "time" // "2006-01-02T15:04:05Z"
   | "microTime" // "2006-01-02T15:04:05.000000Z"
   | "duration" // "1h0m0s"
-  | "quantity" // canonical text
+  | "quantity" // in canonical form
   | "intOrString"
-  | "rawExtension" // any JSON object, its bytes kept as they came
+  | "rawExtension" // any JSON object, preserved byte for byte
   | "fieldsV1" // a field set, any JSON object
   | "json"; // any JSON value
 
 declare const value: unique symbol;
 
-/** Plain values, lists and maps have a `typeName` where their package names them, as `v1.PodPhase`. */
+/** Scalars, lists and maps have a `typeName` if their package defines a named type, such as `v1.PodPhase`. */
 export interface Scalar<T = unknown, N extends ScalarName = ScalarName> {
   readonly shape: "scalar";
   readonly scalar: N;
@@ -54,11 +55,11 @@ export interface MapOf<S extends Shape = Shape> {
   readonly of: S;
   readonly typeName?: string;
 }
-/** Where recursion closes: the message is looked up when a derivation first needs it. */
+/** A reference that closes a recursion: the message is resolved when a derivation first needs it. */
 export interface Recursive<T = unknown> {
   readonly shape: "recursive";
   readonly get: () => Message;
-  /** What may stand in the message's place: a boolean, a list of such messages, or a list of strings. */
+  /** The type allowed instead of the message: a boolean, a list of such messages, or a list of strings. */
   readonly or?: "bool" | "array" | "strings";
   readonly [value]?: T;
 }
@@ -70,15 +71,18 @@ export interface Message<F extends Fields = Fields> {
   readonly doc: string;
   readonly fields: F;
   readonly more: MessageExtras;
-  /** Set for top-level kinds, which carry `kind` and `apiVersion`. */
+  /** Set for top-level kinds, which have `kind` and `apiVersion`. */
   readonly kind?: KindName;
 }
 export type Shape = Scalar | ListOf | MapOf | Recursive | Message;
 
 export interface KindName {
-  /** Without the product's suffix: `events`, `rbac.authorization`, `apps`, or empty for the core group. */
+  /**
+   * The group without the dialect's suffix: `events`, `rbac.authorization`, `apps`, or empty for the core
+   * group.
+   */
   readonly group: string;
-  /** Whether the dialect's suffix follows on the wire (`events.…`) or not (`apps`). */
+  /** Whether the dialect's suffix is appended on the wire (`events.…`) or not (`apps`). */
   readonly branded: boolean;
   readonly version: string;
   readonly kind: string;
@@ -95,102 +99,104 @@ export interface Field<S extends Shape = Shape, P extends Presence = Presence> {
 }
 export type Fields = Readonly<Record<string, Field>>;
 
-/** How the quick and the careful way through a document tell an open kind where they are. */
+/** State shared between the fast or careful decoder and an open kind. */
 export interface OpenWalk {
-  /** Whether the tree may be corrected in place. */
+  /** Whether the tree may be modified in place. */
   readonly own: boolean;
-  /** Object keys met so far. */
+  /** Number of object keys seen so far. */
   keys: number;
-  /** How much deeper the data may nest. */
+  /** Remaining nesting depth allowed for the data. */
   depthLeft: number;
-  /** Set when something was dropped that no schema names. */
+  /** Set when a field that no schema declares was dropped. */
   unknown: boolean;
-  /** Set when numbers stand in lists, where the count of keys does not look at their spelling. */
+  /** Set when lists contain numbers: the key counter does not check the spelling of those. */
   numbers: boolean;
-  /** Paths of what was dropped; absent where nobody asks. */
+  /** Paths of dropped fields; absent if the caller does not need them. */
   readonly unknownPaths?: string[];
-  /** The same of metadata inside of objects, which are told last. */
+  /** Paths of dropped fields in the metadata of embedded objects, which are reported last. */
   readonly unknownMetadata?: string[];
 }
 
-/** Fields that no declaration names: a kind that is defined at run time brings a schema for them. */
+/** Fields outside the declaration, described by a schema that a kind defined at run time provides. */
 export interface OpenFields {
-  /** The value of a field in canonical form; undefined drops it. */
+  /** Returns the value of a field in canonical form, or undefined to drop the field. */
   read(key: string, value: unknown, walk: OpenWalk): unknown;
-  /** Removes, in place, nulls that the schema neither allows nor has a default for. */
+  /** Removes, in place, nulls for which the schema has neither `nullable` nor a default. */
   dropNulls(object: Record<string, unknown>): void;
-  /** Drops, in place, metadata of the wrong type: for stored objects that cannot be decoded otherwise. */
+  /** Drops, in place, metadata of the wrong type from stored objects that could not be decoded otherwise. */
   dropMalformed(object: Record<string, unknown>): void;
-  /** Fills in defaults, in place. */
+  /** Applies defaults in place. */
   applyDefaults(object: Record<string, unknown>): void;
-  /** How server-side apply merges the whole object, declared fields included. */
+  /** Returns the merge type of the whole object for server-side apply, declared fields included. */
   mergeType(): MergeType;
-  /** The published schema of the whole object; `metadata` refers to the published one. */
+  /** Returns the published schema of the whole object; `metadata` is the reference for its metadata. */
   published(metadata: string, version: OpenApiVersion): SchemaObject;
-  /** What lists of the kind are called. */
+  /** The list kind. */
   readonly listKind: string;
 }
 
 export interface MessageExtras {
-  /** Fields beside the declared ones. */
+  /** Handles fields outside the declared ones. */
   readonly open?: OpenFields;
-  /** The whole name under which it is published, where that does not follow from its package. */
+  /** The full published name, if it does not follow from the package. */
   readonly publishedName?: string;
-  /** The declaration of the same name that this one reads differently; what is published is the same. */
+  /** The declaration of the same name that this one decodes differently; the published schema is the same. */
   readonly variantOf?: Message;
-  /** One owner for the whole value in server-side apply; also published as map type. */
+  /** The whole value has a single owner in server-side apply; also published as the map type. */
   readonly atomic?: boolean;
-  /** A union: the discriminator's field and the fields it chooses between. */
+  /** A union: the discriminator field and the members it selects. */
   readonly union?: { readonly discriminator?: string; readonly members: readonly string[] };
 }
 
 export interface FieldExtras {
-  /** Filled in when the field is unset (and, for `optional`, when it is zero). */
+  /** Applied when the field is unset (for `optional`, also when it is zero). */
   readonly default?: unknown;
-  /** The default that published schemas show when it is not `default` (an empty message, say). */
+  /** The default shown in published schemas if it differs from `default` (an empty message, say). */
   readonly publishedDefault?: unknown;
-  /** Known values, published as an enumeration. An open enumeration is not validated structurally. */
+  /** Known values, published as an enum. An open enum is not enforced by structural validation. */
   readonly enum?: readonly string[];
   readonly openEnum?: boolean;
-  /** Structural rules, run by validate(). */
+  /** Structural rules, applied by validate(). */
   readonly rules?: readonly Rule[];
-  /** How server-side apply merges a list: map lists by `keys`; sets by value; atomic otherwise. */
+  /**
+   * The list type for server-side apply: map lists merge by `keys`, sets by value; anything else is atomic.
+   */
   readonly list?:
     | { readonly type: "map"; readonly keys: readonly string[] }
     | { readonly type: "set" }
     | { readonly type: "atomic" };
-  /** A map with one owner. */
+  /** The map has a single owner in server-side apply. */
   readonly atomicMap?: boolean;
-  /** Strategic merge patch: how the patch meets the live value, and by which key list items are matched. */
+  /** Strategic merge patch: the patch strategy, and the merge key of list items. */
   readonly patch?: {
     readonly strategy?: "merge" | "replace" | "retainKeys" | "merge,retainKeys";
     readonly key?: string;
   };
-  /** A required field that may be null (no zero value of its own). */
+  /** A required field that may be null because it has no zero value. */
   readonly nullable?: boolean;
-  /** Where the published schema's `required` list differs from the presence. */
+  /** Overrides whether the published schema lists the field in `required`. */
   readonly published?: "required" | "optional";
   /**
-   * A list or map that, read while empty, is not as good as absent: the kind's rules tell the two apart. It
-   * is never written.
+   * A list or map for which decoding keeps an explicit empty value, because the kind's rules distinguish it
+   * from an absent one. Empty values are never encoded.
    */
   readonly emptyCounts?: boolean;
-  /** Published without its description, as kube-apiserver does: a reference then stands alone. */
+  /** Published without a description, as in kube-apiserver, so that a reference is not wrapped. */
   readonly undescribed?: boolean;
-  /** A published format that does not follow from the scalar. */
+  /** The published format, if it does not follow from the scalar. */
   readonly format?: string;
   /**
-   * In protobuf the list is a message of its own, with the items in field 1. (Lists inside maps and lists
+   * In protobuf the list is wrapped in a message, with the items in field 1. (Lists nested in maps and lists
    * always are.)
    */
   readonly wrapped?: boolean;
-  /** A field of a later release: servers know it only if this feature gate is on. */
+  /** A field of a later release: servers accept it only if this feature gate is enabled. */
   readonly gate?: string;
-  /** A field of expressions of a later release: servers know it from this minor release on. */
+  /** An expression field of a later release: servers accept it from this minor version on. */
   readonly since?: number;
 }
 
-/** Says what is wrong with a value, or nothing. */
+/** A validation rule; returns what is wrong with a value, or undefined. */
 export type Rule = (value: never) => RuleFinding | readonly RuleFinding[] | undefined;
 export interface RuleFinding {
   readonly type:
@@ -229,7 +235,7 @@ export const json = scalar<unknown>()("json");
 export const list = <S extends Shape>(of: S): ListOf<S> => ({ shape: "list", of });
 export const map = <S extends Shape>(of: S): MapOf<S> => ({ shape: "map", of });
 export const recursive = <T>(get: () => Message): Recursive<T> => ({ shape: "recursive", get });
-/** A message, or `true`/`false` in its place; likewise a list of such messages, or of strings. */
+/** A message or, respectively: a boolean, a list of such messages, a list of strings. */
 export const orBool = <T>(get: () => Message): Recursive<T | boolean> => ({
   shape: "recursive",
   get,
@@ -259,7 +265,7 @@ export const required = field("required");
 export const optional = field("optional");
 export const pointer = field("pointer");
 export const embedded = field("embedded");
-/** The message's fields stand in the parent's JSON. */
+/** The message's fields are part of the parent's JSON. */
 export const inline = <S extends Message>(number: number, shape: S): Field<S, "inline"> => ({
   number,
   shape,
@@ -268,7 +274,7 @@ export const inline = <S extends Message>(number: number, shape: S): Field<S, "i
   more: {},
 });
 
-/** What errors of decoding call a type: the last part of its package stands before its name. */
+/** Returns the name of a type in decoding errors: the last part of its package and its own name. */
 export const typeName = (home: string, name: string): string => `${home.split(".").at(-1)}.${name}`;
 
 /** Declares the messages, kinds and named types of one API package. */
@@ -282,8 +288,7 @@ export function apiPackage<
 >(home: P) {
   return {
     /**
-     * A type of this package that is a plain value, list or map under a name of its own. Only errors of decoding
-     * tell the name.
+     * Declares a named scalar, list or map type of this package. The name appears only in decoding errors.
      */
     named: <S extends Scalar | ListOf | MapOf>(name: string, shape: S): S => ({
       ...shape,

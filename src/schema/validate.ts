@@ -1,7 +1,6 @@
-// Structural validation: closed enumerations and the rules of fields, with the path of each complaint. What
-// depends on more than one field belongs to a kind's strategy. Whether a required field was given cannot be
-// seen once an object is decoded (its zero value stands there), so a field that must not be empty says so
-// with the rule `filled`.
+// Structural validation: closed enums and field rules, each error with its path. Rules that involve more than
+// one field belong to a kind's strategy. A decoded object does not show whether a required field was given
+// (the zero value takes its place), so a field that must not be empty declares the rule `filled`.
 
 import { type FieldError, notSupported } from "#base";
 import { flatFields } from "./flat.ts";
@@ -11,10 +10,10 @@ import type { Field, Message, Rule, Shape } from "./shape.ts";
 
 type Validator = (value: unknown, path: string, errors: FieldError[]) => void;
 
-/** Undefined for messages in which nothing is checked, all the way down. */
+/** `run` is undefined for messages that contain nothing to validate at any level. */
 const validators = new WeakMap<Message, { run: Validator | undefined }>();
 
-/** What is wrong with an object; `path` is where it stands, such as `spec.template`. */
+/** Returns the validation errors of an object; `path` is the object's location, such as `spec.template`. */
 export function validate<M extends Message>(message: M, value: TypeOf<M>, path = ""): FieldError[] {
   const errors: FieldError[] = [];
   validatorOf(message)?.(value, path, errors);

@@ -1,10 +1,10 @@
-// Byte strings in JSON: standard base64, padded. Line breaks inside are tolerated, stray bits at the end
+// Byte strings in JSON: standard base64 with padding. Line breaks are tolerated and stray trailing bits are
 // dropped.
 
 const canonical = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;
 const tolerated = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The canonical text of base64 text. */
+/** Returns the canonical form of base64 text. */
 export function canonicalBase64(text: string): string {
   if (canonical.test(text)) return text;
   const bytes = decodedBase64(text);
@@ -12,7 +12,7 @@ export function canonicalBase64(text: string): string {
   return bytes.toString("base64");
 }
 
-/** Undefined where the text is no base64. */
+/** Decodes base64 text; returns undefined if it is invalid. */
 export function decodedBase64(text: string): Buffer | undefined {
   const joined = withoutBreaks(text);
   return tolerated.test(joined) ? Buffer.from(joined, "base64") : undefined;

@@ -1,6 +1,6 @@
-// The careful way from JSON nodes to canonical form: it collects unknown and duplicate fields as paths in
-// order of appearance, says what is wrong and where, and lets a field that stands twice behave as the
-// reference does: objects are read over each other, anything else is replaced.
+// The careful decoder, from JSON nodes to canonical form. It collects unknown and duplicate fields as paths
+// in order of appearance, reports what is wrong and where, and handles duplicate fields as the reference
+// does: objects are merged, anything else is replaced.
 
 import {
   DurationError,
@@ -48,37 +48,46 @@ export interface Finding {
 }
 
 export interface CarefulState {
-  /** The text the nodes point into; undefined when they come from data. */
+  /** The text the nodes point into; undefined if they were built from data. */
   readonly text: string | undefined;
   readonly findings: Finding[];
-  /** Whether an integer of 64 bits given for one of 32 keeps its low bits, instead of being refused. */
+  /** Whether a 64-bit integer in a 32-bit field keeps its low bits instead of being rejected. */
   readonly truncates: boolean;
   /**
-   * The first value of a wrong type. As in kube-apiserver it is told only if whatever reads its own text (times,
-   * amounts, schemas) can read it.
+   * The first value of the wrong type. As in kube-apiserver it is reported only if no custom unmarshaler
+   * (times, quantities, schemas) fails first.
    */
   wrongType?: DecodeError;
 }
 
-/** Where we are: with indexes for people, and by field names alone, as in type errors of kube-apiserver. */
+/**
+ * Location of a value: `path` with indexes, for findings, and `names` of fields only, as in kube-apiserver's
+ * type errors.
+ */
 interface Place {
   readonly path: string;
   readonly names: string;
   readonly owner: Message | undefined;
-  /** Read apart from what surrounds it: `value` is named in errors as if it were the document, `field` by its holder. */
+  /**
+   * Set for values decoded separately from their surroundings: errors name a `value` as if it were the
+   * document, and a `field` by the field that holds it.
+   */
   readonly apart?: "value" | "field";
 }
 
 const below = (place: Place, key: string, owner: Message): Place => {
   const path = inside(place, key);
   if (place.apart === "field") return { ...place, path };
-  // The metadata of an open kind is read by itself, after everything else.
+  // The metadata of an open kind is decoded separately, after everything else.
   if (owner.more.open) return { path, names: "", owner: undefined, apart: "value" };
   const names = place.names ? `${place.names}.${key}` : key;
   return { path, names, owner, ...(place.apart && { apart: place.apart }) };
 };
 
-/** By their keys where the value was taken out of a document that was read before, as the metadata of an open kind. */
+/**
+ * Sorts entries by key if the value was extracted from an already decoded document, like the metadata of an
+ * open kind.
+ */
 const inOrder = <T>(entries: Iterable<[string, T]>, { apart }: Place): Iterable<[string, T]> =>
   apart === "value" ? [...entries].sort(([one], [other]) => (one < other ? -1 : 1)) : entries;
 
@@ -91,7 +100,7 @@ export function carefully(message: Message, node: Node, state: CarefulState): ob
   return read;
 }
 
-/** The value of the nodes given for one place, usually a single one. Null when the last says so. */
+/** Decodes the nodes given for one field, usually a single one. Returns null if the last one is null. */
 function valueOf(shape: Shape, nodes: readonly Node[], place: Place, state: CarefulState): unknown {
   const last = nodes.at(-1)!;
   switch (shape.shape) {
@@ -173,7 +182,7 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
   return result;
 }
 
-/** Fields of an open kind: what stands twice is told before what nobody knows. */
+/** Decodes the fields of an open kind. Duplicate fields are reported before unknown ones. */
 function readOthers(
   open: OpenFields,
   others: ReadonlyMap<string, Node>,
@@ -200,7 +209,7 @@ function readOthers(
     state.findings.push({ type: "unknown", path, offset: Infinity });
 }
 
-/** The value as the field's presence keeps it; undefined to leave it out. */
+/** Returns the value as the field's presence keeps it, or undefined to omit it. */
 function keep(field: Field, value: unknown): unknown {
   if (value === null) return undefined;
   if (field.presence !== "optional" || field.more.emptyCounts) return value;
@@ -247,7 +256,7 @@ function unionOf(
   state: CarefulState,
 ): unknown {
   if (node === null) return null;
-  // kube-apiserver reads these apart from the rest, so nothing inside is reported as unknown.
+  // kube-apiserver decodes these with a custom unmarshaler, so unknown fields inside are not reported.
   const quiet: CarefulState = { text: state.text, findings: [], truncates: false };
   const read = unionValue(or, message, node, { ...place, apart: "field" }, quiet);
   if (quiet.wrongType) throw quiet.wrongType;
@@ -343,7 +352,7 @@ function scalarOf(shape: Scalar, node: Node, place: Place, state: CarefulState):
   }
 }
 
-/** The number of a value that reads itself: what it refuses is told at once. */
+/** Returns a number inside a type with a custom unmarshaler, whose errors are thrown immediately. */
 function numberOf(node: Node, into: Scalar, place: Place, { text }: CarefulState): unknown {
   const own: CarefulState = { text, findings: [], truncates: false };
   const value = scalarOf(int32, node, place, own);
@@ -351,7 +360,7 @@ function numberOf(node: Node, into: Scalar, place: Place, { text }: CarefulState
   return value;
 }
 
-/** One of a list of bytes. */
+/** The element type of a byte list. */
 const uint8: Scalar = { ...uint32, typeName: "uint8" };
 
 function bytesOf(node: Node, place: Place, state: CarefulState, wrong: () => null): string | null {
@@ -372,14 +381,17 @@ function bytesOf(node: Node, place: Place, state: CarefulState, wrong: () => nul
   return Buffer.from(given).toString("base64");
 }
 
-/** The text of a value that reads itself: one of another type is told at once, as a string that it is not. */
+/**
+ * Returns the string of a type with a custom unmarshaler. A value of another type is rejected immediately, as
+ * a failure to decode a string.
+ */
 function textOf(node: Node, into: Scalar, place: Place): string {
   if (typeof node === "string") return node;
   const { message } = wrongType(node, string, place);
   throw new DecodeError(message, place.path, { ...mismatchOf(node), into });
 }
 
-/** Puts the place to an error that a value's own reader worded. */
+/** Adds the path to an error thrown by a custom unmarshaler. */
 function worded<T>(place: Place, read: () => T): T {
   try {
     return read();
@@ -418,7 +430,7 @@ const noted = (state: CarefulState, error: DecodeError): null => {
   return null;
 };
 
-/** Words a type error as kube-apiserver does, with its names for types. */
+/** Builds a type error with kube-apiserver's wording and type names. */
 function wrongType(node: Node, shape: Shape, place: Place): DecodeError {
   const numeric =
     shape.shape === "scalar" &&

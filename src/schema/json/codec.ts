@@ -1,5 +1,5 @@
-// JSON in and out. The usual document takes one scan, JSON.parse and one walk; anything out of the ordinary
-// is read again, carefully, from its text.
+// JSON encoding and decoding. A usual document takes one scan, JSON.parse and one walk; unusual documents are
+// decoded again from their text by the careful decoder.
 
 import { isUtf8 } from "node:buffer";
 import type { TypeOf } from "../infer.ts";
@@ -22,24 +22,22 @@ import { planOf, walkMessage } from "./walk.ts";
 
 export interface Decoded<T> {
   readonly value: T;
-  /**
-   * Paths of fields the declaration does not know, such as `spec.containers[0].foo`, in order of appearance.
-   */
+  /** Paths of undeclared fields, such as `spec.containers[0].foo`, in order of appearance. */
   readonly unknown: readonly string[];
-  /** Paths of fields that stand twice. */
+  /** Paths of duplicate fields. */
   readonly duplicate: readonly string[];
-  /** Both as sentences, in order of appearance: `unknown field "spec.foo"`. */
+  /** Unknown and duplicate fields as messages, in order of appearance: `unknown field "spec.foo"`. */
   readonly strict: readonly string[];
 }
 
 export interface DecodeOptions {
-  /** How deep a document may nest. */
+  /** Maximum nesting depth of a document. */
   readonly maxDepth?: number;
 }
 
 const nothing: readonly string[] = Object.freeze([]);
 
-/** A document that is parsed, and not yet read as some kind. Whoever reads it may keep its parts. */
+/** A parsed document that has not been decoded as a kind yet. Decoded objects may share parts of its tree. */
 export class ParsedDocument {
   readonly text: string;
   readonly tree: unknown;
@@ -49,7 +47,7 @@ export class ParsedDocument {
     this.tree = JSON.parse(text);
   }
 
-  /** Undefined where the document is broken: reading its bytes says how. */
+  /** Parses a document. Returns undefined if it is malformed; decoding its bytes then reports the error. */
   static of(bytes: Uint8Array): ParsedDocument | undefined {
     try {
       return new ParsedDocument(textOf(bytes));
@@ -60,8 +58,9 @@ export class ParsedDocument {
 }
 
 /**
- * Reads a document of the declared kind. Fields match by exact name; null stands for the zero value; unknown
- * fields are dropped and reported. A wrong type is a DecodeError, a broken document a JsonSyntaxError.
+ * Decodes a document of the declared kind. Field names match exactly; null stands for the zero value; unknown
+ * fields are dropped and reported. Throws a DecodeError for a wrong type and a JsonSyntaxError for a
+ * malformed document.
  */
 export function decodeJson<M extends Message>(
   message: M,
@@ -77,7 +76,7 @@ export function decodeJson<M extends Message>(
   return decodeCarefully(message, text, { maxDepth });
 }
 
-/** The same without the quick way, which must make no difference but in time. */
+/** Decodes without the fast path. The result must be the same as that of decodeJson. */
 export function decodeCarefully<M extends Message>(
   message: M,
   text: string,
@@ -91,7 +90,7 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-/** The value, if the document is as ordinary as it looks. */
+/** Decodes on the fast path; returns undefined if the document needs the careful decoder. */
 function quickly(
   message: Message,
   text: string,
@@ -105,7 +104,7 @@ function quickly(
     const state = newState(true, true, maxDepth);
     const value = walkMessage(planOf(message), tree, state);
     if (state.unknown || state.keys !== keys) return undefined;
-    // Strings without escapes are printed as they were written.
+    // Raw objects without escapes are printed exactly as they were written.
     if (state.raw && (state.respelled || text.includes("\\"))) return undefined;
     return state.numbers && scan(text) === undefined ? undefined : value;
   } catch (error) {
@@ -124,7 +123,7 @@ function reported(
   const value = carefully(message, node, state);
   const found = new Map<string, Finding>();
   const allowance = reportAllowance();
-  // Of kinds that are defined at run time, all that stands twice is told before anything that nobody knows.
+  // For kinds defined at run time, all duplicate fields are reported before any unknown field.
   const late = ({ type }: Finding): number => (message.more.open && type === "unknown" ? 1 : 0);
   const order = (a: Finding, b: Finding): number =>
     late(a) - late(b) || (a.offset === b.offset ? 0 : a.offset - b.offset);
@@ -139,8 +138,8 @@ function reported(
 }
 
 /**
- * The same for data that is already parsed, which is not changed. Go's converter from data, unlike its JSON
- * decoder, truncates integers to the size of their field: `truncates` asks for that.
+ * Decodes data that is already parsed; the data is not modified. Unlike its JSON decoder, Go's unstructured
+ * converter truncates integers to the size of their field, which `truncates` enables.
  */
 export function fromJsonValue<M extends Message>(
   message: M,
@@ -178,8 +177,8 @@ function nodeOf(value: unknown, depthLeft: number, position: { offset: number })
 }
 
 /**
- * The object in canonical form: the very same reference when it already is, otherwise a copy that shares what
- * it can. Fields the declaration does not know are dropped; a wrong type is a DecodeError.
+ * Returns the object in canonical form: the same reference if it already is, otherwise a copy that shares
+ * what it can. Undeclared fields are dropped; throws a DecodeError for a wrong type.
  */
 export function canonical<M extends Message>(message: M, value: TypeOf<M>): TypeOf<M> {
   return canonicalState(message, value).value as TypeOf<M>;
@@ -196,7 +195,7 @@ function canonicalState(
   } catch (error) {
     if (error !== irregular) throw error;
   }
-  // A value off its declared type: name the place, or take what the careful way can make of it.
+  // A value does not match its declared type: the careful decoder either accepts it or reports where it is.
   return {
     value: reported(message, nodeOf(value, defaultMaxDepth, { offset: 0 }), undefined).value,
     remembered: false,
@@ -204,14 +203,15 @@ function canonicalState(
 }
 
 /**
- * The JSON text of an object: keys in the order of the declaration, a kind's `kind` and `apiVersion` first.
+ * Encodes an object as JSON: keys in the order of the declaration, with a kind's `kind` and `apiVersion`
+ * first.
  */
 export function encodeJson<M extends Message>(message: M, value: TypeOf<M>): string {
   const { value: whole, remembered } = canonicalState(message, value);
   return remembered ? withTexts(whole) : stringifyJson(whole);
 }
 
-/** Prints raw objects as the text they were read from. */
+/** Prints a value, with raw objects as the text they were parsed from. */
 function withTexts(value: unknown): string {
   if (isRemembered(value)) return rawText(value);
   if (Array.isArray(value)) return `[${value.map(withTexts).join(",")}]`;

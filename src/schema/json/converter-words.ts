@@ -1,12 +1,13 @@
-// What kube-apiserver says of a value of the wrong type that it converts from data instead of decoding it from
-// JSON: merge patches by strategy, and applied configurations.
+// Error messages of kube-apiserver's unstructured converter for values of the wrong type. It handles
+// strategic merge patches and applied configurations, which are converted from data instead of decoded from
+// JSON.
 
 import type { ScalarName, Shape } from "../shape.ts";
 import type { DecodeError, Mismatch } from "./decode-error.ts";
 import { integerOf } from "./parse.ts";
 import { nameOf } from "./type-name.ts";
 
-/** The words of the decoder, as the converter puts them. */
+/** Translates a type error of the decoder into the converter's wording. */
 export function converterWords({ message, mismatch }: DecodeError): string {
   if (!mismatch) return message;
   const { into } = mismatch;
@@ -22,7 +23,7 @@ export function converterWords({ message, mismatch }: DecodeError): string {
   }
 }
 
-/** Values that read themselves, and what they read. */
+/** Types with a custom unmarshaler, and the JSON type that they expect. */
 const readers: Partial<Record<ScalarName, string>> = {
   time: "string",
   microTime: "string",
@@ -39,16 +40,17 @@ function scalarWords(scalar: ScalarName, mismatch: Mismatch, message: string): s
       : `cannot restore slice from ${kindOf(mismatch)}`;
   const kind = baseOf(mismatch.into, scalar);
   const given = kindOf(mismatch);
-  // Only what Go could convert gets as far as being refused: an integer could be the code point of a text.
+  // Only conversions that Go allows get as far as being rejected: an integer could be the code point of a
+  // string.
   const refused = given === "int64" ? kind === "string" : given === "float64" && /^u?int/.test(kind);
   return refused ? `cannot convert ${given} to ${nameOf(mismatch.into)}` : `unrecognized type: ${kind}`;
 }
 
-/** The type under a type's name; a byte has no scalar of its own. */
+/** Returns the underlying type of a named type; a byte has no scalar in declarations. */
 const baseOf = (into: Shape, scalar: ScalarName): string =>
   nameOf(into) === "uint8" ? "uint8" : nameOf({ shape: "scalar", scalar });
 
-/** What Go calls the type that data of no declared type is held in. */
+/** Returns the Go kind that holds a value in untyped data. */
 function kindOf({ given, literal = "" }: Mismatch): string {
   switch (given) {
     case "array":

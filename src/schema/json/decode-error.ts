@@ -1,18 +1,18 @@
-// What is wrong with the content of a JSON document, and where.
+// Error for invalid content of a JSON document, with its location.
 
 import type { Shape } from "../shape.ts";
 
-/** A value of one JSON type where the declaration has another. */
+/** A value whose JSON type differs from the declared one. */
 export interface Mismatch {
   readonly given: "string" | "bool" | "number" | "array" | "object" | "null";
-  /** A number as it was written. */
+  /** A number as it was spelled. */
   readonly literal?: string;
   readonly into: Shape;
 }
 
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
-  /** Such as `spec.containers[0].name`; empty for the document itself. */
+  /** Location such as `spec.containers[0].name`; empty for the document itself. */
   readonly path: string;
   readonly mismatch?: Mismatch;
   constructor(message: string, path = "", mismatch?: Mismatch) {

@@ -1,5 +1,5 @@
-// The careful parser: it keeps what JSON.parse loses (duplicate keys, the spelling of numbers, positions),
-// bounds the depth, and words its complaints as kube-apiserver does.
+// The careful parser. It keeps what JSON.parse discards (duplicate keys, the spelling of numbers, positions),
+// limits the nesting depth, and reports syntax errors with kube-apiserver's wording.
 
 import { setOwn } from "#base";
 
@@ -7,7 +7,7 @@ export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
 }
 
-/** What is refused as a depth bomb, unless told otherwise. */
+/** Default limit on nesting depth; deeper documents are rejected. */
 export const defaultMaxDepth = 1000;
 
 export class NumberNode {
@@ -19,9 +19,9 @@ export class NumberNode {
 export class ObjectNode {
   readonly keys: string[] = [];
   readonly values: Node[] = [];
-  /** Where each key began. */
+  /** Offset of each key. */
   readonly offsets: number[] = [];
-  /** The text between these, braces included. */
+  /** Start and end offset of the object's text, braces included. */
   start = 0;
   end = 0;
 }
@@ -169,7 +169,7 @@ class TreeParser {
     }
     const inner = text.slice(start, this.#at++);
     if (!escaped) return inner;
-    // half a surrogate pair becomes the replacement character
+    // an unpaired surrogate becomes the replacement character
     return (JSON.parse(`"${inner}"`) as string).toWellFormed();
   }
 
@@ -216,8 +216,8 @@ class TreeParser {
 const int64Most = (1n << 63n) - 1n;
 
 /**
- * An integer literal within 64 bits: a number, a bigint where a number would lose digits; undefined for
- * anything else.
+ * Parses an integer literal within 64 bits: a number, or a bigint if a number would lose digits; undefined
+ * for anything else.
  */
 export function integerOf(literal: string): number | bigint | undefined {
   if (!/^-?[0-9]+$/.test(literal)) return undefined;
@@ -228,7 +228,7 @@ export function integerOf(literal: string): number | bigint | undefined {
   return exact >= -int64Most - 1n && exact <= int64Most ? exact : undefined;
 }
 
-/** A number as data of no declared type holds it. Beyond the range of a double it is no number. */
+/** Converts a number for use in untyped data. Returns undefined beyond the range of a double. */
 export function numberOf({ literal }: NumberNode): number | bigint | undefined {
   const integer = integerOf(literal);
   if (integer !== undefined) return integer;
@@ -236,7 +236,7 @@ export function numberOf({ literal }: NumberNode): number | bigint | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** The plain value of nodes; where a key stands twice the last one counts. */
+/** Converts nodes to plain data; of duplicate keys the last one wins. */
 export function plainValue(
   node: Node,
   duplicate?: (path: string, offset: number) => void,
@@ -266,11 +266,11 @@ export function plainValue(
 
 export interface ParsedJson {
   readonly value: unknown;
-  /** Paths of keys that stand twice, in order of appearance. */
+  /** Paths of duplicate keys, in order of appearance. */
   readonly duplicate: readonly string[];
 }
 
-/** Parses data of no declared type: integers stay exact, duplicates are reported. */
+/** Parses untyped data. Integers stay exact and duplicate keys are reported. */
 export function parseJson(text: string, options: ParseOptions = {}): ParsedJson {
   const duplicate = new Set<string>();
   const allowance = reportAllowance();
@@ -280,13 +280,13 @@ export function parseJson(text: string, options: ParseOptions = {}): ParsedJson 
   return { value, duplicate: [...duplicate] };
 }
 
-/** At most this many distinct findings are reported, as in kube-apiserver. */
+/** Maximum number of distinct findings that are reported, as in kube-apiserver. */
 const maxFindings = 100;
-/** The total length of the paths that are looked at for reporting. */
+/** Limit on the total length of the paths examined for reporting. */
 const maxReportedCharacters = 1 << 20;
 
 /**
- * Bounds what is reported about a document. Paths are ropes that cost nothing until they are hashed or
+ * Bounds the findings reported for a document. Paths are ropes that cost nothing until they are hashed or
  * printed, so their length is charged before that.
  */
 export function reportAllowance(): { takes(reported: number, path: string): boolean } {
@@ -300,7 +300,7 @@ export function reportAllowance(): { takes(reported: number, path: string): bool
   };
 }
 
-/** Parses data of no declared type; undefined where a key stands twice in an object. */
+/** Parses untyped data; returns undefined if an object has a duplicate key. */
 export function parseUniqueJson(text: string, options: ParseOptions = {}): { value: unknown } | undefined {
   const found = new Error("duplicate key");
   try {
@@ -315,7 +315,7 @@ export function parseUniqueJson(text: string, options: ParseOptions = {}): { val
   }
 }
 
-/** The text without the space between its tokens. */
+/** Removes the whitespace between the tokens of a JSON text. */
 export function compactText(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"|[ \n\r\t]+/g, (token) => (token.charCodeAt(0) === 34 ? token : ""));
 }

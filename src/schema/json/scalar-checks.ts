@@ -1,4 +1,4 @@
-// Checks of single values for the quick walk. Each returns the value in canonical form, or gives up.
+// Scalar checks of the fast decoder. Each returns the value in canonical form or throws `irregular`.
 
 import {
   canonicalDuration,
@@ -39,7 +39,7 @@ const int64: Check = (value) =>
   typeof value === "number" && Number.isSafeInteger(value) ? value : wideInt64(value, undefined as never);
 const wideInt64 = wide(-(1n << 63n), (1n << 63n) - 1n);
 
-/** A text in canonical form; what is no such text at all is for the careful way to describe. */
+/** Returns a check for a string type with a canonical form. Errors are left to the careful decoder. */
 const text =
   (canonical: (value: string) => unknown): Check =>
   (value) => {
@@ -51,7 +51,7 @@ const text =
     }
   };
 
-/** Counts the keys of data of no declared type. */
+/** Counts the keys of untyped data. */
 function anything(value: unknown, state: WalkState): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (--state.depthLeft < 0) throw irregular;
@@ -64,7 +64,9 @@ function anything(value: unknown, state: WalkState): unknown {
   state.depthLeft++;
   return value;
 }
-/** Keys that begin with a digit may be put in order, and a negative zero loses its sign. */
+/**
+ * Marks values that printing may respell: keys starting with a digit may be reordered, and -0 loses its sign.
+ */
 function noteSpelling(value: unknown, state: WalkState): void {
   if (typeof value === "number") state.respelled ||= Object.is(value, -0);
   if (typeof value !== "object" || value === null) return;
@@ -105,7 +107,7 @@ export const scalarChecks: Readonly<Record<ScalarName, Check>> = {
   float: number,
   bytes: text(canonicalBase64),
   rawBytes: () => {
-    throw irregular; // binary peers only
+    throw irregular; // gRPC peers only
   },
   time: text(canonicalTime),
   microTime: (value, state) => (state.reading ? readMicroTime : writtenMicroTime)(value, state),

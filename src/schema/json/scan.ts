@@ -1,16 +1,16 @@
-// What JSON.parse does not tell: how many keys a text has (fewer arrive when some stand twice), and whether
-// it holds anything that parsing blurs: long or fractional numbers, halves of surrogate pairs.
+// Finds what JSON.parse discards: the number of keys in a text (a parsed object has fewer if some are
+// duplicates), and whether parsing may lose detail: long or fractional numbers, unpaired surrogates.
 
-/** From this many digits on, a double may lose some. */
+/** From this many digits on, a double may lose precision. */
 const longDigits = 16;
 
 /**
- * Counts the keys of a text that parsing does not blur; undefined if it does or might. Numbers in lists are
- * not looked at.
+ * Counts the keys of a text; returns undefined if parsing loses or might lose detail. Numbers in lists are
+ * not checked.
  */
 export function countKeys(text: string): number | undefined {
-  // In most texts every key is a quote followed by a colon, and no such pair stands in a string: then colons
-  // can be hopped along.
+  // In most texts every key is a quote followed by a colon, and no string contains that pair. The colons can
+  // then be found with indexOf.
   if (oddities.some((oddity) => text.includes(oddity))) return scan(text);
   let keys = 0;
   for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) {
@@ -24,10 +24,10 @@ export function countKeys(text: string): number | undefined {
   return keys;
 }
 
-/** Spaces before colons, quoted quotes before colons, escaped surrogates. */
+/** Spaces before colons, escaped quotes before colons, escaped surrogates. */
 const oddities = [" :", "\n:", "\t:", "\r:", '\\":', "\\ud", "\\uD"];
 
-/** Whether the number that begins here is long, has a fraction or an exponent. */
+/** Reports whether the number at `start` is long or has a fraction or an exponent. */
 function isBlurred(text: string, start: number): boolean {
   let at = text.charCodeAt(start) === 45 ? start + 1 : start;
   const first = at;
@@ -36,14 +36,14 @@ function isBlurred(text: string, start: number): boolean {
   return at - first >= longDigits || code === 46 || code === 101 || code === 69;
 }
 
-/** The same, for any text and for all its numbers, by going through it. */
+/** Like countKeys, but scans the whole text and also checks numbers in lists. */
 export function scan(text: string): number | undefined {
   const length = text.length;
   let keys = 0;
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i);
     if (code === 34) {
-      // Strings are most of the text. A quote after an even number of backslashes ends one.
+      // Strings make up most of the text. A quote after an even number of backslashes ends one.
       for (i++; i < length; i++) {
         const inner = text.charCodeAt(i);
         if (inner === 34) break;

@@ -1,9 +1,9 @@
-// Maps are written with their keys in order, so that the same content is always the same bytes.
+// Maps are written with sorted keys, so that equal content is always encoded as the same bytes.
 import { setOwn } from "#base";
 
 /**
- * The map itself when its keys are in order, else a copy that is. Keys that are array indices come first in
- * any object; they stay there.
+ * Returns the map itself if its keys are sorted, otherwise a sorted copy. Keys that are array indices always
+ * come first in a JS object.
  */
 export function sortedMap<T extends object>(map: T): T {
   let last = "";

@@ -1,4 +1,4 @@
-// What kube-apiserver calls the types of values in errors: by their package's last part and their name.
+// Names of types in kube-apiserver's errors: the last part of the package and the name.
 
 import { type ScalarName, type Shape, typeName } from "../shape.ts";
 

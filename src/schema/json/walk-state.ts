@@ -1,25 +1,25 @@
-// What the quick walk carries along, and how its checks answer.
+// State and result types of the fast decoder.
 
-/** Thrown where a value does not fit its declaration: one error for all, for nobody reads it. */
+/** Thrown if a value does not match its declaration. A single instance suffices because it is never shown. */
 export const irregular = new Error("a value does not fit its declaration");
 
 export interface WalkState {
-  /** Whether the tree is ours to correct in place. */
+  /** Whether the tree may be modified in place. */
   readonly own: boolean;
-  /** Whether somebody's text is read, and not our own object written. */
+  /** Whether external text is being decoded, rather than one of our own objects encoded. */
   readonly reading: boolean;
-  /** How much deeper data of no declared type may nest. */
+  /** Remaining nesting depth allowed for untyped data. */
   depthLeft: number;
-  /** Object keys met; fewer than the text has when some stood twice. */
+  /** Number of object keys seen; lower than the count in the text if there are duplicates. */
   keys: number;
   unknown: boolean;
-  /** Lists of numbers were met, whose spelling the count of keys did not look at. */
+  /** Set when lists of numbers were seen: the key counter does not check the spelling of those. */
   numbers: boolean;
-  /** Raw objects were met: of those the text matters, not only the value. */
+  /** Set when raw objects were seen: their text must be preserved, not only their value. */
   raw: boolean;
-  /** Printing such an object would not give its text back, however the text is spelled otherwise. */
+  /** Set when printing a raw object would not reproduce its text, regardless of whitespace and escapes. */
   respelled: boolean;
-  /** Raw objects were met whose text is remembered. */
+  /** Set when raw objects with a remembered text were seen. */
   remembered: boolean;
 }
 export const newState = (own: boolean, reading: boolean, maxDepth: number): WalkState => ({
@@ -34,5 +34,5 @@ export const newState = (own: boolean, reading: boolean, maxDepth: number): Walk
   remembered: false,
 });
 
-/** Returns the canonical value; `undefined` stands for "leave it out". */
+/** Returns the canonical value, or `undefined` to omit it. */
 export type Check = (value: unknown, state: WalkState) => unknown;

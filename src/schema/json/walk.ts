@@ -1,6 +1,6 @@
-// The quick way from a parsed tree to canonical form: each message is compiled to a walk that returns the
-// very object it was given when nothing needs to change, and a corrected one otherwise. It knows no paths: at
-// the first wrong type it gives up (`irregular`), and the careful way says what is wrong.
+// The fast decoder, from a parsed tree to canonical form. Each message is compiled to a plan; the walk
+// returns the same object if nothing needs to change, and a corrected one otherwise. It does not track paths:
+// at the first wrong type it throws `irregular`, and the careful decoder reports the error.
 
 import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
 import type { Field, Message, OpenFields, ScalarName, Shape } from "../shape.ts";
@@ -11,7 +11,7 @@ import { type Check, type WalkState, irregular } from "./walk-state.ts";
 
 type Data = Record<string, unknown>;
 
-/** How a field is checked at once, where that is possible; `check` does the rest. */
+/** Inline fast checks by field type; `check` calls the field's check function. */
 const way = {
   check: 0,
   text: 1,
@@ -24,7 +24,7 @@ const way = {
   labels: 8,
 } as const;
 
-/** What the walk over a message needs, in arrays by field. */
+/** Compiled form of a message, in arrays indexed by field. */
 interface Plan {
   readonly names: readonly string[];
   readonly index: ReadonlyMap<string, number>;
@@ -34,9 +34,9 @@ interface Plan {
   readonly required: readonly boolean[];
   readonly zeros: readonly (() => unknown)[];
   readonly requiredCount: number;
-  /** Reads fields that are not declared; undefined where there may be none. */
+  /** Decodes undeclared fields; undefined if the message allows none. */
   readonly open: OpenFields | undefined;
-  /** Scratch of rebuild(), all zeros outside it. */
+  /** Scratch space of rebuild(), all zeros between calls. */
   readonly present: Uint8Array;
 }
 
@@ -57,7 +57,7 @@ export function planOf(message: Message): Plan {
     open: message.more.open,
     present: new Uint8Array(0),
   };
-  plans.set(message, plan); // before its fields are looked at: a message may contain itself
+  plans.set(message, plan); // registered before its fields are compiled, as a message may contain itself
   const fields = flatFields(message);
   plan.names = fields.map(({ name }) => name);
   plan.index = new Map(plan.names.map((name, i) => [name, i]));
@@ -91,7 +91,10 @@ function wayOf({ shape, presence }: Field): number {
   return shape.shape === "scalar" && shape.scalar === "bool" ? way.truth : way.check;
 }
 
-/** Brings a message into canonical form. One function for all, so that it is hot for the rarest kind too. */
+/**
+ * Converts a message to canonical form. A single function for all messages, so that it is optimized for rare
+ * kinds too.
+ */
 export function walkMessage(plan: Plan, value: object, state: WalkState): object {
   const { names, ways } = plan;
   let target = value as Data;
@@ -204,7 +207,7 @@ function asObject(value: object): object {
   if (Array.isArray(value)) throw irregular;
   return value;
 }
-/** What stands in a list where there is nothing. */
+/** Returns the value that replaces a null list item. */
 function empty(value: unknown): object {
   if (value !== null && value !== undefined) throw irregular;
   return {};
@@ -214,7 +217,7 @@ function areTexts(list: readonly unknown[]): boolean {
   for (let i = 0; i < list.length; i++) if (typeof list[i] !== "string") return false;
   return true;
 }
-/** The number of keys when all values are texts, else zero. */
+/** Returns the number of keys if all values are strings, otherwise zero. */
 function countTexts(map: object): number {
   if (Array.isArray(map)) return 0;
   let count = 0;
@@ -225,7 +228,7 @@ function countTexts(map: object): number {
   return count;
 }
 
-/** The same fields in the order of the declaration, with what was missing. */
+/** Returns the fields in declaration order, with missing required fields added. */
 function rebuild({ names, index, required, zeros, present, open }: Plan, given: Data): object {
   for (const key in given) {
     const i = index.get(key);
@@ -248,7 +251,7 @@ function fieldCheck(field: Field): Check {
   const check = presentCheck(field);
   const { shape } = field;
   if (shape.shape !== "scalar" || shape.scalar !== "duration") return check;
-  // A duration is not null; the careful reader says so.
+  // A duration must not be null; the careful decoder reports the error.
   return (value, state) => {
     if (value === null && state.reading) throw irregular;
     return check(value, state);
@@ -277,7 +280,7 @@ function presentCheck(field: Field): Check {
       return isEmpty(kept) && !(field.more.emptyCounts && state.reading) ? undefined : kept;
     };
   }
-  // A zero time or an empty raw object behind a pointer is as good as none.
+  // A zero time or an empty raw object behind a pointer counts as absent.
   return (value, state) =>
     value === null || value === undefined ? undefined : (check(value, state) ?? undefined);
 }
@@ -287,7 +290,7 @@ const hasNoKeys = (value: unknown): boolean => {
   return true;
 };
 
-/** Checks a value that is neither null nor undefined. */
+/** Returns a check for values that are neither null nor undefined. */
 function shapeCheck(shape: Shape): Check {
   switch (shape.shape) {
     case "scalar":
@@ -334,7 +337,7 @@ function messageCheck(get: () => Message): Check {
   let plan: Plan | undefined;
   return (value, state) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) throw irregular;
-    // a list or a map may lie between; the careful way counts exactly
+    // up to two lists or maps may lie in between; the careful decoder counts exactly
     if ((state.depthLeft -= 3) < 0) throw irregular;
     const kept = walkMessage((plan ??= planOf(get())), value, state);
     state.depthLeft += 3;

@@ -1,5 +1,5 @@
-// Server-side apply: a configuration is merged into the live object, its manager owns what it names, and what
-// the manager named last time but no longer does is removed unless somebody else owns it.
+// Server-side apply. A configuration is merged into the live object and its manager owns the fields it names.
+// Fields that the manager named last time but no longer does are removed unless another manager owns them.
 
 import {
   type FieldSet,
@@ -48,37 +48,36 @@ import { removeItems, withNamedFields } from "./typed-remove.ts";
 import { type Write, emptyOf, isOpen, tracked } from "./update-managers.ts";
 
 export interface Apply extends Write {
-  /** The object as stored, in the applier's version; undefined when it does not exist yet. */
+  /** The stored object in the applier's version; undefined if it does not exist yet. */
   readonly live: JsonObject | undefined;
   /** The applied configuration, as parsed. */
   readonly patch: JsonObject;
-  /** Whether conflicts are decided in favour of this manager. */
+  /** Whether conflicts are resolved in favour of this manager. */
   readonly force: boolean;
-  /** How tools that apply on the client's side remember what they applied. */
+  /** How tools that apply on the client side record what they applied. */
   readonly clientSideApply?: ClientSideApply | undefined;
 }
 
 export type Applied =
   | {
       readonly done: true;
-      /**
-       * The object to store, with its managers. It is as the configuration says: still to be decoded and
-       * defaulted.
-       */
+      /** The object to store, with its managers. It still has to be decoded and defaulted. */
       readonly object: JsonObject;
       readonly managers: readonly ManagedFieldsEntry[];
-      /** Whether anything but the managers differs from the live object. */
+      /** Whether anything other than the managers differs from the live object. */
       readonly changed: boolean;
     }
   | { readonly done: false; readonly conflicts: readonly Conflict[] };
 
-/** Throws a PatchError when the configuration does not fit the schema. */
+/** Applies a configuration. Throws a PatchError if it does not match the schema. */
 export function apply(request: Apply): Applied {
   const steps = applySteps(request);
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
-/** The same in steps, for those who let others have a turn between them: configurations may be long. */
+/**
+ * Like apply, but in steps, so that the caller can yield to other work while it handles a long configuration.
+ */
 export function* applySteps(request: Apply): Generator<undefined, Applied> {
   checkPatch(request);
   yield;
@@ -131,7 +130,10 @@ function nameOf(object: JsonObject): string {
 
 const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
-/** The managers there are. Fields of an object that nobody tracked so far belong to a stand-in. */
+/**
+ * Returns the current managers. Fields of an object without tracked managers are assigned to
+ * `before-first-apply`.
+ */
 function managersBefore(request: Apply): Managed {
   const { live } = request;
   if (live === undefined) return nobody;
@@ -144,7 +146,9 @@ function managersBefore(request: Apply): Managed {
   );
 }
 
-/** Does what looks into objects that may not fit their declaration. */
+/**
+ * Runs `work` and turns a TypedError, thrown for objects that do not match their schema, into a PatchError.
+ */
 function fitting<T>(work: () => T, failure: () => string): T {
   try {
     return work();
@@ -221,7 +225,7 @@ function* attempt(
   return { object: same ? live.object : object, managed: { managers: shifted, times }, changed: !same };
 }
 
-// The applier owns what it named, minus what nobody owns.
+// Assigns to the applier the fields that it named, except those that are never owned.
 function settleApplier(managers: Map<string, Manager>, identity: string, applier: Manager): void {
   const fields = difference(applier.fields, unowned);
   if (isEmptySet(fields)) managers.delete(identity);
@@ -242,12 +246,12 @@ function finished(request: Apply, { object, managed, changed }: Merged): Applied
   };
 }
 
-/** Whether the applier may have given up anything. */
+/** Reports whether the applier may have given up any field. */
 const drops = (last: Manager | undefined, current: Manager): boolean =>
   last !== undefined &&
   (last.apiVersion !== current.apiVersion || !isEmptySet(difference(last.fields, current.fields)));
 
-/** Removes what the manager applied last time and not this time, if no other manager has it. */
+/** Removes what the manager applied last time but not this time, unless another manager owns it. */
 function* prune(
   merged: Versioned,
   managers: ReadonlyMap<string, Manager>,
@@ -274,8 +278,8 @@ function* prune(
 }
 
 /**
- * Puts back whatever a manager still owns, in each version that has managers, beginning with that of the
- * object.
+ * Restores the fields that any manager still owns, in each version that has managers, starting with the
+ * version of the object.
  */
 function* restoreOwned(
   merged: Versioned,

@@ -1,4 +1,4 @@
-// Conflicts of an apply with other managers, and how messages name them.
+// Conflicts of an apply with other managers, and their messages.
 
 import { pathsOf } from "./field-set.ts";
 import type { Operation } from "./managed-fields.ts";
@@ -10,13 +10,13 @@ export interface Conflict {
   readonly operation: Operation;
   readonly apiVersion: string;
   readonly subresource: string;
-  /** The field, such as `.spec.replicas`. */
+  /** The path of the field, such as `.spec.replicas`. */
   readonly field: string;
-  /** For the cause: `conflict with "x" using v1`. */
+  /** Message of the status cause: `conflict with "x" using v1`. */
   readonly message: string;
 }
 
-/** One conflict per field, by manager. */
+/** Returns one conflict per field, ordered by manager. */
 export function describeConflicts(conflicting: readonly Conflicting[]): readonly Conflict[] {
   return conflicting
     .toSorted((a, b) => compareText(a.identity, b.identity))
@@ -41,7 +41,7 @@ function managerText({
   return operation === "Update" ? `${name} using ${apiVersion}` : name;
 }
 
-/** The message of the refusal as a whole. */
+/** Returns the message of the Conflict status. */
 export function conflictMessage(conflicts: readonly Conflict[]): string {
   if (conflicts.length === 1)
     return `Apply failed with 1 conflict: ${conflicts[0]!.message}: ${conflicts[0]!.field}`;

@@ -1,9 +1,10 @@
-// A set of field paths. It is the FieldsV1 object itself: keys are path elements in their order, `.` marks a
-// node that is in the set although it has children, and a node without children is in the set.
+// A set of field paths, represented by the FieldsV1 object itself: keys are path elements in canonical order,
+// `.`
+// marks a node that is a member although it has children, and a node without children is a member.
 //
 //   { "f:spec": { "f:replicas": {}, "f:template": { ".": {}, "f:spec": {} } } }   = .spec.replicas .spec.template .spec.template.spec
 //
-// Sets are never changed; an operation gives back its first operand when that is the answer.
+// Sets are immutable. An operation returns its first operand if that is the result.
 
 import type { Json } from "./json-value.ts";
 import { isEmptyObject, isObject } from "./json-value.ts";
@@ -20,7 +21,7 @@ export interface FieldSet {
 }
 export type MutableFieldSet = Record<string, FieldSet>;
 
-/** A node in the set without children; as a root, the empty set. */
+/** A member without children. As a root, the empty set. */
 export const leaf: FieldSet = Object.freeze({});
 
 export function isEmptySet(set: FieldSet): boolean {
@@ -34,13 +35,15 @@ const isLeaf = (node: FieldSet): boolean => {
   return true;
 };
 
-/** Whether the node itself is in the set, whatever its children are. */
+/** Reports whether the node itself is a member, regardless of its children. */
 export const isMember = (node: FieldSet): boolean => node["."] !== undefined || isLeaf(node);
 
-/** Starts a node; give it its children in order, then `finish` it. */
+/** Starts a node. Add its children in order, then call `finish`. */
 export const start = (member: boolean): MutableFieldSet => (member ? { ".": leaf } : {});
 
-/** The node as finished: a leaf when only itself is in the set, undefined when nothing is. */
+/**
+ * Returns the finished node: `leaf` if only the node itself is a member, undefined if there are no members.
+ */
 export function finish(node: MutableFieldSet): FieldSet | undefined {
   let member = false;
   for (const element in node) {
@@ -83,7 +86,7 @@ export function sameSets(a: FieldSet, b: FieldSet): boolean {
   return count === 0;
 }
 
-/** Every path in the set: those of a level first, then those below. */
+/** Returns every path in the set: those that end at a level first, then those below it. */
 export function pathsOf(set: FieldSet): FieldPath[] {
   const paths: FieldPath[] = [];
   const visit = (node: FieldSet, prefix: FieldPath): void => {
@@ -104,7 +107,10 @@ export function pathsOf(set: FieldSet): FieldPath[] {
 export const union = (a: FieldSet, b: FieldSet): FieldSet =>
   isEmptySet(b) ? a : isEmptySet(a) ? b : unionNodes(a, b, false);
 
-/** Of many sets, in pairs: one after the other would copy what is gathered again and again. */
+/**
+ * Returns the union of many sets, merged in pairs: accumulating them one by one would copy the result
+ * repeatedly.
+ */
 export function unionOf(sets: readonly FieldSet[]): FieldSet {
   let round = sets;
   while (round.length > 1) {
@@ -122,7 +128,7 @@ function unionNodes(a: FieldSet, b: FieldSet, member: boolean): FieldSet {
   return member ? marked(a) : a;
 }
 
-// Whether b has anything that a lacks.
+// Reports whether b has any member that a lacks.
 function adds(a: FieldSet, b: FieldSet): boolean {
   for (const element in b) {
     const mine = a[element];
@@ -159,7 +165,7 @@ function unionChild(a: FieldSet, b: FieldSet): FieldSet {
   return unionNodes(a, b, isMember(a) || isMember(b));
 }
 
-/** The node with children, itself in the set. */
+/** Returns a node with children as a member. */
 const marked = (node: FieldSet): FieldSet => (node["."] === undefined ? { ".": leaf, ...node } : node);
 
 function elementsOf(set: FieldSet): string[] {
@@ -168,7 +174,7 @@ function elementsOf(set: FieldSet): string[] {
   return elements;
 }
 
-/** What is in both. */
+/** Returns the members of both sets. */
 export const intersection = (a: FieldSet, b: FieldSet): FieldSet =>
   combine(a, b, false, intersectChild, dropped) ?? leaf;
 
@@ -176,7 +182,7 @@ function intersectChild(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return combine(a, b, isMember(a) && isMember(b), intersectChild, dropped);
 }
 
-/** What is in a and not in b. A parent in b takes away only itself, not its children. */
+/** Returns the members of a that are not in b. A parent in b removes only itself, not its children. */
 export const difference = (a: FieldSet, b: FieldSet): FieldSet =>
   isEmptySet(b) ? a : (combine(a, b, false, differChild, kept) ?? leaf);
 
@@ -184,7 +190,7 @@ function differChild(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return combine(a, b, isMember(a) && !isMember(b), differChild, kept);
 }
 
-/** What is in a, without the paths in b and everything below them. */
+/** Returns the members of a without the paths in b and everything below them. */
 export const recursiveDifference = (a: FieldSet, b: FieldSet): FieldSet =>
   isEmptySet(b) ? a : (combine(a, b, false, cutChild, kept) ?? leaf);
 
@@ -197,7 +203,7 @@ type Combine = (a: FieldSet, b: FieldSet) => FieldSet | undefined;
 const kept = true;
 const dropped = false;
 
-/** Goes through a's children: those that b has too are combined, the others kept or dropped. */
+/** Combines a's children with those of b; children that only a has are kept or dropped. */
 function combine(
   a: FieldSet,
   b: FieldSet,
@@ -218,7 +224,7 @@ function combine(
   return changed || isLeaf(a) ? finish(result) : a;
 }
 
-/** Reads FieldsV1. Elements of unknown type are left out; throws when the object is no field set. */
+/** Parses FieldsV1. Elements of unknown type are dropped; throws if the object is not a valid field set. */
 export function parseFieldSet(fields: Json | undefined): FieldSet {
   if (fields === undefined || fields === null) return leaf;
   const set = parseNode(fields, true);
@@ -248,7 +254,7 @@ function withoutMark(set: FieldSet): FieldSet {
   return rest;
 }
 
-// Whether a node can be used as it is: known elements, spelled and ordered as we write them.
+// Reports whether a node can be used as it is: known elements in canonical spelling and order.
 function isCanonical(node: { readonly [key: string]: Json }): boolean {
   let last: string | undefined;
   let order: CanonicalOrder | undefined;

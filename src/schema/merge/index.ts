@@ -1,4 +1,4 @@
-// Patches and server-side apply, all derived from the schema.
+// Patches and server-side apply, all derived from schemas.
 
 export { type Applied, type Apply, apply, applySteps } from "./apply.ts";
 export { type Conflict, conflictMessage } from "./conflicts.ts";

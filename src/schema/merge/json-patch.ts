@@ -1,7 +1,7 @@
 // JSON Patch (RFC 6902) with the leniencies that clients of this API family rely on: `replace` of a missing
 // key adds it, negative indices count from the end, and text before the first slash of a path is ignored.
 //
-// The result shares with the document whatever no operation touched.
+// The result shares with the document everything that no operation touched.
 
 import { setOwn } from "#base";
 import {
@@ -19,11 +19,11 @@ import { defaultMaxDepth } from "../json/parse.ts";
 import { PatchError, doesNotApply, malformed } from "./patch-error.ts";
 
 export interface JsonPatchLimits {
-  /** The most operations one patch may have. */
+  /** Maximum number of operations in a patch. */
   readonly operations: number;
-  /** The most bytes that all `copy` operations of a patch may add together. */
+  /** Maximum number of bytes that the `copy` operations of a patch may add in total. */
   readonly copiedBytes: number;
-  /** How deep the result may nest. */
+  /** Maximum nesting depth of the result. */
   readonly depth: number;
 }
 
@@ -56,29 +56,30 @@ export function jsonPatch(document: Json, patch: unknown, limits: JsonPatchLimit
   return run.deepened ? notTooDeep(current, run) : current;
 }
 
-/** Notes that a value is put into the document. */
+/** Records that a value is placed in the document, which may increase its depth. */
 function placed(run: Run, value: Json): Json {
   run.deepened ||= isObject(value) || isList(value);
   return value;
 }
 
-/** Before anything recurses over a value that operations may have built up. */
+/** Checks the depth of a value before anything recurses over it, as operations may have built it up. */
 function notTooDeep<T extends Json>(value: T, { limits }: Run): T {
   if (isDeeper(value, limits.depth)) throw doesNotApply("exceeded max depth");
   return value;
 }
 
-/** More list items than this are not pushed about for one patch: it would hold up everybody else. */
+/** Limit on the list items that a patch may shift in total: more would block other requests. */
 const mostMovedItems = 20_000_000;
 
 interface Run {
   readonly limits: JsonPatchLimits;
   copiedBytes: number;
   movedItems: number;
-  /** An object or a list was put somewhere; nothing else can make the document nest deeper. */
+  /** Set when an object or a list was placed; nothing else can increase the depth of the document. */
   deepened: boolean;
   /**
-   * Containers made in this run, which may be changed in place: many operations on one big map copy it once.
+   * Containers created by this patch, which may be modified in place: many operations on a big map copy it
+   * once.
    */
   readonly ours: Set<object>;
 }
@@ -105,7 +106,7 @@ function perform(document: Json, operation: JsonObject | null, run: Run): Json {
           `Unable to complete the copy, the accumulated size increase of copy is ${run.copiedBytes}, exceeding the limit ${run.limits.copiedBytes}`,
         );
       }
-      // A true copy: what is ours must not stand in two places.
+      // A deep copy: containers owned by this patch must not be referenced from two places.
       return add(run, document, pathOf(operation, kind), cloned(value), kind);
     }
     case "test":
@@ -133,7 +134,7 @@ function fromOf(operation: JsonObject | null, kind: string): string {
   return from;
 }
 
-// An absent value counts as null.
+// Returns the operation's value; an absent value counts as null.
 const valueOf = (operation: JsonObject | null): Json =>
   operation === null ? null : (own(operation, "value") ?? null);
 
@@ -148,7 +149,7 @@ function cloned(value: Json): Json {
 function replace(run: Run, document: Json, path: string, operation: JsonObject): Json {
   const value = placed(run, valueOf(operation));
   if (path === "") {
-    // A document is an object or a list; anything else in its place is passed over, as in kube-apiserver.
+    // A document is an object or a list; replacing it by anything else is ignored, as in kube-apiserver.
     return isObject(value) || isList(value) ? value : document;
   }
   return edit(run, document, { path, kind: "replace", what: "path" }, (parent, key) => {
@@ -211,7 +212,7 @@ function test(run: Run, document: Json, path: string, operation: JsonObject): vo
     throw doesNotApply(`testing value ${path} failed: test failed`);
 }
 
-/** The value at a path; undefined for a key that its object does not have. */
+/** Returns the value at a path, or undefined if the object lacks the key. */
 function get(document: Json, path: string, kind: string, what: string): Json | undefined {
   const keys = keysOf(path, kind, what);
   const parent = descend(document, keys, keys.length - 1);
@@ -255,11 +256,14 @@ type Editable = Record<string, Json> | Json[];
 interface Place {
   readonly path: string;
   readonly kind: string;
-  /** What the path is called when it leads nowhere. */
+  /** How error messages name the path: `path` or `from`. */
   readonly what: string;
 }
 
-/** Makes the containers from the root to the end of the path ours, then changes the last one in place. */
+/**
+ * Copies the containers from the root to the end of the path unless they are already owned, then edits the
+ * last one in place.
+ */
 function edit(
   run: Run,
   document: Json,
@@ -292,7 +296,7 @@ function editable(run: Run, value: Json | undefined): Editable | undefined {
   return copy;
 }
 
-/** The position of an existing item, or what is wrong with the index. */
+/** Returns the position of an existing item, or an error message for an invalid index. */
 function indexOf(items: readonly Json[], key: string): number | string {
   const at = integer(key);
   if (at === undefined) return `parsing "${key}": invalid syntax`;

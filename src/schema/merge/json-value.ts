@@ -1,4 +1,4 @@
-// Plain JSON values and the few careful operations on them that patches need. Nothing here changes its input.
+// Plain JSON values and the operations that patches need. None of them modifies its input.
 
 import { setOwn } from "#base";
 
@@ -13,7 +13,7 @@ export const isList = (value: unknown): value is readonly Json[] => Array.isArra
 
 const owns = Object.prototype.hasOwnProperty;
 
-/** The value under a key that the object itself has; never something inherited. */
+/** Returns the value of an own property, never an inherited one. */
 export const own = (object: JsonObject, key: string): Json | undefined =>
   owns.call(object, key) ? object[key] : undefined;
 export const has = (object: JsonObject, key: string): boolean => owns.call(object, key);
@@ -36,7 +36,7 @@ export function isEmptyObject(object: JsonObject): boolean {
   return true;
 }
 
-/** Equality of values: the order of keys does not matter, the order of items does. */
+/** Reports deep equality: key order does not matter, item order does. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return sameNumber(a, b);
@@ -55,14 +55,14 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   return keys === 0;
 }
 
-// A 64-bit integer may arrive as a number on one side and as a bigint on the other.
+// A 64-bit integer may be a number on one side and a bigint on the other.
 function sameNumber(a: Json | undefined, b: Json | undefined): boolean {
   if (typeof a === "bigint" && typeof b === "number") return Number.isInteger(b) && a === BigInt(b);
   if (typeof a === "number" && typeof b === "bigint") return sameNumber(b, a);
   return false;
 }
 
-/** The length in bytes of the value's compact JSON. */
+/** Returns the length in bytes of the value's compact JSON. */
 export function jsonSize(value: Json): number {
   if (typeof value === "string") return Buffer.byteLength(JSON.stringify(value));
   if (typeof value !== "object" || value === null) return String(value).length;
@@ -79,7 +79,7 @@ export function jsonSize(value: Json): number {
   return keys === 0 ? size : size - 1;
 }
 
-/** Whether lists and objects nest deeper than this. */
+/** Reports whether lists and objects nest deeper than the limit. */
 export function isDeeper(value: Json, than: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (than === 0) return true;

@@ -1,12 +1,14 @@
-// A write that changes nothing must not be stored because its time differs.
+// Avoids storing a write that changes nothing except timestamps of managedFields.
 
 import { type JsonObject, sameJson } from "./json-value.ts";
 import { type ManagedFieldsEntry, entriesOf, withManagers, withoutManagers } from "./managed-fields.ts";
 
-/** How it was found out, in the words of the metric: by the managers alone, or by the whole objects. */
+/**
+ * Outcome of the comparison, as labelled in the metric: found by comparing managers only, or whole objects.
+ */
 export type TimesComparison = "unequal_objects_fast" | "unequal_objects_slow" | "equal_objects";
 
-/** The new object, with the times of the old managers when nothing but these times differs. */
+/** Returns the new object, with the timestamps of the old managers if nothing else differs. */
 export function keepTimes(
   before: JsonObject,
   after: JsonObject,
@@ -22,7 +24,7 @@ export function keepTimes(
   return same ? withManagers(after, old) : after;
 }
 
-/** The managers as they were, where they differ in nothing but times. */
+/** Returns the old managers if they differ from the new ones only in timestamps. */
 function onlyTimesChanged(before: JsonObject, after: JsonObject): ReturnType<typeof entriesOf> {
   const old = entriesOf(before);
   const fresh = entriesOf(after);

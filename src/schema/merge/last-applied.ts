@@ -1,5 +1,5 @@
-// Meeting point with tools that apply on the client's side and keep the last configuration in an annotation:
-// their fields may be taken over without a conflict, and the annotation is kept up to date for them.
+// Compatibility with tools that apply on the client side and record the last configuration in an annotation:
+// their fields can be taken over without conflicts, and the annotation is kept up to date for them.
 
 import { type FieldSet, difference } from "./field-set.ts";
 import { type Json, type JsonObject, isObject, withKey, withoutKey } from "./json-value.ts";
@@ -10,15 +10,17 @@ import { compareTyped, fieldSetOf } from "./typed-compare.ts";
 import { TypedError } from "./typed-error.ts";
 
 export interface ClientSideApply {
-  /** The manager that may take over from itself. */
+  /** The manager that may take over the fields. */
   readonly manager: string;
   readonly annotation: string;
 }
 
-/** The most bytes that all annotations of an object may have. */
+/** Maximum total size of an object's annotations in bytes. */
 const mostAnnotationBytes = 256 * 1024;
 
-/** Fields that are as the tool last applied them; undefined when it left no usable note. */
+/**
+ * Returns the fields that still have the value the tool last applied; undefined without a usable annotation.
+ */
 export function allowedConflicts(
   { annotation }: ClientSideApply,
   type: MergeType,
@@ -47,7 +49,9 @@ function parsed(note: string): Json | undefined {
   }
 }
 
-/** The object with its note, if it has one, saying what the tool applied now. */
+/**
+ * Returns the object with its last-applied annotation, if it has one, updated to the applied configuration.
+ */
 export function refreshLastApplied(
   { manager, annotation }: ClientSideApply,
   applier: string,

@@ -1,4 +1,4 @@
-// The items of sets and keyed lists, told apart by their path element.
+// Items of sets and keyed lists, identified by their path element.
 
 import { type Json, has, isList, isObject, own } from "./json-value.ts";
 import type { ListType } from "./merge-type.ts";
@@ -13,7 +13,7 @@ import {
 } from "./path-element.ts";
 import { TypedError } from "./typed-error.ts";
 
-/** The element of one item. Throws a TypedError when the item cannot be told apart from others. */
+/** Returns the path element of an item. Throws a TypedError if the item cannot be identified. */
 export function itemElement(type: ListType, item: Json, index: number): PathElement {
   if (type.relation === "keyed") return keyedElement(type, item, index);
   if (type.relation === "atomic") return indexElement(index);
@@ -32,7 +32,7 @@ function keyValues({ keys, of }: ListType, item: Json, index: number): Json[] {
   if (!isObject(item)) throw fault(index, "associative list with keys may not have non-map elements");
   const values: Json[] = [];
   for (const key of keys) {
-    // A key that is null is given: nothing takes its place.
+    // An explicit null counts as given: the default does not replace it.
     const value = has(item, key)
       ? own(item, key)
       : of.is === "struct"
@@ -48,7 +48,7 @@ function keyValues({ keys, of }: ListType, item: Json, index: number): Json[] {
   return values;
 }
 
-/** The elements of items that can be told apart, in the order of field sets. */
+/** Returns the elements of the items in field set order. */
 export function inOrder(type: ListType, items: ReadonlyMap<PathElement, Json>): PathElement[] {
   if (type.relation !== "keyed" || items.size < 2) return sortedElements(items.keys());
   return inKeyOrder(
@@ -62,7 +62,7 @@ export function inOrder(type: ListType, items: ReadonlyMap<PathElement, Json>): 
 const fault = (index: number, message: string): TypedError =>
   new TypedError([{ path: "", message: `element ${index}: ${message}` }]);
 
-/** The items by element, in list order. Throws a TypedError on duplicates. */
+/** Returns the items by element, in list order. Throws a TypedError on duplicates. */
 export function itemsByElement(type: ListType, items: readonly Json[]): ReadonlyMap<PathElement, Json> {
   const found = new Map<PathElement, Json>();
   for (let i = 0; i < items.length; i++) {

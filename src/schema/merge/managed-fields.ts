@@ -1,5 +1,5 @@
-// The managers of an object: who wrote which fields, how, through which subresource, and when.
-// `metadata.managedFields` holds them as a list; here they are a map by identity, since an applier keeps its
+// The managers of an object: who wrote which fields, with which operation, through which subresource, and
+// when. `metadata.managedFields` lists them; here they are a map by identity, since an applier keeps its
 // entry across API versions and an updater does not.
 
 import { type FieldSet, parseFieldSet } from "./field-set.ts";
@@ -24,13 +24,13 @@ export interface Manager {
   readonly apiVersion: string;
   readonly subresource: string;
   readonly fields: FieldSet;
-  /** The entry it was read from, while nothing but its time may have changed. */
+  /** The entry it was decoded from, unless more than its time may have changed. */
   readonly entry?: ManagedFieldsEntry;
 }
 
 /**
- * By identity. Times are kept beside the managers: an entry that vanishes and returns in one operation keeps
- * its time.
+ * Managers and times by identity. Times are stored separately, so that an entry that is removed and added
+ * again within one operation keeps its time.
  */
 export interface Managed {
   readonly managers: ReadonlyMap<string, Manager>;
@@ -39,7 +39,7 @@ export interface Managed {
 
 export const nobody: Managed = { managers: new Map(), times: new Map() };
 
-/** What makes two entries the same manager: the version counts for updates only. */
+/** Returns the identity of a manager. The API version is part of it for updates only. */
 export function identityOf({
   name,
   operation,
@@ -51,7 +51,7 @@ export function identityOf({
   return `{${name === "" ? "" : `"manager":${JSON.stringify(name)},`}"operation":"${operation}"${version}${subresource === "" ? "" : `,"subresource":${JSON.stringify(subresource)}`}}`;
 }
 
-/** Reads `metadata.managedFields`. Throws a SyntaxError that names what is wrong with an entry. */
+/** Decodes `metadata.managedFields`. Throws a SyntaxError that describes an invalid entry. */
 export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managed {
   const managers = new Map<string, Manager>();
   const times = new Map<string, string>();
@@ -81,7 +81,7 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managed 
   return { managers, times };
 }
 
-/** The list as stored: appliers first, then by time, name, version and subresource. */
+/** Encodes the list for storage: appliers first, then by time, name, version and subresource. */
 export function encodeManagers({ managers, times }: Managed): readonly ManagedFieldsEntry[] {
   const entries: ManagedFieldsEntry[] = [];
   for (const [identity, manager] of managers) entries.push(encode(manager, times.get(identity)));
@@ -132,14 +132,14 @@ export const secondsOf = (time: string | null | undefined): number =>
 export const withFields = (manager: Manager, fields: FieldSet): Manager =>
   fields === manager.fields ? manager : { ...manager, fields };
 
-/** The entries of an object; undefined when it has none. */
+/** Returns the managedFields of an object, or undefined if it has none. */
 export function entriesOf(object: JsonObject | undefined): readonly ManagedFieldsEntry[] | undefined {
   const metadata = object?.["metadata"];
   const entries = isObject(metadata) ? metadata["managedFields"] : undefined;
   return isList(entries) ? (entries as readonly unknown[] as readonly ManagedFieldsEntry[]) : undefined;
 }
 
-/** The object with these entries; without any, it has no such field. */
+/** Returns the object with these managedFields; an empty list removes the field. */
 export function withManagers(object: JsonObject, entries: readonly ManagedFieldsEntry[]): JsonObject {
   if (entriesOf(object) === entries) return object;
   const bare = withoutManagers(object);
@@ -158,17 +158,17 @@ export function withoutManagers(object: JsonObject): JsonObject {
   return { ...object, metadata: rest };
 }
 
-/** Whether a client asks to forget all managers: an empty list, or one entry that says nothing. */
+/** Reports whether a client requests a reset of managedFields: an empty list, or a single empty entry. */
 export function asksForReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   if (entries === undefined) return false;
   if (entries.length === 0) return true;
   return entries.length === 1 && isObject(entries[0]) && isEmptyObject(entries[0]);
 }
 
-/** Throws a SyntaxError when the entries are not valid. */
+/** Throws a SyntaxError if the entries are invalid. */
 export const checkManagers = (entries: readonly ManagedFieldsEntry[]): void => void decodeManagers(entries);
 
-/** The managers an object has; none when they cannot be read. */
+/** Decodes managers; returns none if the entries are absent or invalid. */
 export function managersOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
   if (entries === undefined || entries.length === 0) return nobody;
   try {

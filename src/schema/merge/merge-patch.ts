@@ -1,14 +1,14 @@
 // JSON Merge Patch (RFC 7386): null deletes, objects merge, everything else replaces. Nulls inside replaced
 // values are dropped.
 //
-// The result shares with the document whatever the patch leaves as it was; an ineffective patch gives back
-// the document.
+// The result shares with the document everything that the patch leaves unchanged; a patch without effect
+// returns the document itself.
 
 import { setOwn } from "#base";
 import { type Json, type JsonObject, has, isList, isObject, own, sameJson } from "./json-value.ts";
 import { malformed } from "./patch-error.ts";
 
-/** Merges a parsed patch into an object. Throws a PatchError when the patch is not an object. */
+/** Merges a parsed patch into an object. Throws a PatchError if the patch is not an object. */
 export function mergePatch(document: JsonObject, patch: unknown): JsonObject {
   if (!isObject(patch)) throw malformed("a merge patch must be a JSON object");
   return mergeObjects(document, patch);
@@ -35,7 +35,7 @@ function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {
   return result ?? document;
 }
 
-/** The value without null-valued keys at any depth. Nulls that are list items stay. */
+/** Returns the value without null-valued keys at any depth. Nulls that are list items stay. */
 export function withoutNulls(value: Json): Json {
   if (isList(value)) {
     const items = value.map(withoutNulls);

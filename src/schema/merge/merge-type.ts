@@ -1,6 +1,6 @@
-// What server-side apply needs to know of a schema, compiled once: which values have one owner, which lists
-// are sets or maps, and by what their items are told apart. Custom kinds without a declaration make theirs
-// from their own schema.
+// The part of a schema that server-side apply needs, compiled once: which values are atomic, which lists are
+// sets or maps, and which keys identify their items. Custom kinds without a declaration build it from their
+// own schema.
 
 import type { Field, Message, Scalar, Shape } from "../shape.ts";
 import type { Json } from "./json-value.ts";
@@ -20,14 +20,14 @@ export interface StructType {
   readonly fields: readonly StructField[];
   readonly byName: ReadonlyMap<string, StructField>;
   readonly byElement: ReadonlyMap<string, StructField>;
-  /** The type of fields that are not declared; undefined refuses them. */
+  /** The type of undeclared fields; undefined rejects them. */
   readonly others?: MergeType;
 }
 export interface StructField {
   readonly name: string;
   readonly element: string;
   readonly type: MergeType;
-  /** Stands in for the field where it is a key of a list item that lacks it. */
+  /** Used if the field is a list map key and an item lacks it. */
   readonly keyDefault?: Json;
 }
 export interface MapType {
@@ -42,7 +42,7 @@ export interface ListType {
   readonly keys: readonly string[];
   readonly of: MergeType;
 }
-/** Any JSON: objects are owned key by key, lists as a whole. */
+/** Any JSON: objects are granular, lists are atomic. */
 export interface AnyType {
   readonly is: "any";
 }
@@ -51,12 +51,12 @@ export const anyType: AnyType = { is: "any" };
 
 const compiled = new WeakMap<Message, StructType>();
 
-/** The merge type of a schema, made on first ask. */
+/** Returns the merge type of a schema, compiled on first use. */
 export function mergeTypeOf(schema: Message | MergeType): MergeType {
   return "is" in schema ? schema : (schema.more.open?.mergeType() ?? structOf(schema));
 }
 
-/** Builds a struct type by hand, for schemas that are not declarations. */
+/** Builds a struct type for schemas that are not declarations. */
 export function structType(
   fields: Readonly<Record<string, { readonly type: MergeType; readonly keyDefault?: Json }>>,
   more: { readonly atomic?: boolean; readonly others?: MergeType } = {},
@@ -85,7 +85,7 @@ function indexed(fields: readonly StructField[]): Pick<StructType, "fields" | "b
 function structOf(message: Message): StructType {
   const known = compiled.get(message);
   if (known !== undefined) return known;
-  // Entered before its fields are known, so that a message may contain itself.
+  // Registered before its fields are compiled, so that a message may contain itself.
   const type: Mutable<StructType> = { is: "struct", atomic: message.more.atomic ?? false, ...indexed([]) };
   compiled.set(message, type);
   Object.assign(type, indexed(Array.from(jsonFields(message), ([name, field]) => fieldOf(name, field))));
@@ -110,12 +110,11 @@ function fieldTypeOf(field: Field): MergeType {
   const type = typeOf(shape);
   const { atomicMap } = field.more;
   if (atomicMap === undefined || (type.is !== "struct" && type.is !== "map")) return type;
-  // Said of a field, it overrides the message: `false` lets the fields of an otherwise atomic message be
-  // owned one by one.
+  // The field's setting overrides that of the message: `false` makes an otherwise atomic message granular.
   return type.is === "map" ? { ...type, atomic: atomicMap } : withAtomic(type, atomicMap);
 }
 
-// The fields of a message that is still being compiled are not known yet, so they are asked for when needed.
+// The fields of a message that is still being compiled are not known yet, so they are read on demand.
 function withAtomic(type: StructType, atomic: boolean): StructType {
   return {
     is: "struct",
@@ -132,7 +131,7 @@ function withAtomic(type: StructType, atomic: boolean): StructType {
   };
 }
 
-// Where a declaration says nothing about ownership, the merge strategy of patches decides.
+// If the declaration states no list type, the patch strategy determines it.
 function listOf(of: Shape, { more }: Field): ListType {
   const items = typeOf(of);
   if (more.list?.type === "map")
@@ -181,7 +180,7 @@ function scalarOf({ scalar }: Scalar): MergeType {
     case "intOrString":
     case "quantity":
     case "rawBytes":
-    // A format may stand for something that is no text: kube-apiserver does not look.
+    // A format may represent a non-string value; kube-apiserver does not check these.
     case "time":
     case "microTime":
       return { is: "scalar", of: "anything" };
@@ -190,7 +189,7 @@ function scalarOf({ scalar }: Scalar): MergeType {
   }
 }
 
-// Published schemas give a required scalar its zero value as default, and that counts for list keys as well.
+// Published schemas default a required scalar to its zero value, which also applies to list map keys.
 function keyDefaultOf({ more, presence, shape }: Field): Json | undefined {
   const published = "publishedDefault" in more ? more.publishedDefault : more.default;
   if (published !== undefined) return published as Json;
@@ -200,13 +199,13 @@ function keyDefaultOf({ more, presence, shape }: Field): Json | undefined {
   return type.of === "string" ? "" : type.of === "number" ? 0 : false;
 }
 
-/** The type of what stands under a key. */
+/** Returns the type of the value under a key. */
 export function typeUnder(type: MergeType, key: string): MergeType {
   if (type.is === "map") return type.of;
   return type.is === "struct" ? (type.byName.get(key)?.type ?? type.others ?? anyType) : anyType;
 }
 
-/** Whether a value of the type may contain a set or a keyed list, so that duplicates are possible. */
+/** Reports whether a value of the type may contain a set or a keyed list, so that duplicates are possible. */
 export const hasItems = (type: MergeType): boolean =>
   remembered(
     withItems,
@@ -214,7 +213,7 @@ export const hasItems = (type: MergeType): boolean =>
     () => (type.is === "list" && type.relation !== "atomic") || partsOf(type).some(hasItems),
   );
 
-/** Whether such a list may be inside something atomic, where comparing does not look. */
+/** Reports whether such a list may be inside an atomic value, which comparisons do not descend into. */
 export const hasHiddenItems = (type: MergeType): boolean =>
   remembered(withHiddenItems, type, () => partsOf(type).some(isAtomic(type) ? hasItems : hasHiddenItems));
 
@@ -236,7 +235,7 @@ const withHiddenItems = new WeakMap<MergeType, boolean>();
 function remembered(answers: WeakMap<MergeType, boolean>, type: MergeType, find: () => boolean): boolean {
   const known = answers.get(type);
   if (known !== undefined) return known;
-  answers.set(type, true); // a type that contains itself is taken to have some until it is known better
+  answers.set(type, true); // assumed for a recursive type until its answer is known
   const answer = find();
   answers.set(type, answer);
   return answer;

@@ -1,4 +1,4 @@
-// The fields of a message by the names its JSON has, and what it looks like when nothing was set.
+// The fields of a message by JSON name, and its zero object.
 
 import { flatFields, zeroOf } from "../flat.ts";
 import type { Field, Message, Shape } from "../shape.ts";
@@ -15,14 +15,14 @@ export function jsonFields(message: Message): ReadonlyMap<string, Field> {
 
 const zeros = new WeakMap<Message, JsonObject>();
 
-/** The object a new one is compared with to see which fields its creator wrote. */
+/** Returns the object that a new one is compared with to determine the fields its creator wrote. */
 export function emptyObject(message: Message): JsonObject {
   let known = zeros.get(message);
   if (known === undefined) zeros.set(message, (known = zeroOf(message) as JsonObject));
   return known;
 }
 
-/** The message behind a plain recursion; a union stays what it is. */
+/** Resolves a plain recursion to its message; a union is returned unchanged. */
 export function resolved(shape: Shape): Shape {
   return shape.shape === "recursive" && shape.or === undefined ? shape.get() : shape;
 }

@@ -1,5 +1,5 @@
-// How one write shifts ownership: fields that it changes leave their other managers, fields that it removes
-// leave everybody.
+// Ownership changes of one write: other managers lose the fields it changes, and all managers lose the fields
+// it removes.
 
 import {
   type FieldSet,
@@ -18,8 +18,8 @@ import { type Changes, changesBetween } from "./typed-compare.ts";
 import { fitToType } from "./typed-remove.ts";
 
 /**
- * Gives the same object, of which parts may be missing, in another API version than it has, with that
- * version's schema; undefined when there is no such version.
+ * Converts a possibly partial object to another API version and returns it with the schema of that version;
+ * returns undefined if the version does not exist.
  */
 export type ConvertTo = (
   object: JsonObject,
@@ -36,7 +36,7 @@ export interface Versioned {
 
 export interface Versions {
   readonly convert?: ConvertTo | undefined;
-  /** By API version, the fields that this write cannot change because the server resets them. */
+  /** Fields that the server resets, and that a write therefore cannot change, by API version. */
   readonly resetFields?: Readonly<Record<string, FieldSet>> | undefined;
 }
 
@@ -48,7 +48,7 @@ export function inVersion(from: Versioned, apiVersion: string, { convert }: Vers
     : { apiVersion, type: mergeTypeOf(converted.schema), object: converted.object };
 }
 
-/** What a write changes, in the version asked for. */
+/** Returns what a write changes, in the requested version. */
 export type ChangesIn = (apiVersion: string) => Changes | undefined;
 
 export function changesByVersion(before: Versioned, after: Versioned, versions: Versions): ChangesIn {
@@ -75,7 +75,10 @@ function changesIn(
     : { changed: recursiveDifference(changed, reset), removed: recursiveDifference(removed, reset) };
 }
 
-/** Drops managers of versions that no longer exist and fits the sets of the others to today's schema. */
+/**
+ * Drops managers of versions that no longer exist and fits the field sets of the others to the current
+ * schema.
+ */
 export function fitManagers(
   managers: ReadonlyMap<string, Manager>,
   live: Versioned,
@@ -98,7 +101,7 @@ export interface Conflicting {
   readonly fields: FieldSet;
 }
 
-/** The fields of other managers that a write changes. */
+/** Returns the fields of other managers that a write changes. */
 export function conflictsOf(
   managers: ReadonlyMap<string, Manager>,
   writer: string,
@@ -116,8 +119,8 @@ export function conflictsOf(
 }
 
 /**
- * Every manager without what the write removes, and the others without what it changes. Managers left with
- * nothing are gone.
+ * Removes the fields that the write removes from every manager, and the fields that it changes from other
+ * managers. Managers left without fields are dropped.
  */
 export function shiftOwnership(
   managers: ReadonlyMap<string, Manager>,
@@ -138,7 +141,7 @@ export function shiftOwnership(
   return result;
 }
 
-/** Fields that nobody owns: identity and bookkeeping. */
+/** Fields that are never owned: identity and system metadata. */
 export const unowned: FieldSet = fieldSetOfPaths([
   [fieldElement("apiVersion")],
   [fieldElement("kind")],
@@ -156,6 +159,6 @@ export const unowned: FieldSet = fieldSetOfPaths([
   ].map((name) => [fieldElement("metadata"), fieldElement(name)]),
 ]);
 
-/** The fields that the writer of an update owns by it. */
+/** Returns the fields that the writer of an update comes to own. */
 export const writtenFields = ({ changed, removed }: Changes): FieldSet =>
   difference(difference(changed, removed), unowned);

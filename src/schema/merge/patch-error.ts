@@ -1,5 +1,4 @@
-// What is wrong with a patch, as the server answers it: malformed (400), too large (413), or it does not
-// apply (422).
+// A patch error by HTTP status: malformed (400), too large (413), or not applicable (422).
 
 export type PatchFault = "malformed" | "tooLarge" | "doesNotApply";
 
@@ -14,7 +13,7 @@ export class PatchError extends Error {
     this.fault = fault;
   }
 
-  /** The HTTP status that says it. */
+  /** The HTTP status of the response. */
   get code(): 400 | 413 | 422 {
     return codes[this.fault];
   }

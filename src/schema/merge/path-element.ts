@@ -1,5 +1,4 @@
-// One step of a field path, written as FieldsV1 writes it. The text is the element: equal elements have equal
-// text.
+// One element of a field path, in FieldsV1 syntax. The text is canonical: equal elements have equal text.
 //
 //   f:replicas               a field of a struct or an entry of a map
 //   k:{"name":"web"}         the list item with these keys, sorted by name
@@ -10,14 +9,14 @@ import type { Json } from "./json-value.ts";
 import { isList, isObject } from "./json-value.ts";
 
 export type PathElement = string;
-/** From the root of the object down. */
+/** Path elements starting at the root of the object. */
 export type FieldPath = readonly PathElement[];
 
 export const fieldElement = (name: string): PathElement => `f:${name}`;
 export const valueElement = (value: Json): PathElement => `v:${canonicalJson(value)}`;
 export const indexElement = (index: number): PathElement => `i:${index}`;
 
-/** The element of a list item. `names` must be sorted. */
+/** Returns the element of a keyed list item. `names` must be sorted. */
 export function keyElement(names: readonly string[], values: readonly Json[]): PathElement {
   let text = "k:{";
   for (let i = 0; i < names.length; i++)
@@ -26,8 +25,8 @@ export function keyElement(names: readonly string[], values: readonly Json[]): P
 }
 
 /**
- * Reads an element and gives its canonical text, undefined if its type is unknown; throws when it is not an
- * element at all.
+ * Parses an element and returns its canonical text, or undefined if its type is unknown. Throws if the text
+ * is not a path element.
  */
 export function parseElement(text: string): PathElement | undefined {
   if (text.length < 2 || text.charCodeAt(1) !== 0x3a) throw new SyntaxError(`not a path element: ${text}`);
@@ -47,16 +46,16 @@ export function parseElement(text: string): PathElement | undefined {
 
 interface Read {
   readonly canonical: PathElement;
-  /** Of a `k:` element the names of its keys, sorted. */
+  /** The key names of a `k:` element, sorted. */
   readonly names: readonly string[];
-  /** Of a `k:` element the values of its keys, of a `v:` element its one value. */
+  /** The key values of a `k:` element, or the single value of a `v:` element. */
   readonly values: readonly Json[];
 }
 
-// The same few keys occur in nearly every object, so what they mean is remembered, up to a bound.
+// The same few keys occur in nearly every object, so parsed elements are cached, up to a limit.
 const remembered = new Map<string, Read>();
 const mostRemembered = 4096;
-/** Keys that are longer are nobody's usual ones, and as long as a whole object can be. */
+/** Longer elements are not cached: they rarely repeat and may be as long as a whole object. */
 const longestRemembered = 512;
 
 function read(text: string): Read {
@@ -69,7 +68,8 @@ function read(text: string): Read {
   return result;
 }
 
-// Most elements are a word, or one key that is a word: they say what they mean without being parsed.
+// Most elements are a word, or one key whose value is a word: regular expressions read them without parsing
+// JSON.
 const plainValue = /^v:"([\w ./:@+=,*-]*)"$/;
 const plainKey = /^k:\{"([\w.-]+)":"([\w ./:@+=,*-]*)"\}$/;
 
@@ -107,7 +107,7 @@ function wideInteger(_key: string, value: unknown, context?: { readonly source?:
     : value;
 }
 
-/** The order of elements: fields, then keys, then values, then positions; numbers as numbers. */
+/** Compares elements: fields, then keys, then values, then positions; numbers compare numerically. */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0;
   const kind = a.charCodeAt(0);
@@ -125,8 +125,7 @@ export function compareElements(a: PathElement, b: PathElement): number {
 }
 
 /**
- * Elements in their order. What they mean is read once for each, not for each comparison: of many, few are
- * remembered.
+ * Sorts elements. Each is parsed once rather than for every comparison, as the cache holds only few of many.
  */
 export function sortedElements(elements: Iterable<PathElement>): PathElement[] {
   const list = [...elements];
@@ -138,15 +137,16 @@ export function sortedElements(elements: Iterable<PathElement>): PathElement[] {
 }
 
 /**
- * Goes along elements that should be spelled and ordered as we write them. Each is read once: of many, few
- * are remembered.
+ * Checks that successive elements are canonical and in order. Each is parsed once, as the cache holds only
+ * few of many.
  */
 export class CanonicalOrder {
   #last = "";
   #keys: Keys | undefined;
 
   /**
-   * Whether the element is canonical and stands behind the one before. Throws where it is no element at all.
+   * Reports whether the element is canonical and sorts after the previous one. Throws if it is not a path
+   * element.
    */
   follows(element: PathElement): boolean {
     const isField = element.charCodeAt(0) === 0x66 && element.charCodeAt(1) === 0x3a;
@@ -160,7 +160,7 @@ export class CanonicalOrder {
   }
 }
 
-/** What the element of a list item or of a set says; the others speak for themselves. */
+/** Returns the keys of a list item or set element; other elements compare by their text. */
 function keysOf(element: PathElement): Keys | undefined {
   const kind = element.charCodeAt(0);
   if (kind === 0x6b) return read(element);
@@ -169,11 +169,11 @@ function keysOf(element: PathElement): Keys | undefined {
 
 const oneValue: readonly string[] = [""];
 
-/** Elements of list items in their order, by the keys that are known of each. */
+/** Sorts elements of list items by their parsed keys. */
 export const inKeyOrder = (items: { readonly element: PathElement; readonly keys: Keys }[]): PathElement[] =>
   items.sort((a, b) => compareKeys(a.keys, b.keys)).map(({ element }) => element);
 
-/** The names of keys, sorted, and the values of one item for them. */
+/** The key names, sorted, and the values of one item for them. */
 export type Keys = Pick<Read, "names" | "values">;
 
 const rank = (kind: number): number => "fkvi".indexOf(String.fromCharCode(kind));
@@ -218,8 +218,8 @@ function valueRank(value: Json): number {
 }
 
 /**
- * Orders text by its UTF-8 bytes, which UTF-16 order does not where surrogates meet the last characters of
- * the first plane.
+ * Compares strings by their UTF-8 bytes. UTF-16 order differs for surrogates versus the last characters of
+ * the basic multilingual plane.
  */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
@@ -236,7 +236,7 @@ export function compareText(a: string, b: string): number {
 
 const inByteOrder = (unit: number): number => (unit >= 0xe000 ? unit - 0x2000 : unit + 0x800);
 
-/** The element as messages show it: `.spec`, `[name="web"]`, `[="x"]`, `[3]`. */
+/** Returns the element as messages show it: `.spec`, `[name="web"]`, `[="x"]`, `[3]`. */
 export function elementText(element: PathElement): string {
   const rest = element.slice(2);
   switch (element.charCodeAt(0)) {
@@ -257,7 +257,7 @@ export const pathText = (path: FieldPath): string => path.map(elementText).join(
 
 const quotedName = (name: string): string => (/^[\w.-]*$/.test(name) ? `"${name}"` : JSON.stringify(name));
 
-/** Compact JSON with sorted keys and with the characters escaped that other writers of field sets escape. */
+/** Returns compact JSON with sorted keys, escaping the same characters as other writers of field sets. */
 export function canonicalJson(value: Json): string {
   if (typeof value === "string") return quoted(value);
   if (typeof value !== "object" || value === null) return String(value);

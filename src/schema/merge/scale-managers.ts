@@ -1,4 +1,5 @@
-// Managers seen through the scale subresource, which knows one field of its parent: the number of replicas.
+// Managers as seen through the scale subresource, which exposes one field of its parent: the number of
+// replicas.
 
 import { type FieldSet, difference, fieldSetOfPaths, hasPath, isEmptySet, union } from "./field-set.ts";
 import {
@@ -11,12 +12,12 @@ import {
 } from "./managed-fields.ts";
 import { type FieldPath, fieldElement } from "./path-element.ts";
 
-/** Where each API version of the parent keeps its replicas; null in a version without scale. */
+/** Path of the replicas field in each API version of the parent; null in a version without scale. */
 export type ReplicasPaths = Readonly<Record<string, FieldPath | null>>;
 
 export interface ScaleOf {
   readonly paths: ReplicasPaths;
-  /** The API version of the parent that the request addresses. */
+  /** The parent's API version addressed by the request. */
   readonly parentVersion: string;
   /** The API version of the scale object, such as `autoscaling/v1`. */
   readonly scaleVersion: string;
@@ -25,7 +26,7 @@ export interface ScaleOf {
 const replicas: FieldPath = [fieldElement("spec"), fieldElement("replicas")];
 const onlyReplicas: FieldSet = fieldSetOfPaths([replicas]);
 
-/** The parent's managers of the replicas, as managers of the scale object. */
+/** Returns the parent's managers of the replicas as managers of the scale object. */
 export function toScaleManagers(
   parent: readonly ManagedFieldsEntry[],
   { paths, scaleVersion }: Pick<ScaleOf, "paths" | "scaleVersion">,
@@ -41,8 +42,8 @@ export function toScaleManagers(
 }
 
 /**
- * The parent's managers after the scale object's managers changed: who lost the replicas there loses them
- * here.
+ * Returns the parent's managers after a change to the scale object's managers: managers that lost the
+ * replicas there lose them in the parent.
  */
 export function fromScaleManagers(
   parent: readonly ManagedFieldsEntry[],
@@ -82,5 +83,5 @@ export function fromScaleManagers(
   return encodeManagers({ managers: result, times: before.times });
 }
 
-// The same manager has another version on either side.
+// Identity without the version, which differs between the parent and the scale object.
 const scaleIdentity = (manager: Manager): string => identityOf({ ...manager, apiVersion: "" });

@@ -1,17 +1,17 @@
 // Merging and ordering of lists in a strategic merge patch.
 //
-// Items of the patch keep the patch's order, items only the live list has keep theirs; the two are
-// interleaved as the live list had them, as far as it knew both.
+// Items of the patch keep the patch's order and items only in the live list keep theirs. The two are
+// interleaved by their positions in the live list, where known.
 
 import { type Json, type JsonObject, has, isList, isObject } from "./json-value.ts";
 import { doesNotApply, malformed } from "./patch-error.ts";
 
 type Items = readonly Json[];
 
-/** How a list takes a patch. */
+/** How a patch applies to a list. */
 export interface ListRule {
   readonly strategy: "merge" | "replace" | undefined;
-  /** The field that tells items apart; undefined for scalars. */
+  /** The merge key that identifies items; undefined for scalars. */
   readonly key: string | undefined;
   readonly mergeItem: (live: JsonObject, patch: JsonObject) => JsonObject;
 }
@@ -38,8 +38,8 @@ export function mergeList(rule: ListRule, live: Items, patch: Items): Items {
 }
 
 /**
- * Merges a patch list and puts the result in the order the patch asks for. Undefined when there is no list at
- * all.
+ * Merges a patch list and sorts the result in the order the patch requests. Returns undefined if neither list
+ * exists.
  */
 export function orderList(
   rule: ListRule,
@@ -64,7 +64,7 @@ export function orderList(
 }
 
 /**
- * Carries out `$patch` items: deletions on the live list, or its replacement by the plain items of the patch.
+ * Applies `$patch` items: deletes items of the live list, or replaces it with the plain items of the patch.
  */
 function directives(
   live: readonly JsonObject[],
@@ -97,8 +97,8 @@ function keyOf(item: Json, key: string): Json {
 const identity = (item: Json, key: string | undefined): Json => (key === undefined ? item : keyOf(item, key));
 
 /**
- * Items that `wanted` lists go in that order, the others in the live order; both interleave by the live
- * order.
+ * Sorts items listed in `wanted` in that order and the others in live order, and interleaves the two by their
+ * live positions.
  */
 function arrange(merged: Items, wanted: Items, live: Items, key: string | undefined): Items {
   const wantedAt = positions(wanted, key);
@@ -146,7 +146,7 @@ function positions(items: Items, key: string | undefined): Map<Json, number> {
   return at;
 }
 
-/** Every item of the patch must stand in the order list, in the same sequence. */
+/** Checks that every item of the patch occurs in the order list, in the same sequence. */
 function checkOrder(patch: Items, order: Items, key: string | undefined): void {
   if (patch.length === 0 || order.length === 0) return;
   const plain = key === undefined ? patch : patch.filter((item) => !isObject(item) || !has(item, "$patch"));
@@ -158,7 +158,7 @@ function checkOrder(patch: Items, order: Items, key: string | undefined): void {
     throw malformed("the order in the patch list does not match its $setElementOrder list");
 }
 
-/** All items must be of one kind: objects, or scalars of one type. */
+/** Checks that all items have the same type: objects, or scalars of one type. */
 function itemsOf(...lists: readonly Items[]): "object" | "scalar" {
   const kinds = new Set<string>();
   for (const items of lists) {

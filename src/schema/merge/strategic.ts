@@ -1,4 +1,4 @@
-// Strategic merge patch: a merge patch that knows from the schema which lists merge, and by which key.
+// Strategic merge patch: a merge patch that takes from the schema which lists merge, and by which key.
 //
 //   containers: [{ name: a, image: x }]              merges into the item named a, or adds it
 //   containers: [{ name: a, $patch: delete }]        removes that item
@@ -7,8 +7,7 @@
 //   $setElementOrder/containers: [{ name: b }, …]    orders the merged list
 //   $retainKeys: [type]                              drops every other key of the map
 //
-// The result is plain JSON that still has to be decoded: fields the schema does not know are taken over as
-// they are.
+// The result is plain JSON that still has to be decoded: fields that the schema does not declare are kept.
 
 import { setOwn } from "#base";
 import type { Message, Shape } from "../shape.ts";
@@ -78,7 +77,8 @@ function removeValues(shape: Shape, result: Record<string, Json>, key: string, v
 }
 
 /**
- * The keys of the original that `$retainKeys` lets live. Every key that the patch sets must be among them.
+ * Returns the original with only the keys listed in `$retainKeys`. Every key that the patch sets must be
+ * listed.
  */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
   const keys = own(patch, "$retainKeys");

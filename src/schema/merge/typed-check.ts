@@ -1,5 +1,5 @@
-// Whether a value fits its merge type: declared fields only, scalars of the right kind, items that can be
-// told apart.
+// Checks a value against its merge type: declared fields only, scalars of the right type, and no ambiguous
+// list items.
 
 import { goPlain, goSyntax, goType } from "#base";
 import { type Json, type JsonObject, isList, isObject, sameJson } from "./json-value.ts";
@@ -23,7 +23,7 @@ export function checkTyped(type: MergeType, value: Json): void {
   if (findings.length > 0) throw new TypedError(findings);
 }
 
-/** Where a value stands; made into text for those that do not fit, which are few. */
+/** Location of a value; converted to text only when there is a finding, which is rare. */
 interface Place {
   readonly above: Place | undefined;
   readonly element: string;
@@ -97,7 +97,7 @@ function checkList(
 const isScalar = (of: "string" | "number" | "boolean", value: Json): boolean =>
   typeof value === of || (of === "number" && typeof value === "bigint");
 
-/** As the reference shows what it met: the value, with the type that holds it there. */
+/** Formats a value as the reference does, with the Go type that holds it. */
 const shown = (value: Json): string => `&{${goPlain(value)}}`;
 
 function shownFor(of: "string" | "number" | "boolean", value: Json): string {
@@ -106,9 +106,8 @@ function shownFor(of: "string" | "number" | "boolean", value: Json): string {
 }
 
 /**
- * Checks, of a value that is known to fit its declaration and is compared afterwards, what comparing does not
- * see: that items inside atomic values can be told apart. What it shares with a value checked before is
- * passed over. Throws a TypedError.
+ * Checks what a comparison of declared values skips: that items inside atomic values are unambiguous. Parts
+ * shared with a value checked before are skipped. Throws a TypedError.
  */
 export function checkHiddenItems(type: MergeType, value: Json | undefined, checked: Json | undefined): void {
   if (value === checked || value === undefined || !hasHiddenItems(type)) return;

@@ -1,5 +1,4 @@
-// Which fields differ between two values of a merge type. Values shared by both are passed over without a
-// look.
+// Compares two values of a merge type. Values shared by both are skipped by identity.
 
 import { type FieldSet, type MutableFieldSet, finish, leaf, start } from "./field-set.ts";
 import { type Json, type JsonObject, isEmptyObject, isList, isObject, own, sameJson } from "./json-value.ts";
@@ -19,13 +18,13 @@ export interface Changes {
   readonly removed: FieldSet;
 }
 
-/** Fields that b adds, gives another value, or lacks. Throws a TypedError when items cannot be told apart. */
+/** Returns the fields that b adds, modifies, or lacks. Throws a TypedError for ambiguous list items. */
 export function compareTyped(type: MergeType, a: Json | undefined, b: Json | undefined): Comparison {
   const found = compare(type, a ?? none, b ?? none, true);
   return { added: found?.added ?? leaf, modified: found?.modified ?? leaf, removed: found?.removed ?? leaf };
 }
 
-/** Like compareTyped, with additions and modifications in one set, which is cheaper. */
+/** Like compareTyped, but with additions and modifications in one set, which is cheaper. */
 export function changesBetween(type: MergeType, a: Json | undefined, b: Json | undefined): Changes {
   const found = compare(type, a ?? none, b ?? none, false);
   return { changed: found?.added ?? leaf, removed: found?.removed ?? leaf };
@@ -121,7 +120,7 @@ function compareItems(
   return found.result;
 }
 
-// Values of different kinds: what stood there is gone or modified, what stands there now is new.
+// Values of different types: what only a has is removed or modified, what only b has is added.
 function compareAny(a: Json, b: Json, split: boolean): Difference | undefined {
   const left = filled(a);
   const right = filled(b);
@@ -133,7 +132,7 @@ function compareAny(a: Json, b: Json, split: boolean): Difference | undefined {
     : { ...inner, added: inner?.added === undefined ? leaf : { ".": leaf, ...inner.added } };
 }
 
-/** Collects the differences of children, which must come in order. */
+/** Collects the differences of children, which must be added in order. */
 class Gathered {
   result: Difference | undefined;
 
@@ -146,7 +145,7 @@ class Gathered {
   }
 }
 
-/** The value and everything below it, as one owner of all of it has it. */
+/** Returns the value and everything below it, as a sole owner has it. */
 export function ownedTree(type: MergeType, value: Json): FieldSet {
   if (value === null || typeof value !== "object") return leaf;
   const node = start(true);
@@ -168,7 +167,7 @@ export function ownedTree(type: MergeType, value: Json): FieldSet {
   return finish(node)!;
 }
 
-/** The fields that an applied configuration names: its leaves, its items, and the entries of its maps. */
+/** Returns the fields that an applied configuration names: its leaves, list items, and map entries. */
 export function fieldSetOf(type: MergeType, value: Json): FieldSet {
   return namedFields(type, value, false) ?? leaf;
 }
@@ -184,7 +183,7 @@ function namedFields(type: MergeType, value: Json, member: boolean): FieldSet | 
   const node = start(member || value === null || (isObject(value) && isEmptyObject(value)));
   if (type.is === "list") {
     if (isList(value)) {
-      // Of items that cannot be told apart, the last is meant.
+      // Of duplicate items, the last one counts.
       const items = new Map(value.map((item, i) => [itemElement(type, item, i), item]));
       for (const element of inOrder(type, items))
         node[element] = namedFields(type.of, items.get(element)!, true)!;

@@ -1,7 +1,7 @@
-// A value that does not fit its merge type, with every finding.
+// Error for a value that does not match its merge type, with all findings.
 
 export interface TypedFinding {
-  /** As messages show it, such as `.spec.containers[name="web"]`; empty for the root. */
+  /** The path as messages show it, such as `.spec.containers[name="web"]`; empty for the root. */
   readonly path: string;
   readonly message: string;
 }

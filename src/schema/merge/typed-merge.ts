@@ -1,12 +1,12 @@
-// Merging an applied configuration into a live object: nothing is removed, the configuration's leaves win,
-// and its order of list items is kept with live-only items staying where they were.
+// Merges an applied configuration into a live object: nothing is removed, the configuration's leaves win, and
+// its list order is kept while items only in the live list stay in place.
 
 import { setOwn } from "#base";
 import { type Json, isEmptyObject, isList, isObject, own } from "./json-value.ts";
 import { itemsByElement, noItems } from "./list-items.ts";
 import { type ListType, type MergeType, typeUnder } from "./merge-type.ts";
 
-/** Throws a TypedError when items cannot be told apart. */
+/** Merges a configuration into a live value. Throws a TypedError for ambiguous list items. */
 export function mergeTyped(
   type: MergeType,
   live: Json | undefined,
@@ -55,10 +55,11 @@ function mergeLists(type: ListType, live: Json, config: Json): Json {
 }
 
 /**
- * The configuration's items in its order; an item only the live list has stays ahead of the next shared item
- * that follows it.
+ * Returns the configuration's items in its order; an item only in the live list stays ahead of the next
+ * shared
+ * item that follows it.
  *
- *   live a b c d, configuration d x b   gives   a c d x b
+ *   live a b c d, configuration d x b   result  a c d x b
  */
 export function mergedOrder(live: readonly string[], config: readonly string[]): string[] {
   const inLive = new Set(live);
@@ -92,7 +93,7 @@ export function mergedOrder(live: readonly string[], config: readonly string[]):
       if (shared[nextShared] === element) nextShared++;
       continue;
     }
-    // A shared item that the configuration has placed already.
+    // A shared item that has already been placed in the configuration's order.
     l++;
   }
   return order;

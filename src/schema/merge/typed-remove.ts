@@ -1,4 +1,4 @@
-// Taking fields out of a value, keeping only some, and fitting field sets to a merge type.
+// Removes or extracts fields of a value, and fits field sets to a merge type.
 
 import { setOwn } from "#base";
 import { type FieldSet, type MutableFieldSet, isEmptySet, isMember, leaf } from "./field-set.ts";
@@ -7,7 +7,7 @@ import { itemElement } from "./list-items.ts";
 import { type ListType, type MergeType, typeUnder } from "./merge-type.ts";
 import { fieldElement } from "./path-element.ts";
 
-/** The value without the fields and items in the set. A container that loses all it had becomes null. */
+/** Returns the value without the fields and items in the set. A container left empty becomes null. */
 export function removeItems(type: MergeType, value: Json, set: FieldSet): Json {
   if (isEmptySet(set)) return value;
   if (isObject(value) && (type.is === "struct" || type.is === "map" || type.is === "any")) {
@@ -44,7 +44,7 @@ function removeFromList(type: ListType, items: readonly Json[], set: FieldSet): 
   return result.length === 0 ? null : result;
 }
 
-/** Only the fields and items in the set; undefined when there is none. */
+/** Returns only the fields and items in the set, or undefined if there are none. */
 export function extractItems(type: MergeType, value: Json, set: FieldSet): Json | undefined {
   return extract(type, value, isEmptySet(set) ? undefined : set);
 }
@@ -71,8 +71,8 @@ function extract(type: MergeType, value: Json, node: FieldSet | undefined): Json
 }
 
 /**
- * The set with every declared struct field in it that has something below it: such containers go when all of
- * it goes.
+ * Adds to the set every declared struct field in it that has children in the set: such a container is removed
+ * once all of its content is.
  */
 export function withNamedFields(type: MergeType | undefined, set: FieldSet): FieldSet {
   const result: MutableFieldSet = {};
@@ -104,7 +104,7 @@ function typeBelow(type: MergeType | undefined, element: string): MergeType | un
   }
 }
 
-/** Fits a set that was written for an older schema: what has one owner now is owned as a whole. */
+/** Fits a set written for an older schema: a value that is now atomic is owned as a whole. */
 export function fitToType(type: MergeType | undefined, set: FieldSet): FieldSet {
   if (type === undefined || set === leaf || type.is === "scalar" || type.is === "any" || isEmptySet(set))
     return set;

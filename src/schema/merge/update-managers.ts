@@ -1,4 +1,4 @@
-// Who manages what after a write that is not an apply: the writer takes over what it changed.
+// Field managers after a write that is not an apply: the writer takes over what it changed.
 
 import { type FieldSet, isEmptySet, leaf, union, unionOf } from "./field-set.ts";
 import type { JsonObject } from "./json-value.ts";
@@ -36,28 +36,28 @@ export interface Write {
   readonly schema: Message | MergeType;
   /** The API version the writer used, such as `apps/v1`. */
   readonly apiVersion: string;
-  /** The name of the writer; empty means unknown. */
+  /** The name of the writer; empty if unknown. */
   readonly manager: string;
   readonly subresource?: string | undefined;
-  /** The time of the write, to the second: `2006-01-02T15:04:05Z`. */
+  /** The time of the write, in seconds: `2006-01-02T15:04:05Z`. */
   readonly now: string;
   readonly convert?: ConvertTo | undefined;
   readonly resetFields?: Readonly<Record<string, FieldSet>> | undefined;
 }
 
 export interface Update extends Write {
-  /** The object as stored, in the writer's version; undefined for a create. */
+  /** The stored object in the writer's version; undefined for a create. */
   readonly live: JsonObject | undefined;
-  /**
-   * The object to be stored, in the writer's version. Its own managedFields count as a wish of the client.
-   */
+  /** The object to be stored, in the writer's version. Its managedFields are what the client requests. */
   readonly next: JsonObject;
 }
 
-/** The most managers that updates may leave behind; the oldest beyond that are merged into one. */
+/** Maximum number of update managers; the oldest beyond that are merged into one. */
 export const mostUpdateManagers = 10;
 
-/** The new `metadata.managedFields`; empty when the object's managers are not, or no longer, tracked. */
+/**
+ * Returns the new `metadata.managedFields`, empty if the object's managers are not, or no longer, tracked.
+ */
 export function updateManagers(update: Update): readonly ManagedFieldsEntry[] {
   const wanted = entriesOf(update.next);
   const before = managersBefore(update, wanted);
@@ -66,14 +66,14 @@ export function updateManagers(update: Update): readonly ManagedFieldsEntry[] {
     const after = tracked(update, before);
     return reused(after, wanted);
   } catch (error) {
-    // What does not fit its declaration, or has items that cannot be told apart, cannot be tracked; the write
-    // itself is for validation to judge.
+    // An object that does not match its declaration, or has ambiguous list items, cannot be tracked; whether
+    // the write is valid is left to validation.
     if (error instanceof TypedError) return [];
     throw error;
   }
 }
 
-// A client may set managers itself, except through a subresource; managers that make no sense are ignored.
+// A client may set managers itself, except through a subresource; invalid managers are ignored.
 function managersBefore(
   { live, subresource }: Update,
   wanted: readonly ManagedFieldsEntry[] | undefined,
@@ -84,7 +84,7 @@ function managersBefore(
   return managed.managers.size > 0 ? managed : managersOrNone(entriesOf(live));
 }
 
-/** Encodes; gives back the client's own list when it says the same. */
+/** Encodes the managers; returns the client's own list if it is equal. */
 function reused(
   managed: Managed,
   wanted: readonly ManagedFieldsEntry[] | undefined,
@@ -98,8 +98,8 @@ function reused(
 }
 
 /**
- * Tracks a write on top of the managers there were. Throws a TypedError when an object does not fit its
- * declaration or items cannot be told apart.
+ * Tracks a write on top of the existing managers. Throws a TypedError if an object does not match its
+ * declaration or has ambiguous list items.
  */
 export function tracked(update: Update, before: Managed): Managed {
   const type = mergeTypeOf(update.schema);
@@ -111,7 +111,8 @@ export function tracked(update: Update, before: Managed): Managed {
   const next: Versioned = { apiVersion: update.apiVersion, type, object: withoutManagers(update.next) };
   const versions: Versions = { convert: update.convert, resetFields: update.resetFields };
   if (isOpen(update.schema)) {
-    // Nobody has compared these objects with their declaration yet, which may have changed since the live one.
+    // These objects have not been checked against their schema, which may have changed since the live one was
+    // stored.
     checkTyped(type, next.object);
     if (update.live !== undefined) checkTyped(type, live.object);
   } else checkHiddenItems(type, next.object, update.live === undefined ? undefined : live.object);
@@ -136,14 +137,16 @@ export function tracked(update: Update, before: Managed): Managed {
   return capped({ managers, times: new Map(before.times).set(identity, update.now) });
 }
 
-/** Whether clients may store what does not fit the declaration: the part of a custom resource that is not judged. */
+/**
+ * Reports whether clients may store values outside the declaration: the schemaless part of a custom resource.
+ */
 export const isOpen = (schema: Message | MergeType): boolean =>
   !("is" in schema) && schema.more.open !== undefined;
 
 export const emptyOf = (schema: Message | MergeType): JsonObject =>
   "is" in schema ? {} : emptyObject(schema);
 
-/** Merges the oldest update managers of each version into one, until few enough are left. */
+/** Merges the oldest update managers of each version into one until the limit is met. */
 function capped(managed: Managed): Managed {
   if (managed.managers.size <= mostUpdateManagers) return managed;
   const updaters = [...managed.managers]
@@ -175,7 +178,7 @@ function capped(managed: Managed): Managed {
       fields: leaf,
     };
     const bucket = identityOf(ancient);
-    // The bucket may be the younger of the two; it then takes in the older one.
+    // The bucket may be the younger of the two; it then absorbs the older one.
     if (identity === bucket || !managers.has(bucket)) {
       if (!gathered.has(bucket)) gathered.set(bucket, [managers.get(bucket)?.fields ?? leaf]);
       if (!managers.has(bucket)) managers.set(bucket, ancient);

@@ -1,6 +1,5 @@
-// Published schemas of declarations. Version 2 refers with `$ref` beside other keys; version 3 wraps the
-// reference, and shows the defaults that follow from the shape: {} for what is embedded, zero for required
-// scalars and for items.
+// Published schemas of declarations. Version 2 allows `$ref` next to other keys. Version 3 wraps the
+// reference and shows implied defaults: {} for embedded messages, zero for required scalars and for items.
 
 import { type Dialect, type GroupVersionName, groupName } from "#dialect";
 import { flatFields } from "../flat.ts";
@@ -12,19 +11,20 @@ import { patchDefinition, specialScalar, unionDefinition } from "./special.ts";
 export type Definitions = Readonly<Record<string, SchemaObject>>;
 
 export interface Everywhere {
-  /** Messages that stand for themselves in every group and version, such as the options of a deletion. */
+  /** Messages published for every group and version, such as DeleteOptions. */
   readonly messages: readonly Message[];
   readonly versions: readonly GroupVersionName[];
-  /** Kinds that are published under further versions beside their own. */
+  /** Kinds that are published under additional versions. */
   readonly elsewhere?: ReadonlyMap<Message, readonly GroupVersionName[]>;
   /** Whether the body of a patch is among the definitions. */
   readonly patch: boolean;
-  /** False where the values that a field may have are not told. */
+  /** False to omit the enum values of fields. */
   readonly enums?: boolean;
 }
 
 /**
- * The schemas of these messages and of all they contain, by name. Messages must already speak the dialect.
+ * Returns the schemas of these messages and of all messages they contain, by name. The messages must already
+ * be in the dialect.
  */
 export function collectDefinitions(
   messages: Iterable<Message>,
@@ -37,14 +37,17 @@ export function collectDefinitions(
   return collector.definitions();
 }
 
-/** The name under which a message is published: `io.<x>.api.core.v1.Pod`. */
+/** Returns the published name of a message: `io.<x>.api.core.v1.Pod`. */
 export const schemaName = (message: Message, dialect: Dialect): string =>
   message.more.publishedName ?? `${dialect.wire.schemaPrefix}.${message.package}.${message.name}`;
 
 const places = { v2: "#/definitions/", v3: "#/components/schemas/" } as const;
 export const schemaReference = (name: string, version: OpenApiVersion): string => places[version] + name;
 
-/** The kinds under which a message is published, for the extension that says so. */
+/**
+ * Returns the group, version and kind under which a message is published, for the group-version-kind
+ * extension.
+ */
 export function publishedKind(
   kind: GroupVersionName & { readonly kind: string },
   dialect: Dialect,
@@ -97,11 +100,11 @@ class Collector {
     return schemaReference(whole, this.#version);
   }
 
-  /** Defines a message and all below it, once, and refers to it. */
+  /** Defines a message and everything it contains, once, and returns a reference to it. */
   refer(message: Message): string {
     const name = schemaName(message, this.#dialect);
     if (!this.#found.has(name)) {
-      this.#found.set(name, {}); // before its fields are looked at: it may contain itself
+      this.#found.set(name, {}); // registered before its fields are collected, as it may contain itself
       this.#found.set(name, this.#message(message));
     }
     return schemaReference(name, this.#version);
@@ -189,7 +192,10 @@ class Collector {
     });
   }
 
-  /** A schema with more said about it. Version 3 allows nothing beside a reference, so it is wrapped. */
+  /**
+   * Returns a schema with further keys. Version 3 allows no keys next to a reference, so it is wrapped in
+   * allOf.
+   */
   #dressed(schema: SchemaObject, more: SchemaObject): SchemaObject {
     if (this.#version === "v2" || schema.$ref === undefined || Object.keys(more).length === 0)
       return { ...more, ...schema };
@@ -225,19 +231,19 @@ class Collector {
   }
 }
 
-/** Lists of kinds that are defined at run time are published without what follows from their shapes. */
+/** Lists of kinds defined at run time are published without implied defaults. */
 function listsDefined({ fields }: Message): boolean {
   const shape = fields["items"]?.shape;
   return shape?.shape === "list" && shape.of.shape === "message" && shape.of.more.open !== undefined;
 }
 
-/** What an item that is not a pointer starts as. */
+/** Returns the default of an item that is not a pointer. */
 function itemDefault(shape: Shape): unknown {
   if (shape.shape === "list" || shape.shape === "map") return undefined;
   return shape.shape === "scalar" && scalarTypes[shape.scalar] !== undefined ? scalarZeros[shape.scalar] : {};
 }
 
-/** The default that is published: a stated one, or what follows from the shape. */
+/** Returns the published default: the declared one, or the one implied by the shape. */
 function defaultOf({ shape, presence, more }: Field): unknown {
   const stated = "publishedDefault" in more ? more.publishedDefault : more.default;
   if (stated !== undefined) return stated;

@@ -1,12 +1,12 @@
-// What a schema says beyond OpenAPI. Version 3 says it in the clients' spelling too: newer command-line
-// clients read nothing else.
+// OpenAPI schema extensions. Version 3 also emits the clients' spelling, the only one that newer command-line
+// clients read.
 
 import type { Dialect } from "#dialect";
 import type { OpenApiVersion } from "./schema-object.ts";
 
 export type Extensions = Readonly<Record<`x-${string}`, unknown>>;
 
-/** The marks under their published names; those without a value are left out. */
+/** Returns the extensions under their published names; those without a value are omitted. */
 export function extensions(
   marks: Readonly<Record<string, unknown>>,
   { wire }: Dialect,

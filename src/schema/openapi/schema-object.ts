@@ -1,4 +1,4 @@
-// The part of OpenAPI's schema objects that declarations need, in the dress of version 2 or 3.
+// The subset of OpenAPI schema objects that declarations need, for versions 2 and 3.
 
 export type OpenApiVersion = "v2" | "v3";
 

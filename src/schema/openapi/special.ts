@@ -1,15 +1,17 @@
-// Values that are more than scalars on the wire but have no fields of their own: published under a name, and
-// referred to.
+// Types that are more than scalars on the wire but have no fields: published as a named definition and
+// referenced.
 
 import type { Recursive, ScalarName } from "../shape.ts";
 import type { OpenApiVersion, SchemaObject } from "./schema-object.ts";
 
 interface Special {
-  /** Without the dialect's prefix; `json` is published beside the message that uses it. */
+  /**
+   * The name without the dialect's prefix; `json` is published in the package of the message that uses it.
+   */
   readonly name: string;
   readonly doc: string;
   readonly schema: SchemaObject;
-  /** Where version 3 can say it better. */
+  /** The version 3 schema, if it can be more precise. */
   readonly v3?: SchemaObject;
 }
 
@@ -55,7 +57,7 @@ const specials: Partial<Record<ScalarName, Special>> = {
 
 const any: SchemaObject = {};
 
-/** The definition behind a special scalar; `home` is the package of the message that holds it. */
+/** Returns the definition of a special scalar; `home` is the package of the message that contains it. */
 export function specialScalar(
   scalar: ScalarName,
   home: string,
@@ -78,7 +80,7 @@ const unionDocs = {
   strings: "A schema, or a list of property names.",
 } as const;
 
-/** The definition of a message or what may stand in its place. */
+/** Returns the definition of a message-or-other union. */
 export function unionDefinition(shape: Recursive): { readonly name: string; readonly schema: SchemaObject } {
   const message = shape.get();
   return {

@@ -1,4 +1,4 @@
-// The binary form of messages. A codec is compiled from the declaration on first use and kept.
+// The protobuf encoding of messages. A codec is compiled from the declaration on first use and cached.
 
 import { setOwn } from "#base";
 import type { TypeOf } from "../infer.ts";
@@ -9,7 +9,7 @@ import type { Scope, Style } from "./plan.ts";
 import { ProtobufError, Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
-/** A kind's type as objects carry it; in binary it stands in the envelope, not in the message. */
+/** The type of a kind's object. In protobuf it is part of the envelope, not of the message. */
 export interface TypeMeta {
   readonly apiVersion: string;
   readonly kind: string;
@@ -18,8 +18,8 @@ export interface TypeMeta {
 export interface ProtobufCodec<T> {
   encode(value: T): Uint8Array;
   /**
-   * Refuses malformed input with a ProtobufError, TooManyFields among them. For a kind, `typeMeta` becomes
-   * the object's first two fields.
+   * Decodes a message. Throws a ProtobufError (possibly TooManyFields) for malformed input. For a kind,
+   * `typeMeta` becomes the object's first two fields.
    */
   decode(bytes: Uint8Array, typeMeta?: TypeMeta, mostFields?: number): T;
 }
@@ -73,8 +73,8 @@ function codecOf(messageCodec: Compiled): ProtobufCodec<unknown> {
 }
 
 /**
- * Registers the codec before its functions exist, so that a message may contain itself; each function is made
- * when first called.
+ * Registers the codec before its functions exist, so that a message may contain itself; each function is
+ * compiled on first call.
  */
 function compile(message: Message, style: Style): Compiled {
   const known = compiled[style].get(message);
@@ -129,7 +129,7 @@ const plain = /^[\x20-\x7e]*$/;
 function sortedKeys(map: Record<string, unknown>): string[] {
   const keys = Object.keys(map);
   if (keys.every((key, i) => i === 0 || (key > keys[i - 1]! && plain.test(key)))) return keys;
-  // Order is that of the encoded bytes, which differs from that of JS strings only among surrogates.
+  // Keys are sorted by their UTF-8 bytes, which differs from JS string order only for surrogates.
   return keys.some((key) => /[\ud800-\uffff]/.test(key))
     ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
     : keys.sort();
@@ -142,7 +142,7 @@ function nested(reader: Reader, codec: Compiled): unknown {
   return value;
 }
 
-/** A list that is a message of its own, with its items in field 1. */
+/** Reads a list that is wrapped in a message, with its items in field 1. */
 function wrapped(reader: Reader, item: () => unknown): unknown[] {
   const items: unknown[] = [];
   const end = reader.open();
@@ -155,7 +155,7 @@ function wrapped(reader: Reader, item: () => unknown): unknown[] {
   return items;
 }
 
-/** A schema, or what may stand in its place. */
+/** Reads a schema-or-other union. */
 function union(reader: Reader, codec: Compiled, or: "bool" | "array" | "strings"): unknown {
   const end = reader.open();
   let schema: unknown;
@@ -173,7 +173,10 @@ function union(reader: Reader, codec: Compiled, or: "bool" | "array" | "strings"
   return items.length > 0 ? items : (schema ?? null);
 }
 
-/** A tag no case knows: a newer field is passed over, a known one with the wrong wire type is an error. */
+/**
+ * Handles a tag without a case: an unknown field is skipped, a known field with the wrong wire type is an
+ * error.
+ */
 function other(reader: Reader, tag: number, known: ReadonlyMap<number, string>, message: string): void {
   const name = known.get(tag >>> 3);
   if (name !== undefined)

@@ -1,6 +1,6 @@
-// Writes the source of a message's decoder: one switch over tags into local variables, then the object built
-// in the order of its JSON. Inlined messages are read by a loop inside the loop, so that their fields land
-// among the parent's.
+// Generates the source of a message's decoder: a switch over tags that fills local variables, then the object
+// in the order of its JSON. Inlined messages are read by a nested loop, so that their fields become the
+// parent's.
 
 import { type FlatField, dropsZero, flatFields, zeroOfField } from "../flat.ts";
 import type { Field, Message, ScalarName, Shape } from "../shape.ts";
@@ -62,7 +62,7 @@ function caseSource(field: Field, style: Style, scope: Scope, locals: ReadonlyMa
   return `case ${tagOf(number, wire)}: ${local} = ${valueSource(shape, style, scope)}; break;`;
 }
 
-/** What a map entry without a value stands for. */
+/** Returns a function for the value of a map entry without a value field. */
 function zeroMaker(shape: Shape, style: Style): () => unknown {
   if (shape.shape === "scalar" && (shape.scalar === "bytes" || shape.scalar === "rawBytes"))
     return () => (style === "proto3" || shape.scalar === "rawBytes" ? new Uint8Array(0) : "");
@@ -101,7 +101,7 @@ function scalarSource(scalar: ScalarName, style: Style): string {
   }
 }
 
-/** Puts a field into the object, or leaves it out, as its presence says. */
+/** Generates the code that sets a field in the object, or omits it, according to its presence. */
 function keepSource({ name, field }: FlatField, local: string, style: Style, scope: Scope): string {
   const set = `o[${JSON.stringify(name)}]`;
   const { shape, presence } = field;

@@ -1,5 +1,5 @@
-// Writes the source of a message's encoder: straight code over one object `o`, fields from the highest number
-// down, because the writer `w` works from the back.
+// Generates the source of a message's encoder: straight-line code over one object `o`, fields from the
+// highest number down because the writer `w` writes backwards.
 
 import type { Field, Message, ScalarName, Shape } from "../shape.ts";
 import { type Scope, type Style, fieldsByNumber, tagOf, wireTypes } from "./plan.ts";
@@ -96,7 +96,7 @@ function scalarSource(scalar: ScalarName, value: string): string {
   }
 }
 
-/** Runs `body`, then writes the length of what it wrote and a tag. */
+/** Generates `body`, followed by the length of what it wrote and a tag. */
 function delimited(number: number, scope: Scope, body: string): string {
   const mark = scope.fresh();
   return `const ${mark} = w.mark(); ${body} w.uint32(w.mark() - ${mark}); w.uint32(${tagOf(number, 2)});`;
@@ -116,13 +116,13 @@ function repeatedSource(of: Shape, value: string, number: number, style: Style, 
 function mapSource(of: Shape, map: string, number: number, style: Style, scope: Scope): string {
   const [keys, i, v] = [scope.fresh(), scope.fresh(), scope.fresh()];
   const write = valueSource(of, v, 2, style, scope);
-  // a null stands for no bytes at all: only the key is written
+  // null is written as no value at all: the entry has only a key
   const nullable = of.shape === "scalar" && of.scalar === "bytes";
   const entry = `${nullable ? `if (${v} !== null) { ${write} }` : write} w.string(${keys}[${i}]); w.uint32(10);`;
   return `const ${keys} = sortedKeys(${map}); for (let ${i} = ${keys}.length - 1; ${i} >= 0; ${i}--) { const ${v} = ${map}[${keys}[${i}]]; ${delimited(number, scope, entry)} }`;
 }
 
-/** One value with its tag, as it stands in a list, in a map or alone. */
+/** Generates the code for one value with its tag, in a list, in a map or alone. */
 function valueSource(shape: Shape, value: string, number: number, style: Style, scope: Scope): string {
   switch (shape.shape) {
     case "scalar":

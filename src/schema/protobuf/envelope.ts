@@ -1,5 +1,5 @@
-// The wrapper around a binary API object: four magic bytes, then the type, the object's bytes, and how they
-// are encoded.
+// The envelope of a binary API object: four magic bytes, then the type, the object's bytes, and their
+// encoding.
 
 import type { TypeMeta } from "./codec.ts";
 import { ProtobufError, Reader } from "./reader.ts";
@@ -15,7 +15,7 @@ export interface Envelope extends TypeMeta {
 const writer = new Writer();
 
 /**
- * Wraps an object's bytes. `contentType` is empty for binary objects, a media type for what else is carried.
+ * Wraps an object's bytes. `contentType` is empty for protobuf objects and a media type for other content.
  */
 export function encodeEnvelope(
   { apiVersion, kind }: TypeMeta,
@@ -43,7 +43,7 @@ export function encodeEnvelope(
   return result;
 }
 
-/** Whether bytes begin as an envelope does. */
+/** Reports whether the bytes start with an envelope's magic number. */
 export const hasEnvelope = (bytes: Uint8Array, magic: Uint8Array): boolean =>
   bytes.length >= magic.length && magic.every((byte, index) => bytes[index] === byte);
 

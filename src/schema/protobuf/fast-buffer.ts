@@ -1,4 +1,4 @@
-// Buffer's own conversions, without the argument handling of `toString` and `write` around them.
+// Buffer's internal conversions, without the argument handling of `toString` and `write`.
 
 export interface FastBuffer extends Buffer {
   utf8Slice(start: number, end: number): string;
@@ -8,7 +8,7 @@ export interface FastBuffer extends Buffer {
 
 export const allocate = (size: number): FastBuffer => Buffer.allocUnsafeSlow(size) as FastBuffer;
 
-/** A view of the same memory. */
+/** Returns a view of the same memory. */
 export const viewOf = (bytes: Uint8Array): FastBuffer =>
   (Buffer.isBuffer(bytes)
     ? bytes

@@ -1,12 +1,12 @@
-// What both directions of the binary form need to know of a message.
+// Definitions shared by the protobuf encoder and decoder.
 
 import type { Field, Message, ScalarName } from "../shape.ts";
 
 /**
- * `reference`: how API objects are stored and sent: every plain scalar is written, even when zero; map keys
- * are sorted. `proto3`: how gRPC peers write: zero scalars are left out, repeated numbers are packed, bytes
- * are Uint8Arrays. When decoding, a `required` field that is absent gets its zero value (an empty list or map
- * for those); any other stays out.
+ * `reference`: the encoding of stored and transmitted API objects: every non-pointer scalar is written, even
+ * if zero; map keys are sorted. `proto3`: the encoding of gRPC peers: zero scalars are omitted, repeated
+ * numbers are packed, bytes are Uint8Arrays. When decoding, an absent `required` field gets its zero value
+ * (an empty list or map for those); any other stays absent.
  */
 export type Style = "reference" | "proto3";
 
@@ -33,15 +33,15 @@ export const wireTypes: Readonly<Record<ScalarName, 0 | 1 | 2 | 5>> = {
 
 export const tagOf = (number: number, wire: number): number => number * 8 + wire;
 
-/** The fields that have a number, in its order. A field without one exists in JSON only. */
+/** Returns the fields that have a number, in numeric order. A field without one exists in JSON only. */
 export const fieldsByNumber = (message: Message): [name: string, field: Field][] =>
   Object.entries(message.fields)
     .filter(([, field]) => field.number > 0)
     .sort(([, a], [, b]) => a.number - b.number);
 
-/** The names that generated source uses. */
+/** Scope of generated source: allocates the names it uses. */
 export interface Scope {
-  /** The compiled codec of a nested message. */
+  /** Returns the name of the compiled codec of a nested message. */
   codec(message: Message): string;
   constant(value: unknown): string;
   fresh(): string;

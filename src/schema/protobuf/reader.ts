@@ -1,4 +1,4 @@
-// Wire primitives, read with every length checked against the end of the input.
+// Reads protobuf wire primitives, checking every length against the end of the input.
 
 import { canonicalQuantity, formatDuration, formatMicroTime, formatTime, isZeroTime } from "#base";
 import { rawFromText } from "../raw.ts";
@@ -8,17 +8,17 @@ export class ProtobufError extends Error {
   override readonly name = "ProtobufError";
 }
 
-/** There is more in it than the caller wants to deal with. */
+/** The input has more fields than the caller's limit. */
 export class TooManyFields extends ProtobufError {}
 
 const two32 = 4294967296;
-/** As good as none. */
+/** Effectively unlimited. */
 const noLimit = 2 ** 30 - 1;
-/** Deeper nesting is taken for an attack; no real object comes near. */
+/** Nesting limit; no valid object comes close to it. */
 const deepest = 200;
 
-// Short texts repeat (names, kinds, labels): a small table of recent ones is faster than making new strings,
-// and saves memory.
+// Short strings repeat (names, kinds, labels): a small table of recent ones is faster than creating new
+// strings, and saves memory.
 const recentSlots = 4096;
 const recent: string[] = Array.from({ length: recentSlots }, () => "");
 const longestRecent = 28;
@@ -41,7 +41,7 @@ export class Reader {
     this.at = 0;
   }
 
-  /** The low 32 bits of a varint, as an unsigned number; `#high` holds the rest. */
+  /** Reads a varint and returns its low 32 bits as an unsigned number; `#high` holds the rest. */
   #varint(): number {
     const buffer = this.#buffer;
     let low = 0;
@@ -106,7 +106,7 @@ export class Reader {
     return this.#buffer.readFloatLE(this.#take(4));
   }
 
-  /** Moves past `size` bytes and says where they began. */
+  /** Advances by `size` bytes and returns where they start. */
   #take(size: number): number {
     const start = this.at;
     if (size > this.end - start) throw truncated();
@@ -138,7 +138,7 @@ export class Reader {
     const start = this.#take(size);
     return Uint8Array.prototype.slice.call(this.#buffer, start, start + size);
   }
-  /** The bytes without a copy. */
+  /** Returns the bytes without copying them. */
   view(): Uint8Array {
     const size = this.uint32();
     const start = this.#take(size);
@@ -150,7 +150,7 @@ export class Reader {
     return this.#buffer.base64Slice(start, start + size);
   }
 
-  /** Reads a length and enters a nested message; says where it ends. */
+  /** Reads a length and enters a nested message; returns where it ends. */
   open(): number {
     const size = this.uint32();
     if (size > this.end - this.at) throw truncated();
@@ -162,7 +162,7 @@ export class Reader {
     if (this.at !== end) throw new ProtobufError("a protobuf field runs over the end of its message");
   }
 
-  /** Passes over the value after a tag that is not known. */
+  /** Skips the value after an unknown tag. */
   skip(tag: number): void {
     switch (tag & 7) {
       case 0:
@@ -266,7 +266,10 @@ export class Reader {
       throw new ProtobufError(`a protobuf int-or-string has the unknown type ${kind}`);
     return kind === 1 ? text : number;
   }
-  /** A JSON value from its text in field 1; bytes that are no JSON stay bytes; null when there are none. */
+  /**
+   * Reads a JSON value from its text in field 1. Bytes that are not JSON stay bytes; returns null if there
+   * are none.
+   */
   raw(): unknown {
     const end = this.open();
     let value: unknown = null;

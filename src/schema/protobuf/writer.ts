@@ -1,5 +1,6 @@
-// Wire primitives, written from the back: a nested message is complete before its length is, so nothing is
-// measured twice.
+// Writes protobuf wire primitives backwards: a nested message is complete before its length is written, so
+// nothing
+// is measured twice.
 //
 //   … [tag][length][ body of the nested message ][fields already written]
 //                                                ^ mark        everything to the right is final
@@ -8,7 +9,7 @@ import { parseDuration, parseMicroTime, parseTime } from "#base";
 import { rawText } from "../raw.ts";
 import { type FastBuffer, allocate } from "./fast-buffer.ts";
 
-/** A buffer that grew beyond this for one large object is not kept. */
+/** A buffer that grew beyond this size for one large object is not kept. */
 const keptBytes = 1 << 20;
 const two32 = 4294967296;
 
@@ -16,12 +17,12 @@ export class Writer {
   #buffer: FastBuffer = allocate(1 << 15);
   #at: number = this.#buffer.length;
 
-  /** How much has been written: the mark from which a nested message's length is counted. */
+  /** Returns the number of bytes written: the mark from which a nested message's length is computed. */
   mark(): number {
     return this.#buffer.length - this.#at;
   }
 
-  /** Takes what was written and starts anew. */
+  /** Returns the bytes written and resets the writer. */
   finish(): Uint8Array {
     const result = Buffer.allocUnsafe(this.#buffer.length - this.#at);
     this.#buffer.copy(result, 0, this.#at);
@@ -42,7 +43,7 @@ export class Writer {
     this.#at = larger.length - used;
   }
 
-  /** An unsigned number below 2^32: tags and lengths too. */
+  /** Writes an unsigned number below 2^32, tags and lengths included. */
   uint32(value: number): void {
     if (this.#at < 5) this.#room(5);
     const buffer = this.#buffer;
@@ -176,7 +177,7 @@ export class Writer {
     this.uint32(0x08);
     this.uint32(this.mark() - mark);
   }
-  /** Any JSON value as its text in field 1; bytes go as they are. */
+  /** Writes any JSON value as its text in field 1; bytes are written unchanged. */
   raw(value: unknown): void {
     if (value === null || value === undefined) return this.uint32(0);
     const mark = this.mark();

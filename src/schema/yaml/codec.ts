@@ -1,4 +1,4 @@
-// YAML in and out: a document is read as the JSON it stands for, and printed from canonical form.
+// YAML encoding and decoding: a document is decoded as the equivalent JSON and printed from canonical form.
 
 import type { TypeOf } from "../infer.ts";
 import { type Decoded, canonical, fromJsonValue } from "../json/codec.ts";
@@ -8,18 +8,21 @@ import { YamlError } from "./error.ts";
 import { parseYaml } from "./parse.ts";
 import { printYaml } from "./print.ts";
 
-/** The JSON text a YAML text stands for. Duplicate keys are refused. */
+/** Converts a YAML text to JSON. Duplicate keys are rejected. */
 export function yamlToJson(input: string | Uint8Array): string {
   const { value, duplicate } = parseYaml(input);
   if (duplicate.length > 0) throw new YamlError(duplicateSentence(duplicate));
   return stringifyJson(value);
 }
 
-/** All keys that stand twice, in one sentence. */
+/** Reports all duplicate keys in one message. */
 export const duplicateSentence = (duplicate: readonly string[]): string =>
   `yaml: unmarshal errors:\n  ${duplicate.join("\n  ")}`;
 
-/** What strict reading found, of any form, in one sentence: keys that stand twice in YAML are one finding of it. */
+/**
+ * Joins the findings of strict decoding, from JSON or YAML, into one message. Duplicate YAML keys form a
+ * single finding.
+ */
 export function strictSentence(findings: readonly string[]): string {
   const inYaml = findings.filter((text) => text.startsWith("line "));
   if (inYaml.length === 0) return findings.join(", ");
@@ -27,8 +30,8 @@ export function strictSentence(findings: readonly string[]): string {
 }
 
 /**
- * Reads a document of the declared kind. Keys that stand twice are reported first, with their lines; the last
- * one counts. What else is found is told in the order of its keys.
+ * Decodes a document of the declared kind. Duplicate keys are reported first, with their lines; the last one
+ * wins. Other findings are reported in key order.
  */
 export function decodeYaml<M extends Message>(message: M, input: string | Uint8Array): Decoded<TypeOf<M>> {
   const { value, duplicate } = parseYaml(input);
@@ -38,7 +41,7 @@ export function decodeYaml<M extends Message>(message: M, input: string | Uint8A
     : {
         ...decoded,
         duplicate,
-        // Those of kinds that are defined at run time come sorted, metadata inside of objects last.
+        // Findings for kinds defined at run time are already sorted, with metadata of embedded objects last.
         strict: [...duplicate, ...(message.more.open ? decoded.strict : decoded.strict.toSorted())],
       };
 }

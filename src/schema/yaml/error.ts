@@ -1,4 +1,4 @@
-// What is wrong with a YAML document.
+// Error for an invalid YAML document.
 
 export class YamlError extends Error {
   override readonly name = "YamlError";

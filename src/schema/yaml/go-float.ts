@@ -1,5 +1,5 @@
-// Numbers as kube-apiserver prints them in YAML: integers of 64 bits in full, others with the shortest digits
-// that tell them apart and, from a million on, an exponent of at least two digits.
+// Numbers as kube-apiserver prints them in YAML: 64-bit integers in full, others with the shortest digits
+// that identify the value and, from a million on, an exponent of at least two digits.
 
 export function goFloat(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 2 ** 64) return BigInt(value).toString();

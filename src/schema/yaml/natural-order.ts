@@ -1,5 +1,5 @@
-// The order of keys in printed YAML: letters after everything else, runs of digits by their number, so that
-// a2 comes before a10.
+// Key order of printed YAML: letters sort after everything else, and runs of digits compare as numbers, so
+// that a2 comes before a10.
 
 const isLetter = (character: string): boolean => /^\p{L}$/u.test(character);
 const isDigit = (character: string | undefined): boolean =>
@@ -14,7 +14,7 @@ export function naturally(left: string, right: string): number {
     if (isLetter(x) && isLetter(y)) return x.codePointAt(0)! - y.codePointAt(0)!;
     if (isLetter(x)) return 1;
     if (isLetter(y)) return -1;
-    // Where one number has a zero, the digits before it decide whether it is a leading one.
+    // If one of the runs starts with a zero, the preceding digits determine whether it is a leading zero.
     let lead = 0n;
     if (x === "0" || y === "0") for (let j = i - 1; j >= 0 && isDigit(a[j]); j--) if (a[j] !== "0") lead = 1n;
     const [m, mEnd] = numberAt(a, i, lead);
@@ -28,7 +28,7 @@ export function naturally(left: string, right: string): number {
 /** Digits before the last 64 do not change a 64-bit integer: 10^64 is a multiple of 2^64. */
 const significantDigits = 64;
 
-/** The number as Go's int64 computes it: it wraps around. */
+/** The number as Go's int64 computes it, wrapping around on overflow. */
 function numberAt(text: readonly string[], start: number, lead: bigint): [value: bigint, end: number] {
   let end = start;
   while (isDigit(text[end])) end++;

@@ -1,6 +1,5 @@
-// YAML to plain JSON data. The library finds the events; what they mean is decided here, because the
-// reference's reading differs from every stock schema, and because duplicate keys must be told with their
-// line.
+// YAML to plain JSON data. The library produces the events; they are interpreted here, because the reference
+// differs from every stock schema and because duplicate keys must be reported with their line.
 
 import { type Event, EVENT_ID, SCALAR_STYLE, type ScalarEvent, getScalarValue, parseEvents } from "js-yaml";
 import { setOwn } from "#base";
@@ -11,15 +10,18 @@ import { resolvePlain, resolveTagged, shortTag } from "./resolve.ts";
 
 export interface ParsedYaml {
   readonly value: unknown;
-  /** `line 3: key "name" already set in map`, for each key that stands twice. The last one counts. */
+  /** `line 3: key "name" already set in map`, for each duplicate key. The last one wins. */
   readonly duplicate: readonly string[];
 }
 
 const deepest = 500;
-/** Keys, values, and where lists and maps end. Nobody writes so much by hand, and programs send JSON. */
+/**
+ * Maximum number of events of a document: keys, values, and ends of lists and maps. No handwritten document
+ * comes close, and programs send JSON.
+ */
 const mostEvents = 250_000;
 
-/** Every document of a text; an empty one is null. */
+/** Parses all documents of a text; an empty document is null. */
 export function parseYamlDocuments(input: string | Uint8Array): ParsedYaml[] {
   const source = typeof input === "string" ? input : textOf(input);
   try {
@@ -31,21 +33,21 @@ export function parseYamlDocuments(input: string | Uint8Array): ParsedYaml[] {
   }
 }
 
-/** The first document, which is the one that counts where a single object is expected. */
+/** Parses the first document, for callers that expect a single object. */
 export function parseYaml(input: string | Uint8Array): ParsedYaml {
   const source = typeof input === "string" ? input : textOf(input);
   return readAsJson(source) ?? parseYamlDocuments(source)[0] ?? { value: null, duplicate: [] };
 }
 
 /**
- * What the two may read differently: halves of a character written as escapes, keys that merge, and numbers
- * that are too long for one of them.
+ * Text that JSON and YAML may read differently: escaped surrogates, merge keys, and numbers with too many
+ * digits for a double.
  */
 const ambiguous = /\\u[dD][89a-fA-F]|"<<"|\d{16}/;
 
 /**
- * JSON is YAML too, and programs mostly send it where YAML is meant: read as what it is, it costs a small
- * part.
+ * JSON is a subset of YAML and most programs send it where YAML is expected. Parsing it as JSON costs a
+ * fraction.
  */
 function readAsJson(source: string): ParsedYaml | undefined {
   if (!source.startsWith("{") || ambiguous.test(source)) return undefined;
@@ -75,7 +77,7 @@ function reworded(error: unknown): Error {
 
 interface Anchored {
   readonly value: unknown;
-  /** How many values it holds, itself included. */
+  /** Number of values it contains, itself included. */
   readonly size: number;
 }
 
@@ -89,7 +91,7 @@ class Composer {
   #duplicate: string[] = [];
   #values = 0;
   #aliased = 0;
-  /** Where each line begins; found when the first line number is asked for. */
+  /** Offset of each line; computed when a line number is first needed. */
   #lineStarts: readonly number[] | undefined;
 
   constructor(source: string, events: readonly Event[]) {
@@ -100,7 +102,7 @@ class Composer {
   documents(): ParsedYaml[] {
     const found: ParsedYaml[] = [];
     while (this.#at < this.#events.length) {
-      this.#at++; // the document's own event
+      this.#at++; // the event of the document itself
       this.#anchors = new Map();
       this.#duplicate = [];
       let value: unknown = null;
@@ -139,8 +141,8 @@ class Composer {
   }
 
   /**
-   * An alias stands for a copy. Copies of copies grow without bound, so their share is limited as documents
-   * get large.
+   * An alias is expanded to a copy. Nested aliases grow exponentially, so the allowed share of aliased values
+   * shrinks as documents get larger.
    */
   #alias(name: string): unknown {
     const anchored = this.#anchors.get(name);
@@ -213,7 +215,7 @@ class Composer {
     return linesUpTo(this.#lineStarts, at);
   }
 
-  /** A key as JSON needs it: text. */
+  /** Converts a key to a string, as JSON requires. */
   #key(event: Event): string {
     const key =
       event.type === EVENT_ID.SCALAR && event.tagStart < 0 && event.style === SCALAR_STYLE.PLAIN
@@ -249,7 +251,7 @@ class Composer {
   }
 
   #merge(into: Record<string, unknown>, from: unknown): void {
-    // Of several, the earlier ones take precedence.
+    // Earlier sources take precedence over later ones.
     const sources: readonly unknown[] = Array.isArray(from) ? from.toReversed() : [from];
     for (const source of sources) {
       if (typeof source !== "object" || source === null || Array.isArray(source))
@@ -265,7 +267,7 @@ function lineStartsOf(source: string): number[] {
   return starts;
 }
 
-/** How many lines begin at or before this place, which is the number of its line. */
+/** Returns the number of the line that contains the offset. */
 function linesUpTo(starts: readonly number[], at: number): number {
   let low = 0;
   let high = starts.length;

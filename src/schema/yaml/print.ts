@@ -1,5 +1,5 @@
-// Plain JSON data to YAML, laid out as kube-apiserver lays it out: block style, sequences not indented, keys
-// in natural order, words quoted that would read as something else, text of several lines as literal blocks,
+// Prints plain JSON data as YAML with kube-apiserver's layout: block style, sequences not indented, keys in
+// natural order, strings quoted if they would be read as another type, multi-line strings as literal blocks,
 // long lines folded at spaces.
 
 import { goFloat } from "./go-float.ts";
@@ -17,7 +17,7 @@ export function printYaml(value: unknown): string {
   return printer.finish();
 }
 
-/** The number of code points from a place on. */
+/** Returns the number of code points from an index on. */
 function widthOf(text: string, from: number): number {
   let pairs = 0;
   for (let at = from; at < text.length - 1; at++)
@@ -39,15 +39,15 @@ class Printer {
     const broken = text.lastIndexOf("\n");
     this.#column = broken < 0 ? this.#column + widthOf(text, 0) : widthOf(text, broken + 1);
   }
-  /** Begins a line at this indentation, unless we stand there already. */
+  /** Starts a line at this indentation, unless the current line is still empty. */
   #line(indent: number): void {
     if (this.#column > 0) this.#put("\n");
     this.#put(" ".repeat(indent));
   }
 
   /**
-   * Writes a value. The lines of a collection begin at `indent`, further lines of a text two columns beyond;
-   * `inline` when the first line continues the one we are on.
+   * Writes a value. The lines of a collection start at `indent`, continuation lines of a string two columns
+   * further; `inline` is set if the value starts on the current line.
    */
   node(value: unknown, indent: number, inline: boolean): void {
     if (Array.isArray(value)) this.#sequence(value, indent, inline);
@@ -111,7 +111,7 @@ class Printer {
     else this.#doubleQuoted(text, indent, key);
   }
 
-  /** Text on one line, or on several broken at single spaces. */
+  /** Writes a string on one line, or folded over several lines at single spaces. */
   #folded(text: string, indent: number, key: boolean, quote: "" | "'"): void {
     this.#put(quote);
     const characters = Array.from(text);

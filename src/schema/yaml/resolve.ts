@@ -1,5 +1,5 @@
-// What a plain word means in YAML as Go's yaml.v2 reads it: the booleans of YAML 1.1, numbers in Go's
-// spelling (0777, 0o17, 0x1F, 0b11, 1_000), and no dates: those stay text.
+// Resolves plain scalars as Go's yaml.v2 does: the booleans of YAML 1.1 and numbers in Go's spelling (0777,
+// 0o17, 0x1F, 0b11, 1_000). Dates stay strings.
 
 import { YamlError } from "./error.ts";
 
@@ -15,7 +15,7 @@ spell(-Infinity, "-.inf", "-.Inf", "-.INF");
 
 export type YamlScalar = string | boolean | null | number | bigint;
 
-/** The value of an unquoted scalar. */
+/** Returns the value of an unquoted scalar. */
 export function resolvePlain(text: string): YamlScalar {
   const word = words.get(text);
   if (word !== undefined) return word;
@@ -59,7 +59,7 @@ function floatOf(text: string): number | undefined {
 
 const longPrefix = "tag:yaml.org,2002:";
 
-/** A tag as it is usually written: `!!str`. */
+/** Returns the short form of a tag: `!!str`. */
 export function shortTag(tag: string): string {
   const verbatim = tag.startsWith("!<") ? tag.slice(2, -1) : tag;
   return verbatim.startsWith(longPrefix) ? `!!${verbatim.slice(longPrefix.length)}` : verbatim;
@@ -80,7 +80,7 @@ const kindOf = (value: YamlScalar): string => {
   }
 };
 
-/** The value of a scalar with a tag. Tags we do not know leave the text alone. */
+/** Returns the value of a tagged scalar. Unknown tags leave the text unchanged. */
 export function resolveTagged(tag: string, text: string): YamlScalar {
   switch (tag) {
     case "!!bool":

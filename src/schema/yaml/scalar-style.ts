@@ -1,17 +1,17 @@
-// Which styles a text may be printed in without being read as something else.
+// Determines the styles in which a string can be printed without being read as another type.
 
 export interface Analysis {
   readonly plain: boolean;
   readonly single: boolean;
-  /** A literal block. */
+  /** Whether a literal block is possible. */
   readonly block: boolean;
 }
 
 const leadingIndicator = /^[#,[\]{}&*!|>'"%@`]|^[?:-](?:[\s]|$)|^---|^\.\.\./;
 const innerIndicator = /:(?:\s|$)|\s#/;
 /**
- * What must be escaped: control characters but the line feed, other line breaks, and everything outside the
- * basic plane.
+ * Characters that must be escaped: control characters except line feed, other line breaks, and everything
+ * outside the basic multilingual plane.
  */
 const special = /[^\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/u;
 
@@ -36,14 +36,14 @@ export function analyze(text: string): Analysis {
 const base60 = /[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?/;
 const clock = /\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?/.source;
 const date = new RegExp(`\\d{4}-\\d{1,2}-\\d{1,2}(?:[Tt]${clock}(?:Z|[-+]\\d\\d:\\d\\d)| ${clock})?`);
-/** Text that we read as text but others as dates, as numbers of base sixty, or as merge keys. */
+/** Strings to this parser, but dates, base-60 numbers or merge keys to others. */
 export const misread = new RegExp(`^(?:${base60.source}|${date.source}|<<)$`);
 
 const named: Readonly<Record<string, string>> = {
   "\0": "\\0", "\x07": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", "\x1b": "\\e", '"': '\\"', "\\": "\\\\", "\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P",
 }; // prettier-ignore
 
-/** One character inside double quotes. */
+/** Escapes one character for a double-quoted string. */
 export function escaped(character: string): string {
   const known = named[character];
   if (known !== undefined) return known;

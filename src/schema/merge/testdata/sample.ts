@@ -1,5 +1,4 @@
-// Small declarations for the tests of this folder, cut from the shapes of real kinds so that every merge rule
-// occurs.
+// Small declarations for the tests of this directory, modelled on real kinds so that every merge rule occurs.
 
 import { type Message, apiPackage, bool, embedded, inline, int32, int64, intOrString, json, list, map, optional, pointer, quantity, rawExtension, recursive, required, string, time } from "../../shape.ts";
 
