@@ -1,5 +1,5 @@
-// Follows all objects of a resource: the present ones first, then every change. A watch that ends, because the
-// store was lost sight of, begins with the whole state again.
+// Follows all objects of a resource: the existing ones first, then every change. If a watch ends (because the
+// store lost history, say), it restarts with the full state.
 import { type Clock, selectEverything } from "#base";
 import type { Resource } from "#registry";
 import type { CachedObject, Frame } from "#watchcache";
@@ -7,9 +7,9 @@ import type { CachedObject, Frame } from "#watchcache";
 export interface ResourceFollower {
   note(cached: CachedObject): void;
   forget(name: string): void;
-  /** Names noted so far; those that a new state lacks are forgotten. */
+  /** Returns the recorded names; those missing from a new state are forgotten. */
   names(): Iterable<string>;
-  /** Called once the present ones are known, and again after each new beginning. */
+  /** Called when the existing objects have been delivered, and again after each restart. */
   complete?(): void;
   /** Called after each batch. */
   flushed?(): void;
@@ -17,7 +17,7 @@ export interface ResourceFollower {
 
 const retryMilliseconds = 1000;
 
-/** Resolves after the signal. */
+/** Follows the resource and resolves after the signal is aborted. */
 export async function followResource(
   resource: Resource,
   follower: ResourceFollower,

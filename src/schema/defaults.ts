@@ -43,7 +43,7 @@ function planOf(message: Message): Plan {
   return plan;
 }
 
-/** Returns the present value that counts as unset, or null if there is none. */
+/** Returns the present value that counts as unset, or null if the field has no such value. */
 const zeroOf = (field: Field): unknown =>
   alwaysShown(field) && field.shape.shape === "scalar" ? zeroOfField(field) : null;
 

@@ -1,5 +1,5 @@
-// Texts made to be expensive: what they cost must grow with their length and no faster. The limits are far
-// above what a busy machine needs and far below what a quadratic reading takes.
+// Texts made to be expensive: cost must grow no faster than length. The limits are far above what a busy
+// machine needs and far below what quadratic parsing takes.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// Whether the server behind an API service can be reached: its service is there, and its discovery answers.
+// Checks whether the server of an API service is available: its service exists and its discovery endpoint
+// responds.
 import type { APIService } from "#api";
 import type { Dialect } from "#dialect";
 import { listedResources } from "./discovery-document.ts";
@@ -9,20 +10,23 @@ export interface Availability {
   readonly status: "True" | "False";
   readonly reason: string;
   readonly message: string;
-  /** What its discovery lists, where it was asked and could be read. */
+  /** The resources in its discovery, if it was queried and valid. */
   readonly resources?: readonly Record<string, unknown>[];
 }
 
 const mostBytes = 4 * 1024 * 1024;
 
-/** This server is always there for itself. */
+/** The condition of an API service served by this server. */
 export const localAvailability = {
   status: "True",
   reason: "Local",
   message: "Local APIServices are always available",
 } as const satisfies Availability;
 
-/** Asks as an administrator: servers that delegate authorization refuse their discovery to those without a name. */
+/**
+ * Checks availability. Requests discovery as an administrator: servers with delegated authorization deny it
+ * to anonymous requests.
+ */
 export async function checkAvailability(
   service: APIService,
   access: BackendAccess & { readonly dialect: Dialect },
@@ -32,7 +36,7 @@ export async function checkAvailability(
   if (!spec.service) return localAvailability;
   const path = `/apis/${spec.group ?? ""}/${spec.version ?? ""}`;
   try {
-    // No form is asked for: a server with the aggregated form of discovery alone would refuse the older one.
+    // No Accept header is sent: a server that supports only aggregated discovery would reject the older form.
     const headers = {
       "x-remote-user": access.dialect.names.users.aggregator,
       "x-remote-group": "system:masters",

@@ -1,9 +1,10 @@
-// One server that is aggregated: where it is, by which certificate it is known, and how this server says who it is.
+// The connection to an aggregated server: its address, the verification of its certificate, and this server's
+// client certificate.
 import type { ConnectionOptions } from "node:tls";
 import type { APIService } from "#api";
 import type { ResolveService, ServiceAddress } from "./resolve-service.ts";
 
-/** The certificate with which this server calls others; read anew when the files change. */
+/** Returns the client certificate that this server presents; reloaded when the files change. */
 export type ClientPair = () => { readonly cert: string; readonly key: string } | undefined;
 
 export interface Backend extends ServiceAddress {

@@ -1,4 +1,5 @@
-// Follows API services: keeps those of this server, looks whether the others can be reached, and says who has what.
+// The API service controller: registers the versions of this server, checks the availability of other
+// servers, and resolves which server has which version.
 import { isDeepStrictEqual } from "node:util";
 import type { APIService } from "#api";
 import { ApiError, type Clock, own, selectEverything } from "#base";
@@ -33,13 +34,13 @@ import { type AggregationProxyOptions, passOn, unavailable } from "./proxy.ts";
 import type { ResolveService } from "./resolve-service.ts";
 import { Rest } from "./rest.ts";
 
-/** A version that this server has. */
+/** An API version of this server. */
 export interface LocalVersion {
   readonly group: string;
-  /** Without the product's suffix, by which built-in groups are ranked. */
+  /** The group without the product's suffix, which determines the priority of built-in groups. */
   readonly neutralGroup: string;
   readonly version: string;
-  /** Comes and goes with definitions. */
+  /** Whether the version comes from a definition, and is added and removed with it. */
   readonly custom: boolean;
 }
 
@@ -52,13 +53,13 @@ export interface AggregationOptions {
   readonly rejectRedirects: boolean;
   readonly stopping: AbortSignal;
   readonly observer?: AggregationObserver;
-  /** What this server has itself, at any time. */
+  /** Returns the versions that this server currently has. */
   local(): readonly LocalVersion[];
-  /** Whether that is all: definitions may still have to be read. */
+  /** Reports whether local() is complete; false while definitions are still being loaded. */
   localComplete(): boolean;
-  /** Counts up whenever that changes. */
+  /** Returns a number that increases whenever the versions change. */
   localGeneration(): number;
-  /** Calls whenever it has. */
+  /** Registers a callback for changes of the versions. */
   onLocalChange(changed: () => void): void;
   request(endpoint: Endpoint): WriteRequest;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
@@ -67,9 +68,9 @@ export interface AggregationOptions {
 const recheckMilliseconds = 5000;
 const retryMilliseconds = 1000;
 const describeMilliseconds = 60_000;
-/** After a round that failed, or found that not all is known yet; and the least between two checks. */
+/** Delay after a round that failed or was incomplete, and the minimum between two checks. */
 const soonMilliseconds = 500;
-/** Who asks other servers for what they say of their APIs. */
+/** The user name in requests for other servers' API descriptions. */
 const descriptionUser = "system:aggregator";
 
 interface Known {
@@ -81,7 +82,7 @@ interface Known {
 export class AggregationController {
   readonly #options: AggregationOptions;
   readonly #known = new Map<string, Known>();
-  /** What discovery of other servers said, by name of the service. */
+  /** Resources from the discovery of other servers, by API service. */
   readonly #resources = new Map<string, readonly Record<string, unknown>[]>();
   readonly #descriptions = new Map<
     string,
@@ -91,9 +92,9 @@ export class AggregationController {
   #generation = 0;
   #localSeen = -1;
   #registered = false;
-  /** What was told last: it is not told with each attempt. */
+  /** The last error logged; it is not logged again on every retry. */
   #lastError = "";
-  /** The two loops, where they rest. */
+  /** Pauses between the rounds of the two loops. */
   readonly #local = new Rest();
   readonly #remote = new Rest();
 
@@ -105,26 +106,26 @@ export class AggregationController {
     return this.#generation;
   }
 
-  /** Whether every version that this server had at its start is registered. */
+  /** Reports whether every version that this server had at startup is registered. */
   registered(): boolean {
     return this.#registered;
   }
 
-  /** Versions that other servers have, for discovery. */
+  /** Returns the versions of other servers, for discovery. */
   remote(): readonly RemoteVersion[] {
     return [...this.#known.values()].flatMap(({ remote }) => remote ?? []);
   }
 
-  /** All API services by name, and whether they can be reached. */
+  /** Returns all API services by name, and whether they are available. */
   availability(): readonly { readonly name: string; readonly available: boolean }[] {
     return [...this.#known].map(([name, { remote }]) => ({ name, available: remote?.available ?? true }));
   }
 
-  /** Answers a request for what another server has; undefined for everything else. */
+  /** Proxies a request for another server's version; returns undefined for any other request. */
   handle(call: ApiCall): Promise<Reply> | undefined {
     if (this.#remoteCount === 0) return undefined;
     const known = this.#describedBy(call.target.path) ?? this.#serverOf(call.target.path);
-    // What is to be watched is not said: that is nobody's path.
+    // A watch path without a resource matches nothing.
     if (!known?.remote || /^\/apis\/[^/]+\/[^/]+\/watch\/?$/.test(call.target.path)) return undefined;
     const { rejectRedirects, resolve, pair, stopping, observer } = this.#options;
     if (!known.remote.available) {
@@ -142,7 +143,7 @@ export class AggregationController {
     return root === "apis" && group && version ? this.#known.get(`${version}.${group}`) : undefined;
   }
 
-  /** Whoever has a document of OpenAPI 3 for a version of its own serves it. */
+  /** Returns the API service that has an OpenAPI v3 document for its version and therefore serves it. */
   #describedBy(path: string): Known | undefined {
     const prefix = "/openapi/v3/";
     if (!path.startsWith(prefix)) return undefined;
@@ -151,7 +152,7 @@ export class AggregationController {
     return known?.remote?.description?.()?.v3?.has(name) ? known : undefined;
   }
 
-  /** A service that cannot be read does not keep the server from starting: `run` goes on trying. */
+  /** Loads the API services. A failure does not prevent startup: `run` retries. */
   async start(): Promise<void> {
     await this.#load().catch((error: unknown) => this.#failed(error));
   }
@@ -195,8 +196,8 @@ export class AggregationController {
   }
 
   /**
-   * Our own versions must not wait for another server to answer: each has a loop. A round tells after how many
-   * milliseconds the next one is due though nothing calls for it.
+   * Runs a loop until aborted. Local versions must not wait for another server's response, so each kind has
+   * its own loop. A round returns the milliseconds until the next one if nothing triggers it earlier.
    */
   async #repeat(rest: Rest, signal: AbortSignal, look: () => Promise<number>): Promise<void> {
     while (!signal.aborted) {
@@ -242,7 +243,7 @@ export class AggregationController {
     this.#resources.delete(name);
     this.#descriptions.delete(name);
     this.#checked.delete(name);
-    // One of our own comes back.
+    // A local version that was deleted is registered again.
     this.#localSeen = -1;
     this.#changed();
   }
@@ -268,7 +269,10 @@ export class AggregationController {
     };
   }
 
-  /** Those of definitions come and go with them; the others are made once, when the server starts. */
+  /**
+   * Keeps local versions registered. Versions from definitions are added and removed with them; the others
+   * are registered once at startup.
+   */
   async #keepLocal(): Promise<number> {
     const generation = this.#options.localGeneration();
     if (generation === this.#localSeen) return Infinity;
@@ -276,7 +280,7 @@ export class AggregationController {
     const wanted = this.#options.local().filter(({ custom }) => custom);
     const names = new Set(wanted.map(nameOf));
     for (const version of wanted) await this.#ensure(version);
-    // What is not known yet may be what a service stands for.
+    // An API service may belong to a version that is not loaded yet.
     if (!complete) return soonMilliseconds;
     const { aggregatedAutoRegister } = this.#options.dialect.names.labels;
     for (const [name, { object }] of this.#known) {
@@ -348,7 +352,10 @@ export class AggregationController {
     this.#checked.set(name, { revision: this.#known.get(name)?.revision ?? 0, at: clock.now() });
   }
 
-  /** Other servers are looked at again and again; where there are none, nothing is. */
+  /**
+   * Returns the delay until the next availability check: other servers are checked periodically, this server
+   * is not.
+   */
   #untilNextCheck(): number {
     const now = this.#options.clock.now();
     let due = Infinity;
@@ -357,7 +364,7 @@ export class AggregationController {
     return Math.max(soonMilliseconds, due - now);
   }
 
-  /** Asks now and then what the server says of its API; whoever fails to answer is asked again at the next check. */
+  /** Periodically fetches a server's API description; after a failure it is retried at the next check. */
   async #describe(name: string, service: APIService, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const last = this.#descriptions.get(name);
@@ -403,7 +410,10 @@ export class AggregationController {
 
 const patience = ({ remote }: Known): number => (remote?.available ? recheckMilliseconds : retryMilliseconds);
 
-/** Whether the spec that was looked at is still the one there is: a status of our own changes nothing. */
+/**
+ * Reports whether the status belongs to the current spec, so that a status update of our own needs no new
+ * check.
+ */
 const isSettled = ({ status }: APIService): boolean =>
   (status.conditions ?? []).some(({ type }) => type === "Available");
 

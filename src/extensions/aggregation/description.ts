@@ -1,5 +1,5 @@
-// What a server that is aggregated says of its API, in OpenAPI 2 and 3 and in aggregated discovery: fetched now and
-// then, for the documents of this server.
+// The API description of an aggregated server (OpenAPI v2, v3 and aggregated discovery), fetched periodically
+// for inclusion in this server's documents.
 import type { APIService } from "#api";
 import type { Dialect } from "#dialect";
 import type { RemoteDescription } from "#endpoints";
@@ -11,7 +11,7 @@ type Json = Record<string, unknown>;
 
 const mostBytes = 8 * 1024 * 1024;
 
-/** Undefined where the server has none. */
+/** Fetches the description; returns undefined if the server has none. */
 export async function fetchDescription(
   service: APIService,
   user: string,
@@ -26,7 +26,7 @@ export async function fetchDescription(
   const older = (await fetched("/openapi/v2")).document;
   const v2 = older && isWellFormed(older) ? older : undefined;
   const newer = await fetched("/openapi/v3");
-  // Only a server that has no such documents at all has them made from the older one.
+  // Version 3 is derived from version 2 only for a server without version 3 documents.
   const v3 = newer.status === 404 ? undefined : urlsIn(newer.document);
   const discovered = await fetchDiscovery(service, access, signal);
   return v2 || v3 || discovered
@@ -34,7 +34,10 @@ export async function fetchDescription(
     : undefined;
 }
 
-/** Undefined where the server knows only the older discovery, which is asked for with its availability. */
+/**
+ * Fetches aggregated discovery; returns undefined if the server supports only the legacy form, which the
+ * availability check reads.
+ */
 async function fetchDiscovery(
   service: APIService,
   access: BackendAccess & { readonly dialect: Dialect },
@@ -54,7 +57,7 @@ async function fetchDiscovery(
     signal,
   );
   if (status === 503) return unreadable;
-  // Nothing was said that it could have kept.
+  // No ETag was sent, so there is nothing that a 304 could refer to.
   if (status === 304) return { resources: [], fresh: true };
   const { parameters = {} } = parseMediaType(contentType) ?? {};
   if (status !== 200 || parameters["g"] !== g || parameters["v"] !== v || parameters["as"] !== as)
@@ -78,13 +81,13 @@ function parsed(text: string): Json | undefined {
 const isObjectOrNull = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === "object" && !Array.isArray(value));
 
-/** Whether paths and definitions are what they must be: else nothing of the document counts. */
+/** Reports whether paths and definitions have the required types; otherwise the document is ignored. */
 const isWellFormed = (document: Json): boolean =>
   [document["paths"], document["definitions"]].every(
     (part) => isObjectOrNull(part) && Object.values(part ?? {}).every(isObjectOrNull),
   );
 
-/** Where the documents are, by name: `apis/example.com/v1`; none in an index that cannot be read. */
+/** Returns the URLs of the documents by name, `apis/example.com/v1`; empty if the index is invalid. */
 function urlsIn(index: Json | undefined): ReadonlyMap<string, string> {
   const entries = Object.entries((index?.["paths"] ?? {}) as Record<string, Json | null>);
   const urls = entries.map(([name, item]) => [name, item?.["serverRelativeURL"] ?? ""] as const);

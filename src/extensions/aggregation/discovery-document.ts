@@ -1,5 +1,5 @@
-// What other servers say in their discovery, in its older form and in the aggregated one. It is read by its schema, as
-// kube-apiserver does: what is not known of it is left out, and a document with a value of the wrong type is none.
+// Parses discovery documents of other servers, legacy and aggregated. They are decoded by schema as in
+// kube-apiserver: unknown fields are dropped, and a document with a value of the wrong type is rejected.
 import { type APIResource, APIGroupDiscoveryV2beta1, APIResourceList, listOf } from "#api";
 import { type Message, type TypeOf, fromJsonValue, parseYaml } from "#schema";
 
@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const discoveryList = listOf(APIGroupDiscoveryV2beta1);
 
-/** The resources of one version, by the older form; undefined if they cannot be read. */
+/** Returns the resources of one version from legacy discovery, or undefined if the document is invalid. */
 export function listedResources(text: string): readonly APIResource[] | undefined {
   const read = decoded(APIResourceList, text);
   if (!read || (read.kind ?? "APIResourceList") !== "APIResourceList" || (read.apiVersion ?? "v1") !== "v1")
@@ -15,14 +15,17 @@ export function listedResources(text: string): readonly APIResource[] | undefine
   const resources = read.resources ?? [];
   const scopes = new Map(resources.map(({ name, namespaced }) => [name, namespaced]));
   const whole = ({ name }: APIResource): string => name.slice(0, name.indexOf("/"));
-  // A part of what is elsewhere makes the whole list void.
+  // A subresource whose scope differs from its resource makes the whole list invalid.
   const misplaced = resources.some(
     (each) => each.name.includes("/") && (scopes.get(whole(each)) ?? each.namespaced) !== each.namespaced,
   );
   return misplaced ? undefined : resources;
 }
 
-/** The resources of a version in aggregated discovery, none if it is not there; undefined if that cannot be read. */
+/**
+ * Returns the resources of a version from aggregated discovery, empty if it is not listed; undefined if the
+ * document is invalid.
+ */
 export function discoveredResources(
   text: string,
   { group, version }: { readonly group: string; readonly version: string },
@@ -36,7 +39,7 @@ export function discoveredResources(
   return (own?.resources ?? []).map(withKinds);
 }
 
-/** Clients of release 1.26 fail where a resource does not say of what kind it is. */
+/** Clients of release 1.26 fail if a resource has no responseKind. */
 function withKinds(resource: Json): Json {
   const responseKind = resource["responseKind"] ?? { group: "", version: "", kind: "" };
   const parts = (resource["subresources"] as readonly Json[] | undefined)?.map(withKinds);

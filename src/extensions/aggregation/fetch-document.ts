@@ -1,4 +1,4 @@
-// One document from a server that is aggregated, asked for by this server itself.
+// Fetches a document from an aggregated server on behalf of this server.
 import type { APIService } from "#api";
 import { serviceUnavailable } from "#base";
 import { requestUpstream } from "#virtual";
@@ -19,18 +19,18 @@ export interface Fetched {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
-  /** Whether the body broke off; there is no text then. */
+  /** Whether the body was incomplete; `text` is then empty. */
   readonly brokenOff: boolean;
 }
 
-/** Throws when the server cannot be reached, and when it says more than it may. */
+/** Fetches a document. Throws if the server cannot be reached or the body exceeds `mostBytes`. */
 export async function fetchDocument(
   service: APIService,
   document: {
     readonly path: string;
     readonly mostBytes: number;
     readonly headers?: Readonly<Record<string, string>>;
-    /** An answer whose body breaks off is an answer. */
+    /** Accepts a response whose body is incomplete. */
     readonly anyBody?: boolean;
   },
   { resolve, pair, observer }: BackendAccess,

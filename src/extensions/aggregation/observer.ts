@@ -1,13 +1,13 @@
-// Told what becomes of aggregated APIs, for whoever counts.
+// Receives events of aggregated APIs, for metrics.
 import type { ApiCall } from "#endpoints";
 
 export interface AggregationObserver {
-  /** Another server could not be asked. */
+  /** A request to another server failed. */
   failed?(error: unknown): void;
-  /** A request was answered with 503, because nobody can be asked. */
+  /** A request was rejected with 503 because its server is unavailable. */
   turnedAway?(call: ApiCall): void;
-  /** An API service that could be reached no longer can be. */
+  /** An available API service became unavailable. */
   lost?(service: string, reason: string): void;
-  /** The documents of the API changed by what an API service says. */
+  /** The published API documents changed because an API service's description changed. */
   redescribed?(service: string, reason: "add" | "update", seconds: number): void;
 }

@@ -1,5 +1,5 @@
-// Requests for versions that another server has: passed on with the name of whoever asks, answered with what comes
-// back. Nothing that a client says about its own identity goes along.
+// Proxies requests for API versions of other servers with the identity of the client. Identity headers sent
+// by the client are not forwarded.
 import type { APIService } from "#api";
 import { hostAndPort } from "#base";
 import { type ApiCall, readAnyBody } from "#endpoints";
@@ -12,7 +12,7 @@ import type { ResolveService } from "./resolve-service.ts";
 export interface AggregationProxyOptions {
   readonly resolve: ResolveService;
   readonly pair: ClientPair;
-  /** Redirects are refused, not handed to the client. */
+  /** Redirects are rejected rather than returned to the client. */
   readonly rejectRedirects: boolean;
   readonly stopping: AbortSignal;
   readonly observer?: Pick<AggregationObserver, "failed" | "turnedAway"> | undefined;
@@ -77,7 +77,7 @@ export async function passOn(
       AbortSignal.any([raw.signal, options.stopping]),
     );
     const status = message.statusCode ?? 502;
-    // Without a place to go to it is an answer like any other.
+    // A redirect without a Location is an ordinary response.
     if (options.rejectRedirects && status >= 300 && status < 400 && message.headers.location) {
       message.destroy();
       return { ...text(502, "", false), body: Buffer.from(redirected) };
@@ -110,7 +110,7 @@ function identityOf({
   return headers;
 }
 
-/** What a header's name cannot hold is written as percent and two digits. */
+/** Characters that are invalid in a header name are percent-encoded. */
 const escapedKey = (key: string): string =>
   Array.from(Buffer.from(key.toLowerCase()), (byte) => {
     const character = String.fromCharCode(byte);

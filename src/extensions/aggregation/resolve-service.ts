@@ -1,12 +1,12 @@
-// Where the connections of a service go: to its address in the cluster, to the name it stands for, or straight to
-// one of its endpoints.
+// Resolves a service to the destination of its connections: its cluster IP, its external name, or one of its
+// endpoints.
 import type { Endpoints, Service } from "#api";
 import type { Dial } from "#http";
 
 export interface ServiceAddress {
   readonly host: string;
   readonly port: number;
-  /** How to get there, where it is not straight. */
+  /** How to connect, unless directly. */
   readonly dial?: Dial | undefined;
 }
 
@@ -15,14 +15,14 @@ export type ResolveService = (namespace: string, name: string, port: number) => 
 export interface ServiceSources {
   service(key: string): Promise<Service | undefined>;
   endpoints(key: string): Promise<Endpoints | undefined>;
-  /** Connections go to endpoints, not to the service's address. */
+  /** Connect to endpoints instead of the cluster IP. */
   readonly toEndpoints: boolean;
-  /** A service with an address in the cluster counts only with an endpoint behind it. */
+  /** A service with a cluster IP counts as resolvable only if it has endpoints. */
   readonly needsEndpoints?: boolean;
   readonly dial?: Dial | undefined;
 }
 
-/** Says why a service cannot be reached. */
+/** The reason why a service cannot be resolved. */
 export class UnresolvedService extends Error {
   override readonly name = "UnresolvedService";
   readonly reason: string;

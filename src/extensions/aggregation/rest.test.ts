@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type Clock, systemClock } from "#base";
 import { Rest } from "./rest.ts";
 
-/** A clock that tells what it was asked to wait for, and lets it pass when told. */
+/** A clock that records the delays it was asked for and ends them on request. */
 function countingClock(): { clock: Clock; waiting: { milliseconds: number; run: () => void }[] } {
   const waiting: { milliseconds: number; run: () => void }[] = [];
   const after: Clock["after"] = (milliseconds, run) => {

@@ -1,11 +1,14 @@
-// The pause between two rounds of a loop: until something calls for the next one, or until a time that the round
-// named.
+// The pause between two rounds of a loop: until the next round is triggered, or for the delay that the round
+// requested.
 import type { Clock } from "#base";
 
 export class Rest {
   #ended = Promise.withResolvers<void>();
 
-  /** What calls from here on ends the next pause at once: the round that begins may have missed it. */
+  /**
+   * Starts a round. A trigger from now on ends the next pause immediately, since the round may have missed
+   * its cause.
+   */
   begin(): void {
     this.#ended = Promise.withResolvers<void>();
   }
@@ -14,7 +17,7 @@ export class Rest {
     this.#ended.resolve();
   }
 
-  /** Infinity: nothing but a call ends it. */
+  /** Waits until the pause is over. With Infinity only a trigger ends it. */
   async over(longestMilliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
     const end = (): void => this.end();
     signal.addEventListener("abort", end, { once: true });

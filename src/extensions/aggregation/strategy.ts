@@ -1,4 +1,5 @@
-// API services: which server has a version of a group. The server's own are kept by itself.
+// The strategy of API services, which state the server of a group version. The local ones are maintained by
+// this server.
 import { APIService } from "#api";
 import { type FieldError, invalidValue, notSupported, required } from "#base";
 import { type Dialect, groupName } from "#dialect";
@@ -8,7 +9,7 @@ import { dns1035LabelProblems, dns1123SubdomainProblems } from "#schema";
 
 const kept = ["labels", "annotations", "finalizers", "ownerReferences"] as const;
 
-/** What a status says of its metadata, but for what belongs to the object itself. */
+/** Returns the metadata of a status update: as sent, except for what belongs to the main resource. */
 function keptMeta(sent: APIService, old: APIService): APIService["metadata"] {
   const metadata = { ...sent.metadata };
   for (const key of kept) delete metadata[key];
@@ -23,11 +24,11 @@ function errorsOf({ metadata, spec }: APIService): FieldError[] {
   const mismatch = `must be \`spec.version+"."+spec.group\`: "${wanted}"`;
   for (const key of ["generateName", "name"] as const) {
     const given = metadata[key] ?? "";
-    // What cannot stand in a path is told of already.
+    // Names that are invalid in a URL path have been reported before.
     if (given !== "" && given !== wanted && pathSegment(given, key === "generateName").length === 0)
       errors.push(invalidValue(`metadata.${key}`, given, mismatch));
   }
-  // The core group is the server's own.
+  // The core group is always local.
   const core = group === "" && version === "v1";
   if (!core) {
     if (group === "")

@@ -1,4 +1,4 @@
-// How objects of a defined kind look in a table: their names, and the columns the definition adds.
+// The table columns of a custom kind: the name, and the printer columns of the definition.
 import type { CustomResourceColumnDefinition } from "#api";
 import { TimeError, canonicalTime } from "#base";
 import { type ApiObject, type Column, ago, nameColumn } from "#registry";
@@ -18,7 +18,7 @@ export function customColumns(
   const columns: Column<ApiObject>[] = [nameColumn];
   for (const each of given?.length ? given : [ageDefinition]) {
     const find = jsonPath(each.jsonPath);
-    // As in the reference, a path that cannot be read ends the table.
+    // As in the reference, an invalid path drops this and all further columns.
     if (!find) break;
     columns.push(column(each, find));
   }
@@ -59,7 +59,10 @@ function cellOf(type: string, value: unknown, now: Date): string | number | bool
   }
 }
 
-/** A value as Go prints it: objects and lists as JSON with sorted keys, large fractions with an exponent. */
+/**
+ * Formats a value as Go prints it: objects and lists as JSON with sorted keys, large fractions with an
+ * exponent.
+ */
 function textOf(value: unknown): string {
   if (value === null) return "<no value>";
   if (typeof value === "object")

@@ -1,8 +1,8 @@
-// Between the versions of a defined kind. Without a webhook they differ in nothing but their name: what another
-// version does not know is dropped when it is read as that version.
+// Conversion between the versions of a custom kind. Without a webhook, versions differ only in their name:
+// fields that a version does not declare are dropped when an object is read in it.
 import type { ApiObject } from "#registry";
 
-/** Converts objects to an apiVersion, in their order. */
+/** Converts objects to an apiVersion, preserving their order. */
 export type Convert = (objects: readonly ApiObject[], to: string) => Promise<readonly ApiObject[]>;
 
 export const convertNothing: Convert = async (objects, to) =>

@@ -1,4 +1,4 @@
-// Objects whose labels conversion changes are selected by what it makes of them.
+// Objects whose labels change on conversion are selected by the converted labels.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { selector, systemClock } from "#base";
@@ -20,7 +20,7 @@ const labelsOf = (text: string): Record<string, string> =>
 const read: Reader = ({ key, revision, value }) =>
   cached(key, revision, labelsOf(Buffer.from(value).toString()));
 
-/** A label `now` says what `once` said when the object was stored. */
+/** Conversion copies the label `once` of the stored object to the label `now`. */
 async function opened(t: TestContext) {
   const store = await openMemory({});
   const stop = new AbortController();

@@ -1,6 +1,6 @@
-// Objects of one version, read from where they are cached in another. What is cached here is converted once, when
-// it changes; whoever asks for the newest state has it converted for themselves, unless conversion always gives the
-// same. Whoever selects by labels that somebody else may have changed has objects converted first.
+// Serves objects in one version from the cache of another version. Cached objects are converted once, when
+// they change. Reads of the latest state are converted for each request, unless conversion is deterministic.
+// If conversion may change labels, objects are converted before selection by labels.
 import type { Revision } from "#store";
 import {
   type CachedObject,
@@ -17,33 +17,36 @@ import {
 } from "#watchcache";
 import { type Selector, selectEverything, selector } from "#base";
 
-/** Converts an object. Throws when it cannot be converted. */
+/** Converts an object. Throws if it cannot be converted. */
 export type ConvertObject = (object: CachedObject) => Promise<CachedObject>;
 
 export interface ConvertedSourceOptions {
   readonly base: ObjectSource;
   readonly convert: ConvertObject;
-  /** Somebody else converts, who may do it otherwise tomorrow. */
+  /** Conversion is external (a webhook) and may change over time. */
   readonly foreign: boolean;
-  /** Objects may have other labels here than where they come from. */
+  /** Conversion may change labels. */
   readonly relabels: boolean;
-  /** With what all keys begin. */
+  /** The common prefix of all keys. */
   readonly prefix: string;
-  /** Aborted when nobody will ask any more. */
+  /** Aborted when no more requests will come. */
   readonly signal: AbortSignal;
 }
 
-/** Long lists are converted several at a time. */
+/** Longer lists are converted in parallel. */
 const shortList = 8;
 const atOnce = 8;
-/** So many are converted at a time, or a page of them if that is more, where they are selected afterwards. */
+/**
+ * Minimum number of objects converted at a time when they are selected afterwards; a larger page size takes
+ * precedence.
+ */
 const leastPage = 100;
 
 export class ConvertedSource implements ObjectSource {
   readonly #options: ConvertedSourceOptions;
   readonly #base: ObjectSource;
   readonly #converted = new WeakMap<CachedObject, Promise<CachedObject>>();
-  /** The same list gives the same array, so that what was made of it can be used again. */
+  /** The same source list yields the same array, so that results derived from it can be reused. */
   readonly #lists = new WeakMap<readonly CachedObject[], readonly CachedObject[]>();
   #following = false;
 
@@ -52,7 +55,7 @@ export class ConvertedSource implements ObjectSource {
     this.#base = options.base;
   }
 
-  /** Converts what changes as it changes, so that watches and cached reads find it done. */
+  /** Starts converting objects as they change, so that watches and cached reads find them converted. */
   follow(): void {
     if (this.#following || !this.#options.foreign) return;
     this.#following = true;
@@ -86,7 +89,7 @@ export class ConvertedSource implements ObjectSource {
     return this.#options.relabels && labels.length > 0;
   }
 
-  /** One page of those that match once they are converted. */
+  /** Returns one page of the objects that match after conversion. */
   async #selected(query: ListQuery): Promise<ListResult> {
     const { limit = Infinity } = query;
     const convert = this.#converterFor(query.freshness);
@@ -139,12 +142,12 @@ export class ConvertedSource implements ObjectSource {
       );
       watcher.deliver(frames.map(({ type }, i) => new Frame(type, objects[i]!)));
     } catch {
-      // Who watches cannot be told which object failed; the next list tells.
+      // A watch cannot report which object failed; the next list does.
       watcher.ended();
     }
   };
 
-  /** What an object was before decides whether it comes, changes or goes for who selects. */
+  /** The previous object determines whether a selecting watcher sees an addition, a change or a removal. */
   readonly #passSelected: Pass = async (frames, watcher, { signal, selector: { matches } }) => {
     if (signal.aborted) return;
     try {
@@ -192,7 +195,7 @@ export class ConvertedSource implements ObjectSource {
     return this.#base.lastChange();
   }
 
-  /** Nothing that is converted can be had at once. */
+  /** Converted objects are not available synchronously. */
   getCached(): CachedObject | undefined {
     return undefined;
   }

@@ -1,5 +1,6 @@
-// The paths that printer columns use, as the reference's JSONPath reads and follows them: names with escapes,
-// positions and slices, unions, filters, wildcards and descent.
+// JSONPath of printer columns, parsed and evaluated as in the reference: names with escapes, indices and
+// slices,
+// unions, filters, wildcards and recursive descent.
 //
 //   .spec.replicas    .status.conditions[?(@.type=="Ready")].status    .spec.ports[0].name    .metadata.labels.a\.b
 
@@ -16,18 +17,18 @@ type Node =
       readonly right: readonly Node[];
     }
   | { readonly is: "constant"; readonly value: unknown }
-  /** Words such as `range`, which no column can use. */
+  /** Keywords such as `range`, which columns do not support. */
   | { readonly is: "word" };
 
-/** The end of a slice; that of a single position follows from its begin. */
+/** The end of a slice; for a single index it is derived from the start. */
 type Bound = { readonly at: number; readonly derived: boolean } | undefined;
 
-/** The path cannot be read, or cannot be followed in this object. */
+/** The path is invalid or cannot be followed in this object. */
 class PathError extends Error {
   override readonly name = "PathError";
 }
 
-/** A number that is written with a point: it never equals a whole one. */
+/** A number written with a decimal point: it never equals an integer. */
 class Fraction {
   readonly value: number;
   constructor(value: number) {
@@ -37,7 +38,10 @@ class Fraction {
 
 const mostResults = 1000;
 
-/** A function that finds the values at a path, if it can be followed; undefined for a path that cannot be read. */
+/**
+ * Compiles a path to a function that finds its values, or undefined if it cannot be followed; returns
+ * undefined for an invalid path.
+ */
 export function jsonPath(text: string): ((object: unknown) => readonly unknown[]) | undefined {
   try {
     const nodes = new Parser(text).nodes();
@@ -157,7 +161,10 @@ class Parser {
     return { is: "filter", left: new Parser(left).nodes(), operator, right: new Parser(right).nodes() };
   }
 
-  /** Where the parenthesis closes that is not within the one quoted text that a filter may have. */
+  /**
+   * Returns the position of the closing parenthesis, skipping the one quoted string that a filter may
+   * contain.
+   */
   #filterEnd(begin: number): number {
     let pair = "";
     let closed = false;
@@ -236,7 +243,7 @@ function listOf(value: unknown): readonly unknown[] {
   return value;
 }
 
-/** The members of a map by their names, since they have no order of their own, or the items of a list. */
+/** Returns the values of a map in key order, or the items of a list. */
 function children(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value.slice(0, mostResults);
   if (!isMap(value)) return [];

@@ -1,5 +1,5 @@
-// The declaration of a kind that is defined at run time: metadata as everywhere, and everything else as its
-// schema says. Codecs, merge types and published schemas follow from it as from any other declaration.
+// The declaration of a kind defined at run time: standard metadata, and everything else according to its
+// schema. Codecs, merge types and published schemas are derived from it as from any other declaration.
 import { type CustomResourceDefinition, ObjectMeta } from "#api";
 import type { Steps } from "#base";
 import type { Dialect } from "#dialect";
@@ -19,16 +19,16 @@ import {
 
 export interface CustomKind {
   readonly schema: KindSchema;
-  /** Undefined where the definition has no schema: then everything is kept. */
+  /** Undefined if the definition has no schema; all fields are then preserved. */
   readonly structural: () => Structural | undefined;
   readonly props: SchemaProps | undefined;
-  /** Parses the schema ahead of its first use, for schemas so large that others should have their turn meanwhile. */
+  /** Parses the schema before its first use, in steps so that a large schema does not block other work. */
   prepare(): Steps<void>;
 }
 
 const metadata = embedded(1, ObjectMeta, "Name, labels and whatever else every object carries.");
 
-/** `com.example.v1.Widget` of the group `example.com`. */
+/** Returns the published name, such as `com.example.v1.Widget` for the group `example.com`. */
 const publishedName = (group: string, version: string, kind: string): string =>
   [...group.split(".").reverse(), version, kind].join(".");
 

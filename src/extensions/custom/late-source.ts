@@ -1,6 +1,6 @@
-// The objects of a defined kind, loaded when somebody first asks: most definitions of a cluster are hardly ever
-// used. Once it is closed, requests that are still under way read from the store itself: its cache is emptied under
-// them, and an empty cache would say that there is nothing.
+// The objects of a custom kind, loaded into the cache on first use: most definitions of a cluster are hardly
+// ever used. After close, requests still in progress read from the store: the cache is emptied, and an empty
+// cache would yield wrong results.
 import type { Revision, Store } from "#store";
 import {
   type CachedObject,
@@ -21,7 +21,7 @@ export interface LateSourceOptions {
   readonly store: Store;
   readonly prefix: string;
   readonly reader: Reader;
-  /** Objects are read from the store alone. */
+  /** Bypass the cache and read from the store. */
   readonly uncached: boolean;
 }
 
@@ -65,7 +65,7 @@ export class LateSource implements ObjectSource {
     else this.#firstUse.push(used);
   }
 
-  /** Ends watches; what is asked later is read from the store. */
+  /** Ends watches; later reads go to the store. */
   close(): void {
     this.#closed = true;
     this.#closing.abort();
@@ -95,7 +95,7 @@ export class LateSource implements ObjectSource {
     const source = await this.#source();
     const over = (): void => watcher.ended();
     if (source === this.#direct) {
-      // A watch of the store does not know that the definition has changed.
+      // A watch on the store does not notice that the definition has changed.
       this.#closing.signal.addEventListener("abort", over, { once: true });
       query.signal.addEventListener("abort", () => this.#closing.signal.removeEventListener("abort", over), {
         once: true,

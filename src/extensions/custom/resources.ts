@@ -1,5 +1,5 @@
-// From a definition to resources: one for each served version, all over the same stored objects. The stored
-// version reads its cache as any kind does; the others convert what it gives.
+// Builds the resources of a definition: one for each served version, all over the same stored objects. The
+// stored version reads from its cache like any kind; the others convert from it.
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "#api";
 import { isDeepStrictEqual } from "node:util";
 import type { Steps } from "#base";
@@ -24,21 +24,21 @@ export interface CustomResourcesOptions {
   readonly reflector: StoreReflector;
   readonly uncached: boolean;
   readonly gates: DefinitionGates;
-  /** The minor release whose functions rules have. */
+  /** The minor release whose functions are available to rules. */
   readonly expressionRelease: number;
-  /** How objects get from one version to another, for definitions that name a webhook. */
+  /** Returns the conversion between versions, for definitions with a webhook. */
   webhook(definition: CustomResourceDefinition): Convert;
   readonly ruleObserver?: RuleObserver | undefined;
-  /** Whether instances are being removed. */
+  /** Reports whether instances are being removed. */
   terminating(): boolean;
 }
 
 export interface CustomResources {
-  /** Of the served versions, in the order of the definition. */
+  /** The endpoints of the served versions, in the order of the definition. */
   readonly endpoints: readonly Endpoint[];
-  /** The stored version, served or not: where instances are removed. */
+  /** The stored version, served or not, through which instances are removed. */
   readonly storage: Endpoint;
-  /** Parses the schemas ahead of their first use. */
+  /** Parses the schemas before their first use. */
   prepare(): Steps<void>;
   close(): void;
 }
@@ -80,8 +80,8 @@ export function customResources(
     reader: convert ? asStored(storage) : storage.reader,
     uncached: options.uncached,
   });
-  // Objects may be left in a version that is no longer the stored one, or as an earlier definition had them, with
-  // fields that are unknown by now and without defaults: whoever writes one anew has it rewritten.
+  // A stored object may be in a former storage version, or predate a change of the definition, with fields
+  // unknown by now or without defaults: an otherwise unchanged write then rewrites it.
   const storedOtherwise =
     (resource: Resource) =>
     async (key: string, encoded: EncodedObject): Promise<boolean> => {
@@ -89,7 +89,7 @@ export function customResources(
       const [entry] = (await options.store.read({ key })).entries;
       if (!entry) return false;
       if (versionIn(entry.value) !== storage.hubVersion) return true;
-      // What a webhook would make of it is not asked for something that did not change.
+      // The webhook is not called for an object that did not change.
       if (convert) return false;
       const wanted = resource.conversion ? await resource.conversion.toStored(encoded) : encoded.value;
       if (Buffer.compare(entry.value, wanted) === 0) return false;
@@ -133,7 +133,7 @@ export function customResources(
   const endpoints = versions
     .filter((version) => version.served)
     .map((version) => endpointOf(version === stored ? storage : connect(resourceOf(version))));
-  // Whoever asks for one version has all of them follow.
+  // A request for one version makes all of them follow changes.
   for (const source of sources) base.onFirstUse(() => source.follow());
   return {
     endpoints,
@@ -148,7 +148,7 @@ export function customResources(
   };
 }
 
-/** What whoever speaks a deprecated version is told. */
+/** Returns the warning sent to clients of a deprecated version. */
 function warningOf(
   { spec }: CustomResourceDefinition,
   { name, deprecated, deprecationWarning }: CustomResourceDefinitionVersion,
@@ -164,13 +164,15 @@ function warningOf(
   return better === undefined ? text : `${text}; use ${group}/${better} ${names.kind}`;
 }
 
-/** The one endpoint in which a resource speaks its own version. */
+/** Returns the resource's endpoint for its own version. */
 const endpointOf = (resource: Resource): Endpoint => resource.endpoints.find(({ isHub }) => isHub)!;
 
 const versionIn = (value: Uint8Array): string =>
   /"apiVersion":\s*"([^"]*)"/.exec(Buffer.from(value).toString("latin1"))?.[1] ?? "";
 
-/** Keeps objects in the version in which they are stored: converting them takes time. */
+/**
+ * Returns a reader that keeps objects in the version in which they are stored, since conversion takes time.
+ */
 function asStored(storage: Resource): Resource["reader"] {
   const readers = new Map<string, Resource["reader"]>();
   return (entry) => {
@@ -200,7 +202,7 @@ async function converted(
   const sent = valueOf(object.json);
   delete sent.metadata.resourceVersion;
   const [made] = await convert([sent], to);
-  // Defaults are those of the version that it was stored in.
+  // Defaults are those of the version in which the object was stored.
   resource.hub.more.open?.dropNulls(made as unknown as Record<string, unknown>);
   return resource.encode(made!, { anySize: true }).hold(object.revision);
 }

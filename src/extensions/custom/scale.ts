@@ -1,4 +1,4 @@
-// The scale of a defined kind: numbers and a selector at places its definition names.
+// The scale subresource of a custom kind: numbers and a selector at paths that its definition states.
 import type { CustomResourceDefinitionSpec, CustomResourceSubresourceScale } from "#api";
 import { type FieldError, goPlain, goType, invalidValue } from "#base";
 import type { ApiObject, ScaleView } from "#registry";
@@ -6,7 +6,7 @@ import { isObject } from "../structural/structural.ts";
 
 const stepsOf = (path: string): string[] => path.replace(/^\./, "").split(".");
 
-/** The value at a path; undefined where there is none. */
+/** Returns the value at a path, or undefined if the path leads nowhere. */
 function at(object: unknown, path: string): unknown {
   let value: unknown = object;
   for (const step of stepsOf(path)) {
@@ -56,7 +56,7 @@ export function customScale(
 
 const largest = 2 ** 31 - 1;
 
-/** What stands in the way of reading a value of a type at a path. */
+/** Returns the error of reading a value of a type at a path. */
 function accessError(object: unknown, path: string, type: string): string | undefined {
   const steps = stepsOf(path);
   let value: unknown = object;

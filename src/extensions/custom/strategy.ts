@@ -1,4 +1,4 @@
-// The strategy of a kind that is defined at run time: what its schema says, and no more.
+// The strategy of a custom kind, derived from its schema.
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from "#api";
 import { type FieldError, type FieldErrorType, type Steps, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
@@ -13,7 +13,7 @@ import { customColumns } from "./columns.ts";
 import type { CustomKind } from "./kind.ts";
 import { customScale, scaleSpecErrors, scaleStatusErrors } from "./scale.ts";
 
-/** In the order in which discovery lists them. */
+/** In the order of discovery. */
 const verbs: readonly Verb[] = [
   "delete",
   "deletecollection",
@@ -31,12 +31,12 @@ export interface CustomStrategyOptions {
   readonly definition: CustomResourceDefinition;
   readonly version: CustomResourceDefinitionVersion;
   readonly kind: CustomKind;
-  /** All versions, so that owners of fields are understood in whichever they speak. */
+  /** All served versions, so that field owners of each are understood. */
   readonly served: readonly Served[];
   readonly dialect: Dialect;
   readonly ruleObserver?: RuleObserver | undefined;
   readonly gates: DefinitionGates;
-  /** The minor release whose functions rules have. */
+  /** The minor release whose functions are available to rules. */
   readonly expressionRelease: number;
   terminating(): boolean;
 }
@@ -65,7 +65,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
       ...scaleStatusErrors(object, scale),
       ...(part === "spec" ? embeddedErrors(object, structural) : []),
     ];
-    // Lists that were not unique before need not become so.
+    // Lists that already contained duplicates need not become unique.
     if (!old || listTypeErrors(old, structural).length === 0)
       errors.push(...listTypeErrors(object, structural));
     const language = { dialect, release: options.expressionRelease };
@@ -95,12 +95,12 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
     generation: true,
     ...(statusPart ? { status: "cleared" } : { generationCountsStatus: true }),
     restore: (object) => {
-      // Objects of early releases have none.
+      // Objects stored by early releases have no generation.
       object.metadata.generation ||= 1;
       open.dropNulls(object as unknown as Record<string, unknown>);
       open.applyDefaults(object as unknown as Record<string, unknown>);
     },
-    // What is shown of a status nobody has written yet.
+    // Applies defaults to the initial status.
     prepareForCreate: (object) => open.applyDefaults(object as unknown as Record<string, unknown>),
     validateInSteps: (object, old) => errorsOf(object, old, "spec"),
     columns: customColumns(version.additionalPrinterColumns),
@@ -117,7 +117,7 @@ export function customStrategy(options: CustomStrategyOptions): Strategy {
   });
 }
 
-/** Rules are written for objects that have the right shape. */
+/** Errors after which rules are not evaluated, as they rely on a valid structure. */
 const blocking: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   "FieldValueRequired",
   "FieldValueTooLong",
@@ -130,7 +130,7 @@ const notChecked = invalidValue(
   "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 );
 
-/** Nothing but the status is taken from what was sent, and who owns it. */
+/** Returns the old object with only the status and managedFields that were sent. */
 function withStatus(sent: ApiObject, old: ApiObject): ApiObject {
   const { resourceVersion, managedFields } = sent.metadata;
   const { status: _, ...rest } = old as ApiObject & { status?: unknown };

@@ -23,7 +23,7 @@ interface Review {
   request: { uid: string; desiredAPIVersion: string; objects: ApiObject[] };
 }
 
-/** A webhook that changes the version; `edit` spoils its answer. */
+/** Runs a conversion with a webhook that changes the version; `edit` modifies its response. */
 const convertWith = (
   edit: (response: Record<string, unknown>, review: Review) => void = () => undefined,
   versions = ["v1"],

@@ -1,5 +1,5 @@
-// Conversion by a webhook: objects go out in a review and come back in the wanted version. A webhook may change
-// everything but the kind and, of metadata, labels and annotations alone.
+// Conversion by a webhook: objects are sent in a review and returned in the desired version. A webhook may
+// change everything except the kind and, in metadata, only labels and annotations.
 import {
   ConversionReview,
   type CustomResourceDefinition,
@@ -17,7 +17,7 @@ import type { Convert } from "./conversion.ts";
 type ClientConfig = NonNullable<WebhookConversion["clientConfig"]>;
 export type ServiceReference = NonNullable<ClientConfig["service"]>;
 
-/** Posts a review to the webhook; throws when no answer comes. */
+/** Posts a review to the webhook; throws if there is no response. */
 export type PostConversion = (
   client: ClientConfig,
   body: Record<string, unknown>,
@@ -90,7 +90,7 @@ function convertedIn(
   }
   const { kind, apiVersion, response } = review;
   refuseWrongTypes(response, failed);
-  // The older version did not look at what it is told, nor by whom.
+  // The v1beta1 review does not check the response's type and uid.
   const strict = version === "v1";
   if (strict && (!kind || !apiVersion))
     throw failed(
@@ -109,7 +109,7 @@ function convertedIn(
   return Array.isArray(response["convertedObjects"]) ? response["convertedObjects"] : [];
 }
 
-/** Looks closely at an answer whose values are not of the usual types. */
+/** Rejects a response with values of the wrong type. */
 function refuseWrongTypes(response: unknown, failed: Fail): void {
   if (response === undefined || response === null) return;
   if (isObject(response)) {
@@ -124,7 +124,7 @@ function refuseWrongTypes(response: unknown, failed: Fail): void {
   }
 }
 
-/** What is not even an object of some kind is told without a word about the webhook, as in kube-apiserver. */
+/** A value that is not an API object is reported without mentioning the webhook, as in kube-apiserver. */
 function checkDocument(converted: unknown): asserts converted is Record<string, unknown> {
   const refused = (why: string): ApiError => new ApiError(500, "", why);
   if (converted === null || converted === undefined) throw refused("unexpected end of JSON input");
@@ -135,7 +135,9 @@ function checkDocument(converted: unknown): asserts converted is Record<string, 
   if (!converted["kind"]) throw refused(`Object 'Kind' is missing in '${stringifyJson(converted)}'`);
 }
 
-/** The converted object with the metadata it had; only labels and annotations are the webhook's. */
+/**
+ * Returns the converted object with its original metadata, except for the webhook's labels and annotations.
+ */
 function restored(original: ApiObject, converted: unknown, to: string, wrong: Fail): ApiObject {
   checkDocument(converted);
   if (converted["apiVersion"] !== to)

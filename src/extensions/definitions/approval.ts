@@ -1,4 +1,4 @@
-// Groups of the project's own are open to others only with a word on who approved it.
+// Definitions in groups of the project need an annotation that states who approved them.
 import type { Dialect } from "#dialect";
 import { type FieldError, invalidValue, required } from "#base";
 
@@ -29,7 +29,7 @@ export function approvalOf(
 
 export const approvalAnnotation = (dialect: Dialect): string => dialect.names.annotations.apiApproved;
 
-/** What is wrong with the approval; one that has not changed is left alone. */
+/** Returns the errors of the approval annotation; an unchanged one is not checked. */
 export function approvalErrors(
   now: Approval,
   before: Approval | undefined,

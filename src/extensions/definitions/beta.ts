@@ -1,8 +1,8 @@
-// Definitions as servers stored them in version v1beta1, which nobody serves any more: what all versions have
-// in common is said once for all of them.
+// Definitions stored in version v1beta1, which is no longer served: it states properties common to all
+// versions at the top level.
 import type { Json, JsonObject } from "#schema";
 
-/** The same definition in version v1. */
+/** Converts a definition to version v1. */
 export function fromBeta(stored: JsonObject): JsonObject {
   const { version, versions, validation, subresources, additionalPrinterColumns, conversion, ...rest } =
     objectOf(stored["spec"]);

@@ -1,11 +1,11 @@
-// Conditions of a definition: one of each type, and a time that changes only with the status.
+// Conditions of a definition: one of each type, with a transition time that changes only with the status.
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from "#api";
 import { timestamp } from "#registry";
 
 type Status = CustomResourceDefinition["status"];
 export type NewCondition = Omit<CustomResourceDefinitionCondition, "lastTransitionTime">;
 
-/** Sets a condition in place; says whether anything changed. */
+/** Sets a condition in place; reports whether anything changed. */
 export function setCondition(status: Status, next: NewCondition, now: Date): boolean {
   const conditions = (status.conditions ??= []);
   const at = conditions.findIndex(({ type }) => type === next.type);

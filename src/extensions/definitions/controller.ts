@@ -1,5 +1,5 @@
-// Follows the definitions of the cluster: gives each its status, serves what is established, and removes the
-// instances of those that are to go.
+// The definition controller: maintains the status of definitions, serves the established ones, and removes
+// the instances of those being deleted.
 import type { CustomResourceDefinition } from "#api";
 import { ApiError, type Clock, runSteps, selectEverything } from "#base";
 import type { Dialect } from "#dialect";
@@ -20,30 +20,30 @@ import { reconcileStatus } from "./status.ts";
 import { hasCondition } from "./validate.ts";
 
 export interface DefinitionControllerOptions {
-  /** The definitions themselves. */
+  /** The resource of the definitions themselves. */
   readonly definitions: Resource;
   readonly dialect: Dialect;
   readonly clock: Clock;
   readonly resources: Omit<CustomResourcesOptions, "terminating">;
-  /** A write of the server's own. */
+  /** Creates a write request by the server itself. */
   request(endpoint: Endpoint, namespace?: string): WriteRequest;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
-  /** Told whenever the documents of the API change by a definition that is served. */
+  /** Called when the published API documents change because of a served definition. */
   readonly redescribed?: (definition: CustomResourceDefinition, reason: "add" | "update" | "delete") => void;
 }
 
-/** A definition, and the resources made from what it says. */
+/** A definition and the resources built from it. */
 interface Known {
   readonly object: CustomResourceDefinition;
   readonly cached: CachedObject;
-  /** What the resources depend on; while it stays the same they stay, too. */
+  /** The inputs of the resources; they are rebuilt only if it changes. */
   readonly basis: string;
   resources: CustomResources | undefined;
-  /** What was served before, and is until schemas that take long to parse are ready. */
+  /** The resources served before, until the parsing of large schemas is done. */
   previous: CustomResources | undefined;
 }
 
-/** What the resources of a definition depend on. */
+/** Returns the inputs that the resources of a definition depend on. */
 const basisOf = ({ metadata, status }: CustomResourceDefinition): string =>
   JSON.stringify([metadata.uid, metadata.generation, status.acceptedNames]);
 
@@ -53,7 +53,7 @@ export class DefinitionController {
   readonly #options: DefinitionControllerOptions;
   readonly #known = new Map<string, Known>();
   readonly #queue = new Set<string>();
-  /** Resources made for a status that is about to be written. */
+  /** Resources built for a status that is about to be written. */
   readonly #prepared = new Map<string, { readonly basis: string; readonly resources: CustomResources }>();
   #wake = (): void => undefined;
   #served: readonly Endpoint[] | undefined;
@@ -65,17 +65,17 @@ export class DefinitionController {
     this.#options = options;
   }
 
-  /** Counts up whenever what is served changes. */
+  /** Returns a number that increases whenever the served endpoints change. */
   generation(): number {
     return this.#generation;
   }
 
-  /** Called whenever it has. */
+  /** Registers a callback for changes of the served endpoints. */
   onChange(changed: () => void): void {
     this.#onChange = changed;
   }
 
-  /** Everything that is served, made on first ask after a change. */
+  /** Returns all served endpoints, computed on first use after a change. */
   served(): readonly Endpoint[] {
     return (this.#served ??= [...this.#known.values()].flatMap((known) => {
       if (!isServed(known.object)) return [];
@@ -84,14 +84,14 @@ export class DefinitionController {
     }));
   }
 
-  /** Whether everything that was there at the start is known. */
+  /** Reports whether every definition that existed at startup has been loaded. */
   loaded(): boolean {
     return this.#loaded;
   }
 
   /**
-   * Loads what is there; definitions that are established are served from here on. One that cannot be read does
-   * not keep the server from starting: `run` goes on trying.
+   * Loads the existing definitions; established ones are served from then on. A failure does not prevent
+   * startup: `run` retries.
    */
   async start(): Promise<void> {
     try {
@@ -114,7 +114,7 @@ export class DefinitionController {
     this.#loaded = true;
   }
 
-  /** Follows changes until the signal. */
+  /** Follows changes until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const following = this.#follow(signal);
     while (!signal.aborted) {
@@ -200,7 +200,7 @@ export class DefinitionController {
     this.#known.delete(name);
     if (isServed(known.object)) this.#options.redescribed?.(known.object, "delete");
     this.#changed();
-    // Names that it had are free now.
+    // Names of the deleted definition are free now.
     for (const [other, { object }] of this.#known)
       if (object.spec.group === known.object.spec.group && !hasCondition(object, "NamesAccepted"))
         this.#enqueue(other);
@@ -219,8 +219,8 @@ export class DefinitionController {
   }
 
   /**
-   * Parses the schemas of a large definition in steps, before a status says that it is served. Small ones are
-   * parsed when they are first used.
+   * Parses the schemas of a large definition in steps, before its status says that it is served. Small ones
+   * are parsed on first use.
    */
   async #prepare(name: string, known: Known, object: CustomResourceDefinition): Promise<void> {
     const basis = basisOf(object);
@@ -264,7 +264,7 @@ export class DefinitionController {
     await this.#prepare(name, known, trial);
     if (changed) {
       await this.#writeStatus(name, (object) => reconcileStatus(object, others, dialect, now));
-      // Others may have waited for a name that it gives up.
+      // Others may have been waiting for a name that it releases.
       for (const other of others)
         if (!hasCondition(other, "NamesAccepted")) this.#enqueue(other.metadata.name!);
     }
@@ -282,11 +282,11 @@ export class DefinitionController {
         return old!;
       },
     });
-    // Whoever sees the status finds the kind served.
+    // The kind must be served by the time clients see the status.
     if (this.#known.has(name)) this.#note(written);
   }
 
-  /** Removes all instances, then lets the definition go. Instances with finalizers are waited for. */
+  /** Removes all instances, then the definition's finalizer. Instances with finalizers are waited for. */
   async #cleanUp(name: string, known: Known): Promise<void> {
     const { clock, dialect } = this.#options;
     if (isServed(known.object)) {
@@ -320,7 +320,7 @@ export class DefinitionController {
       ),
     );
     const finalizer = dialect.names.finalizers.customResourceCleanup;
-    // A definition whose status nobody could write today is let go all the same.
+    // The finalizer is removed even if the definition would not pass validation today.
     await this.#writeStatus(name, ({ metadata }) => {
       const kept = (metadata.finalizers ?? []).filter((each) => each !== finalizer);
       if (kept.length > 0) metadata.finalizers = kept;
@@ -328,7 +328,7 @@ export class DefinitionController {
     });
   }
 
-  /** How many are left afterwards. */
+  /** Removes the instances; returns how many are left. */
   async #removeInstances(endpoint: Endpoint): Promise<number> {
     const { source } = endpoint.resource;
     const all = async (): Promise<readonly CachedObject[]> =>
@@ -339,7 +339,7 @@ export class DefinitionController {
   }
 }
 
-/** Instances are still there, held back by their own finalizers. */
+/** Instances remain because of their own finalizers. */
 class InstancesLeft extends Error {
   override readonly name = "InstancesLeft";
   constructor(left: number) {

@@ -1,4 +1,4 @@
-// Defaults in a definition are values like any other: they fit their own schema and hold nothing unknown.
+// Validates the defaults in a definition: they must match their own schema and contain no unknown fields.
 import { type FieldError, type Steps, invalidValue, undeclared } from "#base";
 import { DecodeError, type OpenWalk } from "#schema";
 import { embeddedErrors } from "../structural/embedded.ts";
@@ -45,7 +45,7 @@ function* ownErrors(
 ): Steps<readonly FieldError[]> {
   const { default: value } = schema;
   const check = compileValues(schema.props, { dialect: language.dialect, anyIntOrString: true });
-  // Values are looked at on their own; where they stand is put before what is found.
+  // Values are validated separately; their path is then prefixed to the errors.
   const found = (): FieldError[] =>
     valueErrors(check, value, "").map((error) => ({
       ...error,
@@ -70,7 +70,7 @@ function* ownErrors(
       error instanceof EmbeddedError ? error.found : invalidValue(path, undeclared(value), error.message),
     ];
   }
-  // What is unknown in the metadata of an embedded object is dropped when the default is used.
+  // Unknown fields in embedded metadata are dropped when the default is applied.
   if (unknownPaths.length > 0)
     errors.push(invalidValue(path, undeclared(value), "must not have unknown fields"));
   const embedded = embeddedErrors(value, schema, path, root);

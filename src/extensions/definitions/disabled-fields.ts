@@ -1,13 +1,13 @@
-// Fields of definitions whose feature gate is off: they are dropped, unless the stored definition has them.
+// Drops fields of definitions whose feature gate is disabled, unless the stored definition has them.
 import type { CustomResourceDefinitionSpec } from "#api";
 import type { Dialect } from "#dialect";
 import type { SchemaProps } from "../structural/structural.ts";
 import { schemasBelow } from "./schema-rules.ts";
 
 export interface DefinitionGates {
-  /** Whether schemas have validation rules. */
+  /** Whether schemas may have validation rules. */
   readonly expressions: boolean;
-  /** Whether updates are judged by what they change only. With it came `optionalOldSelf` of rules. */
+  /** Whether ratcheting validation is enabled, which also introduced `optionalOldSelf` of rules. */
   readonly ratcheting: boolean;
 }
 
@@ -15,7 +15,7 @@ interface Rule {
   optionalOldSelf?: boolean;
 }
 
-/** Rules below these keywords are refused, whatever the gate says, so they are not dropped. */
+/** Rules below these keywords are rejected regardless of the gate, so they are not dropped. */
 const refused: ReadonlySet<string> = new Set([
   "additionalItems",
   "allOf",
@@ -44,7 +44,7 @@ export function dropDisabledFields(
       for (const rule of rulesIn(schema) ?? []) delete rule.optionalOldSelf;
 }
 
-/** The schemas of all versions and those below them, except below the given keywords. */
+/** Yields the schemas of all versions, nested ones included, except those below the given keywords. */
 function* schemasOf(
   { versions }: CustomResourceDefinitionSpec,
   except: ReadonlySet<string> = new Set(),

@@ -1,4 +1,5 @@
-// Validation rules in a definition: they compile, and what they may cost is bounded, each and together.
+// Validates the CEL rules in a definition: they must compile, and their individual and total estimated costs
+// are limited.
 import { type FieldError, Spelled, type Steps, forbiddenField, goSyntax, invalidValue } from "#base";
 import { type SchemaType, unbounded } from "#cel";
 import {
@@ -16,14 +17,14 @@ const mostNamed = 4;
 
 interface Walk {
   readonly language: RuleLanguage;
-  /** Whether something is wrong with the schema here or below: then its rules are not looked at. */
+  /** Reports whether the schema at the path or below has an error; its rules are then not checked. */
   readonly blocked: (path: string) => boolean;
   readonly errors: FieldError[];
   readonly costs: { readonly path: string; readonly cost: number }[];
   total: number;
 }
 
-/** `schemaErrors` is what was found wrong with the schema itself. */
+/** Checks the rules of a schema; `schemaErrors` are the errors found in the schema itself. */
 export function* expressionErrors(
   schema: Structural,
   path: string,
@@ -69,7 +70,7 @@ export function* expressionErrors(
   ];
 }
 
-/** Whether one of the findings is about the path or something below it. */
+/** Returns a function that reports whether any finding concerns a path or something below it. */
 function pathsAbove(findings: readonly FieldError[]): (path: string) => boolean {
   const above = new Set<string>();
   for (const { field } of findings)
@@ -84,16 +85,16 @@ function pathsAbove(findings: readonly FieldError[]): (path: string) => boolean 
 
 interface Place {
   readonly path: string;
-  /** How many such values there can be; undefined where nothing bounds it. */
+  /** Maximum number of such values; undefined if unbounded. */
   readonly cardinality: number | undefined;
-  /** The first list above whose items cannot be told apart. */
+  /** The nearest enclosing list whose items cannot be correlated with old ones. */
   readonly uncorrelatable: string | undefined;
 }
 
 const times = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? undefined : Math.min(one * other, unbounded);
 
-/** How many values stand below one value of the schema. */
+/** Returns the maximum number of child values per value of the schema. */
 function factor({ type, props, additional }: Structural): number | undefined {
   const most = (key: string): number | undefined => {
     const given = props[key] as number | undefined;
@@ -184,7 +185,7 @@ function ruleErrors(compiled: CompiledRule, at: string, place: Place, walk: Walk
     );
 }
 
-/** A refused rule as kube-apiserver shows it. */
+/** Formats a rejected rule as kube-apiserver does. */
 const ruleText = ({ rule, message, messageExpression }: ValidationRule): Spelled =>
   new Spelled(
     `apiextensions.ValidationRule{Rule:${goSyntax(rule)}, Message:${goSyntax(message)}, MessageExpression:${goSyntax(messageExpression)}}`,

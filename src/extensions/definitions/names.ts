@@ -1,5 +1,5 @@
-// Which of a definition's names it may use: in a group every name belongs to the definition that was accepted
-// with it first.
+// Decides which of its names a definition may use: within a group, a name belongs to the definition that was
+// accepted with it first.
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from "#api";
 import { isDeepStrictEqual } from "node:util";
 import type { NewCondition } from "./conditions.ts";

@@ -1,5 +1,5 @@
-// What a schema in a definition may say at all: keywords that are refused, and extensions that must fit
-// together. Paths and findings are the reference's.
+// Validates the keywords of a schema: rejected keywords, and extensions that must be consistent. Paths and
+// errors are those of the reference.
 import { type FieldError, type Steps, forbiddenField, invalidValue, notSupported, required } from "#base";
 import type { Dialect } from "#dialect";
 import { fieldPathOf } from "../structural/field-path.ts";
@@ -9,7 +9,7 @@ const types = ["array", "boolean", "integer", "number", "object", "string"];
 
 interface Place {
   readonly dialect: Dialect;
-  /** Why no default may stand here; undefined where one may. */
+  /** Why no default is allowed here; undefined if one is. */
   readonly noDefaults: string | undefined;
   readonly insideMetadata: boolean;
 }
@@ -21,11 +21,11 @@ const keywordsOfOne = ["not", "additionalProperties", "additionalItems"];
 type Below = readonly [schema: SchemaProps, path: string, keyword: string];
 const none: readonly Below[] = [];
 
-/** Schemas below a schema, with the path of each. */
+/** Returns the schemas directly below a schema, with their paths. */
 export const schemasBelow = (schema: SchemaProps, path: string): Iterable<Below> =>
   isLeaf(schema) ? none : innerSchemas(schema, path);
 
-/** Most schemas are: nothing they say is an object or a list. */
+/** Reports whether no keyword is an object or a list, which holds for most schemas. */
 function isLeaf(schema: SchemaProps): boolean {
   for (const key in schema) if (typeof schema[key] === "object") return false;
   return true;
@@ -142,7 +142,7 @@ function listErrors(schema: SchemaProps, path: string, x: string, errors: FieldE
   if (list === "map") keyErrors(items, keys, path, x, errors);
 }
 
-/** Items of a set are compared as wholes. */
+/** Items of a set must be atomic. */
 function atomicItemErrors(items: SchemaProps, path: string, x: string, errors: FieldError[]): void {
   const key =
     items["type"] === "array" && items[`${x}list-type`] !== undefined && items[`${x}list-type`] !== "atomic"
@@ -198,7 +198,7 @@ function mapErrors(
   }
 }
 
-/** Keys are always there. */
+/** Map keys must be required or have a default. */
 function keyErrors(
   items: SchemaProps,
   keys: readonly string[],

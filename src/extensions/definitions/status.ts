@@ -1,5 +1,5 @@
-// The status that the server gives a definition: its names, whether it is established, whether its group was
-// approved, and what keeps an old schema from being structural.
+// Computes the status of a definition: accepted names, whether it is established, whether its group is
+// approved, and why an old schema is not structural.
 import type { CustomResourceDefinition } from "#api";
 import type { Dialect } from "#dialect";
 import { isDeepStrictEqual } from "node:util";
@@ -11,7 +11,7 @@ import { notStructural, structuralErrors } from "./structural-rules.ts";
 import { hasCondition } from "./validate.ts";
 import { fieldErrorsText, finishSteps, invalidValue } from "#base";
 
-/** Brings the status up to date, in place; says whether anything changed. */
+/** Updates the status in place; reports whether anything changed. */
 export function reconcileStatus(
   definition: CustomResourceDefinition,
   others: readonly CustomResourceDefinition[],
@@ -31,7 +31,7 @@ export function reconcileStatus(
   return all.includes(true);
 }
 
-/** Once established, a definition stays so; it is served from then on. */
+/** Once established, a definition stays established and is served. */
 function established(definition: CustomResourceDefinition, names: NewCondition, now: Date): boolean {
   if (hasCondition(definition, "Established")) return false;
   const accepted = names.status === "True";
@@ -73,7 +73,7 @@ function approved(
   );
 }
 
-/** Only definitions from before schemas had to be structural can break this: those keep unknown fields. */
+/** Only definitions that predate structural schemas can violate this: those that preserve unknown fields. */
 function structural({ spec, status }: CustomResourceDefinition, dialect: Dialect, now: Date): boolean {
   const found = spec.preserveUnknownFields ? violation(spec, dialect) : undefined;
   if (!found) return removeCondition(status, "NonStructuralSchema");

@@ -1,5 +1,5 @@
-// Definitions of custom resources. The names controller writes their status; a deletion waits until all
-// instances are gone.
+// The strategy of custom resource definitions. The definition controller writes their status; a deletion
+// waits until all instances are removed.
 import { CustomResourceDefinition } from "#api";
 import { groupName } from "#dialect";
 import { type Strategy, nameColumn, pathSegment, strategy } from "#registry";
@@ -9,7 +9,7 @@ import { setCondition } from "./conditions.ts";
 import { type DefinitionGates, dropDisabledFields } from "./disabled-fields.ts";
 import { definitionErrors, definitionUpdateErrors, statusErrors } from "./validate.ts";
 
-/** The version in which objects are stored is one of those in which they may be. */
+/** Adds the storage version to the stored versions. */
 function addStored({ spec, status }: CustomResourceDefinition): void {
   const storage = (spec.versions ?? []).find((version) => version.storage);
   if (!storage) return;
@@ -27,7 +27,7 @@ export function definitionStrategy(language: RuleLanguage, gates: DefinitionGate
     scope: "Cluster",
     hub: CustomResourceDefinition,
     storagePath: `${groupName(dialect, CustomResourceDefinition.kind)}/customresourcedefinitions`,
-    // In this version other servers of this API store them.
+    // The version in which other servers of this API store definitions.
     formerVersions: { v1beta1: fromBeta },
     generation: true,
     status: "cleared",

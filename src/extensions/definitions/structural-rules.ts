@@ -1,5 +1,5 @@
-// A schema is structural when the fields of an object can be read off it without looking at alternatives: types
-// stand outside of them, and whatever they name stands outside, too.
+// Checks that a schema is structural: the fields of an object can be determined without evaluating
+// alternatives. Types must be outside of alternatives, and so must everything that alternatives mention.
 import { type FieldError, type Steps, fieldErrorText, forbiddenField, invalidValue, required } from "#base";
 import { compilePattern } from "#cel";
 import type { Dialect } from "#dialect";
@@ -9,7 +9,7 @@ import { schemasBelow } from "./schema-rules.ts";
 
 type Level = "root" | "item" | "field";
 
-/** Why no structural schema can be made of it at all; undefined when one can. */
+/** Returns why the schema cannot be converted to a structural one at all; undefined if it can. */
 export function* notStructural(schema: SchemaProps, x: string): Steps<string | undefined> {
   yield;
   for (const key of [
@@ -103,7 +103,7 @@ const untyped: Readonly<Record<Level, string>> = {
   field: "must not be empty for specified object fields",
 };
 
-/** Kind, apiVersion and metadata are what they always are; at the root only names may be restricted. */
+/** Kind, apiVersion and metadata have fixed types; at the root only names may be restricted. */
 function metadata(
   schema: SchemaProps,
   level: Level,
@@ -137,7 +137,7 @@ function metadata(
 
 const integerOrString = [{ type: "integer" }, { type: "string" }];
 
-/** The two ways in which alternatives may name types: they say what the extension says. */
+/** The two ways in which alternatives may state types, equivalent to the int-or-string extension. */
 function intOrString(schema: SchemaProps): { readonly anyOf: boolean; readonly firstAllOf: boolean } {
   const [first] = (schema["allOf"] as SchemaProps[] | undefined) ?? [];
   return {
@@ -172,7 +172,7 @@ function* values(
     );
 }
 
-/** This says something as a false value, too. */
+/** Unlike the others, this keyword is significant even if false. */
 const unlessSaid = "additionalProperties";
 const forbiddenKeys: readonly [key: string, detail: string][] = [
   ["type", "must be empty to be structural"],
@@ -215,7 +215,7 @@ function* nested(
     errors.push(forbiddenField(`${path}.properties[metadata]`, "must not be specified in a nested context"));
 }
 
-/** Whatever an alternative names stands outside of it, too. */
+/** Checks that everything an alternative mentions also occurs outside of it. */
 function* complete(
   alternative: SchemaProps,
   outside: SchemaProps | undefined,
@@ -255,7 +255,7 @@ function* nestedComplete(
   const wrapped = { allOf: [inner] };
   const before = errors.length;
   yield* complete(wrapped, outside, at, from, errors);
-  // The wrapping is ours, not the definition's.
+  // The allOf wrapper is added here, not part of the definition.
   for (let i = before; i < errors.length; i++)
     errors[i] = { ...errors[i]!, detail: errors[i]!.detail.replace(`${from}.allOf[0]`, from) };
 }

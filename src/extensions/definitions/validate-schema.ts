@@ -1,4 +1,4 @@
-// One schema of a definition, from the keywords it may use to the defaults and rules in it.
+// Validates one schema of a definition: allowed keywords, structure, defaults and rules.
 import { type FieldError, type Steps, forbiddenField, invalidValue } from "#base";
 import type { RuleLanguage } from "../structural/rules.ts";
 import { type SchemaProps, type Structural, structuralSteps } from "../structural/structural.ts";
@@ -7,7 +7,7 @@ import { expressionErrors } from "./expression-rules.ts";
 import { schemaRuleErrors } from "./schema-rules.ts";
 import { notStructural, structuralErrors } from "./structural-rules.ts";
 
-/** `at` is the path of what carries the schema. */
+/** Validates a schema; `at` is the path of the field that contains it. */
 export function* schemaErrors(
   schema: SchemaProps | undefined,
   statusEnabled: boolean,
@@ -39,7 +39,7 @@ export function* schemaErrors(
   return errors;
 }
 
-/** Where a status is written on its own, only keywords that hold for objects as wholes may stand at the root. */
+/** With a status subresource, the root allows only keywords that apply to whole objects. */
 const rootKeywords = new Set([
   "description",
   "type",

@@ -1,5 +1,5 @@
-// What is wrong with a definition. Where all versions say the same of a thing, the reference looks at it once,
-// for all of them, and names it by an older path: `spec.validation`, not `spec.versions[0].schema`.
+// Validates definitions. If all versions agree on a property, the reference validates it once and reports it
+// under an older path: `spec.validation`, not `spec.versions[0].schema`.
 import type {
   CustomResourceColumnDefinition,
   CustomResourceConversion,
@@ -77,7 +77,7 @@ function* commonErrors(
   const kept = old?.spec.preserveUnknownFields === true;
   const given = metadata.annotations?.[approvalAnnotation(dialect)] ?? "";
   return [
-    // What is stored was checked when it was written: status and finalizers come and go without that cost.
+    // An unchanged spec was validated when it was written: updates of status and finalizers skip that cost.
     ...(old && isDeepStrictEqual(spec, old.spec) ? [] : yield* specErrors(spec, old, language)),
     ...statusErrors(obj),
     ...storedErrors(obj),
@@ -104,7 +104,7 @@ function storedErrors({ spec, status }: CustomResourceDefinition): FieldError[] 
   const field = "status.storedVersions";
   if (stored.length === 0) return [invalidValue(field, [], "must have at least one stored version")];
   const names = new Set((spec.versions ?? []).map(({ name }) => name));
-  // Each name counts once: of two versions of one name the second is not stored.
+  // Each name counts once: if two versions share a name, the second is not stored.
   const left = new Set(stored);
   const missing = (spec.versions ?? []).filter(({ name, storage }) => !left.delete(name) && storage);
   return [
@@ -117,7 +117,7 @@ function storedErrors({ spec, status }: CustomResourceDefinition): FieldError[] 
   ];
 }
 
-/** What all versions say alike, and is therefore looked at once. */
+/** Reports whether all versions agree on a property, which is then validated once. */
 function shared<T>(
   versions: readonly CustomResourceDefinitionVersion[],
   of: (version: CustomResourceDefinitionVersion) => T,
@@ -149,7 +149,7 @@ function* specErrors(
       ),
     );
   errors.push(...(yield* versionErrors(versions, language)));
-  // The first version is also looked at under its older name.
+  // The first version is also validated under its older field name.
   const [first] = versions;
   const problems = first?.name ? dns1035LabelProblems(first.name) : [];
   if (problems.length > 0) errors.push(invalidValue("spec.version", first!.name, problems.join(",")));

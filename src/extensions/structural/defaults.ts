@@ -1,12 +1,12 @@
-// Defaults of a structural schema. Null where null is not allowed counts as absent: it goes when an object is read,
-// or the default takes its place.
+// Defaults of a structural schema. A null that is not allowed counts as absent: it is dropped when an object
+// is read, or replaced by the default.
 import { deepCopy } from "#base";
 import { knownMetadata } from "./prune.ts";
 import { type Structural, isObject, under } from "./structural.ts";
 
 const fillers = new WeakMap<Structural, boolean>();
 
-/** Whether anything below has a default. */
+/** Reports whether the schema or any schema below has a default. */
 function hasDefaults(schema: Structural): boolean {
   const known = fillers.get(schema);
   if (known !== undefined) return known;
@@ -56,7 +56,7 @@ function fill(value: unknown, schema: Structural | undefined): void {
       value[key] = copy(schema.additional.of.default ?? null);
     fill(value[key], inner ?? schema.additional?.of);
   }
-  // Defaults may name fields that metadata does not have.
+  // Defaults may set fields that metadata does not have.
   if (schema.embedded && isObject(value["metadata"]))
     value["metadata"] = knownMetadata(value["metadata"], "metadata");
 }

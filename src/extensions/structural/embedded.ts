@@ -1,11 +1,14 @@
-// Objects that stand inside others: they say what they are, and their metadata keeps the rules of metadata.
+// Validates embedded objects: they must state their type and have valid metadata.
 import type { ObjectMeta } from "#api";
 import { type FieldError, invalidValue, required, undeclared } from "#base";
 import { pathSegment, validateMeta } from "#registry";
 import { dns1035LabelProblems } from "#schema";
 import { type Structural, isObject, under } from "./structural.ts";
 
-/** `root` says that the value is a whole object, whatever its schema says. */
+/**
+ * Validates the embedded objects in a value; `root` means that the value is a whole object, whatever its
+ * schema states.
+ */
 export function embeddedErrors(
   value: unknown,
   schema: Structural | undefined,

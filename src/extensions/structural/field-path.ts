@@ -1,10 +1,13 @@
-// The `fieldPath` of a validation rule: a JSON path of names and quoted keys, `.spec.labels['a.b']`, scoped to the
-// schema that carries the rule.
+// The `fieldPath` of a validation rule: a JSON path of names and quoted keys, `.spec.labels['a.b']`, relative
+// to the schema that contains the rule.
 import { type SchemaProps, isObject } from "./structural.ts";
 
 const token = /'(?:[^'\\]|\\.)*'?|[.[\]]|[^.[\]]+/gsu;
 
-/** The path as errors show it, `spec.labels[a.b]`; undefined if it is not one, or names no field of the schema. */
+/**
+ * Returns the path as errors show it, `spec.labels[a.b]`, or undefined if it is invalid or names no field of
+ * the schema.
+ */
 export function fieldPathOf(path: string, schema: SchemaProps): string | undefined {
   const tokens = path.match(token) ?? [];
   let shown = "";

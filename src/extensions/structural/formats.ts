@@ -1,4 +1,4 @@
-// The string formats that schemas may ask for. Formats that are not listed are not checked.
+// The string formats supported in schemas. Unknown formats are not checked.
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { DurationError, parseDuration } from "#base";
 
@@ -14,7 +14,10 @@ const uuid = (version: string, variant = "[0-9a-f]"): Check => {
 
 let madeHostPattern: RegExp | undefined;
 
-/** One label, or labels of which the last is a top-level domain. In a literal V8 would look up the categories at each start. */
+/**
+ * Matches a hostname: one label, or several of which the last is a top-level domain. Not a regex literal,
+ * because V8 would then look up the Unicode categories at every start.
+ */
 function hostPattern(): RegExp {
   const [character, last] = [String.raw`[a-zA-Z0-9\p{S}\p{L}]`, String.raw`[a-zA-Z\p{L}]`];
   const label = `${character}(?:-?${character}{0,62})?`;
@@ -33,7 +36,7 @@ function isCidr(text: string): boolean {
   return more === undefined && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
 }
 
-/** Absolute, or a path: what can stand in the first line of a request. */
+/** Reports whether the text is an absolute URI or a path: what may occur in a request line. */
 function isRequestUri(text: string): boolean {
   if (text === "" || /[\s\p{Cc}]/u.test(text)) return false;
   if (text.startsWith("/")) return !/%(?![0-9a-fA-F]{2})/.test(text.split("?", 1)[0]!);
@@ -41,7 +44,7 @@ function isRequestUri(text: string): boolean {
   return scheme !== null && (URL.canParse(text) || !text.slice(scheme[0].length).startsWith("//"));
 }
 
-/** An address, alone or behind a name: `a@b`, `Ann <a@b>`. */
+/** Reports whether the text is an email address, bare or with a display name: `a@b`, `Ann <a@b>`. */
 function isEmail(text: string): boolean {
   const address = /^(?:[^<>]*<([^<>]+)>)$/.exec(text.trim())?.[1] ?? text.trim();
   const at = address.lastIndexOf("@");
@@ -99,7 +102,7 @@ const rgbPattern = new RegExp(`^rgb\\(\\s*${colorPart}\\s*,\\s*${colorPart}\\s*,
 const words = ["nano", "micro", "milli", "sec", "min", "hour", "day", "week"];
 const units = new Set(["ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"]);
 
-/** `1h30m`, and sentences such as `3 days`. */
+/** Reports whether the text is a duration such as `1h30m` or `3 days`. */
 function isDuration(text: string): boolean {
   try {
     parseDuration(text);
@@ -152,7 +155,7 @@ const formats: Readonly<Record<string, Check>> = {
   datetime: (text) => isDate(dateTimePattern.exec(text)?.[1] ?? ""),
 };
 
-/** The check of a format, or undefined for one that is not known. */
+/** Returns the check of a format, or undefined if the format is unknown. */
 export const formatCheck = (format: string): Check | undefined => {
   const name = format.replaceAll("-", "");
   return Object.hasOwn(formats, name) ? formats[name] : undefined;

@@ -1,9 +1,9 @@
-// Lists that are sets or maps hold every item, or every key, once.
+// Lists of type set or map must not contain duplicate items or keys.
 import { type FieldError, duplicate, invalidValue, mostFindings, undeclared } from "#base";
 import { stringifyJson } from "#schema";
 import { type Structural, isObject } from "./structural.ts";
 
-/** Whether anything below is such a list; objects of kinds that have none are not walked. */
+/** Reports whether the schema or any schema below is such a list; values without any are not walked. */
 const known = new WeakMap<Structural, boolean>();
 function hasUnique(schema: Structural): boolean {
   const found = known.get(schema);
@@ -37,7 +37,7 @@ function walk(value: unknown, schema: Structural | undefined, path: string, erro
   }
 }
 
-/** Positions at which a value stands for the second time. */
+/** Returns the positions at which a key occurs for the second time. */
 function repeated(keys: readonly unknown[]): number[] {
   const times = new Map<unknown, number>();
   const found: number[] = [];

@@ -1,10 +1,10 @@
-// What is dropped of a stored object whose metadata has values of the wrong type, its own or that of objects in
-// it: such objects were stored before metadata was checked, and must stay readable to be mended or deleted.
+// Drops metadata of the wrong type from a stored object and the objects embedded in it. Such objects were
+// stored before metadata was validated, and must stay readable so that they can be fixed or deleted.
 import { ObjectMeta } from "#api";
 import { DecodeError, fromJsonValue } from "#schema";
 import { type Structural, isObject, under } from "./structural.ts";
 
-/** Changes the object in place. */
+/** Drops malformed metadata in place. */
 export function dropMalformed(object: Record<string, unknown>, schema: Structural | undefined): void {
   dropMalformedFields(object);
   walk(object, schema);

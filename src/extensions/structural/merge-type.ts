@@ -1,4 +1,4 @@
-// How server-side apply merges objects of a defined kind: by the list and map types of its schema.
+// The merge types of custom resources for server-side apply, from the list and map types of their schema.
 import { ObjectMeta } from "#api";
 import { type MergeType, anyType, mergeTypeOf, structType } from "#schema";
 import type { Structural } from "./structural.ts";
@@ -6,14 +6,14 @@ import type { Structural } from "./structural.ts";
 const text: MergeType = { is: "scalar", of: "string" };
 const anything: MergeType = { is: "scalar", of: "anything" };
 
-/** What every object has. */
+/** The fields that every object has. */
 const commonFields = () => ({
   apiVersion: { type: text },
   kind: { type: text },
   metadata: { type: mergeTypeOf(ObjectMeta) },
 });
 
-/** The whole object: its schema, and beside it what every object has. */
+/** Returns the merge type of the whole object: the fields of its schema and those that every object has. */
 export function objectMergeType(schema: Structural | undefined): MergeType {
   const common = commonFields();
   if (!schema) return structType(common, { others: anyType });
@@ -23,7 +23,10 @@ export function objectMergeType(schema: Structural | undefined): MergeType {
   );
 }
 
-/** `keep`: unknown fields are kept here, and so in all that lies below. */
+/**
+ * Returns the fields of a schema; `keep` means that unknown fields are preserved here and in everything
+ * below.
+ */
 function fieldsOf(
   schema: Structural,
   keep: boolean,
@@ -43,7 +46,7 @@ function typeOf(schema: Structural, keep: boolean): MergeType {
   if (schema.intOrString) return anything;
   switch (schema.type) {
     case "string":
-      // A format may stand for something that is no text: kube-apiserver does not look.
+      // A format may represent a non-string value; kube-apiserver does not check these.
       return [undefined, "", "byte"].includes(schema.props["format"] as string | undefined) ? text : anything;
     case "integer":
     case "number":

@@ -1,14 +1,15 @@
-// One walk that brings a decoded value into shape: fields that no schema names are dropped (and told), metadata
-// of embedded objects is read as metadata, keys come into order. A value that needs nothing comes back as it is.
+// Normalizes a decoded value in one walk: fields outside the schema are dropped (and reported), metadata of
+// embedded objects is decoded as metadata, and keys are sorted. A value that is already normal is returned as
+// it is.
 import { ObjectMeta } from "#api";
 import { type FieldError, fieldErrorText, invalidValue, setOwn, undeclared } from "#base";
 import { DecodeError, type OpenWalk, fromJsonValue } from "#schema";
 import { type Structural, metaFields } from "./structural.ts";
 
-/** Where a value stands, as the reference writes it: `spec.list[0].name`. */
+/** Appends a key to a path, in the reference's notation: `spec.list[0].name`. */
 const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
 
-/** What an embedded object says of itself is not of the right type. */
+/** The type or metadata of an embedded object has a value of the wrong type. */
 export class EmbeddedError extends DecodeError {
   readonly found: FieldError;
   constructor(found: FieldError) {
@@ -17,11 +18,11 @@ export class EmbeddedError extends DecodeError {
   }
 }
 
-/** Whether paths below are asked for: where something may be told about them. */
+/** Reports whether paths below are needed because a finding might refer to them. */
 const tellsPaths = (schema: Structural | undefined, walk: OpenWalk): boolean =>
   walk.unknownPaths !== undefined || (schema !== undefined && (schema.embedded || schema.hasEmbedded));
 
-/** Whether keys stand in the order in which they are written. */
+/** Reports whether the keys are in the order in which they are written. */
 function inOrder(value: object): boolean {
   let last = "";
   for (const key in value) {
@@ -32,7 +33,7 @@ function inOrder(value: object): boolean {
 }
 const isIndex = /^(?:0|[1-9]\d{0,9})$/;
 
-/** Prunes the value of one field of an object, as part of that object. */
+/** Prunes the value of one field of a whole object. */
 export function pruneField(
   key: string,
   value: unknown,
@@ -57,7 +58,7 @@ export function pruneValue(
   return prune(value, schema, path, walk, schema?.preserveUnknown ?? false);
 }
 
-/** `keep` says that keys which no schema names stay. */
+/** Prunes a value; `keep` preserves keys that the schema does not declare. */
 function prune(
   value: unknown,
   schema: Structural | undefined,
@@ -87,7 +88,7 @@ function pruneList(
     if (typeof given === "number") walk.numbers = true;
     if (typeof given !== "object" || given === null) continue;
     const items = schema?.items;
-    // Below a list whose own schema keeps what is unknown, only a schema of its items prunes again.
+    // Below a list that preserves unknown fields, pruning resumes only if its items have a schema.
     const inner = items ? items.preserveUnknown || keep : keep;
     const kept = prune(given, items, tellsPaths(items, walk) ? `${path}[${i}]` : path, walk, inner);
     if (kept !== given) {
@@ -152,13 +153,16 @@ function sorted(value: Record<string, unknown>): Record<string, unknown> {
   return result;
 }
 
-/** The type of an embedded object is said in texts, or it is not an object at all. */
+/** Returns the kind or apiVersion of an embedded object, which must be a string. */
 function typeText(value: unknown, path: string): string {
   if (typeof value === "string") return value;
   throw new EmbeddedError(invalidValue(path, undeclared(value), "must be a string"));
 }
 
-/** Metadata of an embedded object keeps only what metadata has; null is metadata that says nothing. */
+/**
+ * Drops fields that metadata does not have from the metadata of an embedded object; null becomes empty
+ * metadata.
+ */
 function coerceMetadata(value: unknown, path: string, walk: OpenWalk): unknown {
   if (value === null) return {};
   countKeys(value, walk);
@@ -168,7 +172,7 @@ function coerceMetadata(value: unknown, path: string, walk: OpenWalk): unknown {
   });
 }
 
-/** The fields of a value that metadata has. */
+/** Returns the value with only the fields that metadata has. */
 export function knownMetadata(
   value: unknown,
   path: string,

@@ -1,5 +1,5 @@
-// A structural schema as the API description publishes it. Version 2 leaves out what its readers cannot take:
-// alternatives, null, and fields of what keeps unknown ones.
+// A structural schema as published in OpenAPI. Version 2 omits what its readers do not support: alternatives,
+// null, and the properties of objects that preserve unknown fields.
 import type { Dialect } from "#dialect";
 import type { OpenApiVersion, SchemaObject } from "#schema";
 import type { SchemaProps, Structural } from "./structural.ts";
@@ -19,7 +19,7 @@ const typeMeta: Readonly<Record<string, SchemaObject>> = {
   },
 };
 
-/** Keywords that say something about values, as definitions write them. */
+/** Keywords that constrain values, as spelled in definitions. */
 const valueKeywords = [
   "format",
   "maximum",
@@ -43,11 +43,11 @@ const alternatives = ["allOf", "anyOf", "oneOf"];
 export interface PublishOptions {
   readonly dialect: Dialect;
   readonly version: OpenApiVersion;
-  /** A reference to the published metadata. */
+  /** A reference to the published metadata schema. */
   readonly metadata: string;
 }
 
-/** The whole object; without a schema nothing is known of it. */
+/** Returns the schema of the whole object; without a structural schema only its type is known. */
 export function publishedObject(schema: Structural | undefined, options: PublishOptions): SchemaObject {
   if (!schema || (options.version === "v2" && schema.preserveUnknown)) return { type: "object" };
   const published = publish(schema, options);
@@ -60,7 +60,7 @@ export function publishedObject(schema: Structural | undefined, options: Publish
 }
 
 const metadataOf = ({ version, metadata }: PublishOptions): Json => ({
-  // The first words are those that the public conformance suite looks for.
+  // The public conformance suite looks for the first words.
   description: "Standard object's metadata: name, labels and whatever else every object carries.",
   ...(version === "v2" ? { $ref: metadata } : { allOf: [{ $ref: metadata }] }),
 });
@@ -107,7 +107,7 @@ function alternativesOf(props: SchemaProps): Json {
   return result;
 }
 
-/** Fields that may be null are not required where null cannot be said. */
+/** Nullable fields are not required, as version 2 cannot express null. */
 function dropNullable(result: Json, schema: Structural): void {
   const wanted = ((result["required"] as string[] | undefined) ?? []).filter(
     (name) => !schema.properties.get(name)?.nullable,

@@ -1,11 +1,11 @@
-// Ratcheting: what an update leaves as it was need not fulfil a schema that became stricter meanwhile. Release
-// 1.28 came to have it, behind its gate.
+// Ratcheting: values that an update does not change need not satisfy a schema that has become stricter.
+// Introduced in release 1.28 behind its feature gate.
 import { isDeepStrictEqual } from "node:util";
 import type { FieldError } from "#base";
 import { stringifyJson } from "#schema";
 import { type Structural, isObject } from "./structural.ts";
 
-/** Whether a value is the one that was there; each is compared once. */
+/** Returns a function that reports whether a value equals its old value; each value is compared once. */
 export function comparison(): (value: unknown, old: unknown) => boolean {
   const known = new WeakMap<object, boolean>();
   return (value, old) => {
@@ -17,7 +17,7 @@ export function comparison(): (value: unknown, old: unknown) => boolean {
   };
 }
 
-/** The item that stood for an item before: by its keys, where the list has some. */
+/** Returns a function that finds the old version of a list item by its map keys, if the list has any. */
 export function oldItems(schema: Structural | undefined, old: unknown): (item: unknown) => unknown {
   if (schema?.listType !== "map" || !Array.isArray(old)) return () => undefined;
   const keyOf = (item: unknown): string =>
@@ -26,7 +26,7 @@ export function oldItems(schema: Structural | undefined, old: unknown): (item: u
   return (item) => byKey.get(keyOf(item));
 }
 
-/** The errors that are not about something that stayed the same, itself or as a part of something larger. */
+/** Returns the errors that do not concern an unchanged value or a part of one. */
 export function changedErrors(
   errors: readonly FieldError[],
   object: unknown,
@@ -35,7 +35,7 @@ export function changedErrors(
 ): FieldError[] {
   const same = comparison();
   const lists = new WeakMap<object, (item: unknown) => unknown>();
-  /** How long the keys of an object are. */
+  /** The distinct lengths of an object's keys. */
   const lengths = new WeakMap<object, ReadonlySet<number>>();
   const isKept = (field: string): boolean => {
     let place: Place | undefined = { value: object, old, schema, rest: field };
@@ -73,13 +73,13 @@ interface Place {
   readonly value: unknown;
   readonly old: unknown;
   readonly schema: Structural | undefined;
-  /** What of the path is left. */
+  /** The remaining path. */
   readonly rest: string;
 }
 
 /**
- * The key that a path goes on with, written `.key` or `[key]`; the longest, as keys may have dots. Looked up by the
- * places where one may end, since an object may have very many keys with an error each.
+ * Returns the key that the path continues with, written `.key` or `[key]`; the longest match, as keys may
+ * contain dots. Candidates are tried by length, since an object may have very many keys with an error each.
  */
 function keyAt(
   value: Readonly<Record<string, unknown>>,

@@ -1,5 +1,5 @@
-// Validation rules of a schema, in CEL: compiled once to a tree beside the schema, and run against values with a
-// bound on what all of them together may cost.
+// CEL validation rules of a schema: compiled once to a tree parallel to the schema, and evaluated with a
+// bound on their total cost.
 import {
   type CompileOptions,
   type Environment,
@@ -24,7 +24,7 @@ import { fieldPathOf } from "./field-path.ts";
 import { comparison, oldItems } from "./ratchet.ts";
 import { type Structural, type ValidationRule, isObject } from "./structural.ts";
 
-/** What one rule may cost, and all rules for one object. */
+/** Cost limit of a single rule, and of all rules for one object. */
 const ruleLimit = 1_000_000;
 const objectBudget = 10_000_000;
 const longestMessageBytes = 5 * 1024;
@@ -35,17 +35,17 @@ export interface CompiledRule {
   readonly error?: string;
   readonly message?: Program;
   readonly messageError?: string;
-  /** The field below that an error is about, as errors show it. */
+  /** Path of the field that an error refers to, as errors show it. */
   readonly fieldPath?: string | undefined;
-  /** Compares with the value before. */
+  /** Whether the rule uses the old value. */
   readonly transition: boolean;
   readonly maxCost: number;
   readonly messageMaxCost: number;
-  /** How often a value of this schema can stand in one object, at most. */
+  /** Maximum number of values of this schema in one object. */
   readonly maxCardinality: number;
 }
 
-/** The names that rules know, and the minor release whose functions they have. */
+/** The variables available to rules, and the minor release whose functions are available. */
 export interface RuleLanguage {
   readonly dialect: Dialect;
   readonly release: number;
@@ -59,7 +59,7 @@ const environmentOf = ({ dialect, release }: RuleLanguage): Environment =>
 
 const likes = new WeakMap<Structural, SchemaLike>();
 
-/** The schema as expressions see it. */
+/** Returns the view of the schema that expression types are derived from. */
 export function* schemaLike(schema: Structural): Steps<SchemaLike> {
   const known = likes.get(schema);
   if (known) return known;
@@ -93,12 +93,14 @@ export function* schemaLike(schema: Structural): Steps<SchemaLike> {
   return like;
 }
 
-/** The type of a whole object, or of a part of one. */
+/** Returns the type of a whole object or of a part of one. */
 export function* ruleTypeOf(schema: Structural, root: boolean): Steps<SchemaType | undefined> {
   return yield* schemaTypeSteps(yield* schemaLike(schema), "selfType", root || schema.embedded);
 }
 
-/** The type of what stands below a key, of items, or of values; undefined where expressions see nothing. */
+/**
+ * Returns the type of a property, of items, or of map values; undefined if it is not visible to expressions.
+ */
 export function* innerType(type: SchemaType, inner: Structural, key?: string): Steps<SchemaType | undefined> {
   if (key === undefined) return type.elem;
   const name = escapeName(key);
@@ -162,10 +164,10 @@ const empty = (rule: ValidationRule, maxCardinality: number): CompiledRule => ({
   maxCardinality,
 });
 
-/** The rules of a schema and of everything below it; undefined where there are none. */
+/** The rules of a schema and of all schemas below; undefined without any rules. */
 interface RuleTree {
   readonly schema: Structural;
-  /** Root objects and embedded ones show their kind and name whether or not their schema says so. */
+  /** Root and embedded objects expose their kind and metadata even if the schema does not declare them. */
   readonly like: SchemaLike;
   readonly rules: readonly CompiledRule[];
   readonly items: RuleTree | undefined;
@@ -173,7 +175,7 @@ interface RuleTree {
   readonly properties: ReadonlyMap<string, RuleTree>;
 }
 
-/** Told how long rules took; with what others did in between, where they had to give way. */
+/** Receives the time rules took, including time yielded to other work. */
 export interface RuleObserver {
   compiled(seconds: number): void;
   evaluated(seconds: number): void;
@@ -181,9 +183,9 @@ export interface RuleObserver {
 
 export interface RuleSet {
   /**
-   * What the rules say of a value; without an old one, rules that compare are left out. With ratcheting, so are
-   * rules that do not compare, where the value is the old one, and rules that take an old one if there is any are
-   * asked without.
+   * Evaluates the rules for a value. Transition rules are skipped without an old value. With ratcheting,
+   * other rules are skipped for unchanged values, and rules with an optional old value are evaluated without
+   * one.
    */
   errors(value: unknown, old: unknown, path: string, ratcheting?: boolean): Steps<FieldError[]>;
 }
@@ -242,9 +244,9 @@ function* treeOf(
 
 interface State {
   readonly errors: FieldError[];
-  /** Negative once nothing more is run. */
+  /** Remaining cost budget. Negative once it is exhausted and evaluation has stopped. */
   budget: number;
-  /** Whether a value is the old one, and rules are left out for that. */
+  /** Reports whether a value is unchanged, so that its rules are skipped. */
   readonly same: (value: unknown, old: unknown) => boolean;
   readonly ratcheting: boolean;
 }
@@ -253,7 +255,7 @@ interface Place {
   readonly value: unknown;
   readonly old: unknown;
   readonly path: string;
-  /** Whether it is part of something that stayed the same. */
+  /** Whether the value is part of an unchanged one. */
   readonly kept: boolean;
 }
 
@@ -321,7 +323,7 @@ function* runRules(tree: RuleTree, { value, old, path, kept }: Place, state: Sta
     } else if (outcome.value !== true) {
       const detail = messageOf(compiled, bindings, old !== undefined, state);
       const field = compiled.fieldPath ? joined(path, compiled.fieldPath) : path;
-      // A rule whose message was too costly has no reason of its own.
+      // An error about the cost of a rule's message does not use the rule's reason.
       const reason = state.budget < 0 ? undefined : rule.reason;
       state.errors.push(broken(reason, field, type, detail));
     }
@@ -330,7 +332,7 @@ function* runRules(tree: RuleTree, { value, old, path, kept }: Place, state: Sta
 
 const joined = (path: string, below: string): string => (path === "<nil>" ? below : `${path}.${below}`);
 
-/** The error of a value that breaks a rule. */
+/** Returns the error for a value that violates a rule. */
 function broken(reason: string | undefined, field: string, type: string, detail: string): FieldError {
   switch (reason) {
     case "FieldValueForbidden":
@@ -365,14 +367,16 @@ function evaluated(program: Program, bindings: RuleBindings, withOld: boolean): 
     const { self } = bindings;
     return program.evaluate(withOld ? { self, oldSelf: bindings.oldSelf } : { self }, ruleLimit);
   } catch (error) {
-    // Data that is not what its schema says.
+    // The value does not match its schema.
     return { error: (error as Error).message, cost: 0, exceeded: false };
   }
 }
 
 const textOf = ({ rule, message }: ValidationRule): string => (message || rule).trim();
 
-/** What is said of a rule that failed: what its own expression makes, its message, or the rule itself. */
+/**
+ * Returns the message of a failed rule: the result of its messageExpression, its message, or the rule itself.
+ */
 function messageOf(compiled: CompiledRule, bindings: RuleBindings, withOld: boolean, state: State): string {
   const { rule, message } = compiled;
   const usual = rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`;

@@ -1,32 +1,32 @@
-// A structural schema: the part of a definition's schema that says which fields there are. Parsed once; every
-// other file of this folder is a function over it.
+// A structural schema: the part of a definition's schema that determines the fields of an object. Parsed
+// once; the other files of this directory are functions over it.
 import { type Steps, finishSteps } from "#base";
 import type { Dialect } from "#dialect";
 
-/** A schema as definitions carry it, keys as the dialect writes them. */
+/** A schema as in a definition, with keys in the dialect's spelling. */
 export type SchemaProps = Readonly<Record<string, unknown>>;
 
 export interface ValidationRule {
   readonly rule: string;
   readonly message: string;
   readonly messageExpression: string;
-  /** What kind of error a value that breaks the rule has; an invalid value unless said. */
+  /** Type of the error for a value that violates the rule; an invalid value by default. */
   readonly reason?: string;
-  /** The field below that the error is about. */
+  /** Path of the field that the error refers to, relative to the schema. */
   readonly fieldPath?: string;
-  /** Whether the rule is asked without an old value, too: `oldSelf` is an optional value then. */
+  /** Whether the rule is also evaluated without an old value; `oldSelf` is then an optional value. */
   readonly optionalOldSelf?: boolean;
 }
 
 export interface Structural {
-  /** What it was parsed from, for everything that is about values and not about fields. */
+  /** The schema it was parsed from, used for validation of values. */
   readonly props: SchemaProps;
   readonly type: string;
   readonly nullable: boolean;
-  /** Undefined where there is none. */
+  /** Undefined if there is no default. */
   readonly default: unknown;
   readonly properties: ReadonlyMap<string, Structural>;
-  /** Other keys: of a schema, or of none where only `true` or `false` stands. */
+  /** Additional properties: their schema, or no schema if it is just `true` or `false`. */
   readonly additional: { readonly of: Structural | undefined; readonly allowed: boolean } | undefined;
   readonly items: Structural | undefined;
   readonly preserveUnknown: boolean;
@@ -36,13 +36,13 @@ export interface Structural {
   readonly listKeys: readonly string[];
   readonly mapType: string | undefined;
   readonly rules: readonly ValidationRule[];
-  /** Whether there is a rule here or anywhere below. */
+  /** Whether this schema or any schema below it has a validation rule. */
   readonly hasRules: boolean;
-  /** Whether there is an embedded resource anywhere below. */
+  /** Whether any schema below is an embedded resource. */
   readonly hasEmbedded: boolean;
 }
 
-/** Parses a schema that was found to be structural. */
+/** Parses a schema that has been validated as structural. */
 export const structuralOf = (props: SchemaProps, dialect: Dialect): Structural =>
   finishSteps(structuralSteps(props, dialect));
 
@@ -83,7 +83,7 @@ export function* structuralSteps(props: SchemaProps, dialect: Dialect): Steps<St
   return yield* build(props);
 }
 
-/** The schema of a value below a key; undefined where none applies. */
+/** Returns the schema of the value under a key, or undefined if none applies. */
 export const under = (schema: Structural | undefined, key: string): Structural | undefined =>
   schema && (schema.properties.get(key) ?? schema.additional?.of);
 

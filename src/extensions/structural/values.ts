@@ -1,5 +1,5 @@
-// Checks values against a schema, compiled once to closures. Findings are those of the reference: where several
-// alternatives fail, the one with the most successful checks speaks for all.
+// Validates values against a schema, compiled once to closures. Errors are those of the reference: if all
+// alternatives fail, the one with the most successful checks is reported.
 import {
   type FieldError,
   fieldErrorText,
@@ -19,14 +19,16 @@ import { stringifyJson } from "#schema";
 import { formatCheck } from "./formats.ts";
 import { type SchemaProps, isObject } from "./structural.ts";
 
-/** What was found, and how many checks went well: the reference chooses among alternatives by that. */
+/**
+ * The errors found, and the number of successful checks, by which the reference chooses among alternatives.
+ */
 export interface Findings {
   readonly errors: FieldError[];
   matches: number;
 }
 export type ValueCheck = (value: unknown, path: string, found: Findings) => void;
 
-/** Path of errors that the reference gives none. */
+/** The path Go prints for errors that the reference reports without one. */
 export const nowhere = "<nil>";
 
 const typeInvalid = (field: string, value: unknown, detail: string): FieldError => ({
@@ -36,13 +38,13 @@ const typeInvalid = (field: string, value: unknown, detail: string): FieldError 
   detail,
 });
 
-/** What is wrong with a value. */
+/** Returns the validation errors of a value. */
 export function valueErrors(check: ValueCheck, value: unknown, path: string): FieldError[] {
   const found: Findings = { errors: [], matches: 0 };
   check(value, path, found);
   if (found.errors.length === 0) return found.errors;
-  // What several parts of a schema say is told once. Below a map at the root the path of a message begins with a
-  // dot; the field does not.
+  // An error found by several parts of a schema is reported once. Below a map at the root, the path in a
+  // message starts with a dot, but the field does not.
   return [...new Map(found.errors.map((error) => [fieldErrorText(error), error])).values()].map((error) =>
     error.field.startsWith(".") ? { ...error, field: error.field.slice(1) } : error,
   );
@@ -50,14 +52,14 @@ export function valueErrors(check: ValueCheck, value: unknown, path: string): Fi
 
 const below = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
 
-/** How a schema is read. */
+/** Options for compiling a schema. */
 export interface Reading {
   readonly dialect: Dialect;
-  /** Whether fields of int-or-string take any value: as a default they do. */
+  /** Whether int-or-string fields accept any value, as they do in defaults. */
   readonly anyIntOrString?: boolean;
 }
 
-/** Compiles a schema. Parts are compiled when they are first needed. */
+/** Compiles a schema. Nested schemas are compiled on first use. */
 export function compileValues(props: SchemaProps, reading: Reading): ValueCheck {
   const check = checkType(props, reading);
   const parts = [
@@ -89,7 +91,7 @@ function typeOf(value: unknown): string {
   if (Array.isArray(value)) return "array";
   switch (typeof value) {
     case "number":
-      // Integers that no double holds exactly came as large numbers, not as doubles.
+      // Integers beyond the safe range are decoded as bigints, so such a number is a double.
       return Number.isSafeInteger(value) ? "integer" : "number";
     case "bigint":
       return "integer";
@@ -113,7 +115,7 @@ function checkType(props: SchemaProps, { dialect, anyIntOrString }: Reading): Va
       if (!nullable) found.errors.push(mustBe(path, types, given));
       return;
     }
-    // A format says enough about a text or a list.
+    // A known format replaces the type check for strings and lists.
     if (format && !numeric && (given === "string" || given === "array")) return;
     if (types.includes(given) || (given === "integer" && types.includes("number"))) return;
     const told = format && given !== "string" && given !== "array";
@@ -121,10 +123,10 @@ function checkType(props: SchemaProps, { dialect, anyIntOrString }: Reading): Va
   };
 }
 
-/** The format of a value, by its type: where the schema has a format, an error speaks of formats. */
+/** Format of a number by its type: if the schema has a format, type errors refer to formats. */
 const formats: Readonly<Record<string, string>> = { integer: "int64", number: "float64" };
 
-/** The value that such an error shows is its type. */
+/** Such an error shows the value's type in place of the value. */
 const mustBe = (path: string, types: readonly string[], given: string): FieldError =>
   typeInvalid(path, given, `${path} in body must be of type ${types.join(",")}: "${given}"`);
 
@@ -198,12 +200,12 @@ function checkString(props: SchemaProps): ValueCheck | undefined {
     try {
       return pattern.test(text);
     } catch {
-      return false; // more work than a text may cost
+      return false; // the pattern costs more than a string may
     }
   };
   return (value, path, found) => {
     if (typeof value !== "string") return;
-    // The first that fails speaks.
+    // Only the first failing check is reported.
     if (maxLength !== undefined && isLonger(value, maxLength))
       found.errors.push({
         ...tooLong(path, value, maxLength),
@@ -218,7 +220,7 @@ function checkString(props: SchemaProps): ValueCheck | undefined {
   };
 }
 
-/** Whether a text has more than so many characters, which may be fewer than its code units. */
+/** Reports whether a string exceeds a number of characters, which may be fewer than its code units. */
 function isLonger(text: string, most: number): boolean {
   if (text.length <= most) return false;
   if (most < 0) return true;
@@ -248,7 +250,7 @@ function checkNumber(props: SchemaProps): ValueCheck | undefined {
   return (value, path, found) => {
     if (typeof value !== "number" && typeof value !== "bigint") return;
     const number = Number(value);
-    // Bounds of integers are integers: the reference cuts the rest off.
+    // For integers the reference truncates the bound to an integer.
     const whole = typeOf(value) === "integer";
     const bound = (given: number): number => (whole ? Math.trunc(given) : given);
     const say = (text: string): void =>

@@ -61,7 +61,7 @@ type Thing = TypeOf<typeof Thing>;
 
 const type = { kind: "Thing", apiVersion: "v1" } as const;
 const spec = { ports: null, raw: null, secret: null, reference: null };
-/** A document with this spec, and what becomes of it. */
+/** A document with this spec, and its encoding after decoding. */
 const doc = (text: string): string =>
   `{"kind":"Thing","apiVersion":"v1","metadata":{"made":null},"spec":{"ports":null,${text}"raw":null,"secret":null,"reference":null}}`;
 const read = (text: string): Record<string, unknown> =>
@@ -96,7 +96,7 @@ for (const [name, text, expected] of values)
     assert.deepEqual(Object.keys(read(text)), Object.keys(sortedAs({ ...spec, ...expected })));
   });
 
-/** The keys in the order of the declaration. */
+/** The object with its keys in declaration order. */
 function sortedAs(value: Record<string, unknown>): Record<string, unknown> {
   const order = ["ports", "path", "inner", ...Object.keys(Spec.fields).slice(2)];
   return Object.fromEntries(order.filter((key) => key in value).map((key) => [key, value[key]]));
@@ -124,7 +124,7 @@ const wrongTypes: [text: string, path: string, message: string][] = [
   ['{"spec":{"wait":"1d"}}', "spec.wait", 'time: unknown unit "d" in duration "1d"'],
   ['{"spec":{"tree":{"either":"yes"}}}', "spec.tree.either", "boolean or JSON schema expected"],
   ["[]", "", "json: cannot unmarshal array into Go value of type v1.Thing"],
-  // Of several the first is told, but what a type reads by itself before what is of the wrong type.
+  // The first wrong type is reported, but errors of custom unmarshalers take precedence.
   ['{"spec":{"on":1,"args":1}}', "spec.on", "json: cannot unmarshal number into Go struct field Spec.spec.on of type bool"],
   ['{"spec":{"on":1,"wait":"1d"}}', "spec.wait", 'time: unknown unit "d" in duration "1d"'],
   ['{"spec":{"on":1,"limits":{"cpu":"x"}}}', "spec.limits.cpu", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"],
@@ -299,7 +299,7 @@ test("large integers and raw texts print as they were read", () => {
     '"raw":null',
     '"raw":{"b":1.50,"a":"\\/","2":[12345678901234567890]}',
   );
-  // "any" stands after "size" and before "raw" in the document, after "raw" in the declaration
+  // "any" is between "size" and "raw" in the document, but after "raw" in the declaration
   const { value } = decodeJson(Thing, text.replace(" ", ""));
   const printed = encodeJson(Thing, value);
   assert.ok(printed.includes('"size":9223372036854775807'), printed);

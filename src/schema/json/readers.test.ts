@@ -1,5 +1,5 @@
-// The quick and the careful reader of JSON, held against each other on documents that are almost right: the
-// same value, the same findings, or the same error.
+// Compares the fast and the careful decoder on almost valid documents: same value, same findings, or same
+// error.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -55,7 +55,7 @@ const Outer = kind("Outer", "", {
 
 const names =
   "labels items inner count size on args ids limits made seen wait data raw any name port share".split(" ");
-/** Literals as texts write them: what is right for one field is wrong for the next. */
+/** JSON literals: valid for one field and invalid for the next. */
 const literals = fc.oneof(
   fc.constantFrom(
     "null", "true", "false", "0", "-0", "1", "1.0", "1e3", "1E+2", "2147483648", "9007199254740993",
@@ -80,7 +80,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
     fc.array(tie("value"), { maxLength: 4 }).map((items) => `[${items.join(", ")}]`),
   ),
 })); // prettier-ignore
-/** Documents whose fields mostly have their own type. */
+/** Documents in which most fields have their declared type. */
 const fitting = fc.record(
   {
     kind: fc.constant('"Outer"'),

@@ -38,7 +38,7 @@ const run = (
 function done(result: Applied): JsonObject {
   assert.ok(result.done, result.done ? "" : conflictMessage(result.conflicts));
   const object = result.object;
-  // What a store does: identity is given once, nulls are decoded.
+  // Imitates a store: the uid is set once and nulls are decoded.
   return mergePatch(mergePatch({ metadata: { uid: "u" } }, object), {});
 }
 const fieldsOf = (object: JsonObject): Record<string, unknown> =>

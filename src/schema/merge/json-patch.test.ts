@@ -227,7 +227,7 @@ test("a copy and its origin live apart, and a patch is not changed by its use", 
   assert.deepEqual(patch, before);
 });
 
-/** An object that nests this deep; its innermost value is reached by a path of `x`. */
+/** An object with this nesting depth; its innermost value has a path of `x` elements. */
 const nested = (depth: number): string => '{"x":'.repeat(depth - 1) + "{}" + "}".repeat(depth - 1);
 const moves = (times: number): object[] =>
   Array.from({ length: times }, () => [

@@ -44,7 +44,7 @@ function removeFromList(type: ListType, items: readonly Json[], set: FieldSet): 
   return result.length === 0 ? null : result;
 }
 
-/** Returns only the fields and items in the set, or undefined if there are none. */
+/** Returns only the fields and items in the set, or undefined if the value has none of them. */
 export function extractItems(type: MergeType, value: Json, set: FieldSet): Json | undefined {
   return extract(type, value, isEmptySet(set) ? undefined : set);
 }

@@ -61,7 +61,10 @@ type Thing = TypeOf<typeof Thing>;
 const hex = (value: Uint8Array): string => Buffer.from(value).toString("hex");
 const fromHex = (text: string): Uint8Array => Buffer.from(text.replaceAll(" ", ""), "hex");
 
-/** What every Thing writes: its plain scalars, its inlined message and its embedded ones, even when empty. */
+/**
+ * The fields that every Thing writes: non-pointer scalars, the inlined message and embedded messages, even if
+ * empty.
+ */
 const empty: Thing = { ...typeMeta, made: null, name: "", raw: null, inners: null };
 const frame = {
   before: "0a 00",

@@ -267,8 +267,8 @@ export class Reader {
     return kind === 1 ? text : number;
   }
   /**
-   * Reads a JSON value from its text in field 1. Bytes that are not JSON stay bytes; returns null if there
-   * are none.
+   * Reads a JSON value from its text in field 1. Bytes that are not JSON stay bytes; without any bytes the
+   * value is null.
    */
   raw(): unknown {
     const end = this.open();

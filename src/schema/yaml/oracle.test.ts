@@ -1,5 +1,5 @@
-// The meaning of YAML held against js-yaml: what it writes in any style we read as the value it wrote, and
-// what both read they read alike, but for the words and numbers in which Go's reader differs on purpose.
+// Compares YAML parsing with js-yaml: values it writes in any style are read back, and texts are read alike,
+// except for the words and numbers in which Go's parser differs deliberately.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { CORE_SCHEMA, dump, load } from "js-yaml";
 import { parseYaml } from "./parse.ts";
 import { resolvePlain } from "./resolve.ts";
 
-/** Words and numbers that Go reads otherwise are written plain by js-yaml: they have their own table below. */
+/** js-yaml writes words and numbers unquoted that Go reads differently: they have a separate table below. */
 const text = fc
   .oneof(
     fc.string({ unit: "grapheme", maxLength: 20 }),
@@ -67,7 +67,7 @@ const lines = (depth: number): fc.Arbitrary<readonly string[]> =>
         fc.constantFrom(["|", "  x", "  y"], [">-", "  a", "  b", "", "  c"], ["|+", "  x", ""]),
       ); // prettier-ignore
 
-/** Puts a value behind a dash or a key: on the same line where it has only one, or is a block scalar. */
+/** Prefixes a value with a dash or a key: on the same line if it has only one, or is a block scalar. */
 function nest(lead: string, [first = "", ...rest]: readonly string[]): string[] {
   const isBlock = /^[|>]/.test(first);
   if (isBlock) return [`${lead} ${first}`, ...rest.map((line) => `  ${line}`)];
@@ -95,7 +95,7 @@ test("documents of blocks, flows and comments mean the same to js-yaml and to us
   assert.ok(read > 350, `${read} documents were read`);
 });
 
-/** Where Go's reader differs from the core schema, and so do we. */
+/** Where Go's parser, and therefore ours, differs from the core schema. */
 const differences: [yaml: string, core: unknown, ours: unknown][] = [
   ["yes", "yes", true],
   ["Off", "Off", false],

@@ -130,7 +130,7 @@ test("long lines are folded at spaces, plain or quoted", () => {
   assert.deepEqual(parseYaml(quoted).value, { message: `it's: ${words}` });
 });
 
-// The unit "binary" of fast-check itself means these, but makes a table of all of them first.
+// Equivalent to fast-check's unit "binary", which first builds a table of all characters.
 const firstSurrogate = 0xd800;
 const surrogates = 0x800;
 const character = fc.integer({ min: 0, max: 0x10ffff - surrogates }).map(
