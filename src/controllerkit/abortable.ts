@@ -1,6 +1,6 @@
-// Waiting that ends with the signal.
+// Waiting that an abort signal can interrupt.
 
-/** Waits for something that may never come; throws the signal's reason when that comes first. */
+/** Resolves with the promise's result; rejects with the signal's reason if the signal aborts first. */
 export async function abortable<T>(awaited: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();

@@ -1,23 +1,25 @@
-// A client for each controller, with the identity of a service account of its own: tokens are asked for when they
-// are first needed, and again before they run out.
+// Clients that authenticate as controllers' service accounts. Tokens are requested on first use and renewed
+// before they expire.
 import type { Clock } from "#base";
 import { type ApiClient, type Transport, apiClient, kinds } from "#client";
 import { isAlreadyExists, isNotFound } from "./ignore-reasons.ts";
 
 export interface AccountClientOptions {
-  /** May create service accounts and tokens. */
+  /** Client with permission to create service accounts and tokens. */
   readonly client: ApiClient;
-  /** To the same server, without credentials of its own. */
+  /** Transport to the same server, without credentials. */
   readonly transport: Transport;
   readonly clock: Clock;
   readonly namespace: string;
 }
 
 const lifeSeconds = 3600;
-/** A token is replaced when less than this share of its life is left. */
+/** A token is renewed when less than this fraction of its lifetime is left. */
 const margin = 0.2;
 
-/** Gives the client of an account by its name; the account is made if it does not exist. */
+/**
+ * Returns a function that maps an account's name to its client. A missing account is created on first use.
+ */
 export function accountClients(options: AccountClientOptions): (account: string) => ApiClient {
   const known = new Map<string, ApiClient>();
   return (account) => {
@@ -47,7 +49,7 @@ function accountTransport(options: AccountClientOptions, account: string): Trans
       const token = await tokenNow();
       const headers = { ...request.headers, authorization: `Bearer ${token}` };
       const response = await transport.send({ ...request, headers });
-      // The account may have been made anew.
+      // The account may have been deleted and recreated, which invalidates its tokens.
       if (response.status === 401) current = undefined;
       return response;
     },

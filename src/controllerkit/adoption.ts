@@ -1,5 +1,5 @@
-// Which objects belong to a controller: those it owns and selects. Ones it selects and nobody owns are adopted,
-// ones it owns and no longer selects are released.
+// Claims objects for a controller by owner reference and selector: matching orphans are adopted, owned
+// objects that no longer match are released.
 import type { OwnerReference } from "#api";
 import { ApiError, type LabelSelectorLike, fromLabelSelector } from "#base";
 import type { AnyObject, ResourceClient } from "#client";
@@ -11,7 +11,7 @@ export const controllerOf = ({ metadata }: Pick<AnyObject, "metadata">): OwnerRe
 export const isControlledBy = (object: Pick<AnyObject, "metadata">, uid: string | undefined): boolean =>
   controllerOf(object)?.uid === uid;
 
-/** The reference by which a controller owns what it makes. */
+/** Returns the owner reference that a controller sets on objects it creates. */
 export const controllerReference = ({ apiVersion, kind, metadata }: AnyObject): OwnerReference => ({
   apiVersion,
   kind,
@@ -21,7 +21,7 @@ export const controllerReference = ({ apiVersion, kind, metadata }: AnyObject): 
   blockOwnerDeletion: true,
 });
 
-/** Whether a label selector as objects carry it selects these labels; an absent one selects nothing. */
+/** Reports whether an API label selector matches the labels; an absent selector matches nothing. */
 export function selects(
   selector: LabelSelectorLike | undefined | null,
   labels: Readonly<Record<string, string>> | undefined,
@@ -29,7 +29,7 @@ export function selects(
   return selector ? fromLabelSelector(selector).matches({ labels: labels ?? {}, fields: {} }) : false;
 }
 
-/** The same for the plain maps of services and replication controllers. */
+/** Like `selects`, for the plain map selectors of services and replication controllers. */
 export const selectsMap = (
   selector: Readonly<Record<string, string>> | undefined,
   labels: Readonly<Record<string, string>> | undefined,
@@ -39,13 +39,13 @@ export interface ClaimOptions<T extends AnyObject> {
   readonly owner: AnyObject;
   readonly matches: (object: T) => boolean;
   readonly resource: Pick<ResourceClient<T>, "patch">;
-  /** Read from the server before the first adoption: a stale owner must not adopt. */
+  /** Reads the owner from the API server before the first adoption: a stale owner must not adopt. */
   readonly freshOwner: () => Promise<AnyObject>;
-  /** Finalizers that adopted objects get, and released ones lose. */
+  /** Finalizer added to adopted objects and removed from released ones. */
   readonly finalizer?: string;
 }
 
-/** Adopts and releases; gives what belongs to the owner afterwards. */
+/** Adopts and releases candidates; returns the objects that belong to the owner afterwards. */
 export async function claim<T extends AnyObject>(
   candidates: readonly T[],
   { owner, matches, resource, freshOwner, finalizer }: ClaimOptions<T>,
@@ -117,7 +117,7 @@ async function release<T extends AnyObject>(
       resource.patch(metadata.name!, "strategic", patch, { namespace: metadata.namespace! }),
     );
   } catch (error) {
-    // It has become another object, or has lost its owner already.
+    // The uid belongs to a different object now, or the owner reference has been removed already.
     if (!(error instanceof ApiError && error.reason === "Invalid")) throw error;
   }
 }

@@ -1,5 +1,5 @@
-// What controllers and scheduler see of the cluster: one informer per kind and scope, started when it is first
-// asked for and shared by all who ask, with indexes kept beside it.
+// The cluster as controllers and the scheduler see it: one shared informer per kind and scope, started on
+// first use, with indexes.
 import type { Clock, Log } from "#base";
 import {
   type AnyObject,
@@ -21,35 +21,42 @@ export type Seen<S extends KindSchema> = TypeOf<S> & AnyObject;
 export type Scope = Pick<ListParameters, "namespace" | "labelSelector" | "fieldSelector">;
 
 export interface SharedInformer<T> extends Pick<Informer<T>, "synced" | "get" | "items"> {
-  /** Objects by any key; an index is kept once however many ask for its name. */
+  /** Returns a lookup of objects by computed keys. Callers that use the same name share one index. */
   index(name: string, keysOf: (object: T) => readonly string[]): (key: string) => readonly T[];
   inNamespace(namespace: string): readonly T[];
   /** Objects whose managing controller has this uid. */
   controlledBy(uid: string): readonly T[];
-  /** When this collection could last not be listed or watched; 0 when it always could. */
+  /** Time of the last failed list or watch of this collection; 0 if none has failed. */
   lastFailure(): number;
 }
 
 export interface ClusterView {
-  /** Follows a kind; those who come later are told of what is there already. */
+  /**
+   * Follows a kind. A late subscriber receives added events for the objects that are already in the cache.
+   */
   follow<S extends KindSchema>(
     kind: ResourceKind<S>,
     onEvent?: (event: InformerEvent<Seen<S>>) => void,
     scope?: Scope,
   ): SharedInformer<Seen<S>>;
-  /** The informer of a kind that is followed whole already, whoever asked for it. */
+  /** Returns the informer of a kind that some caller already follows without a scope. */
   existing(groupVersion: string, plural: string): FollowedKind | undefined;
-  /** Resolves when every kind followed through this view is listed; rejects when the signal comes first. */
+  /**
+   * Resolves when every kind followed through this view has been listed; rejects if the signal aborts first.
+   */
   synced(): Promise<void>;
-  /** The latest failure of the kinds followed through this view. */
+  /** Time of the latest failure among the kinds followed through this view. */
   lastFailure(): number;
-  /** The same informers, but `synced` and `lastFailure` speak only of kinds that are followed through it. */
+  /**
+   * Returns a view over the same informers whose `synced` and `lastFailure` cover only kinds followed through
+   * it.
+   */
   scoped(): ClusterView;
-  /** Resolves when all informers have ended, after the signal. */
+  /** Resolves when all informers have stopped, after the signal aborted. */
   stopped(): Promise<void>;
 }
 
-/** A kind that is followed already, for those who do not know its schema. */
+/** A kind that is already followed, for callers that do not know its schema. */
 export interface FollowedKind {
   readonly informer: SharedInformer<AnyObject>;
   listen(onEvent: (event: InformerEvent<AnyObject>) => void): () => void;
@@ -67,7 +74,7 @@ interface Followed extends FollowedKind {
   readonly stopped: Promise<void>;
 }
 
-/** One view over all informers; controllers get `scoped()` copies of it. */
+/** Returns a view over all informers; controllers get `scoped()` copies of it. */
 export function clusterView(options: ViewOptions): ClusterView {
   const followed = new Map<string, Followed>();
   const { client } = options;
@@ -97,7 +104,7 @@ export function clusterView(options: ViewOptions): ClusterView {
   return view();
 }
 
-/** Starts an informer that many can listen to. */
+/** Starts an informer that supports several listeners. */
 export function startInformer(
   resource: Pick<ResourceClient<AnyObject>, "list" | "watch">,
   plural: string,
@@ -113,7 +120,7 @@ export function startInformer(
     clock,
     signal,
     onEvent: (event) => {
-      // Nobody here asks who wrote which field, and it is a third of many objects.
+      // No controller reads managedFields, and they make up a third of many objects.
       delete event.object.metadata.managedFields;
       for (const each of indexes.values()) each.apply(event);
       for (const listener of listeners) {

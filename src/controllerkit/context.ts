@@ -1,4 +1,4 @@
-// What every controller gets, and the queue that it works through.
+// The context shared by controllers, and the work queue each of them uses.
 import { type Clock, type Log, type Metrics, type QueueMetrics, queueMetrics } from "#base";
 import { type ApiClient, type EventRecorder, eventRecorder } from "#client";
 import type { Dialect } from "#dialect";
@@ -15,22 +15,22 @@ export interface ControllerContext {
   readonly dialect: Dialect;
   readonly gates: Gates;
   readonly queues?: QueueMetrics;
-  /** How many objects are worked on at a time, by the name of the queue, where an operator said so. */
+  /** Number of workers by queue name, where configured by an operator. */
   readonly workers?: ReadonlyMap<string, number>;
 }
 
-/** A controller that has been started. */
+/** A started controller. */
 export interface Controller {
   readonly stopped: Promise<void>;
 }
 
 export interface ContextOptions extends Omit<ControllerContext, "queues" | "gates"> {
   readonly metrics?: Metrics;
-  /** As they are by default where nothing is said. */
+  /** Feature gates; the defaults if absent. */
   readonly gates?: Gates;
 }
 
-/** The context that all controllers of a process share; each gets `contextFor` it. */
+/** Returns the context that all controllers of a process share; pass it through `contextFor` for each. */
 export const sharedContext = ({
   metrics,
   gates = defaultGates,
@@ -41,7 +41,9 @@ export const sharedContext = ({
   ...(metrics && { queues: queueMetrics(metrics, () => rest.clock.now()) }),
 });
 
-/** The context of one controller: it waits only for the kinds that it follows itself. */
+/**
+ * Returns the context of one controller, whose view waits only for the kinds that this controller follows.
+ */
 export const contextFor = (shared: ControllerContext, client = shared.client): ControllerContext => ({
   ...shared,
   client,
@@ -54,7 +56,9 @@ export interface QueueOptions {
   readonly longestPauseMilliseconds?: number;
 }
 
-/** A queue whose work starts when the kinds that its controller follows are listed; failures are logged. */
+/**
+ * Returns a queue whose workers start once the kinds its controller follows are listed; failures are logged.
+ */
 export function queueFor(
   { clock, signal, log, view, queues, workers }: ControllerContext,
   controller: string,
@@ -78,7 +82,7 @@ export function queueFor(
   return queue;
 }
 
-/** Records what a controller does until it is stopped. */
+/** Returns an event recorder that stops when the signal aborts. */
 export function recorderFor(
   { client, clock, log, signal }: Pick<ControllerContext, "client" | "clock" | "log" | "signal">,
   component: string,

@@ -1,5 +1,5 @@
-// What the server serves, and the metadata of any of it: for loops that look after every kind, also those
-// that nobody has declared here.
+// API discovery, and metadata access to any resource, for controllers that handle all kinds, including ones
+// whose schema is unknown here.
 import { ApiError } from "#base";
 import {
   type AnyObject,
@@ -24,7 +24,7 @@ export interface ServedResource {
 
 export interface Discovered {
   readonly resources: readonly ServedResource[];
-  /** Group versions that could not be asked, each with the reason. */
+  /** Group versions that could not be discovered, each with the error. */
   readonly failed: readonly string[];
 }
 
@@ -40,7 +40,7 @@ interface GroupList {
   readonly groups?: readonly { readonly preferredVersion?: { readonly groupVersion: string } }[];
 }
 
-/** Every resource once, in the version its group prefers. */
+/** Returns every resource once, in the preferred version of its group. */
 export async function discover(client: ApiClient): Promise<Discovered> {
   const { groups = [] } = (await client.request("GET", "/apis")) as GroupList;
   const versions = [
@@ -73,7 +73,7 @@ export async function discover(client: ApiClient): Promise<Discovered> {
 const rootOf = (groupVersion: string): string =>
   groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
 
-/** `pods`, `deployments.apps`: how people name a resource. */
+/** Formats a resource as `pods.` or `deployments.apps`. */
 export const resourceText = ({ groupVersion, plural }: ServedResource): string =>
   `${plural}.${groupVersion.includes("/") ? groupVersion.split("/")[0] : ""}`;
 
@@ -81,9 +81,9 @@ export const resourceText = ({ groupVersion, plural }: ServedResource): string =
 export interface MetadataClient {
   list(parameters?: ListParameters): Promise<ListResult<AnyObject>>;
   watch(parameters: WatchParameters): AsyncIterable<WatchEvent<AnyObject>>;
-  /** Undefined when there is none. */
+  /** Returns undefined if the object does not exist. */
   get(namespace: string | undefined, name: string): Promise<AnyObject | undefined>;
-  /** False when there was none. */
+  /** Returns false if the object did not exist. */
   patch(namespace: string | undefined, name: string, patch: unknown): Promise<boolean>;
   delete(
     namespace: string | undefined,

@@ -1,16 +1,16 @@
-// What a controller has asked for and not yet seen in its informer: until then its view of its own objects is
-// out of date, and it must neither create nor delete more.
+// Creations and deletions that a controller has requested and not yet observed through its informer. Until
+// they are, the cache is stale and the controller must neither create nor delete more objects.
 import type { Clock } from "#base";
 
 export interface Expectations {
-  /** Sets what is expected for a key; earlier expectations are replaced. */
+  /** Sets the expectations of a key, replacing earlier ones. */
   expectCreations(key: string, count: number): void;
   expectDeletions(key: string, uids: readonly string[]): void;
   expect(key: string, creations: number, deletedUids: readonly string[]): void;
   creationObserved(key: string): void;
-  /** Seen to be deleting, or gone; the same uid counts once. */
+  /** Observes that an object is being or has been deleted; repeated observations of a uid count once. */
   deletionObserved(key: string, uid: string): void;
-  /** Whether everything was seen, or so long ago asked for that it will not come. */
+  /** Reports whether all expectations were observed or have expired. */
   satisfied(key: string): boolean;
   forget(key: string): void;
 }

@@ -1,4 +1,4 @@
-// Refusals that tell a controller no more than that others were faster.
+// Classification of API errors that merely mean another client was faster.
 import { ApiError } from "#base";
 
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.code === 404;
@@ -11,8 +11,8 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
   Boolean(error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating"));
 
 /**
- * Awaits a request and ignores refusals with these reasons. A namespace that is being deleted refuses new
- * objects with Forbidden; that is ignored always.
+ * Awaits a request and ignores errors with these reasons. NamespaceTerminating, reported as Forbidden when a
+ * namespace being deleted rejects new objects, is always ignored.
  */
 export async function ignoreReasons(reasons: readonly string[], request: Promise<unknown>): Promise<void> {
   try {
@@ -23,7 +23,7 @@ export async function ignoreReasons(reasons: readonly string[], request: Promise
   }
 }
 
-/** The object, or undefined when the server does not have it. */
+/** Resolves with the object, or with undefined if it is not found. */
 export async function orUndefined<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;

@@ -1,4 +1,5 @@
-// Leader election over a Lease: of several processes one works, another takes over when it falls silent.
+// Leader election over a Lease: one of several processes is active, and another takes over when it stops
+// renewing.
 import type { Lease } from "#api";
 import { type Clock, type Log, microTimeOfMillis } from "#base";
 import { type AnyObject, type ApiClient, kinds } from "#client";
@@ -11,18 +12,18 @@ export interface ElectionOptions {
   readonly log: Log;
   readonly namespace: string;
   readonly name: string;
-  /** Who we are; unique among all who take part. */
+  /** The identity of this process; unique among all candidates. */
   readonly identity: string;
-  /** Others wait so long after the last renewal. */
+  /** How long candidates wait after the last observed renewal before they take the lease over. */
   readonly leaseMilliseconds: number;
-  /** The leader gives up when it could not renew for so long. */
+  /** The leader gives up leadership after failing to renew for this long. */
   readonly renewMilliseconds: number;
   readonly retryMilliseconds: number;
-  /** Told each time the lease is ours again. */
+  /** Called whenever the lease was acquired or renewed. */
   readonly onRenewal?: (() => void) | undefined;
 }
 
-/** Waits to become the leader, runs, and resolves when leadership was lost or the signal came. */
+/** Waits for leadership and runs; resolves when leadership was lost or the signal aborted. */
 export async function runAsLeader(
   options: ElectionOptions,
   run: (signal: AbortSignal) => Promise<void>,
@@ -60,16 +61,16 @@ export async function runAsLeader(
 }
 
 interface Elector {
-  /** Whether the lease is ours now. */
+  /** Acquires or renews the lease; reports whether this process holds it. */
   tryAcquire(): Promise<boolean>;
-  /** Lets others have it at once. */
+  /** Releases the lease so that another candidate can acquire it immediately. */
   release(): Promise<void>;
 }
 
 function leaseElector(options: ElectionOptions): Elector {
   const { client, clock, log, namespace, name, identity, leaseMilliseconds } = options;
   const leases = client.of(kinds.leases);
-  /** What was last seen of another holder, and when by our own clock: theirs may be wrong. */
+  /** The last observed record of another holder, with the local time of observation: clocks may be skewed. */
   let seen: { readonly text: string; readonly at: number } | undefined;
   const leaseDurationSeconds = Math.ceil(leaseMilliseconds / 1000);
   const specFor = (before: (Lease & AnyObject)["spec"] | undefined): (Lease & AnyObject)["spec"] => {

@@ -1,5 +1,5 @@
-// The health of a leader: a process that hangs renews nothing, and ought to have ended. Whoever waits for its turn
-// is well.
+// Health check of the leader: a leader that hangs stops renewing and should have exited. Candidates waiting
+// for the lease are healthy.
 import type { Clock } from "#base";
 import type { HealthCheck } from "#http";
 
@@ -7,7 +7,7 @@ export interface LeaderHealth extends HealthCheck {
   renewed(): void;
 }
 
-/** Beyond the end of the lease. */
+/** Tolerance after the lease expired before the leader is reported as unhealthy. */
 const patienceMilliseconds = 20_000;
 
 export function leaderHealth(clock: Clock, lease: string, leaseMilliseconds: number): LeaderHealth {

@@ -1,4 +1,4 @@
-// Objects by computed keys, kept current by the events of one informer.
+// An index of objects by computed keys, maintained from the events of one informer.
 import type { AnyObject, InformerEvent } from "#client";
 
 export interface Index<T> {

@@ -1,4 +1,4 @@
-// Which persistent volume fits a claim: said once for the binder and the scheduler.
+// Matching of persistent volumes to claims, shared by the volume binder and the scheduler.
 import type { PersistentVolume, PersistentVolumeClaim } from "#api";
 import { compareQuantity, fromLabelSelector, parseQuantity } from "#base";
 import type { AnyObject } from "#client";
@@ -7,13 +7,13 @@ import type { Dialect } from "#dialect";
 export type SeenVolume = PersistentVolume & AnyObject;
 export type SeenClaim = PersistentVolumeClaim & AnyObject;
 
-/** The class of a claim; the older annotation wins. */
+/** Returns the storage class of a claim; the beta annotation takes precedence. */
 export const claimClass = ({ metadata, spec }: SeenClaim, { names }: Dialect): string =>
   metadata.annotations?.[names.annotations.betaStorageClass] ?? spec.storageClassName ?? "";
 export const volumeClass = ({ metadata, spec }: SeenVolume, { names }: Dialect): string =>
   metadata.annotations?.[names.annotations.betaStorageClass] ?? spec.storageClassName ?? "";
 
-/** Whether the volume is reserved for this very claim. */
+/** Reports whether the volume's claimRef names this claim. */
 export function isReservedFor({ spec }: SeenVolume, { metadata }: SeenClaim): boolean {
   const reference = spec.claimRef;
   if (!reference || reference.name !== metadata.name || reference.namespace !== metadata.namespace)
@@ -36,15 +36,15 @@ export const sameVolumeMode = ({ spec }: SeenVolume, claim: SeenClaim): boolean 
 
 export interface MatchOptions {
   readonly dialect: Dialect;
-  /** Volumes that are promised to others. */
+  /** Names of volumes that are assigned to other claims. */
   readonly excluded?: ReadonlySet<string>;
-  /** Whether a node can reach the volume; without a node every volume can be reached. */
+  /** Reports whether the node in question can access the volume; by default every volume is accessible. */
   readonly isReachable?: (volume: SeenVolume) => boolean;
-  /** A claim that waits for its first consumer takes only volumes reserved for it. */
+  /** Considers only volumes reserved for the claim, as for a claim that waits for its first consumer. */
   readonly onlyReserved?: boolean;
 }
 
-/** The volume reserved for the claim, or the smallest that fits. */
+/** Returns the volume reserved for the claim, or else the smallest available one that fits. */
 export function findMatchingVolume(
   claim: SeenClaim,
   volumes: Iterable<SeenVolume>,

@@ -1,32 +1,32 @@
-// A queue of keys, each at most once: a key that is added while it waits stays one, a key that is added while
-// it is worked on is worked on again. Failures are retried with exponential back-off per key.
+// A work queue of unique keys. A key added while it is pending stays queued once; a key added while it is
+// being processed is processed again afterwards. Failures are retried with exponential backoff per key.
 import { ApiError, type Clock, type OneQueueMetrics } from "#base";
 
 export interface WorkQueueOptions {
-  /** Brings what the key stands for to its desired state; may say when to work on the key again. */
+  /** Reconciles the object behind the key; may return a delay after which to requeue the key. */
   readonly work: (key: string) => Promise<{ readonly againInMilliseconds: number } | void>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly workers?: number;
   readonly firstPauseMilliseconds?: number;
   readonly longestPauseMilliseconds?: number;
-  /** Told of every failure but lost races; the key is retried in any case. */
+  /** Called for every failure except conflicts; the key is retried in either case. */
   readonly onFailure?: (key: string, error: Error) => void;
   readonly metrics?: OneQueueMetrics;
 }
 
 export interface WorkQueue {
   add(key: string): void;
-  /** Not before so many milliseconds; the soonest of several wins. */
+  /** Adds the key after a delay; the earliest of several pending delays wins. */
   addAfter(key: string, milliseconds: number): void;
-  /** After the key's back-off, as if its work had failed. */
+  /** Adds the key after its backoff, as if processing had failed. */
   addRateLimited(key: string): void;
   forget(key: string): void;
-  /** How often the key failed in a row. */
+  /** Number of consecutive failures of the key. */
   failures(key: string): number;
-  /** Keys that wait to be worked on now. */
+  /** Number of keys that are ready to be processed. */
   readonly waiting: number;
-  /** Resolves when nothing is under way any more, after the signal. */
+  /** Resolves when no key is being processed any more, after the signal aborted. */
   readonly stopped: Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function workQueue({
   onFailure,
   metrics,
 }: WorkQueueOptions): WorkQueue {
-  /** When each waiting key was added, in order. */
+  /** The time at which each pending key was added, in insertion order. */
   const waiting = new Map<string, number>();
   const active = new Set<string>();
   const later = new Map<string, { readonly at: number; readonly cancel: () => void }>();
@@ -78,14 +78,14 @@ export function workQueue({
       later.delete(key);
       add(key);
     };
-    // A timer holds at most 2^31 - 1 milliseconds; what is further off is looked at again on the way.
+    // Timers are limited to 2^31 - 1 milliseconds; a longer delay is re-evaluated when the timer fires.
     later.set(key, { at, cancel: clock.after(Math.min(milliseconds, 2 ** 31 - 1), due) });
   }
 
   function next(): void {
     for (const [key, since] of waiting) {
       if (active.size >= workers) return;
-      // It is started again by whoever is at it.
+      // The active worker picks the key up again when it is done.
       if (active.has(key)) continue;
       waiting.delete(key);
       active.add(key);
@@ -116,7 +116,7 @@ export function workQueue({
   }
 
   function retry(key: string, error: Error): void {
-    // A lost race is the ordinary course of things.
+    // Conflicts are expected and are not reported.
     if (!(error instanceof ApiError && error.reason === "Conflict")) onFailure?.(key, error);
     const asked = error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0;
     addAfter(key, Math.max(asked, backOff(key)));

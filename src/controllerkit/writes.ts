@@ -1,9 +1,12 @@
-// The ways in which controllers write: a status with the revision it was computed from, and small patches.
+// Write helpers for controllers: status updates guarded by resourceVersion, and small patches.
 import { isDeepStrictEqual } from "node:util";
 import type { AnyObject, PatchType, ResourceClient } from "#client";
 import { mergePatch } from "#schema";
 
-/** Replaces the status, unless it is the same; a lost race is a Conflict that the queue retries. */
+/**
+ * Replaces the status unless it is unchanged. A concurrent change fails with Conflict, which the queue
+ * retries.
+ */
 export async function writeStatus<T extends AnyObject & { status: unknown }>(
   resource: Pick<ResourceClient<T>, "update">,
   object: T,
@@ -16,11 +19,11 @@ export async function writeStatus<T extends AnyObject & { status: unknown }>(
 export interface PatchTarget {
   readonly subresource?: string;
   readonly type?: PatchType;
-  /** Fail when the object has changed since it was read. */
+  /** Fails the patch if the object has changed since it was read. */
   readonly ifUnchanged?: boolean;
 }
 
-/** Patches this very object, never a later one of the same name. */
+/** Patches the object identified by its uid, never a later object of the same name. */
 export async function patchObject<T extends AnyObject>(
   resource: Pick<ResourceClient<T>, "patch">,
   { metadata }: AnyObject,
@@ -39,8 +42,8 @@ export async function patchObject<T extends AnyObject>(
 }
 
 /**
- * Writes the object with a merge patch applied, if it has not changed since it was read. For kinds that a
- * controller's role lets it update but not patch.
+ * Applies a merge patch locally and updates the object, provided it has not changed since it was read. For
+ * kinds that the controller's role lets it update but not patch.
  */
 export async function replaceObject<T extends AnyObject>(
   resource: Pick<ResourceClient<T>, "update">,
@@ -52,5 +55,5 @@ export async function replaceObject<T extends AnyObject>(
   return await resource.update(changed, subresource === undefined ? {} : { subresource });
 }
 
-/** As it would travel: fields that are undefined are absent. */
+/** Returns the value as it would be serialized: without undefined fields. */
 export const withoutUndefined = <T>(value: T): T => JSON.parse(JSON.stringify(value ?? null)) as T;
