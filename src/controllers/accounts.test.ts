@@ -42,7 +42,7 @@ test("controllers with accounts of their own are refused nothing", async () => {
   const { signal } = stopping;
   const refused: string[] = [];
   const callers = new Set<string>();
-  // As a client without certificate: who it is, its token says.
+  // A client without a certificate: its identity comes from its token.
   const transport: Transport = {
     close: () => undefined,
     send: async (request) => {

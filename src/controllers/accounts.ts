@@ -1,4 +1,4 @@
-// The service account of each controller, by the names to which the API server's own roles are bound.
+// The service account of each controller, as bound by the API server's bootstrap roles.
 
 const accounts: Readonly<Record<string, string>> = {
   attachdetach: "attachdetach-controller",
@@ -37,5 +37,5 @@ const accounts: Readonly<Record<string, string>> = {
   "ttl-after-finished": "ttl-after-finished-controller",
 };
 
-/** Undefined for those that no role is made for: they speak with the credentials of the program. */
+/** Returns undefined for controllers without a bootstrap role; these use the credentials of the program. */
 export const accountOf = (controller: string): string | undefined => accounts[controller];

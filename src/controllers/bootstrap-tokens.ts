@@ -1,4 +1,4 @@
-// Bootstrap tokens: they sign the cluster's public information, and go when their time is over.
+// Bootstrap tokens: controllers that sign the public cluster info with them and delete expired ones.
 import { createHmac } from "node:crypto";
 import type { Secret } from "#api";
 import { millisOfTime } from "#base";
@@ -12,13 +12,15 @@ export interface BootstrapToken {
   readonly id: string;
   readonly secret: string;
   readonly mayBeUsedForSigning: boolean;
-  /** Milliseconds; undefined when it never ends, NaN when that is not readable. */
+  /**
+   * Unix time in milliseconds; undefined if the token never expires, NaN if the expiration cannot be parsed.
+   */
   readonly expires: number | undefined;
 }
 
 const namePrefix = "bootstrap-token-";
 
-/** The token in a secret; undefined when it is none. */
+/** Returns the bootstrap token in a secret, or undefined if the secret does not contain a valid one. */
 export function tokenIn({ metadata, data }: SeenSecret): BootstrapToken | undefined {
   const text = (key: string): string => Buffer.from(data?.[key] ?? "", "base64").toString();
   const [id, secret] = [text("token-id"), text("token-secret")];
@@ -41,7 +43,7 @@ function expirationIn(data: SeenSecret["data"]): number | undefined {
   }
 }
 
-/** A detached signature of the content: header and signature, with nothing between them. */
+/** Returns the detached JWS signature of the content: header and signature with an empty payload. */
 export function detachedSignature(content: string, { id, secret }: BootstrapToken): string {
   const header = Buffer.from(JSON.stringify({ alg: "HS256", kid: id })).toString("base64url");
   const payload = Buffer.from(content).toString("base64url");
@@ -107,7 +109,7 @@ export function tokenCleanerController(context: ControllerContext): Controller {
     const secret = secrets.get(namespace, name);
     const expires = expirationIn(secret?.data);
     if (!secret || expires === undefined) return;
-    // A time that cannot be read counts as past.
+    // An expiration that cannot be parsed counts as expired.
     const left = expires - clock.now();
     if (left > 0) return { againInMilliseconds: left };
     const { uid, resourceVersion } = secret.metadata;

@@ -1,14 +1,15 @@
-// The ranges of nodes within one range of the cluster: handed out in order, given back when nodes go.
+// Allocator of per-node ranges within a cluster CIDR: ranges are handed out in order and released when nodes
+// are deleted.
 import { formatIp, parseIp } from "#base";
 
-/** How many bits more than the cluster's range those of its nodes may have with IPv6. */
+/** Maximum number of bits by which an IPv6 node mask may exceed the cluster's mask. */
 const longestIpv6Difference = 16;
 
 interface Block {
   readonly first: bigint;
   readonly last: bigint;
   readonly bits: number;
-  /** 32, or 128. */
+  /** Address width in bits: 32 or 128. */
   readonly width: number;
 }
 
@@ -33,7 +34,7 @@ export class CidrPool {
     this.#count = 2 ** difference;
   }
 
-  /** Undefined when all are taken. */
+  /** Allocates the next free range; returns undefined if all are taken. */
   take(): string | undefined {
     if (this.#used.size >= this.#count) return undefined;
     while (this.#used.has(this.#next)) this.#next = (this.#next + 1) % this.#count;
@@ -44,7 +45,7 @@ export class CidrPool {
     return `${addressOf(first, this.#cluster.width)}/${this.#maskSize}`;
   }
 
-  /** Takes every range that the given one, of whatever size, has addresses of. */
+  /** Marks every range that overlaps the given CIDR, of any size, as used. */
   occupy(cidr: string): void {
     for (const index of this.#indexesIn(cidr)) this.#used.add(index);
   }

@@ -1,4 +1,5 @@
-// For tests: a server in this process, controllers over it, and a way to wait for what they do.
+// Test fixture: an in-process API server, controllers running against it, and helpers to wait for their
+// effects.
 import { eventually } from "#kit";
 import { ApiError, type Clock, silentLog, systemClock, virtualClock } from "#base";
 import { type RunningServer, startServer } from "#apiserver";
@@ -12,7 +13,7 @@ import {
 } from "#controllerkit";
 import { type GivenGates, knownGates, resolveGates } from "#options";
 
-/** Asks again until it holds, in real time. */
+/** Polls in real time until the condition holds. */
 export const until = eventually;
 
 export interface TestCluster {
@@ -54,11 +55,11 @@ export async function withController(
 }
 
 export interface TimedCluster extends TestCluster {
-  /** Asks again until it holds, and lets the controllers' time pass meanwhile. */
+  /** Polls until the condition holds, advancing the controllers' clock meanwhile. */
   readonly until: <T>(ask: () => Promise<T | undefined | false>) => Promise<T>;
 }
 
-/** For controllers that do something only after a while: their time passes as fast as it is waited for. */
+/** Runs delay-dependent controllers on a virtual clock that advances as fast as the test polls. */
 export function withTimedController(
   start: StartController | readonly StartController[],
   run: (cluster: TimedCluster) => Promise<void>,
@@ -69,13 +70,16 @@ export function withTimedController(
   return withController(start, (cluster) => run({ ...cluster, until }), clock, gates);
 }
 
-/** What a controller may do needs fields that the server keeps: a gate that is on is on there, too. */
+/**
+ * Controllers behind a gate need fields that the server would drop, so enabled gates are enabled on the
+ * server, too.
+ */
 function serverGates(gates: GivenGates): string[] {
   const on = Object.keys(gates).filter((name) => gates[name]);
   return on.length > 0 ? [`--feature-gates=${on.map((name) => `${name}=true`).join(",")}`] : [];
 }
 
-/** What is asked for, or undefined when the server does not have it. */
+/** Resolves with the object, or with undefined if the server does not have it. */
 export async function orNone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

@@ -1,4 +1,4 @@
-// Revisions of a workload's template, kept as ControllerRevision objects.
+// Revisions of a workload's template, stored as ControllerRevision objects.
 import { isDeepStrictEqual } from "node:util";
 import type { ControllerRevision, LabelSelector, PodTemplateSpec } from "#api";
 import { type AnyObject, type ApiClient, kinds } from "#client";
@@ -25,9 +25,11 @@ interface Owner extends AnyObject {
 }
 
 export interface ControllerHistory {
-  /** The owner's revisions, oldest first; ones that nobody owns are adopted. */
+  /** Lists the owner's revisions, oldest first, adopting matching orphans. */
   list(owner: Owner, freshOwner: () => Promise<AnyObject>): Promise<SeenRevision[]>;
-  /** Makes a revision; a name that is taken by other content raises the collision count. */
+  /**
+   * Creates a revision; increments the collision count while the name is taken by a revision with other data.
+   */
   create(
     owner: Owner,
     revision: number,
@@ -39,8 +41,8 @@ export interface ControllerHistory {
 }
 
 /**
- * The part of a workload that its revisions keep: a patch that puts the template back. Keys are in order, since
- * clients compare it with what they make of the template byte by byte.
+ * Returns the data of a workload's revisions: a patch that restores the template. Keys are sorted, since
+ * clients compare the data byte by byte with what they compute from the template.
  */
 export const templateData = ({ spec }: Owner): unknown =>
   JSON.parse(canonicalText({ spec: { template: { ...spec.template, $patch: "replace" } } }));
@@ -48,7 +50,7 @@ export const templateData = ({ spec }: Owner): unknown =>
 export const hasData = (revision: SeenRevision, data: unknown): boolean =>
   isDeepStrictEqual(withoutUndefined(revision.data), withoutUndefined(data));
 
-/** The template that a revision keeps. */
+/** Returns the template stored in a revision. */
 export function templateOf<T>(revision: SeenRevision): T {
   const { $patch: _, ...template } = (revision.data as { spec: { template: object & { $patch?: string } } })
     .spec.template;

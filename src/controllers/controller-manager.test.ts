@@ -26,7 +26,7 @@ test("the controllers that run are told until they have ended", async () => {
     metrics,
     enabled: ["ttl", "podgc", "csrsigning"],
   });
-  // What has nothing to sign with does not run.
+  // csrsigning is not started, since it has no signing key.
   const manager = "orch-controller-manager";
   assert.deepEqual(told(), [`podgc ${manager} 1`, `ttl ${manager} 1`]);
   stopping.abort();

@@ -1,4 +1,4 @@
-// All controllers by name, over one view of the cluster.
+// Registry of all controllers by name, and the manager that runs them over one view of the cluster.
 import type { Clock, Log, Metrics } from "#base";
 import type { ApiClient } from "#client";
 import {
@@ -49,7 +49,10 @@ import { ttlAfterFinishedController } from "./ttl-after-finished.ts";
 
 type Start = (context: ControllerContext, settings: ControllerSettings) => readonly Controller[];
 
-/** By the names that `--controllers` takes. Garbage collection comes last: it shares what the others follow. */
+/**
+ * Controllers by the names that `--controllers` takes. The garbage collector is last: it reuses informers of
+ * the others.
+ */
 const controllers: Readonly<Record<string, Start>> = {
   namespace: (context) => [namespaceController(context)],
   serviceaccount: (context) => [serviceAccountController(context)],
@@ -112,30 +115,30 @@ export interface ControllerManagerOptions {
   readonly client: ApiClient;
   readonly view: ClusterView;
   readonly clock: Clock;
-  /** Ends all of them. */
+  /** Stops all controllers. */
   readonly signal: AbortSignal;
   readonly log: Log;
   readonly dialect: Dialect;
   readonly metrics?: Metrics;
-  /** `*` is all that are on by default, `foo` turns one on, `-foo` off. */
+  /** As in `--controllers`: `*` enables all that are on by default, `foo` enables one, `-foo` disables it. */
   readonly enabled?: readonly string[];
   readonly settings?: Partial<ControllerSettings>;
   readonly gates?: Gates;
-  /** How many objects are worked on at a time, by the name of the queue. */
+  /** Number of workers by queue name. */
   readonly workers?: ReadonlyMap<string, number>;
-  /** Told which controllers were started. */
+  /** Called with the names of the started controllers. */
   readonly onStart?: (names: readonly string[]) => void;
-  /** The client of a service account, when each controller speaks with an identity of its own. */
+  /** Returns the client of a service account, if controllers use individual identities. */
   readonly asAccount?: (account: string) => ApiClient;
 }
 
-/** Which controllers a list such as `*,-ttl` means. */
+/** Reports whether a list such as `*,-ttl` enables the controller. */
 export function isEnabled(name: string, list: readonly string[]): boolean {
   if (list.includes(name)) return true;
   return !list.includes(`-${name}`) && list.includes("*") && !disabledByDefault.has(name);
 }
 
-/** Which controllers run here, until they have ended. */
+/** Exports which controllers run in this process, until they stop. */
 function tellRunning(
   metrics: Metrics,
   manager: string,
@@ -154,7 +157,7 @@ function tellRunning(
   }
 }
 
-/** Runs until the signal; resolves when everything has ended. */
+/** Runs all enabled controllers; resolves when all have stopped after the signal aborted. */
 export async function runControllerManager(options: ControllerManagerOptions): Promise<void> {
   const { enabled = ["*"], asAccount, view, log } = options;
   const clientFor = (name: string): ApiClient => {

@@ -38,7 +38,7 @@ interface Told {
   readonly reason: string;
 }
 
-/** What the budget says once all its pods have been counted, or it could not be. */
+/** Returns the status once all pods of the budget were counted, or counting failed. */
 const told = (client: ApiClient, healthy: number): Promise<Told> =>
   until(async () => {
     const { status } = await client.of(kinds.podDisruptionBudgets).get("b", { namespace });

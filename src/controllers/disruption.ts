@@ -1,4 +1,4 @@
-// Disruption budgets: how many of the pods they guard are healthy, and how many may be evicted now.
+// Pod disruption budgets: counts healthy pods and computes how many disruptions are allowed.
 import type { Condition, PodDisruptionBudget } from "#api";
 import { timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
@@ -17,13 +17,13 @@ import { selectorText } from "./selector-text.ts";
 
 type SeenBudget = PodDisruptionBudget & AnyObject;
 
-/** An evicted pod that was not deleted by then will not be. */
+/** An evicted pod that is not deleted within this time is considered not disrupted any more. */
 const evictionMilliseconds = 2 * 60_000;
 
 export interface Expectation {
   readonly expected: number;
   readonly desired: number;
-  /** Names of pods that belong to nobody whose size is known. */
+  /** Names of pods without a controller whose scale is known. */
   readonly unmanaged: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export function disruptionController(context: ControllerContext): Controller {
     const now = clock.now();
     const { disruptedPods, notDeleted, again } = stillDisrupted(budget, guarded, now);
     for (const pod of notDeleted) {
-      // The namespace twice, as the reference writes it.
+      // The namespace appears twice, as in the reference's message.
       const text = `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`;
       events.event(pod, "Warning", "NotDeleted", text);
     }
@@ -106,7 +106,7 @@ export function disruptionController(context: ControllerContext): Controller {
     if (again !== undefined) return { againInMilliseconds: again };
   }
 
-  /** How many pods there should be, and how many of them must stay. */
+  /** Returns how many pods are expected, and how many of them must stay healthy. */
   async function expectationOf({ spec }: SeenBudget, guarded: readonly SeenPod[]): Promise<Expectation> {
     const { minAvailable, maxUnavailable } = spec;
     if (maxUnavailable !== null && maxUnavailable !== undefined) {
@@ -122,7 +122,7 @@ export function disruptionController(context: ControllerContext): Controller {
     return { expected: total, desired: scaledValue(minAvailable, total, true), unmanaged };
   }
 
-  /** Nothing may be evicted while it is not known how many pods there should be. */
+  /** Disallows disruptions while the number of expected pods is unknown. */
   async function failSafe(budget: SeenBudget, error: Error): Promise<void> {
     const text = `Failed to calculate the number of expected pods: ${error.message}`;
     events.event(budget, "Warning", "CalculateExpectedPodCountFailed", text);
@@ -140,9 +140,9 @@ export function disruptionController(context: ControllerContext): Controller {
 }
 
 interface Disrupted {
-  /** Pods that were evicted and have not been deleted yet. */
+  /** Evicted pods that have not been deleted yet, with their eviction times. */
   readonly disruptedPods: Record<string, string>;
-  /** Those that should have been by now. */
+  /** Evicted pods that should have been deleted by now. */
   readonly notDeleted: readonly SeenPod[];
   readonly again: number | undefined;
 }

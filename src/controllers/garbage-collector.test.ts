@@ -146,7 +146,7 @@ test("orphans stay, without the owner that went", () =>
   withController(garbageCollector, async ({ client }) => {
     const a = await make(client, "a");
     await make(client, "b", [refers("a", a)]);
-    // The collector learns of a dependent by its watch, before it is asked to orphan it.
+    // The collector must observe the dependent before it is requested to orphan it.
     await maps(client).delete("a", { ...inDefault, propagation: "Orphan" });
     await until(() => gone(maps(client).get("a", inDefault)));
     assert.equal((await maps(client).get("b", inDefault)).metadata.ownerReferences, undefined);

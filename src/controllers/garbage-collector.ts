@@ -1,5 +1,4 @@
-// Deletes what belonged to objects that are gone, in the background, in the foreground, or not at all when it
-// is to be orphaned.
+// Garbage collector: deletes dependents of deleted owners in the background or foreground, or orphans them.
 import type { OwnerReference } from "#api";
 import type { AnyObject, Informer, InformerEvent } from "#client";
 import {
@@ -25,19 +24,19 @@ import {
   startInformer,
 } from "#controllerkit";
 
-/** New kinds may come; they are looked for this often. */
+/** Interval of API discovery, which finds new kinds. */
 const discoverEveryMilliseconds = 30_000;
-/** Kinds whose objects neither own nor are owned. */
+/** Kinds whose objects neither own nor are owned by others. */
 const ignored = new Set(["events"]);
 const mostAbsent = 1000;
-/** A kind that cannot be listed holds the others up for no longer than this. */
+/** Maximum time to wait for a kind to be listed before others proceed without it. */
 const syncMilliseconds = 30_000;
 
 interface Followed {
   readonly resource: ServedResource;
   readonly objects: MetadataClient;
   readonly copy: Pick<Informer<AnyObject>, "items">;
-  /** Resolves when the kind is listed, or has had its time. */
+  /** Resolves when the kind has been listed, or the wait for it timed out. */
   readonly ready: Promise<unknown>;
   readonly stopped: Promise<void>;
   end(): void;
@@ -48,7 +47,7 @@ export function garbageCollector(context: ControllerContext): Controller {
   const graph = ownerGraph();
   const events = recorderFor(context, "garbage-collector-controller");
   const followed = new Map<string, Followed>();
-  /** Owners that the server was asked for and did not have. Bounded; a uid never comes back. */
+  /** Uids of owners that the server reported as absent. Bounded; a uid is never reused. */
   const absent = new Set<string>();
   const queue = queueFor(context, "garbage collector", (uid) => (uid === discovery ? look() : collect(uid)));
   queue.add(discovery);
@@ -66,12 +65,12 @@ export function garbageCollector(context: ControllerContext): Controller {
     );
     for (const resource of wanted) if (!followed.has(idOf(resource))) follow(resource);
     const ids = new Set(wanted.map(idOf));
-    // A group that could not be asked has not gone for that.
+    // A group whose discovery failed may still exist.
     if (failed.length === 0) for (const [id, each] of followed) if (!ids.has(id)) unfollow(id, each);
     return { againInMilliseconds: discoverEveryMilliseconds };
   }
 
-  /** Kinds that other controllers follow are shared with them; of all others only the metadata is kept. */
+  /** Shares the informers of kinds that other controllers follow; of all others only metadata is cached. */
   function follow(resource: ServedResource): void {
     const objects = metadataClient(client, resource);
     const onEvent = ({ type, object }: InformerEvent<AnyObject>): void =>
@@ -115,7 +114,7 @@ export function garbageCollector(context: ControllerContext): Controller {
     return Promise.race([synced, clock.sleep(syncMilliseconds, signal).catch(() => undefined)]);
   }
 
-  /** A kind that is not served any more has no objects. */
+  /** Treats all objects of a kind that is no longer served as deleted. */
   function unfollow(id: string, { copy, end }: Followed): void {
     end();
     followed.delete(id);
@@ -133,7 +132,7 @@ export function garbageCollector(context: ControllerContext): Controller {
       JSON.stringify(before.owners) !== JSON.stringify(node.owners) ||
       before.deleting !== node.deleting;
     if (due || (moved && node.owners.length > 0)) queue.add(node.uid);
-    // A dependent that was disowned, or no longer blocks, may be the last one that its owner waited for.
+    // The dependent may have been the last one that its deleting owner waits for.
     if (before && moved) for (const { uid } of before.owners) if (graph.get(uid)?.deleting) queue.add(uid);
   }
 
@@ -147,7 +146,7 @@ export function garbageCollector(context: ControllerContext): Controller {
   async function collect(uid: string): Promise<void> {
     const known = graph.get(uid);
     if (!known) return;
-    // Nothing is judged before everything has been seen once.
+    // Decide nothing before every kind has been listed once.
     await abortable(Promise.all([...followed.values()].map(({ ready }) => ready)), signal);
     const objects = followed.get(idOf(known.resource))?.objects;
     const present = await objects?.get(known.namespace, known.name);
@@ -163,7 +162,7 @@ export function garbageCollector(context: ControllerContext): Controller {
     const verdict = decide(node, (owner) => standings.get(owner.uid)!, dependents.length > 0);
     if (verdict.do === "disown") await disown(node, present, objects, new Set(verdict.uids));
     if (verdict.do !== "delete") return;
-    // A dependent that itself waits for its dependents may wait for this one: somebody must not wait.
+    // A dependent that waits for its own dependents may wait for this object: break the cycle.
     if (verdict.propagation === "Foreground" && dependents.some(isWaiting)) {
       const blocks = present.metadata.ownerReferences?.some(({ blockOwnerDeletion }) => blockOwnerDeletion);
       if (blocks) return await unblock(node, present, objects);
@@ -188,7 +187,7 @@ export function garbageCollector(context: ControllerContext): Controller {
       const reference = `${owner.apiVersion}/${owner.kind}, namespace: ${where}, name: ${owner.name}, uid: ${owner.uid}`;
       const text = `ownerRef [${reference}] does not exist in namespace "${where}"`;
       events.event(referenceTo(dependent), "Warning", "OwnerRefInvalidNamespace", text);
-      // An object of no namespace is kept: its owner may be meant in any.
+      // A cluster-scoped dependent is kept, since its owner may be in any namespace.
       return dependent.namespace === undefined ? "there" : "gone";
     }
     if (known) return isWaiting(known) ? "waits for its dependents" : "there";
@@ -197,9 +196,9 @@ export function garbageCollector(context: ControllerContext): Controller {
       ({ resource: { groupVersion, kind } }) =>
         kind === owner.kind && groupOf(groupVersion) === groupOf(owner.apiVersion),
     );
-    // Who owns it cannot be found out: better keep it.
+    // The owner's kind is not followed, so its existence is unknown: keep the dependent.
     if (!found) return "there";
-    // An object of a namespace cannot own one of another, or of none.
+    // A namespaced object cannot own one in another namespace or a cluster-scoped one.
     if (found.resource.namespaced && !dependent.namespace) return "there";
     const present = await found.objects.get(
       found.resource.namespaced ? dependent.namespace : undefined,
@@ -281,7 +280,7 @@ const groupOf = (groupVersion: string): string =>
 const isWaiting = ({ deleting, finalizers }: GraphNode): boolean =>
   deleting && finalizers.includes(foregroundFinalizer);
 
-/** As events name an object of which only the metadata is known. */
+/** Returns the object reference that events about a metadata-only object carry. */
 const referenceTo = ({ resource, namespace, name, uid }: GraphNode): AnyObject => ({
   apiVersion: resource.groupVersion,
   kind: resource.kind,

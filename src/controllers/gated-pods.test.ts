@@ -1,4 +1,4 @@
-// Feature gates of the controllers that remove pods, in both values.
+// Feature gates of the controllers that delete pods, enabled and disabled.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
@@ -45,7 +45,7 @@ for (const isOn of [true, false])
         await client.of(kinds.nodes).create({ metadata: { name: "n1" }, spec: { taints } });
         await pods.create({ metadata, spec } as never);
         await pods.delete("a", { namespace, graceSeconds: 30 });
-        // A pod that never got a node goes in the same round, and shows that the round is over.
+        // An unscheduled pod is deleted in the same round; its deletion shows that the round is over.
         await pods.create({
           metadata: { ...metadata, name: "b" },
           spec: { containers: spec.containers },

@@ -65,7 +65,7 @@ test("a gathering role follows the roles it gathers", () =>
     await roles.create({ metadata: { name: "part", labels: { gather: "yes" } }, rules: [rule] });
     await until(async () => (await roles.get("all")).rules?.length === 1);
     assert.deepEqual((await roles.get("all")).rules, [rule]);
-    // The server's own roles come one after the other, and so do their rules.
+    // The server's bootstrap roles are created one after the other, and so are their rules.
     await until(async () => ((await roles.get("admin")).rules?.length ?? 0) > 5);
     await roles.delete("part");
     await until(async () => !(await roles.get("all")).rules?.length);

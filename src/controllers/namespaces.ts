@@ -1,4 +1,5 @@
-// Empties namespaces that are to go, says how far it is, and lets them go once nothing is left.
+// Namespace lifecycle: deletes the content of terminating namespaces, reports progress, and finalizes them
+// when they are empty.
 import { isDeepStrictEqual } from "node:util";
 import type { Namespace } from "#api";
 import { timeOfMillis } from "#base";
@@ -19,13 +20,13 @@ import { timeOf } from "./pods.ts";
 
 type Condition = NonNullable<Namespace["status"]["conditions"]>[number];
 
-/** What was found when the namespace was emptied. */
+/** The result of one attempt to delete a namespace's content. */
 export interface Emptying {
   readonly undiscovered: readonly string[];
   readonly failures: readonly string[];
-  /** Objects that are left, by resource. */
+  /** Number of remaining objects by resource. */
   readonly left: ReadonlyMap<string, number>;
-  /** Objects that a finalizer holds, by finalizer. */
+  /** Number of remaining objects by finalizer. */
   readonly held: ReadonlyMap<string, number>;
 }
 
@@ -35,7 +36,7 @@ const counted = (counts: ReadonlyMap<string, number>, words: string): string =>
     .toSorted()
     .join(", ");
 
-/** The conditions of a namespace that is being emptied; their times move only when something changes. */
+/** Returns the conditions of a terminating namespace; transition times change only with the conditions. */
 export function conditionsFor(found: Emptying, before: readonly Condition[], now: string): Condition[] {
   const { undiscovered, failures, left, held } = found;
   const facts: [type: string, wrong: boolean, reason: string, message: string, okReason: string, okMessage: string][] = [
@@ -60,9 +61,12 @@ export function conditionsFor(found: Emptying, before: readonly Condition[], now
   return [...before.filter(({ type }) => !facts.some(([known]) => known === type)), ...made];
 }
 
-/** While something is left, it is looked at again this often; what is deleted gracefully takes its time. */
+/** Retry interval while content remains: graceful deletion takes time. */
 const againMilliseconds = 1000;
-/** A namespace is emptied so long after its deletion: other servers must have seen that it takes no more. */
+/**
+ * Delay after the deletion before content is deleted: other API servers must have observed it and reject new
+ * objects.
+ */
 const graceMilliseconds = 5000;
 
 export function namespaceController(context: ControllerContext, grace = graceMilliseconds): Controller {
@@ -83,7 +87,7 @@ export function namespaceController(context: ControllerContext, grace = graceMil
     const isEmpty = found.left.size === 0 && found.failures.length === 0 && found.undiscovered.length === 0;
     const before = namespace.status.conditions ?? [];
     const conditions = conditionsFor(found, before, timeOfMillis(clock.now()));
-    // A namespace that goes at once needs no report.
+    // A namespace that is finalized immediately needs no conditions.
     if (!isEmpty && !isDeepStrictEqual(conditions, before))
       await ignoreReasons(
         ["NotFound"],
@@ -131,14 +135,14 @@ export function namespaceController(context: ControllerContext, grace = graceMil
     return { undiscovered, failures, left, held };
   }
 
-  /** How long the pods that still run may take to end. */
+  /** Returns the longest termination grace period of the pods that are still running, in seconds. */
   async function longestGrace(namespace: string): Promise<number> {
     const { items } = await client.of(kinds.pods).list({ namespace });
     const running = items.filter(({ status }) => status.phase !== "Succeeded" && status.phase !== "Failed");
     return Math.max(0, ...running.map(({ spec }) => spec.terminationGracePeriodSeconds ?? 0));
   }
 
-  /** Asks for the deletion of everything; gives what is left. */
+  /** Deletes all objects of a resource and returns those that remain. */
   async function emptied(resource: ServedResource, namespace: string): Promise<readonly AnyObject[]> {
     const objects = metadataClient(client, resource);
     const { items } = await objects.list({ namespace });
@@ -153,7 +157,7 @@ export function namespaceController(context: ControllerContext, grace = graceMil
   }
 }
 
-/** `/v1, Resource=pods`, as the original writes it. */
+/** Formats a resource like `/v1, Resource=pods`, as the original does. */
 function gvrText({ groupVersion, plural }: ServedResource): string {
   const [group, version] = groupVersion.includes("/") ? groupVersion.split("/") : ["", groupVersion];
   return `${group}/${version}, Resource=${plural}`;

@@ -1,27 +1,30 @@
-// How fast pods may be expelled from nodes that are not ready. A zone that loses many nodes at once more likely
-// has lost its network than its machines: it is slowed down, and when no node at all is ready nothing is expelled.
+// Rate limits for evicting pods from nodes that are not ready. A zone that loses many nodes at once has more
+// likely lost its network than its machines: its rate is reduced, and with no ready node in the cluster
+// nothing is evicted.
 import type { Node } from "#api";
 import type { Clock } from "#base";
 import type { Dialect } from "#dialect";
 
 export interface NodeEvictionSettings {
-  /** Nodes per second whose pods are expelled, in each zone. */
+  /** Nodes per second whose pods are evicted, in each zone. */
   readonly nodeEvictionRate: number;
-  /** The same in a large zone of which too many nodes are not ready; small ones stop. */
+  /**
+   * The reduced rate of a large zone with too many nodes that are not ready; in a small one evictions stop.
+   */
   readonly secondaryNodeEvictionRate: number;
-  /** A zone of more nodes is large. */
+  /** A zone with more nodes than this is large. */
   readonly largeClusterSizeThreshold: number;
-  /** The share of nodes that are not ready from which on a zone is slowed down. */
+  /** The fraction of nodes that are not ready from which a zone counts as unhealthy. */
   readonly unhealthyZoneThreshold: number;
 }
 
-/** Fewer nodes than this that are not ready slow nobody down. */
+/** A zone with fewer nodes that are not ready is never rate limited. */
 const fewestNotReady = 3;
 
 interface Zone {
   ready: number;
   notReady: number;
-  /** Nodes whose turn has come, at most one. */
+  /** Eviction tokens, at most one. */
   turns: number;
   at: number;
 }
@@ -46,7 +49,7 @@ export class NodeEvictions {
     this.#labels = names.labels;
   }
 
-  /** Counts a node as it is now. Says whether pods may be expelled faster or slower than before. */
+  /** Records the current state of a node. Reports whether eviction rates changed. */
   see(node: CountableNode): boolean {
     const name = node.metadata.name!;
     const labels = node.metadata.labels ?? {};
@@ -73,14 +76,14 @@ export class NodeEvictions {
     return this.#change(() => this.#remove(name));
   }
 
-  /** Whether no node is ready: then nobody can tell whether it is them or us. */
+  /** Whether no node is ready, which suggests that the control plane is disconnected. */
   get stopped(): boolean {
     if (this.#zones.size === 0) return false;
     for (const { ready } of this.#zones.values()) if (ready > 0) return false;
     return true;
   }
 
-  /** Milliseconds until the pods of a node may be expelled. Zero takes the turn. */
+  /** Returns the milliseconds until the node's pods may be evicted. Zero consumes a token. */
   turn(node: CountableNode): number {
     const zone = this.#zones.get(this.#zoneOf(node.metadata.labels ?? {}));
     if (!zone) return 0;
@@ -93,7 +96,7 @@ export class NodeEvictions {
     return Math.ceil(((1 - zone.turns) * 1000) / this.#rateOf(zone));
   }
 
-  /** Both names are of one zone only together with its region. */
+  /** Returns the key of a zone: zone names are unique only within a region. */
   #zoneOf(labels: Readonly<Record<string, string>>): string {
     const { region, zone, betaRegion, betaZone } = this.#labels;
     return JSON.stringify([
@@ -113,7 +116,7 @@ export class NodeEvictions {
 
   #change(change: () => void): boolean {
     const before = this.#rates();
-    // Turns so far were earned at the rate so far.
+    // Tokens up to now accrued at the old rate.
     for (const zone of this.#zones.values()) this.#refill(zone);
     change();
     return this.#rates() !== before;

@@ -1,4 +1,4 @@
-// Gives every node a range of addresses for its pods, or one of each family.
+// Allocates pod CIDRs to nodes, one per configured cluster CIDR.
 import { kinds } from "#client";
 import { CidrPool } from "./cidr-pool.ts";
 import {
@@ -11,11 +11,11 @@ import {
 } from "#controllerkit";
 
 export interface NodeIpamSettings {
-  /** The ranges of the whole cluster, such as 10.128.0.0/9: one, or one of each family. */
+  /** Cluster CIDRs such as 10.128.0.0/9: one, or one per IP family. */
   readonly clusterCidrs: readonly string[];
-  /** Bits of a node's range, by family. */
+  /** Mask size of a node's CIDR, by IP family. */
   readonly nodeMaskSizes: { readonly ipv4: number; readonly ipv6: number };
-  /** Ranges of services, which no node gets. */
+  /** Service CIDRs, which are excluded from allocation. */
   readonly serviceCidrs: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export function nodeIpamController(context: ControllerContext, settings: NodeIpa
   for (const pool of pools) for (const cidr of settings.serviceCidrs) pool.occupy(cidr);
   const release = (cidrs: readonly string[]): void =>
     cidrs.forEach((cidr, index) => pools[index]?.release(cidr));
-  /** Ranges that were written, by the node's uid, until the node is seen with them. */
+  /** CIDRs written to a node, by its uid, until the informer observes them. */
   const assigned = new Map<string, readonly string[]>();
   const queue = queueFor(context, "node_ipam", sync, { workers: 1 });
   const nodes = view.follow(kinds.nodes, ({ type, object }) => {

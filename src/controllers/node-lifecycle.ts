@@ -1,5 +1,5 @@
-// Watches over nodes: one that is not heard of becomes Unknown, and taints tell the scheduler and the pods
-// what its conditions say.
+// Node lifecycle: marks nodes without heartbeats as Unknown, and maintains the taints that follow from node
+// conditions.
 import { isDeepStrictEqual } from "node:util";
 import type { Node, Taint } from "#api";
 import { timeOfMillis } from "#base";
@@ -23,16 +23,16 @@ type SeenNode = Node & AnyObject;
 
 export interface NodeMonitorSettings extends NodeEvictionSettings {
   readonly nodeMonitorPeriodMilliseconds: number;
-  /** A node that was not heard of for so long is Unknown. */
+  /** A node without heartbeats for this long becomes Unknown. */
   readonly nodeMonitorGraceMilliseconds: number;
-  /** The same for a node that has never been heard of. */
+  /** The same for a node that has never posted a status. */
   readonly nodeStartupGraceMilliseconds: number;
 }
 
 const shortestPause = 50;
 const reported = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
-/** The conditions of a node that has gone silent. */
+/** Returns the conditions of a node that stopped posting its status. */
 export function silentConditions(
   { metadata, status }: Pick<Node, "metadata" | "status">,
   dialect: Dialect,
@@ -66,8 +66,8 @@ export function silentConditions(
 const title = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
 /**
- * The taints that the conditions ask for, those that expel pods only where `expels` says so; those of others
- * stay.
+ * Returns a node's taints after adding those its conditions require and removing outdated ones. NoExecute
+ * taints are added only if `expels` is set; taints of other components are kept.
  */
 export function taintsFor(
   { spec, status }: Pick<Node, "spec" | "status">,
@@ -107,7 +107,7 @@ export function taintsFor(
   ]);
   const before = spec.taints ?? [];
   const same = (a: Taint, b: Taint): boolean => a.key === b.key && a.effect === b.effect;
-  // The taint that new nodes are born with has no time: it gets one when their conditions ask for it.
+  // The taint that nodes are registered with has no timeAdded; it is replaced by one that has.
   const isTimed = (taint: Taint): boolean => taint.key !== notReady || Boolean(taint.timeAdded);
   const kept = before.filter(
     (taint) => !ours.has(taint.key) || (isTimed(taint) && wanted.some((each) => same(each, taint))),
@@ -120,7 +120,7 @@ export function taintsFor(
   ];
 }
 
-/** Labels under old names that do not yet have the values of the new ones. */
+/** Returns the beta OS and architecture labels whose values differ from the stable labels. */
 export function oldLabelsFor(
   labels: Readonly<Record<string, string>>,
   { names: { labels: known } }: Dialect,
@@ -136,7 +136,7 @@ export function oldLabelsFor(
   );
 }
 
-/** What was last heard of a node, and when by our own clock: theirs may be wrong. */
+/** The last heartbeat of a node and the local time it was observed: clocks may be skewed. */
 interface Heard {
   readonly lease: string;
   readonly heartbeat: string;
@@ -154,7 +154,7 @@ export function nodeLifecycleController(
     nodeMonitorGraceMilliseconds: graceMilliseconds,
     nodeStartupGraceMilliseconds: startupGraceMilliseconds,
   } = settings;
-  /** Nodes that were announced. */
+  /** Nodes for which RegisteredNode was recorded. */
   const registered = new Set<string>();
   const heard = new Map<string, Heard>();
   const evictions = new NodeEvictions(clock, settings, dialect);
@@ -195,7 +195,7 @@ export function nodeLifecycleController(
   queue.add(everything);
   return { stopped: queue.stopped };
 
-  /** When pods may be expelled faster or slower than before, every node is looked at again. */
+  /** Requeues every node if eviction rates changed. */
   function countNodes(count: () => boolean): void {
     const wasStopped = evictions.stopped;
     if (!count()) return;
@@ -205,13 +205,13 @@ export function nodeLifecycleController(
           ? "no node is ready: no pods are expelled until one is"
           : "a node is ready: pods of others may be expelled",
       );
-      // Whoever was silent together with all others may have been here all the time.
+      // Nodes that were silent together with all others may have been healthy: restart their grace period.
       if (wasStopped) excuse = clock.now();
     }
     queue.add(everyTaint);
   }
 
-  /** Takes a renewed lease or a new heartbeat for a sign of life. */
+  /** Records a renewed lease or a new status heartbeat. */
   function hear(name: string, renewed: string, node: SeenNode | undefined): void {
     const before = heard.get(name);
     const lease = renewed || before?.lease || "";
@@ -224,10 +224,13 @@ export function nodeLifecycleController(
     return node && conditionOf(node.status.conditions, "Ready");
   }
 
-  /** Looks again when the next node may be overdue, at the latest after the monitor period. */
+  /**
+   * Marks overdue nodes and requeues for when the next one may be overdue, at the latest after the monitor
+   * period.
+   */
   async function lookAtAll(): Promise<{ againInMilliseconds: number }> {
     const now = clock.now();
-    // After a pause of our own, or of the server, silence means nothing: everybody gets the whole time again.
+    // After a pause of this process or of the API server, restart every node's grace period.
     if (now - lastLook > everyMilliseconds * 3) excuse = now;
     lastLook = now;
     let next = now + everyMilliseconds;
@@ -262,7 +265,7 @@ export function nodeLifecycleController(
     await markPods(node);
   }
 
-  /** Pods of a silent node are not ready: nobody knows how they are. */
+  /** Marks the pods of an unresponsive node as not ready, since their state is unknown. */
   async function markPods({ metadata: { name } }: SeenNode): Promise<void> {
     for (const pod of onNode(name!)) {
       const ready = conditionOf(pod.status.conditions, "Ready");
@@ -282,7 +285,7 @@ export function nodeLifecycleController(
     }
   }
 
-  /** The taints and labels of a node that follow from its conditions and other labels. */
+  /** Reconciles the taints and labels of a node that derive from its conditions and other labels. */
   async function mend(name: string): Promise<{ againInMilliseconds: number } | void> {
     const node = nodes.get(undefined, name);
     if (!node) return;
@@ -295,11 +298,13 @@ export function nodeLifecycleController(
         ["NotFound"],
         client.of(kinds.nodes).patch(name, "strategic", { metadata: { labels } }),
       );
-    // Where nothing is expelled, a change of that wakes us.
+    // While evictions are stopped, a change of rates requeues the node.
     if (wait > 0 && wait < Infinity) return { againInMilliseconds: wait };
   }
 
-  /** Milliseconds until a node that is not ready may expel its pods; one that does so already goes on. */
+  /**
+   * Returns the milliseconds until pods of the node may be evicted; zero if they already are being evicted.
+   */
   function waitFor(node: SeenNode): number {
     const ready = readyOf(node)?.status;
     if (ready !== "False" && ready !== "Unknown") return 0;
@@ -323,6 +328,6 @@ export function nodeLifecycleController(
   }
 }
 
-/** No node can have these names. */
+/** Queue keys that are invalid as node names. */
 const everything = "*";
 const everyTaint = "* taints";

@@ -61,7 +61,7 @@ test("every node gets one range, however often it changes before that is seen", 
           ["1", "2", "3"].map((value) => nodes.patch(name, "merge", { metadata: { labels: { value } } })),
         );
       }
-      // There are two ranges: none may have been lost on the way.
+      // There are only two ranges: neither may have leaked.
       assert.equal(await until(() => rangeOf("a")), "10.0.0.0/24");
       assert.equal(await until(() => rangeOf("b")), "10.0.1.0/24");
     },

@@ -1,4 +1,4 @@
-// Tells node agents by an annotation how long they may cache secrets and config maps: longer in larger clusters.
+// Annotates nodes with how long agents may cache secrets and config maps: longer in larger clusters.
 import { kinds } from "#client";
 import {
   type Controller,
@@ -8,7 +8,7 @@ import {
   queueFor,
 } from "#controllerkit";
 
-/** A step up at more than `up` nodes, down again below `down`. */
+/** Thresholds with hysteresis: the next step above `up` nodes, the previous one below `down`. */
 const steps = [
   { down: 0, up: 100, seconds: 0 },
   { down: 90, up: 500, seconds: 15 },
@@ -17,7 +17,7 @@ const steps = [
   { down: 1800, up: Infinity, seconds: 300 },
 ] as const;
 
-/** The step for so many nodes, coming from another one. */
+/** Returns the step for a number of nodes, given the current step. */
 export function stepFor(nodes: number, current: number): number {
   let step = current;
   while (nodes > steps[step]!.up) step++;

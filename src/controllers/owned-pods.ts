@@ -1,4 +1,4 @@
-// The pods of workloads: which owner a pod event concerns, and which pods are an owner's.
+// Pods of workloads: maps pod events to owners, and lists the candidate pods of an owner.
 import { isDeepStrictEqual } from "node:util";
 import { type AnyObject, type InformerEvent, kinds } from "#client";
 import { type ClusterView, type SharedInformer, type WorkQueue, controllerOf } from "#controllerkit";
@@ -10,13 +10,13 @@ export interface PodRoutes<O extends AnyObject> {
   readonly matches: (owner: O, pod: SeenPod) => boolean;
   readonly onOwner: (owner: O, event: InformerEvent<SeenPod>) => void;
   readonly onCreated?: (owner: O, pod: SeenPod) => void;
-  /** Also when its deletion has only begun. */
+  /** Also called when the pod's deletion has only begun. */
   readonly onDeleted?: (owner: O, pod: SeenPod) => void;
 }
 
 export interface OwnedPods {
   readonly informer: SharedInformer<SeenPod>;
-  /** Pods that this owner controls, and those of its namespace that nobody controls. */
+  /** Returns the pods the owner controls, and the pods of its namespace without a controller. */
   candidates(owner: AnyObject): readonly SeenPod[];
 }
 
@@ -24,7 +24,7 @@ interface Workload extends AnyObject {
   readonly spec: { readonly minReadySeconds?: number | undefined };
 }
 
-/** A pod that has become ready counts as available only after a while: its owner is looked at again then. */
+/** Queues the owner, and again when a pod that became ready counts as available after minReadySeconds. */
 export function queueOwner(
   queue: Pick<WorkQueue, "add" | "addAfter">,
   owner: Workload,
@@ -36,7 +36,10 @@ export function queueOwner(
     queue.addAfter(keyOf(owner), (seconds + 1) * 1000);
 }
 
-/** Follows pods and tells owners what concerns them. `routes` is asked late: owners may be followed after. */
+/**
+ * Follows pods and calls the owners' handlers. `routes` is evaluated lazily, since owners may be followed
+ * later.
+ */
 export function ownedPods<O extends AnyObject>(view: ClusterView, routes: () => PodRoutes<O>): OwnedPods {
   const resolve = (pod: SeenPod): O | undefined => {
     const reference = controllerOf(pod);

@@ -1,4 +1,4 @@
-// Who owns whom, by uid: the objects of the cluster as the garbage collector sees them.
+// The ownership graph of the cluster's objects by uid, as the garbage collector sees it.
 import type { OwnerReference } from "#api";
 import type { AnyObject } from "#client";
 import type { ServedResource } from "#controllerkit";
@@ -59,16 +59,16 @@ export function ownerGraph(): OwnerGraph {
   };
 }
 
-/** How an owner stands to one of its dependents. */
+/** The state of an owner with respect to one of its dependents. */
 export type Standing = "there" | "gone" | "waits for its dependents";
 
 export type Verdict =
   | { readonly do: "nothing" }
-  /** Some owners are there, the others are struck off. */
+  /** Some owners are present; references to the others are removed. */
   | { readonly do: "disown"; readonly uids: readonly string[] }
   | { readonly do: "delete"; readonly propagation: "Foreground" | "Background" | "Orphan" };
 
-/** What becomes of an object whose owners stand like this. */
+/** Returns what to do with an object, given the states of its owners. */
 export function decide(
   node: GraphNode,
   standing: (owner: OwnerReference) => Standing,
@@ -88,7 +88,7 @@ export function decide(
   };
 }
 
-/** Dependents without which an owner that is deleted in the foreground cannot go. */
+/** Returns the dependents that block the foreground deletion of their owner. */
 export const blocking = (owner: string, dependents: readonly GraphNode[]): readonly GraphNode[] =>
   dependents.filter(({ owners }) =>
     owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion === true),

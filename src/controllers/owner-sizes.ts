@@ -1,5 +1,5 @@
-// How many pods the owners of some pods ask for: of the kinds that are known here, and of any other that has a
-// scale.
+// Expected pod counts of the controllers that own some pods: of the built-in kinds, and of any other with a
+// scale subresource.
 import { type AnyObject, type ApiClient, kinds } from "#client";
 import { type ClusterView, type SharedInformer, controllerOf, isNotFound } from "#controllerkit";
 import type { SeenPod } from "./pods.ts";
@@ -8,7 +8,7 @@ type Owner = NonNullable<ReturnType<typeof controllerOf>>;
 
 export interface OwnerSizes {
   readonly total: number;
-  /** Names of pods that belong to nobody. */
+  /** Names of pods without a controller. */
   readonly unmanaged: readonly string[];
 }
 
@@ -24,7 +24,10 @@ interface Scale extends AnyObject {
   readonly spec?: { readonly replicas?: number };
 }
 
-/** Throws when the size of an owner cannot be told. `changed` hears of owners whose size may have changed. */
+/**
+ * Returns a function that sums up the owners' sizes and throws if a size cannot be determined. `changed` is
+ * called with the namespace of owners whose size may have changed.
+ */
 export function ownerSizes(
   client: ApiClient,
   view: ClusterView,
@@ -51,7 +54,7 @@ export function ownerSizes(
       if (!reference) unmanaged.push(pod.metadata.name!);
       else if (!sizes.has(reference.uid)) {
         const owner = known(pod);
-        // The topmost owner decides.
+        // The topmost owner's size counts.
         const top = owner && (known(owner) ?? owner);
         const { uid, size } = top
           ? { uid: top.metadata.uid!, size: (top as Scale).spec?.replicas ?? 1 }

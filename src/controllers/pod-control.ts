@@ -1,4 +1,4 @@
-// Creating and deleting the pods of a workload, with the events that users know.
+// Creation and deletion of a workload's pods, with the corresponding events.
 import type { Pod } from "#api";
 import { ApiError } from "#base";
 import { type AnyObject, type ApiClient, type Draft, type EventRecorder, kinds } from "#client";
@@ -7,7 +7,7 @@ import type { SeenPod } from "./pods.ts";
 
 export interface PodControl {
   create(owner: AnyObject, pod: Draft<Pod>): Promise<SeenPod>;
-  /** False when it was gone already. */
+  /** Returns false if the pod did not exist any more. */
   delete(owner: AnyObject, pod: AnyObject): Promise<boolean>;
 }
 
@@ -40,8 +40,8 @@ export function podControl(client: ApiClient, events: EventRecorder): PodControl
 }
 
 /**
- * Runs `count` calls in batches of 1, 2, 4, ...: where the first one is refused the others would be too.
- * Gives how many succeeded, and the first error.
+ * Runs `count` calls in batches of 1, 2, 4, ... and stops after a batch with failures, since further calls
+ * would likely fail the same way. Returns the number of successes and the first error.
  */
 export async function slowStart(
   count: number,

@@ -109,7 +109,7 @@ test("pods of a node go forty seconds after it, not at some later round", async 
   );
 });
 
-/** What a pod looks like that only its finalizer keeps. */
+/** Returns the pod as left by the collector, kept only by a finalizer. */
 async function failedPod(taints: object[], nodeName: string | undefined, isGone: boolean): Promise<Pod> {
   const clock = virtualClock(Date.now());
   let found: Pod | undefined;
@@ -171,7 +171,7 @@ test("a pod that never got a node is removed at the next round, not at once", as
       const pods = client.of(kinds.pods);
       const metadata = { name: "a", namespace: "default", finalizers: ["test.io/keep"] };
       await pods.create({ metadata, spec: { containers: [{ name: "c", image: "i" }] } } as never);
-      // The round at the start is over once its pause has begun.
+      // The first round is over once its delay has started.
       for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
       await clock.advance(19_000);
       await pods.delete("a", { namespace: "default", graceSeconds: 30 });

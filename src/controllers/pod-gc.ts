@@ -1,5 +1,5 @@
-// Removes pods that nobody else will remove: those of nodes that are gone, those that were to go before they
-// got a node, and the oldest of too many that are over.
+// Pod garbage collector: deletes pods of missing nodes, unscheduled pods that are terminating, and the oldest
+// finished pods beyond the threshold.
 import type { Node, Pod, PodCondition } from "#api";
 import { ApiError, timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
@@ -7,16 +7,16 @@ import { type Controller, type ControllerContext, ignoreReasons, queueFor } from
 
 export interface PodGcFacts {
   readonly nodes: ReadonlySet<string>;
-  /** When a node that is missing was first missed. */
+  /** The time at which a missing node was first noticed. */
   readonly missingSince: ReadonlyMap<string, number>;
   readonly now: number;
-  /** Nodes that are down and marked to be out of service: their terminating pods go by force. */
+  /** Nodes that are not ready and tainted out-of-service: their terminating pods are force-deleted. */
   readonly outOfService?: ReadonlySet<string>;
-  /** How many pods that are over may stay. */
+  /** Maximum number of finished pods to keep. */
   readonly mostOver: number;
 }
 
-/** A node may be made anew under its name; until then its pods are left alone. */
+/** A node may be recreated under its name; its pods are kept this long. */
 const patienceMilliseconds = 40_000;
 const defaultThreshold = 12_500;
 const everyMilliseconds = 20_000;
@@ -24,14 +24,16 @@ const everyMilliseconds = 20_000;
 const isOver = ({ status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed";
 const isEvicted = ({ status }: Pod): boolean => status.phase === "Failed" && status.reason === "Evicted";
 
-/** Evicted pods first: controllers make others in their place, which count, too. */
+/**
+ * Orders evicted pods first, then by age. Evicted pods are replaced by their controllers, so they go first.
+ */
 function byEvictionThenAge(a: Pod, b: Pod): number {
   if (isEvicted(a) !== isEvicted(b)) return isEvicted(a) ? -1 : 1;
   const order = ({ metadata }: Pod): string => `${metadata.creationTimestamp ?? ""} ${metadata.name}`;
   return order(a) < order(b) ? -1 : 1;
 }
 
-/** Which pods go, and why. */
+/** Returns the pods to delete, with the reason. */
 export function decide<P extends Pod>(
   pods: readonly P[],
   { nodes, missingSince, now, outOfService, mostOver }: PodGcFacts,
@@ -87,7 +89,7 @@ export function podGcController(context: ControllerContext, threshold = defaultT
       }),
     })) {
       const node = pod.spec.nodeName;
-      // The local copy may be behind: only the server knows that the node is gone.
+      // The informer cache may be stale: confirm with the API server that the node is gone.
       if (why === "orphaned" && (await isThere(node!))) continue;
       if (gates.enabled("PodDisruptionConditions") && !isOver(pod))
         await fail(pod, why === "orphaned" ? [orphanedCondition()] : []);
@@ -133,7 +135,7 @@ export function podGcController(context: ControllerContext, threshold = defaultT
     };
   }
 
-  /** Nobody else will say that it has ended, and its owner must not take it for one that still runs. */
+  /** Marks the pod as failed: no agent will report its end, and its owner must not count it as running. */
   async function fail({ metadata }: Pod & AnyObject, conditions: readonly PodCondition[]): Promise<void> {
     const status = { phase: "Failed", ...(conditions.length > 0 && { conditions }) };
     await ignoreReasons(

@@ -1,4 +1,4 @@
-// Which of a set's pods go first when there are too many.
+// The order in which a set's surplus pods are deleted.
 import type { SeenPod } from "./pods.ts";
 import { createdAt, isReady, readySince, restartsOf } from "./pods.ts";
 
@@ -6,11 +6,11 @@ const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Runni
 
 export interface RankedPod {
   readonly pod: SeenPod;
-  /** Pods of the set and its siblings on the same node. */
+  /** Number of pods of the set and its siblings on the same node. */
   readonly sameNode: number;
 }
 
-/** A whole number without sign or leading zeros; anything else counts as none. */
+/** Returns the deletion cost; a value that is not a canonical 32-bit integer counts as 0. */
 export function deletionCost({ metadata }: SeenPod, annotation: string): number {
   const text = metadata.annotations?.[annotation];
   if (text === undefined || !/^-?(0|[1-9]\d*)$/.test(text)) return 0;
@@ -18,7 +18,9 @@ export function deletionCost({ metadata }: SeenPod, annotation: string): number 
   return cost >= -(2 ** 31) && cost < 2 ** 31 ? cost : 0;
 }
 
-/** Times are compared on a logarithmic scale, so that pods of about the same age go by their uid. */
+/**
+ * Returns the bucket of a time on a logarithmic scale, so that pods of about the same age are ordered by uid.
+ */
 const logBucket = (now: number, at: number): number =>
   at === 0 ? 0 : Math.floor(Math.log2(Math.max(1, (now - at) * 1_000_000)));
 
@@ -27,13 +29,13 @@ const youngerFirst: Order = (x, y) => y - x;
 
 export interface RankingRules {
   readonly now: number;
-  /** The annotation with the cost of a deletion; undefined where costs do not count. */
+  /** The deletion cost annotation; undefined if costs are disabled. */
   readonly costAnnotation: string | undefined;
-  /** Whether times count on a logarithmic scale, or to the second. */
+  /** Whether times are compared on a logarithmic scale instead of exactly. */
   readonly logarithmic: boolean;
 }
 
-/** Negative when `a` goes before `b`. */
+/** Compares for deletion: negative if `a` is to be deleted before `b`. */
 export function compareForDeletion(a: RankedPod, b: RankedPod, rules: RankingRules): number {
   const { costAnnotation, logarithmic, now } = rules;
   const byBucket: Order = (x, y) => {
@@ -51,7 +53,7 @@ export function compareForDeletion(a: RankedPod, b: RankedPod, rules: RankingRul
   ]);
 }
 
-/** The same for pods of a job: neither cost nor node count, and times count to the second. */
+/** The same for pods of a job, without costs and node counts, comparing exact times. */
 export const compareByAge = (a: SeenPod, b: SeenPod): number =>
   firstOf([byStage(a, b), byTimes(a, b, youngerFirst)]);
 
@@ -64,7 +66,7 @@ const byStage = (a: SeenPod, b: SeenPod): number =>
     Number(isReady(a)) - Number(isReady(b)),
   ]);
 
-/** The younger goes first, and of equally ready ones that which restarted more. */
+/** Deletes the younger first, and of equally ready pods the one with more restarts. */
 const byTimes = (a: SeenPod, b: SeenPod, order: Order): number =>
   firstOf([
     isReady(a) && isReady(b) ? byTime(readySince(a), readySince(b), order) : 0,
@@ -72,7 +74,7 @@ const byTimes = (a: SeenPod, b: SeenPod, order: Order): number =>
     byTime(createdAt(a), createdAt(b), order),
   ]);
 
-/** An unknown time counts as younger. */
+/** Compares times; an unknown time (0) counts as younger. */
 function byTime(x: number, y: number, order: Order): number {
   if (x === y) return 0;
   return x === 0 || y === 0 ? (x === 0 ? -1 : 1) : order(x, y);

@@ -1,4 +1,5 @@
-// ReplicaSets and ReplicationControllers: as many active pods as wanted, and a status that counts them.
+// ReplicaSet and ReplicationController: keeps the desired number of active pods and reports their counts in
+// the status.
 import type { PodTemplateSpec, ReplicaSetStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { type AnyObject, type ResourceKind, kinds } from "#client";
@@ -21,7 +22,7 @@ import { podControl, slowStart } from "./pod-control.ts";
 import { compareForDeletion } from "./pod-ranking.ts";
 import { type SeenPod, isActive, isAvailable, isReady, keyOf, podFromTemplate, splitKey } from "./pods.ts";
 
-/** What both kinds have in common. */
+/** The fields common to both kinds. */
 export interface ReplicaOwner extends AnyObject {
   spec: {
     replicas?: number | null | undefined;
@@ -56,7 +57,7 @@ export const replicaSetController = (context: ControllerContext): Controller => 
 export const replicationController = (context: ControllerContext): Controller =>
   start(context, replicationControllers);
 
-/** At most so many pods are created or deleted in one go. */
+/** Maximum number of pods created or deleted per sync. */
 const burst = 500;
 
 function start(
@@ -179,7 +180,7 @@ function start(
   }
 }
 
-/** The status that the pods make, with a condition when they could not be managed. */
+/** Computes the status from the pods, with a ReplicaFailure condition if managing them failed. */
 export function statusOf(
   { metadata, spec, status: before }: ReplicaOwner,
   pods: readonly SeenPod[],
@@ -201,7 +202,7 @@ export function statusOf(
     message: failure.message,
     lastTransitionTime: timeOfMillis(now),
   };
-  // The first failure stays until a round succeeds.
+  // The first failure is kept until a sync succeeds.
   const conditions = failed ? [...others, old ?? failed] : others;
   return {
     replicas: pods.length,

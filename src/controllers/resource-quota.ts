@@ -1,4 +1,4 @@
-// Counts what a namespace uses of its quotas, and writes it to their status.
+// Resource quota: computes the usage of a namespace and writes it to the status of its quotas.
 import { isDeepStrictEqual } from "node:util";
 import {
   type QuotaAmounts,
@@ -23,7 +23,7 @@ import { type SeenPod, isFinished, keyOf, splitKey } from "./pods.ts";
 
 type SeenQuota = ResourceQuota & AnyObject;
 
-/** Everything is counted anew this often. */
+/** Interval at which all usage is recomputed. */
 const resyncMilliseconds = 5 * 60_000;
 const typed: readonly ResourceKind[] = Object.values(kinds).filter(
   (kind) => kind.namespaced && !("below" in kind),
@@ -37,7 +37,7 @@ const largerOf = (amounts: QuotaAmounts, others: QuotaAmounts): QuotaAmounts =>
     }),
   );
 
-/** A pod that has ended, a service of another type, a claim of another size. */
+/** Reports whether an update may free quota: a finished pod, or a changed service or claim spec. */
 function mayUseLess(old: AnyObject, now: AnyObject): boolean {
   if (now.kind === "Pod") return isFinished(now as SeenPod) && !isFinished(old as SeenPod);
   if (now.kind === "Service" || now.kind === "PersistentVolumeClaim")
@@ -49,7 +49,9 @@ export function resourceQuotaController(context: ControllerContext): Controller 
   const { client, clock, view, dialect } = context;
   const resource = client.of(kinds.resourceQuotas);
   const queue = queueFor(context, "resourcequota_primary", sync);
-  /** Quotas of which something was freed, or that were not counted for long: what they have used may sink. */
+  /**
+   * Quotas whose usage may decrease, because something was freed or the last full recount is too long ago.
+   */
   const mayLower = new Map<string, { lastAt: number; wanted: boolean }>();
   const quotas = view.follow(kinds.resourceQuotas, (event) => {
     const key = keyOf(event.object);
@@ -68,7 +70,7 @@ export function resourceQuotaController(context: ControllerContext): Controller 
     for (const quota of quotas.inNamespace(event.object.metadata.namespace ?? ""))
       recountQuota(keyOf(quota), isFreed);
   };
-  /** Kinds that some quota counts, followed from then on. */
+  /** Kinds that some quota counts; they are followed from then on. */
   const counted = new Set<ResourceKind>();
   return { stopped: queue.stopped };
 
@@ -82,7 +84,7 @@ export function resourceQuotaController(context: ControllerContext): Controller 
     mayLower.set(key, { lastAt: clock.now(), wanted: false });
     try {
       const counted = await usageOf(quota, Object.keys(hard));
-      // Admission writes what is used before the new object is seen here: that is not taken back.
+      // Admission raises usage before the new object is observed here; do not revert that.
       const used = isLowering ? counted : largerOf(counted, quotaMath.amountsOf(quota.status.used ?? {}));
       const status = { hard, used: quotaMath.written(used) };
       if (!isDeepStrictEqual(withoutUndefined(quota.status), withoutUndefined(status)))
@@ -128,7 +130,7 @@ export function resourceQuotaController(context: ControllerContext): Controller 
     return informer.inNamespace(namespace);
   }
 
-  /** Kinds that nobody here knows are counted by asking for them. */
+  /** Counts objects of other kinds by listing them. */
   async function countOthers(namespace: string, names: readonly string[]): Promise<QuotaAmounts> {
     const { resources } = await discover(client);
     const counts: Record<string, string> = {};

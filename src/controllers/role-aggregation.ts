@@ -1,4 +1,4 @@
-// Cluster roles that gather others have the rules of those they gather.
+// Aggregates cluster roles: a role with an aggregation rule gets the rules of the roles it selects.
 import { isDeepStrictEqual } from "node:util";
 import type { PolicyRule } from "#api";
 import { aggregatedRules } from "#authz";
@@ -16,7 +16,7 @@ export function roleAggregationController(context: ControllerContext): Controlle
     const name = object.metadata.name!;
     if (type === "deleted" || !object.aggregationRule) gathering.delete(name);
     else gathering.add(name);
-    // Any role may be one that is gathered.
+    // Any role may be selected by an aggregated role.
     for (const each of gathering) queue.add(each);
   });
   return { stopped: queue.stopped };
@@ -28,7 +28,7 @@ export function roleAggregationController(context: ControllerContext): Controlle
     await applyRules(name, rules);
   }
 
-  /** The rules are taken over from whoever wrote them before. */
+  /** Applies the rules, taking over ownership of the field from other managers. */
   async function applyRules(name: string, rules: readonly PolicyRule[]): Promise<void> {
     const applied = {
       apiVersion: apiVersionOf(dialect, kinds.clusterRoles.schema.kind),

@@ -1,5 +1,5 @@
-// Every namespace has the authority of the API server's certificate in a ConfigMap, which pods mount to know
-// whom they talk to.
+// Publishes the CA of the API server's certificate as a ConfigMap in every namespace, for pods to verify the
+// server.
 import type { ConfigMap } from "#api";
 import { kinds } from "#client";
 import type { Dialect } from "#dialect";
@@ -10,7 +10,7 @@ const key = "ca.crt";
 const description =
   "The authorities of the API server's certificate, for connections from inside the cluster; not meant for any other server.";
 
-/** What is missing: the whole object, its content, or nothing. Any description will do. */
+/** Decides whether the config map must be created or updated. Any description is accepted. */
 export function decide(
   present: Pick<ConfigMap, "data" | "metadata"> | undefined,
   ca: string,

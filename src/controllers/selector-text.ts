@@ -1,7 +1,10 @@
-// A label selector as the reference prints it in events.
+// Formats a label selector the way the reference prints it in events.
 import type { LabelSelector } from "#api";
 
-/** `&LabelSelector{MatchLabels:map[string]string{app: web,},MatchExpressions:[]LabelSelectorRequirement{},}` */
+/**
+ * Returns e.g. `&LabelSelector{MatchLabels:map[string]string{app:
+ * web,},MatchExpressions:[]LabelSelectorRequirement{},}`.
+ */
 export function selectorText(selector: LabelSelector | undefined): string {
   if (!selector) return "nil";
   const labels = Object.entries(selector.matchLabels ?? {})

@@ -1,4 +1,4 @@
-// Secrets with service account tokens: what is missing in them is filled in, and they go with their account.
+// Service account token secrets: fills in missing data, and deletes the secrets of deleted accounts.
 import { type TokenKey, issueLegacyToken } from "#authn";
 import { type AnyObject, kinds } from "#client";
 import type { Secret, ServiceAccount } from "#api";
@@ -53,7 +53,7 @@ export function serviceAccountTokenController(
     let account: (ServiceAccount & AnyObject) | undefined = accounts.get(namespace, accountName);
     const isRight = (each: typeof account): boolean =>
       each !== undefined && (!wantedUid || wantedUid === each.metadata.uid);
-    // The local copy may be behind: only the server knows that the account is gone.
+    // The informer cache may be stale: confirm with the API server that the account is gone.
     if (!isRight(account) && accountName !== "")
       account = await orUndefined(client.of(kinds.serviceAccounts).get(accountName, { namespace }));
     if (!isRight(account)) return await remove(secret);

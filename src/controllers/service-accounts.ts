@@ -1,4 +1,4 @@
-// Every namespace has a service account named "default".
+// Ensures that every active namespace has a service account named "default".
 import { kinds } from "#client";
 import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";
 
@@ -24,7 +24,7 @@ export function serviceAccountController(context: ControllerContext): Controller
   }
 }
 
-/** Whether anything may be made in it. */
+/** Reports whether objects may be created in the namespace. */
 export const isActive = (
   namespace: { readonly status: { readonly phase?: string | undefined } } | undefined,
 ): boolean => namespace !== undefined && namespace.status.phase !== "Terminating";

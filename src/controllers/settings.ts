@@ -1,4 +1,4 @@
-// What an operator can set about controllers, with the defaults of the original.
+// Controller settings of an operator, with the defaults of the original.
 
 import type { TokenKey } from "#authn";
 import { type AutoscalerSettings, defaultAutoscalerSettings } from "./autoscaling/metric-sources.ts";
@@ -8,23 +8,23 @@ import type { NodeEvictionSettings } from "./node-evictions.ts";
 import type { LocalPathSettings } from "./storage/local-path.ts";
 
 export interface ControllerSettings extends NodeEvictionSettings {
-  /** Where volumes of this node's own disk are made; without it there are none. */
+  /** Enables the local path provisioner and sets its folder. */
   readonly localPath?: LocalPathSettings;
-  /** Signs tokens that are kept in secrets; without it there are none. */
+  /** Key that signs token secrets; without it none are filled in. */
   readonly serviceAccountKey?: TokenKey;
-  /** The authority that signs certificate requests; without it none are signed. */
+  /** Authority that signs certificate requests; without it none are signed. */
   readonly signing?: SigningSettings;
-  /** The authorities of the API server's certificate, as PEM; without them no namespace gets them. */
+  /** CA certificates of the API server as PEM; without them none are published to namespaces. */
   readonly rootCa?: string;
   readonly autoscaler: AutoscalerSettings;
-  /** The ranges that nodes get theirs from; without them they get none. */
+  /** Cluster CIDRs to allocate node CIDRs from; without it none are allocated. */
   readonly nodeIpam?: NodeIpamSettings;
   readonly nodeMonitorPeriodMilliseconds: number;
   readonly nodeMonitorGraceMilliseconds: number;
   readonly nodeStartupGraceMilliseconds: number;
-  /** How often claims that wait are looked at again. */
+  /** Resync interval of unbound claims. */
   readonly claimBinderSyncMilliseconds: number;
-  /** Finished pods beyond so many are deleted, the oldest first; 0 keeps them all. */
+  /** Number of finished pods beyond which the oldest are deleted; 0 keeps all of them. */
   readonly terminatedPodThreshold: number;
   readonly mostEndpointsPerSlice: number;
   readonly mostMirroredPerSubset: number;

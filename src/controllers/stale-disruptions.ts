@@ -1,5 +1,5 @@
-// Takes back what a pod says of its disruption when nobody has deleted it: an eviction or preemption that was
-// announced and did not happen.
+// Resets the DisruptionTarget condition of pods that were not deleted after an eviction or preemption was
+// announced.
 import { timeOfMillis } from "#base";
 import { kinds } from "#client";
 import { type Controller, type ControllerContext, patchObject, queueFor } from "#controllerkit";
@@ -17,7 +17,10 @@ export function staleDisruptionsController(context: ControllerContext): Controll
   });
   return { stopped: queue.stopped };
 
-  /** Until the condition is stale; undefined where it never is: an agent may take its time. */
+  /**
+   * Returns the time until the condition is stale; undefined if it never becomes stale, as when set by a node
+   * agent.
+   */
   function millisecondsLeft(pod: SeenPod): number | undefined {
     const condition = conditionOf(pod.status.conditions, "DisruptionTarget");
     if (condition?.status !== "True" || condition.reason === byAgent) return undefined;

@@ -1,5 +1,5 @@
-// Removes pods from nodes whose taints expel them: at once where they do not tolerate a taint, after the time
-// that they tolerate it for otherwise.
+// NoExecute taint manager: deletes pods that do not tolerate a taint of their node, immediately or after the
+// tolerated time.
 import { type Node, type Pod, type Taint, tolerates } from "#api";
 import { timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
@@ -13,7 +13,7 @@ import {
 
 const expels = "NoExecute";
 
-/** For how many seconds a pod may stay with these taints; undefined is for ever. */
+/** Returns for how many seconds the pod tolerates the taints; undefined means forever. */
 export function tolerableSeconds(
   { spec }: Pick<Pod, "spec">,
   taints: readonly Taint[] | undefined,
@@ -37,7 +37,7 @@ const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.n
 export function taintEvictionController(context: ControllerContext): Controller {
   const { client, clock, view, log, gates } = context;
   const events = recorderFor(context, "taint-controller");
-  /** Since when a pod's days are numbered, by uid. */
+  /** The time since when a pod is scheduled for deletion, by uid. */
   const since = new Map<string, number>();
   const queue = queueFor(context, "taint eviction", work);
   const pods = view.follow(kinds.pods, ({ type, object }) => {
@@ -82,7 +82,7 @@ export function taintEvictionController(context: ControllerContext): Controller 
     events.event(pod, "Normal", "TaintManagerEviction", note);
   }
 
-  /** Its owner shall know that it did not fail by itself. */
+  /** Marks the pod as disrupted, so that its owner does not count it as failed on its own. */
   async function mark({ metadata }: Pod): Promise<void> {
     const condition = {
       type: "DisruptionTarget",

@@ -1,15 +1,15 @@
-// Short hashes of templates, which become parts of names and label values.
+// Short hashes of pod templates, used in names and label values.
 import { isDeepStrictEqual } from "node:util";
 import type { PodTemplateSpec } from "#api";
 import { withoutUndefined } from "#controllerkit";
 
-/** The label by which a deployment tells its sets and their pods apart. */
+/** Label that identifies the replica set a pod belongs to. */
 export const hashLabel = "pod-template-hash";
 
-/** Letters and digits that make no words and are not mistaken for each other. */
+/** Letters and digits that form no words and are not easily confused with each other. */
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
-/** Equal values have equal texts, whatever the order of their fields. */
+/** Serializes a value with sorted keys, so that equal values have equal texts. */
 export function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
   if (value !== null && typeof value === "object")
@@ -21,14 +21,14 @@ export function canonicalText(value: unknown): string {
   return JSON.stringify(value ?? null);
 }
 
-/** FNV-1a with 32 bits. */
+/** Returns the 32-bit FNV-1a hash. */
 export function fnv32(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return hash >>> 0;
 }
 
-/** The hash of a revision's data: FNV-1 of its JSON as the original writes it. */
+/** Returns the hash of a revision's data: FNV-1 of its JSON as the original serializes it. */
 export function revisionHashOf(data: unknown, collisions: number): string {
   const text = canonicalText(data).replaceAll(
     /[<>&\u2028\u2029]/g,
@@ -39,15 +39,15 @@ export function revisionHashOf(data: unknown, collisions: number): string {
   return safeEncode(String(hash >>> 0));
 }
 
-/** Digits become characters of a safe alphabet. */
+/** Maps each character to one of the safe alphabet. */
 export const safeEncode = (text: string): string =>
   Array.from(text, (character) => alphabet[character.charCodeAt(0) % alphabet.length]).join("");
 
-/** The hash of a template; `collisions` gives another one when the name was taken. */
+/** Returns the hash of a template; `collisions` varies it when the name was taken. */
 export const hashOf = (template: unknown, collisions: number | undefined | null): string =>
   safeEncode(String(fnv32(`${canonicalText(template)}${collisions ?? ""}`)));
 
-/** Whether two templates are the same but for the label with their hash. */
+/** Reports whether two templates are equal, ignoring the hash label. */
 export function equalIgnoringHash(a: PodTemplateSpec, b: PodTemplateSpec, label: string): boolean {
   const bare = (template: PodTemplateSpec): unknown => {
     const copy = withoutUndefined(template) as { metadata?: Record<string, unknown>; spec: unknown };

@@ -1,4 +1,4 @@
-// Deletes finished jobs when their time to live is over.
+// Deletes finished jobs when their time to live has expired.
 import type { Job } from "#api";
 import { kinds } from "#client";
 import {
@@ -10,7 +10,7 @@ import {
 } from "#controllerkit";
 import { keyOf, splitKey, timeOf } from "./pods.ts";
 
-/** When a finished job may go, in milliseconds; undefined when it may stay. */
+/** Returns the time in milliseconds at which the job may be deleted; undefined if it must be kept. */
 export function expiryOf({ spec, status, metadata }: Job): number | undefined {
   const seconds = spec.ttlSecondsAfterFinished;
   if (typeof seconds !== "number" || metadata.deletionTimestamp) return undefined;
@@ -38,7 +38,7 @@ export function ttlAfterFinishedController(context: ControllerContext): Controll
     const wait = left(jobs.get(namespace, name));
     if (wait === undefined) return;
     if (wait > 0) return { againInMilliseconds: wait };
-    // The local copy may be behind: the time may have been prolonged.
+    // The informer cache may be stale: the TTL may have been extended.
     const fresh = await orUndefined(resource.get(name, { namespace }));
     const rest = left(fresh);
     if (rest === undefined) return;

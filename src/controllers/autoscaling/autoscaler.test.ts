@@ -8,7 +8,10 @@ import { autoscalerController } from "./autoscaler.ts";
 
 const namespace = "default";
 
-/** An autoscaler of a deployment with two replicas, over these metrics; time passes while it is waited for. */
+/**
+ * Runs with an autoscaler on a deployment with two replicas and the given metric; time advances while
+ * waiting.
+ */
 async function withAutoscaler(
   metric: object,
   run: (client: ApiClient, until: TimedCluster["until"]) => Promise<void>,

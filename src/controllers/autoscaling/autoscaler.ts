@@ -1,4 +1,5 @@
-// HorizontalPodAutoscalers: the number of replicas that their metrics ask for, within bounds and not too fast.
+// HorizontalPodAutoscaler: computes desired replicas from metrics, applies bounds and rate limits, and scales
+// the target.
 import type { HorizontalPodAutoscaler, HorizontalPodAutoscalerStatus, MetricSpec, MetricStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { type AnyObject, type ApiClient, kinds } from "#client";
@@ -40,16 +41,16 @@ interface Computed {
 }
 
 interface MetricFailure {
-  /** Of its event and condition; a kind of metric that is switched off has neither. */
+  /** Reason of the event and condition; empty for a metric type that is disabled, which has neither. */
   readonly reason: string;
   readonly message: string;
-  /** The message with what could not be had before it. */
+  /** The message including which metric failed. */
   readonly text: string;
 }
 
 const switchedOff = "ContainerResource metric type is not supported: disabled by the feature gate";
 
-/** What a metric could not be had of, as it stands before the cause: `cpu resource metric value`. */
+/** Returns the name of a metric as it precedes the error: `cpu resource metric value`. */
 function sourceName({ type, resource, containerResource, external, object }: MetricSpec): string {
   if (resource) return `${resource.name} resource metric value`;
   if (containerResource) return `${containerResource.container} container metric value`;
@@ -79,7 +80,7 @@ export function autoscalerController(
       histories.delete(keyOf(object));
       targets.forget(keyOf(object));
     }
-    // Whoever makes one and takes it away again does not want it to act in between.
+    // Delayed, so that an autoscaler that is deleted right after its creation does not act.
     else queue.addAfter(keyOf(object), settings.syncMilliseconds);
   });
   const pods = view.follow(kinds.pods);
@@ -206,7 +207,7 @@ export function autoscalerController(
     else history.removed = [...recent(history.removed), { at, value: current - desired }];
   }
 
-  /** The largest wish of all metrics; none when they cannot be had. */
+  /** Computes the largest proposal of all metrics; undefined if they are not available. */
   async function compute(
     autoscaler: SeenAutoscaler,
     scale: Scale,
@@ -300,7 +301,7 @@ export function autoscalerController(
   }
 }
 
-/** The status that one sync makes. */
+/** Accumulates the status during one sync. */
 class AutoscalerStatus {
   readonly #before: HorizontalPodAutoscalerStatus;
   readonly #now: number;
@@ -348,7 +349,7 @@ interface Rescaling {
   readonly reason: string;
 }
 
-/** The scale of what is to be scaled, and where it is written. */
+/** Returns the scale of the target and its API path. */
 async function scaleOf(
   client: ApiClient,
   { apiVersion = "v1", kind, name }: HorizontalPodAutoscaler["spec"]["scaleTargetRef"],

@@ -1,4 +1,4 @@
-// How fast an autoscaler may change the number of replicas: bounds, stabilization and policies.
+// Limits on scaling: bounds, stabilization windows and scaling policies.
 import type { HorizontalPodAutoscaler } from "#api";
 
 type Behavior = NonNullable<HorizontalPodAutoscaler["spec"]["behavior"]>;
@@ -9,10 +9,10 @@ export interface TimedValue {
   readonly value: number;
 }
 
-/** What is remembered about one autoscaler between its syncs. */
+/** The state of one autoscaler kept between syncs. */
 export interface ScaleHistory {
   recommendations: TimedValue[];
-  /** Replicas that were added, and that were removed. */
+  /** Scale-up events, and scale-down events. */
   added: TimedValue[];
   removed: TimedValue[];
 }
@@ -22,7 +22,7 @@ export interface Limited {
   readonly isLimited: boolean;
   readonly reason: string;
   readonly message: string;
-  /** Which way recent recommendations held the number back. */
+  /** The direction in which stabilization changed the recommendation. */
   readonly stabilized: "up" | "down" | undefined;
 }
 
@@ -53,7 +53,10 @@ export function limitReplicas(input: LimitInput, history: ScaleHistory): Limited
   return input.behavior ? limitByBehavior(input, input.behavior, history) : limitByDefault(input, history);
 }
 
-/** Without a behavior only shrinking is stabilized, and growth is limited to twice as many, or four. */
+/**
+ * Without a behavior, only scale-down is stabilized, and scale-up is limited to the larger of twice the
+ * replicas and four.
+ */
 function limitByDefault(input: LimitInput, history: ScaleHistory): Limited {
   const { current, desired, downscaleWindowSeconds } = input;
   const recent = remember(input, history, downscaleWindowSeconds);
@@ -78,7 +81,7 @@ function limitByBehavior(input: LimitInput, behavior: Behavior, history: ScaleHi
   return bound(stabilized, limited, input, stabilized === desired ? undefined : way);
 }
 
-/** Adds what is recommended now to the history; gives what was recommended within so many seconds. */
+/** Records the current recommendation; returns a lookup of the recommendations within a number of seconds. */
 function remember(
   { desired, now }: LimitInput,
   history: ScaleHistory,

@@ -11,7 +11,7 @@ const pod = (requests: object): SeenPod =>
     status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
   }) as unknown as SeenPod;
 
-/** Nobody serves metrics, or nobody has any. */
+/** Returns an input whose metrics API is not served, or serves no metrics. */
 const inputOf = (pods: readonly SeenPod[], isServed: boolean): MetricInput =>
   ({
     client: {

@@ -1,4 +1,4 @@
-// The sources of an autoscaler's metrics: what each measures, and how many replicas it asks for.
+// Metric sources of an autoscaler: obtains the value and the proposed number of replicas for each type.
 import type { MetricSpec, MetricStatus } from "#api";
 import { formatQuantity, labelSelectorText, parseQuantity, quantityMilliValue, quantityOf } from "#base";
 import type { SeenPod } from "../pods.ts";
@@ -25,7 +25,7 @@ export const defaultAutoscalerSettings: AutoscalerSettings = {
   initialReadinessDelayMilliseconds: 30_000,
 };
 
-/** A metric that could not be had, with the reason for its condition. */
+/** A metric that could not be obtained, with the reason for the condition. */
 export class MetricError extends Error {
   readonly reason: string;
   constructor(reason: string, message: string) {
@@ -57,7 +57,7 @@ async function failing<T>(reason: string, ask: () => Promise<T> | T, prefix = ""
   }
 }
 
-/** Thousandths as people write them: cpu in milli, everything else in whole units where it can be. */
+/** Formats thousandths as a quantity: cpu in milli-units, everything else in whole units if possible. */
 const quantityText = (milli: number, resource?: string): string =>
   resource === "cpu" || milli % 1000 !== 0
     ? formatQuantity(parseQuantity(`${Math.round(milli)}m`))
@@ -151,7 +151,7 @@ export async function podsMetric({ pods: source }: MetricSpec, input: MetricInpu
   };
 }
 
-/** A total that is aimed at as it is, or per pod. */
+/** Computes a proposal from a total value, compared with the target as a whole or per pod. */
 function fromTotal(
   total: number,
   target: MetricTargetLike,
@@ -182,7 +182,7 @@ export async function objectMetric({ object }: MetricSpec, input: MetricInput): 
   const total = await failing(
     "FailedGetObjectMetric",
     () => input.client.object(input.namespace, plural, name, metric.name),
-    // The order of the words is the reference's.
+    // The order of the words matches the reference.
     `unable to get metric ${metric.name}: ${kind} on ${input.namespace} ${name}/`,
   );
   const result = fromTotal(total, target, input);

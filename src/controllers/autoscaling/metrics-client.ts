@@ -1,4 +1,4 @@
-// Metrics of pods and other things, as metrics servers serve them through aggregation.
+// Client of the resource, custom and external metrics APIs.
 import { ApiError, durationMillis, parseQuantity, quantityMilliValue } from "#base";
 import type { ApiClient } from "#client";
 import { timeOf } from "../pods.ts";
@@ -17,18 +17,18 @@ interface PodMetricsList {
 }
 
 export interface MetricsClient {
-  /** Use of a resource in thousandths, by pod; of one container where it is named. */
+  /** Returns resource usage by pod in thousandths, optionally of a single container. */
   resource(
     namespace: string,
     selector: string,
     resource: string,
     container?: string,
   ): Promise<Map<string, PodMetric>>;
-  /** A metric of one object, in thousandths. */
+  /** Returns a metric of one object in thousandths. */
   object(namespace: string, resource: string, name: string, metric: string): Promise<number>;
-  /** A metric of pods, in thousandths, by pod. */
+  /** Returns a metric of pods by pod, in thousandths. */
   pods(namespace: string, selector: string, metric: string): Promise<Map<string, PodMetric>>;
-  /** Metrics from outside, in thousandths. */
+  /** Returns the values of an external metric in thousandths. */
   external(namespace: string, metric: string, selector: string): Promise<readonly number[]>;
 }
 
@@ -110,7 +110,7 @@ export function metricsClient(client: ApiClient): MetricsClient {
   };
 }
 
-/** Nobody serves the API: that is said as clients of the reference say it. */
+/** Returns the error text for an API that is not served, in the wording of the reference's clients. */
 function whyNot(error: Error, api: string, group: string, what: string): string {
   if (!(error instanceof ApiError) || error.code !== 404 || error.details?.name) return error.message;
   return api === "custom"

@@ -1,10 +1,10 @@
-// How many replicas a metric asks for, as pure functions.
+// Replica calculations of the autoscaler, as pure functions.
 import type { SeenPod } from "../pods.ts";
 import { conditionOf, isDeleting, timeOf } from "../pods.ts";
 
 export interface PodMetric {
   readonly value: number;
-  /** Milliseconds. */
+  /** Unix time in milliseconds. */
   readonly timestamp: number;
   readonly windowMilliseconds: number;
 }
@@ -18,7 +18,7 @@ export interface CalculatorSettings {
 
 export interface Proposal {
   readonly replicas: number;
-  /** Per cent of the request, where the target is a utilization. */
+  /** Percentage of the request, if the target is a utilization. */
   readonly utilization?: number;
   readonly averageValue: number;
 }
@@ -29,7 +29,7 @@ interface Groups {
   readonly missing: string[];
 }
 
-/** Ready pods count with their metric; others are judged with care. */
+/** Groups pods into ready ones with metrics, unready ones, and those without metrics. */
 export function groupPods(
   pods: readonly SeenPod[],
   metrics: PodMetrics,
@@ -66,7 +66,7 @@ function isUnready(
 
 const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);
 
-/** Per cent of what the pods request, the ratio to the target, and the average. */
+/** Returns the utilization as a percentage of requests, its ratio to the target, and the average usage. */
 function utilizationOf(
   metrics: ReadonlyMap<string, number>,
   requests: ReadonlyMap<string, number>,
@@ -120,7 +120,10 @@ export function replicasForAverage(input: Omit<UtilizationInput, "requests">): P
   return { replicas, averageValue };
 }
 
-/** Pods without metrics count as idle on the way up and as fully used on the way down; never beyond. */
+/**
+ * Recomputes conservatively: pods without metrics count as idle on scale-up and as fully used on scale-down,
+ * and the result never reverses the direction.
+ */
 function adjusted(
   current: number,
   ratio: number,
@@ -142,7 +145,7 @@ function adjusted(
   return (next < 1 && replicas > current) || (next > 1 && replicas < current) ? current : replicas;
 }
 
-/** A metric of the whole, shared by all replicas. */
+/** Computes replicas from a metric that is shared by all replicas. */
 export function replicasForValue(current: number, value: number, target: number, tolerance: number): number {
   const ratio = value / target;
   return Math.abs(1 - ratio) <= tolerance ? current : Math.ceil(ratio * current);

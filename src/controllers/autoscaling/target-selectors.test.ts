@@ -7,7 +7,7 @@ const pod = (name: string, labels: Record<string, string>): SeenPod =>
   ({ metadata: { name, namespace: "default", labels } }) as unknown as SeenPod;
 const pods = [pod("a", { app: "web", tier: "front" }), pod("b", { app: "web" }), pod("c", { app: "db" })];
 
-/** The reason why an autoscaler cannot act, or the pods it acts on. */
+/** Returns the reason why an autoscaler cannot act, or the pods it acts on. */
 function outcome(targets: TargetSelectors, key: string, text: string): string {
   const found = targets.podsOf(key, text, pods);
   return "problem" in found

@@ -1,13 +1,13 @@
-// Which pods autoscalers act on, by the selectors of their targets: pods that two of them would scale are
-// scaled by neither.
+// Selectors of autoscaler targets. Pods selected by the targets of several autoscalers are scaled by none of
+// them.
 import { type Selector, SelectorError, parseLabelSelector, selector } from "#base";
 import { type SeenPod, splitKey } from "../pods.ts";
 
 export interface SelectorProblem {
-  /** Of the event. */
+  /** Reason of the event. */
   readonly event: "SelectorRequired" | "InvalidSelector" | "AmbiguousSelector";
   readonly message: string;
-  /** Of the condition. */
+  /** Reason of the condition. */
   readonly reason: "InvalidSelector" | "AmbiguousSelector";
   readonly condition: string;
 }
@@ -16,14 +16,14 @@ const selects = (by: Selector, { metadata }: SeenPod): boolean =>
   by.matches({ labels: metadata.labels ?? {}, fields: {} });
 
 export class TargetSelectors {
-  /** By the key of the autoscaler; of those whose target was seen. */
+  /** Selectors by autoscaler key, of targets that have been observed. */
   readonly #selectors = new Map<string, Selector>();
 
   forget(key: string): void {
     this.#selectors.delete(key);
   }
 
-  /** The pods of an autoscaler's target, of those in its namespace; or why it cannot act on them. */
+  /** Returns the pods selected by an autoscaler's target, or the reason why it cannot act on them. */
   podsOf(
     key: string,
     text: string,

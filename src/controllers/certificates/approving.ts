@@ -1,4 +1,4 @@
-// Approves requests of node agents for client certificates, when their author may ask for them.
+// Approves node client certificate requests whose author is authorized to request them.
 import { timeOfMillis } from "#base";
 import { kinds } from "#client";
 import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";

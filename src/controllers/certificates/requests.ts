@@ -1,4 +1,4 @@
-// What the certificate controllers have in common: which requests are decided, and what signers accept.
+// Helpers shared by the certificate controllers: decided requests, and validation for the built-in signers.
 import type { CertificateSigningRequest } from "#api";
 import { type CertificateRequest, nodesGroup, parseCertificateRequest } from "#authn";
 import type { AnyObject } from "#client";
@@ -19,7 +19,7 @@ const isSubset = (usages: readonly string[], allowed: readonly string[]): boolea
 
 const nodeUserPrefix = "system:node:";
 
-/** Why a node's client certificate is not to be had; undefined when it is. */
+/** Returns why a request is invalid for a node's client certificate; undefined if it is valid. */
 export function nodeClientProblem(
   request: CertificateRequest,
   usages: readonly string[],
@@ -63,7 +63,7 @@ function nodeUsages(usages: readonly string[], purpose: string): string | undefi
 
 const clientUsages: readonly string[] = ["client auth", "digital signature", "key encipherment"];
 
-/** Why a signer refuses a request; undefined when it signs. */
+/** Returns why the signer rejects the request; undefined if it signs. */
 export function signerProblem(
   signer: string,
   request: CertificateRequest,

@@ -1,5 +1,6 @@
-// Approves serving certificates of node agents for names and addresses that their node has. Not among the usual
-// controllers: whoever joins machines by bootstrap tokens decides whether nodes are trusted with their addresses.
+// Approves node serving certificates for names and addresses of the node's status. Not one of the default
+// controllers: an operator who joins machines with bootstrap tokens decides whether nodes are trusted with
+// their addresses.
 import { timeOfMillis } from "#base";
 import { kinds } from "#client";
 import { type Controller, type ControllerContext, ignoreReasons, queueFor } from "#controllerkit";

@@ -1,4 +1,4 @@
-// Signs approved requests with the cluster's authority.
+// Signs approved certificate requests with the cluster CA.
 import { X509Certificate } from "node:crypto";
 import { type CertificatePair, signRequest } from "#authn";
 import { timeOfMillis } from "#base";
@@ -9,9 +9,9 @@ import { type SeenRequest, conditionIs, decoded, signerProblem } from "./request
 
 export interface SigningSettings {
   readonly authority: CertificatePair;
-  /** The longest time a certificate is good for. */
+  /** Maximum lifetime of a certificate. */
   readonly seconds: number;
-  /** When the authority itself ends; nothing outlives it. */
+  /** Expiry of the CA certificate; no certificate outlives it. */
   readonly authorityEnds: number;
 }
 
@@ -44,13 +44,13 @@ export function csrSigningController(context: ControllerContext, settings: Signi
       ? signerProblem(signerName, wanted, usages, dialect)
       : "the request is not signed with its key";
     if (problem !== undefined) {
-      // Requests of old clients fail without a word.
+      // Invalid requests to the legacy signer are ignored silently.
       if (signerName === dialect.names.signers.legacyUnknown) return;
       return await fail(request, problem);
     }
     const now = clock.now();
     const life = secondsFor(request) * 1000;
-    // Those that live long are dated back as a whole.
+    // Long-lived certificates are backdated as a whole; short-lived ones keep their full lifetime.
     const ends = now + life - (life < shortMilliseconds ? 0 : earlyMilliseconds);
     const notAfter = Math.min(settings.authorityEnds, ends);
     const certificate = signRequest(settings.authority, wanted, {
@@ -89,7 +89,10 @@ export function csrSigningController(context: ControllerContext, settings: Signi
 
 const hour = 3_600_000;
 
-/** Whether a request has been there long enough: decided ones an hour, others a day, expired ones not at all. */
+/**
+ * Reports whether a request may be deleted: an hour after its decision, a day after its creation if
+ * undecided, or as soon as its certificate has expired.
+ */
 export function isStale({ metadata, status }: SeenRequest, now: number): boolean {
   const { conditions = [], certificate } = status;
   const isOld = (time: string | null | undefined, longest: number): boolean => {

@@ -42,7 +42,7 @@ test("a new schedule begins with its next time", async () => {
       const spec = { schedule: "0 0 29 2 *", jobTemplate: { spec: { template } } };
       const cronJobs = client.of(kinds.cronJobs);
       await cronJobs.create({ metadata: { name: "c", namespace }, spec } as never);
-      // Times have passed that the new schedule would have had.
+      // Let times pass at which the new schedule would have run.
       for (let minutes = 0; minutes < 3; minutes++) await clock.advance(60_000);
       await cronJobs.patch("c", "merge", { spec: { schedule: "* * * * *" } }, { namespace });
       const jobs = async () => (await client.of(kinds.jobs).list({ namespace })).items;

@@ -1,4 +1,4 @@
-// CronJobs: a job for each time of the schedule, as far as the policy allows.
+// CronJob: creates a job for each scheduled time, subject to deadline and concurrency policy.
 import type { CronJob, CronJobStatus, Job, ObjectReference } from "#api";
 import { timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
@@ -21,7 +21,7 @@ type SeenCronJob = CronJob & AnyObject;
 type SeenJob = Job & AnyObject;
 type Again = { readonly againInMilliseconds: number } | void;
 
-/** A little after the time: clocks differ. */
+/** Delay after the scheduled time, to allow for clock skew. */
 const slackMilliseconds = 100;
 
 const finishedAs = ({ status }: Job): "Complete" | "Failed" | undefined =>
@@ -29,7 +29,7 @@ const finishedAs = ({ status }: Job): "Complete" | "Failed" | undefined =>
     ({ type, status: is }) => (type === "Complete" || type === "Failed") && is === "True",
   )?.type as "Complete" | "Failed" | undefined;
 
-/** The latest time that was due and not run, and whether suspiciously many were missed. */
+/** Returns the latest missed start time, and whether suspiciously many were missed. */
 export function dueTime(
   schedule: CronSchedule,
   { earliest, now, deadlineSeconds }: { earliest: number; now: number; deadlineSeconds: number | undefined },
@@ -39,7 +39,7 @@ export function dueTime(
   if (first === undefined || first > now) return { at: undefined, tooMany: false };
   const second = schedule.next(first);
   if (second === undefined || second > now) return { at: first, tooMany: false };
-  // Many may have been missed: skip to the last ones in steps of the shortest known period.
+  // Many times may have been missed: skip towards the last ones in steps of the shortest known period.
   const period = Math.max(1000, second - first);
   const missed = Math.floor((now - first) / period) + 1;
   let at = first;
@@ -78,7 +78,7 @@ export function cronJobController(context: ControllerContext): Controller {
   });
   return { stopped: queue.stopped };
 
-  /** A new schedule begins with its next time: times that it would have had before are not made up for. */
+  /** A changed schedule starts with its next time; times it would have had before are not made up for. */
   function untilNewSchedule({ spec: old }: SeenCronJob, { spec }: SeenCronJob): number | undefined {
     if (old.schedule === spec.schedule && old.timeZone === spec.timeZone) return undefined;
     const next = nextTime(spec, clock.now());
@@ -97,7 +97,7 @@ export function cronJobController(context: ControllerContext): Controller {
     return await startDue(cronJob);
   }
 
-  /** Takes finished and missing jobs off the list of active ones. */
+  /** Removes finished and missing jobs from the active list. */
   async function followActive(cronJob: SeenCronJob, mine: readonly SeenJob[]): Promise<CronJobStatus> {
     let active = [...(cronJob.status.active ?? [])];
     let { lastSuccessfulTime } = cronJob.status;
@@ -128,7 +128,7 @@ export function cronJobController(context: ControllerContext): Controller {
         .get(reference.name!, { namespace: reference.namespace! })
         .catch(() => undefined);
       if (present?.metadata.uid === reference.uid) continue;
-      // We may have deleted it ourselves a moment ago.
+      // This controller may have deleted it a moment ago.
       const { status } = await resource.get(cronJob.metadata.name!, {
         namespace: cronJob.metadata.namespace!,
       });
@@ -144,7 +144,7 @@ export function cronJobController(context: ControllerContext): Controller {
     };
   }
 
-  /** Finished jobs beyond the history limits go, the oldest first. */
+  /** Deletes finished jobs beyond the history limits, oldest first. */
   async function cleanUp(cronJob: SeenCronJob, mine: readonly SeenJob[]): Promise<void> {
     const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cronJob.spec;
     const limits = { Complete: successfulJobsHistoryLimit, Failed: failedJobsHistoryLimit };
@@ -208,7 +208,8 @@ export function cronJobController(context: ControllerContext): Controller {
       return;
     }
     if (schedule.next(now) === undefined) {
-      // 31 February: no such time comes, which the reference notices when it compares the next two.
+      // E.g. 31 February: no such time exists, which the reference detects when it compares the next two
+      // times.
       const text = `invalid schedule: ${spec.schedule} : time difference between two schedules is less than 1 second`;
       events.event(cronJob, "Warning", "InvalidSchedule", text);
       return;

@@ -1,11 +1,11 @@
-// Cron schedules: five fields, names, steps and ranges, the usual shorthands, and time zones.
+// Cron schedules: five fields with names, steps and ranges, shorthands, and time zones.
 
 export interface CronSchedule {
-  /** The first time after this one, in milliseconds; undefined when there is none within five years. */
+  /** Returns the first time after this one in milliseconds; undefined if no time within five years matches. */
   next(after: number): number | undefined;
 }
 
-/** A text that is no schedule, and why. */
+/** A text that is not a valid schedule, with the reason. */
 export class CronError extends Error {
   override readonly name = "CronError";
 }
@@ -57,7 +57,7 @@ function parseField(text: string, low: number, high: number, names: readonly str
   return { values, isStar };
 }
 
-/** Reads a schedule; the time zone of the machine holds where none is given. */
+/** Parses a schedule; uses the local time zone if none is given. */
 export function parseCron(text: string, timeZone?: string): CronSchedule {
   const zoned = /^(?:CRON_TZ|TZ)=(\S+)\s+(.*)$/.exec(text);
   if (zoned) return parseCron(zoned[2]!, zoned[1]);
@@ -77,12 +77,12 @@ export function parseCron(text: string, timeZone?: string): CronSchedule {
   const offsetAt = offsets(timeZone);
   const fitsDay = (wall: Date): boolean => {
     const [byDate, byWeekday] = [date.values.has(wall.getUTCDate()), weekday.values.has(wall.getUTCDay())];
-    // Where both are limited either one is enough.
+    // If both day fields are restricted, matching either one suffices.
     return date.isStar || weekday.isStar ? byDate && byWeekday : byDate || byWeekday;
   };
   return {
     next: (after) => {
-      // The wall clock is kept as if it were UTC; it is turned into a moment at the end.
+      // Wall-clock time is represented as if it were UTC and converted at the end.
       const wall = new Date(Math.floor((after + offsetAt(after)) / 60_000) * 60_000 + 60_000);
       const limit = wall.getUTCFullYear() + 5;
       while (wall.getUTCFullYear() <= limit) {
@@ -95,7 +95,7 @@ export function parseCron(text: string, timeZone?: string): CronSchedule {
         else {
           const guess = wall.getTime() - offsetAt(wall.getTime());
           const at = wall.getTime() - offsetAt(guess);
-          // A time that a change of the clock leaves out, or repeats, does not come twice.
+          // Times skipped or repeated by a clock change are not returned twice.
           if (at > after && at + offsetAt(at) === wall.getTime()) return at;
           wall.setTime(wall.getTime() + 60_000);
         }
@@ -113,7 +113,7 @@ function periodOf(text: string): number {
   return parts.reduce((total, [, count, unit]) => total + Number(count) * units[unit!]!, 0);
 }
 
-/** What a zone's wall clock is ahead of UTC, in milliseconds. */
+/** Returns the time zone's offset from UTC in milliseconds. */
 function offsets(timeZone: string | undefined): (at: number) => number {
   if (timeZone === undefined || timeZone === "Local")
     return (at) => -new Date(at).getTimezoneOffset() * 60_000;

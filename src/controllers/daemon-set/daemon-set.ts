@@ -1,4 +1,4 @@
-// DaemonSets: one pod on every node that wants one.
+// DaemonSet: runs one pod on every matching node.
 import { isDeepStrictEqual } from "node:util";
 import type { DaemonSetStatus } from "#api";
 import { kinds } from "#client";
@@ -50,7 +50,10 @@ export function daemonSetController(context: ControllerContext): Controller {
   const resource = client.of(kinds.daemonSets);
   const history = controllerHistory(client, view);
   const expected = expectations(clock);
-  /** By set and node: when a failed pod was last replaced, and how long the next one waits. */
+  /**
+   * Replacement backoff of failed pods, by set and node: the time of the last replacement and the current
+   * delay.
+   */
   const backOffs = new Map<string, { readonly at: number; readonly milliseconds: number }>();
   const queue = queueFor(context, "daemonset", sync);
   const sets = view.follow(kinds.daemonSets, (event) => {
@@ -101,7 +104,7 @@ export function daemonSetController(context: ControllerContext): Controller {
       }
     }
     const status = statusOf(set, hash, await podsOf(set), collisions);
-    // A generation that was not worked on is not told as observed.
+    // A generation that was not processed is not reported as observed.
     const { observedGeneration } = isSettled ? status : set.status;
     await writeStatus(resource, set, { ...status, observedGeneration: observedGeneration ?? 0 });
     if (failure) throw failure;
@@ -136,7 +139,9 @@ export function daemonSetController(context: ControllerContext): Controller {
     return { current: created.revision, old, collisions: collisions > 0 ? collisions : known };
   }
 
-  /** Pods by the node they are on or for; finished ones that are being deleted are gone already. */
+  /**
+   * Returns pods by the node they run on or are assigned to, without finished pods that are being deleted.
+   */
   async function podsOf(set: SeenDaemonSet): Promise<PodsByNode> {
     const { name, namespace } = set.metadata;
     const mine = await claim(pods.candidates(set), {
@@ -174,7 +179,10 @@ export function daemonSetController(context: ControllerContext): Controller {
     await apply(key, set, hash, createOn, remove);
   }
 
-  /** The pods of a node that are not finished; finished ones are removed, failed ones not too often. */
+  /**
+   * Returns the unfinished pods of a node. Finished pods are added to `remove`, failed ones subject to
+   * backoff.
+   */
   function living(
     key: string,
     set: SeenDaemonSet,
@@ -202,7 +210,7 @@ export function daemonSetController(context: ControllerContext): Controller {
     return running;
   }
 
-  /** How long the next replacement must wait; 0 starts a longer wait for the one after it. */
+  /** Returns the remaining backoff; 0 allows a replacement now and doubles the delay of the next one. */
   function backOff(key: string): number {
     const now = clock.now();
     const before = backOffs.get(key);
@@ -233,7 +241,7 @@ export function daemonSetController(context: ControllerContext): Controller {
     const wanted = [...nodes.items()].filter((node) => fitnessOf(node, set, dialect).shouldRun);
     const wantedNames = new Set(wanted.map(({ metadata }) => metadata.name!));
     const podsByNode = new Map(await podsOf(set));
-    // A node whose pod has just gone counts as one that is not served.
+    // A node whose pod was just deleted counts as unavailable.
     for (const name of wantedNames) if (!podsByNode.has(name)) podsByNode.set(name, []);
     const shouldRun = (name: string): boolean => wantedNames.has(name);
     const facts = { set, hash, podsByNode, desired: wantedNames.size, shouldRun, now: clock.now() };

@@ -7,7 +7,7 @@ import { type SeenDaemonSet, templateFor } from "./nodes.ts";
 const dialect = dialects.orch;
 const { notReady, diskPressure } = dialect.names.taints;
 
-/** Those tolerations of a daemon that are for one taint. */
+/** Returns the tolerations of a daemon pod for one taint. */
 function tolerationsFor(key: string, given: Toleration): Toleration[] {
   const template = { metadata: {}, spec: { tolerations: [given] } };
   const set = { spec: { template } } as unknown as SeenDaemonSet;

@@ -1,4 +1,4 @@
-// Where daemons run: which nodes want one, and what their pods look like.
+// Daemon placement: which nodes match, and the pod template for a node.
 import {
   type Affinity,
   type DaemonSet,
@@ -17,7 +17,7 @@ export type SeenNode = Node & AnyObject;
 
 const nameField = "metadata.name";
 
-/** Tolerations that every daemon has. */
+/** Returns the tolerations added to every daemon pod. */
 export function daemonTolerations({ names }: Dialect, hostNetwork: boolean): Toleration[] {
   const { taints } = names;
   const on = (key: string, effect: string): Toleration => ({ key, operator: "Exists", effect });
@@ -34,7 +34,7 @@ export function daemonTolerations({ names }: Dialect, hostNetwork: boolean): Tol
 
 export interface Fitness {
   readonly shouldRun: boolean;
-  /** A daemon that is there may stay. */
+  /** Whether an existing daemon pod may keep running. */
   readonly mayStay: boolean;
 }
 
@@ -55,7 +55,7 @@ export function fitnessOf(node: SeenNode, set: SeenDaemonSet, dialect: Dialect):
   };
 }
 
-/** The template of a daemon on one node: the scheduler binds it there and nowhere else. */
+/** Returns the template of a daemon pod for one node, pinned to it by node affinity. */
 export function templateFor(
   set: SeenDaemonSet,
   nodeName: string,
@@ -65,7 +65,7 @@ export function templateFor(
 ): PodTemplateSpec {
   const { metadata, spec } = set.spec.template;
   const own = daemonTolerations(dialect, Boolean(spec.hostNetwork));
-  // Only one that matches the same taints in the same way is replaced, whatever seconds it has.
+  // A given toleration is replaced only by one that matches the same taints, regardless of its seconds.
   const given = (spec.tolerations ?? []).filter(
     ({ key, effect, operator, value }) =>
       operator !== "Exists" || value || !own.some((each) => each.key === key && each.effect === effect),
@@ -96,7 +96,7 @@ export const hashLabel = "controller-revision-hash";
 export const generationLabel = "pod-template-generation";
 export const generationAnnotation = "deprecated.daemonset.template.generation";
 
-/** The node that a daemon is on or for. */
+/** Returns the node that a daemon pod runs on or is assigned to. */
 export function targetNode({ spec }: SeenPod): string | undefined {
   if (spec.nodeName) return spec.nodeName;
   const terms =

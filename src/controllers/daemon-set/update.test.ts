@@ -14,7 +14,9 @@ const setWith = (rollingUpdate: Strategy): SeenDaemonSet =>
     spec: { minReadySeconds: 0, updateStrategy: { type: "RollingUpdate", rollingUpdate } },
   }) as unknown as SeenDaemonSet;
 
-/** `old+` is an outdated pod that is ready, `new-` an updated one that is not, `old~` one that is ending. */
+/**
+ * `old+` is an outdated pod that is ready, `new-` an updated one that is not, `old~` one that is terminating.
+ */
 function podOf(text: string, node: string): SeenPod {
   const [, hash, state] = /^(old|new)([-+~])$/.exec(text)!;
   return {

@@ -1,4 +1,5 @@
-// Rolling updates of daemons: which pods go and which nodes get a second one, as a pure function.
+// Rolling updates of daemons, as a pure function: which pods to delete and on which nodes to create a second
+// one.
 import { type SeenPod, createdAt, isAvailable, isDeleting } from "../pods.ts";
 import { scaledValue } from "../deployment/rollout.ts";
 import { type SeenDaemonSet, generationAnnotation, generationLabel, hashLabel } from "./nodes.ts";
@@ -7,7 +8,7 @@ export interface UpdateFacts {
   readonly set: SeenDaemonSet;
   readonly hash: string;
   readonly podsByNode: ReadonlyMap<string, readonly SeenPod[]>;
-  /** How many nodes want a daemon. */
+  /** Number of nodes that should run a daemon. */
   readonly desired: number;
   readonly shouldRun: (node: string) => boolean;
   readonly now: number;
@@ -31,7 +32,7 @@ export const surgeOf = ({ spec }: SeenDaemonSet, desired: number): number =>
     ? scaledValue(spec.updateStrategy.rollingUpdate?.maxSurge, desired, true)
     : 0;
 
-/** The older first; one that runs before one that does not. */
+/** Orders pods assigned to a node first, then by age. */
 export const byAgeAndPhase = (a: SeenPod, b: SeenPod): number =>
   Number(Boolean(b.spec.nodeName)) - Number(Boolean(a.spec.nodeName)) ||
   createdAt(a) - createdAt(b) ||
@@ -42,7 +43,7 @@ interface Pair {
   readonly oldPod?: SeenPod;
 }
 
-/** The updated and the outdated pod of a node; undefined when there are several of one sort. */
+/** Returns the updated and the outdated pod of a node; undefined if there are several of either. */
 function pairOf(pods: readonly SeenPod[], set: SeenDaemonSet, hash: string): Pair | undefined {
   const alive = pods.filter((pod) => !isDeleting(pod));
   const updated = alive.filter((pod) => isUpdated(pod, set, hash));

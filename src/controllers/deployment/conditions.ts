@@ -1,4 +1,4 @@
-// The status of a deployment and its conditions.
+// Status and conditions of a deployment.
 import type { Deployment, DeploymentCondition, DeploymentStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { timeOf } from "../pods.ts";
@@ -25,7 +25,7 @@ export const condition = (
   lastTransitionTime: timeOfMillis(now),
 });
 
-/** Puts a condition in, unless one with the same status and reason is there. */
+/** Sets a condition, unless the present one has the same status and reason. */
 export function withCondition(status: DeploymentStatus, next: DeploymentCondition): DeploymentStatus {
   const before = status.conditions?.find(({ type }) => type === next.type);
   if (before?.status === next.status && before.reason === next.reason) return status;
@@ -46,7 +46,7 @@ export function withoutCondition(status: DeploymentStatus, type: string): Deploy
   return left.length > 0 ? { ...rest, conditions: left } : rest;
 }
 
-/** The counts and the condition Available. */
+/** Computes the counts and the Available condition. */
 export function countedStatus(
   deployment: SeenDeployment,
   all: readonly SeenReplicaSet[],
@@ -113,7 +113,7 @@ function isTimedOut(deployment: SeenDeployment, status: DeploymentStatus, now: n
   return timeOf(current.lastUpdateTime) + deployment.spec.progressDeadlineSeconds! * 1000 < now;
 }
 
-/** The whole status during a rollout. */
+/** Computes the complete status during a rollout. */
 export function rolloutStatus(
   deployment: SeenDeployment,
   all: readonly SeenReplicaSet[],

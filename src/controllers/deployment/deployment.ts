@@ -1,4 +1,4 @@
-// Deployments: replica sets that follow one template, replaced step by step.
+// Deployment: manages replica sets of one template and replaces them gradually.
 import { kinds } from "#client";
 import {
   type Controller,
@@ -33,7 +33,7 @@ export function deploymentController(context: ControllerContext): Controller {
       for (const each of deployments.inNamespace(object.metadata.namespace ?? ""))
         if (selects(each.spec.selector, object.metadata.labels)) queue.add(keyOf(each));
   });
-  // Recreate waits until the last old pod is gone.
+  // The Recreate strategy waits until the last old pod is deleted.
   const pods = view.follow(kinds.pods, ({ type, object }) => {
     if (type !== "deleted" && !isFinished(object)) return;
     const reference = controllerOf(object);

@@ -1,4 +1,4 @@
-// Revision numbers and the other annotations that a deployment keeps on its replica sets.
+// Revision numbers and other annotations that a deployment maintains on its replica sets.
 import type { Dialect } from "#dialect";
 import { type SeenDeployment, type SeenReplicaSet, maxReplicas, replicasOf } from "./rollout.ts";
 
@@ -6,13 +6,13 @@ type Annotations = Readonly<Record<string, string>>;
 
 const longestHistory = 2000;
 
-/** Revisions are 64 bits wide: sets that are adopted may bring any number. */
+/** Returns the revision of a set. Revisions are 64 bits wide, since adopted sets may carry any number. */
 export const revisionOf = ({ metadata }: SeenReplicaSet, { names }: Dialect): bigint => {
   const text = metadata.annotations?.[names.annotations.deploymentRevision];
   return text !== undefined && /^-?\d+$/.test(text) ? BigInt(text) : 0n;
 };
 
-/** The revision that follows those of the given sets. */
+/** Returns the revision after the highest of the given sets. */
 export const revisionAfter = (sets: readonly SeenReplicaSet[], dialect: Dialect): bigint =>
   sets.reduce((most, set) => {
     const revision = revisionOf(set, dialect);
@@ -29,7 +29,7 @@ export const sizeAnnotations = (deployment: SeenDeployment, { names }: Dialect):
   [names.annotations.deploymentMaxReplicas]: String(maxReplicas(deployment)),
 });
 
-/** Annotations that are not copied between a deployment and its sets. */
+/** Returns the annotations that are not copied between a deployment and its sets. */
 export const ownAnnotations = ({ names: { annotations } }: Dialect): ReadonlySet<string> =>
   new Set([
     annotations.deploymentRevision,
@@ -40,7 +40,7 @@ export const ownAnnotations = ({ names: { annotations } }: Dialect): ReadonlySet
     annotations.lastApplied,
   ]);
 
-/** The annotations that the new set gets: those of the deployment, and its place in the history. */
+/** Returns the annotations of the new set: those of the deployment, and its revision with its history. */
 export function newSetAnnotations(
   deployment: SeenDeployment,
   before: Annotations,

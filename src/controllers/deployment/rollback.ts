@@ -1,5 +1,5 @@
-// Rolling a deployment back to the template of an earlier revision, as the annotation asks that stands for the
-// field rollbackTo of old versions.
+// Rolls a deployment back to the template of an earlier revision, as requested by the annotation that
+// replaces the deprecated field rollbackTo.
 import type { Deployment } from "#api";
 import type { Dialect } from "#dialect";
 import { equalIgnoringHash, hashLabel } from "../template-hash.ts";
@@ -7,7 +7,7 @@ import { ownAnnotations, revisionOf } from "./revisions.ts";
 import type { SeenDeployment, SeenReplicaSet } from "./rollout.ts";
 
 export interface Rollback {
-  /** What the deployment becomes; the annotation is gone in any case. */
+  /** The deployment to write; the annotation is removed in either case. */
   readonly deployment: SeenDeployment;
   readonly event: {
     readonly type: "Normal" | "Warning";
@@ -16,7 +16,7 @@ export interface Rollback {
   };
 }
 
-/** The revision that is asked for, 0 for the last one. */
+/** Returns the requested revision; 0 stands for the previous one. */
 export function rollbackTarget({ metadata }: Deployment, { names }: Dialect): bigint | undefined {
   const text = metadata.annotations?.[names.annotations.deprecatedRollbackTo];
   return text !== undefined && /^[-+]?\d+$/.test(text) ? BigInt(text) : undefined;
@@ -66,7 +66,7 @@ export function rolledBack(
   };
 }
 
-/** The second highest revision. */
+/** Returns the second highest revision, or 0. */
 function lastRevision(sets: readonly SeenReplicaSet[], dialect: Dialect): bigint {
   const revisions = sets.map((set) => revisionOf(set, dialect)).toSorted((a, b) => (a > b ? -1 : 1));
   return revisions[1] ?? 0n;

@@ -1,4 +1,4 @@
-// The arithmetic of rollouts: how large the sets of a deployment may become, as pure functions.
+// Rollout arithmetic, as pure functions: the sizes of a deployment's replica sets.
 import type { Deployment, ReplicaSet } from "#api";
 import type { AnyObject } from "#client";
 import { isPercent } from "#base";
@@ -11,7 +11,7 @@ export const replicasOf = ({ spec }: Pick<ReplicaSet, "spec"> | Pick<Deployment,
 export const sum = (sets: readonly ReplicaSet[], of: (set: ReplicaSet) => number | undefined): number =>
   sets.reduce((total, set) => total + (of(set) ?? 0), 0);
 
-/** A number or a share of `total`. */
+/** Resolves an absolute number or a percentage of `total`. */
 export function scaledValue(value: number | string | null | undefined, total: number, up: boolean): number {
   if (value === null || value === undefined) return 0;
   if (typeof value === "number") return value;
@@ -22,7 +22,10 @@ export function scaledValue(value: number | string | null | undefined, total: nu
 
 const isRolling = ({ spec }: Deployment): boolean => spec.strategy.type !== "Recreate";
 
-/** Surge is rounded up, unavailability down; both zero would never move, so one may be missing then. */
+/**
+ * Surge is rounded up and unavailability down; if both are zero, one unavailable pod is allowed to make
+ * progress possible.
+ */
 function bounds(deployment: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { maxSurge, maxUnavailable } = deployment.spec.strategy.rollingUpdate ?? {};
   const surge = scaledValue(maxSurge, replicasOf(deployment), true);
@@ -38,7 +41,7 @@ export const maxUnavailable = (deployment: Deployment): number =>
     : Math.min(bounds(deployment).unavailable, replicasOf(deployment));
 export const maxReplicas = (deployment: Deployment): number => replicasOf(deployment) + maxSurge(deployment);
 
-/** How large the new set may become now. */
+/** Returns the size to which the new set may be scaled now. */
 export function newSetSize(deployment: Deployment, all: readonly ReplicaSet[], current: number): number {
   if (!isRolling(deployment)) return replicasOf(deployment);
   const total = sum(all, replicasOf);
@@ -46,7 +49,7 @@ export function newSetSize(deployment: Deployment, all: readonly ReplicaSet[], c
   return current + Math.min(maxReplicas(deployment) - total, replicasOf(deployment) - current);
 }
 
-/** Sizes of the old sets after one step of a rolling update; only those that change. */
+/** Returns the changed sizes of old sets after one step of a rolling update. */
 export function shrinkOldSets(
   deployment: Deployment,
   oldSets: readonly SeenReplicaSet[],
@@ -58,7 +61,7 @@ export function shrinkOldSets(
   const total = sum(oldSets, replicasOf) + replicasOf(newSet);
   let unhealthyLeft = total - minAvailable - newUnavailable;
   if (sum(oldSets, replicasOf) === 0 || unhealthyLeft <= 0) return new Map();
-  // Pods that are not available go first: nobody misses them.
+  // Scale down unavailable pods first: this does not affect availability.
   for (const [set, size] of sizes) {
     const unhealthy = size - (set.status.availableReplicas ?? 0);
     const count = Math.min(unhealthyLeft, unhealthy);
@@ -76,7 +79,7 @@ export function shrinkOldSets(
   return new Map([...sizes].filter(([set, size]) => size !== replicasOf(set)));
 }
 
-/** Sizes that share a change of the deployment's size out over its active sets. */
+/** Distributes a change of the deployment's size proportionally over its active sets. */
 export function proportionalSizes(
   deployment: Deployment,
   active: readonly SeenReplicaSet[],

@@ -1,4 +1,4 @@
-// The steps of one sync of a deployment: find or make the new replica set, scale, roll, recreate, clean up,
+// The steps of a deployment sync: find or create the new replica set, scale, roll, recreate, clean up, and
 // write the status.
 import { isDeepStrictEqual } from "node:util";
 import type { Deployment, DeploymentStatus, ReplicaSet } from "#api";
@@ -53,7 +53,7 @@ export interface StepDeps {
 
 type Again = { readonly againInMilliseconds: number } | void;
 
-/** A deployment and its sets, as they are after the writes so far. */
+/** A deployment and its sets, including the writes made so far. */
 interface State {
   deployment: SeenDeployment;
   newSet: SeenReplicaSet | undefined;
@@ -145,7 +145,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
 
   const nextRevision = ({ oldSets }: State): bigint => revisionAfter(oldSets, dialect);
 
-  /** Brings annotations of the set that is there up to date, and the deployment's revision. */
+  /** Updates the annotations of the existing new set and the revision of the deployment. */
   async function syncExistingSet(state: State): Promise<void> {
     const { deployment, newSet } = state;
     if (!newSet) return;
@@ -276,12 +276,12 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     }
   }
 
-  /** Scales a set, unless it has that size; true when it has changed. */
+  /** Scales a set unless it has that size already; reports whether its size changed. */
   async function resize(state: State, set: SeenReplicaSet, size: number): Promise<boolean> {
     return replicasOf(set) !== size && (await writeSize(state, set, size));
   }
 
-  /** Scales a set and notes the deployment's size on it; true when its size has changed. */
+  /** Scales a set and records the deployment's size in its annotations; reports whether its size changed. */
   async function writeSize(state: State, set: SeenReplicaSet, size: number): Promise<boolean> {
     const before = replicasOf(set);
     const annotations = { ...set.metadata.annotations, ...sizeAnnotations(state.deployment, dialect) };
@@ -303,7 +303,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
   const scalingEvent = (deployment: SeenDeployment, text: string): void =>
     events.event(deployment, "Normal", "ScalingReplicaSet", text);
 
-  /** Deletes the oldest of the empty sets beyond the history limit. */
+  /** Deletes the oldest empty sets beyond the history limit. */
   async function cleanUp({ deployment, oldSets }: State): Promise<void> {
     const limit = deployment.spec.revisionHistoryLimit;
     if (limit === null || limit === undefined || limit === 2 ** 31 - 1) return;
@@ -338,7 +338,7 @@ export function rolloutSteps({ deployments, sets, clock, dialect, events }: Step
     return { againInMilliseconds: Math.max(0, left) + 1000 };
   }
 
-  /** Writes the status, and with it the revision among the annotations. */
+  /** Writes the status, and the revision annotation if it changed. */
   async function write(state: State, status: DeploymentStatus, revision?: string): Promise<void> {
     const { deployment } = state;
     const { annotations } = deployment.metadata;

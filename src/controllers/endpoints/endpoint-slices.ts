@@ -33,7 +33,7 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
   const { labels: labelNames, managers, annotations: annotationNames } = dialect.names;
   const events = recorderFor(context, "endpoint-slice-controller");
   const queue = queueFor(context, "endpoint_slice", sync);
-  /** By service and address type: how many endpoints each zone has by hints. */
+  /** Number of endpoints allocated to each zone by hints, by service and address type. */
   const triggers = new TriggerTimes();
   const hinted = new Map<string, Map<string, ReadonlyMap<string, number>>>();
   const { services, podsOf } = followServices(context, () => queue);
@@ -74,7 +74,7 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
     }
     if (!service || !hasSelector(service)) return;
     const present = byService(key).filter((slice) => isOurs(slice) && !slice.metadata.deletionTimestamp);
-    // Slices of an earlier service of this name are not for use: they are about to be collected.
+    // Slices of a deleted service of the same name are about to be garbage-collected and are not reused.
     const existing = present.filter((slice) => isControlledBy(slice, service.metadata.uid));
     const foreign = present.filter((slice) => !existing.includes(slice));
     const all = podsOf(service).filter((pod) => isCandidate(pod, true));
@@ -100,7 +100,7 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
     try {
       await writeSlices(client, owner, plan, existing);
       await removeSlices(client, foreign);
-      // Their nodes may not have been seen yet.
+      // Nodes of these pods may not have been observed yet.
       const strays = all.filter((pod) => !pods.includes(pod)).map((pod) => strayText(service, pod));
       if (strays.length > 0) throw new Error(strays.length === 1 ? strays[0] : `[${strays.join(", ")}]`);
     } catch (error) {
@@ -119,7 +119,7 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
     return nodes.get(undefined, nodeName ?? "") !== undefined;
   }
 
-  /** Hints are given per address type. */
+  /** Adds or removes topology hints, separately for each address type. */
   function hintedPlan(service: SeenService, plan: SlicePlan, existing: readonly SeenSlice[]): SlicePlan {
     const key = keyOf(service);
     const types = new Set([...plan.create, ...existing].map(({ addressType }) => addressType));
@@ -198,7 +198,7 @@ export function endpointSliceController(context: ControllerContext, mostPerSlice
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Annotations with one more, or without it where it has no value. */
+/** Returns the annotations with the key set, or removed if the value is undefined. */
 function withAnnotation(before: Annotations, key: string, value: string | undefined): Annotations {
   const after = { ...before };
   delete after[key];

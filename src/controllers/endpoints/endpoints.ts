@@ -1,4 +1,4 @@
-// Endpoints: the addresses of each service's pods, in one object of the service's name.
+// Endpoints: the addresses of each service's pods, in an object named like the service.
 import { isDeepStrictEqual } from "node:util";
 import type { EndpointSubset, Endpoints } from "#api";
 import { type AnyObject, kinds } from "#client";
@@ -28,10 +28,10 @@ import {
 import { type Offer, repack } from "./repack.ts";
 import { TriggerTimes } from "./trigger-times.ts";
 
-/** An object holds at most so many addresses. */
+/** Maximum number of addresses in one object. */
 const mostAddresses = 1000;
 
-/** The subsets for a service: ports that the same addresses have together. */
+/** Returns the subsets of a service: groups of addresses that share ports. */
 export const subsetsFor = (service: SeenService, pods: readonly SeenPod[]): EndpointSubset[] =>
   repack(pods.flatMap((pod) => offersOf(service, pod)));
 
@@ -47,12 +47,15 @@ function offersOf(service: SeenService, pod: SeenPod): Offer[] {
     targetRef: targetOf(pod),
   };
   const ready = showUnready || isReady(pod);
-  // Only a headless service may do without ports.
+  // Only a headless service may have no ports.
   if (!service.spec.ports?.length) return isHeadless(service) ? [{ address, port: undefined, ready }] : [];
   return portsOn(pod, service).map((port) => ({ address, port, ready }));
 }
 
-/** Ready addresses stay before others where there are too many; each subset keeps its share of them. */
+/**
+ * Truncates subsets to the maximum number of addresses: ready addresses are preferred, and each subset keeps
+ * its share.
+ */
 export function truncated(subsets: readonly EndpointSubset[]): {
   subsets: readonly EndpointSubset[];
   isCut: boolean;
@@ -93,7 +96,7 @@ export function endpointsController(context: ControllerContext): Controller {
     if (type === "deleted") queue.add(keyOf(object));
   });
   void endpoints.synced.then(() => {
-    // Services that were deleted while nobody watched left theirs behind.
+    // Services deleted while no controller was running left their endpoints behind.
     for (const { metadata } of endpoints.items())
       if (!metadata.annotations?.[leader]) queue.add(keyOf({ metadata }));
   });
@@ -150,7 +153,7 @@ export function endpointsController(context: ControllerContext): Controller {
       else await resource.create(draft);
     } catch (error) {
       if (isNamespaceTerminating(error)) return;
-      // Our own last write has not been seen yet.
+      // The previous write of this controller has not been observed yet.
       if (isAlreadyExists(error) || isConflict(error)) throw error;
       const [reason, verb] = present
         ? (["FailedToUpdateEndpoint", "update"] as const)

@@ -1,4 +1,4 @@
-// The feature gate of topology hints, in both values.
+// The feature gate of topology hints, enabled and disabled.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kinds } from "#client";

@@ -1,4 +1,4 @@
-// EndpointSlices that mirror Endpoints of services without a selector.
+// EndpointSlices that mirror the Endpoints of services without a selector.
 import type { Endpoint, Endpoints } from "#api";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor, recorderFor } from "#controllerkit";
@@ -8,7 +8,10 @@ import { hasSelector } from "./service-pods.ts";
 import { removeSlices, writeSlices } from "./slice-writer.ts";
 import { type Desired, planSlices } from "./slices.ts";
 
-/** The endpoints of the object's subsets, by address family and ports, and how many there are too many. */
+/**
+ * Returns the endpoints of an object's subsets by address family and ports, and how many addresses exceed the
+ * limit.
+ */
 export function mirrored(
   { subsets }: Endpoints,
   mostPerSubset = 1000,
@@ -46,7 +49,7 @@ export function mirrored(
   return { desired: [...groups.values()], skipped };
 }
 
-/** Of each subset at most so many addresses are mirrored, in one slice. */
+/** Mirrors at most `mostPerSubset` addresses of each subset into one slice. */
 export function endpointSliceMirroringController(
   context: ControllerContext,
   mostPerSubset = 1000,

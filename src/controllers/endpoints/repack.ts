@@ -1,19 +1,19 @@
-// Subsets of Endpoints in their canonical form: ports that the same addresses have together, as RepackSubsets of
-// the original makes them.
+// Canonical form of Endpoints subsets, grouping ports shared by the same addresses, like RepackSubsets of the
+// original.
 import type { EndpointSubset } from "#api";
 import { inOrder } from "./subset-order.ts";
 
 type Port = NonNullable<EndpointSubset["ports"]>[number];
 type Address = NonNullable<EndpointSubset["addresses"]>[number];
 
-/** An address with one of its ports, or without any. */
+/** An address with one of its ports, or without a port. */
 export interface Offer {
   readonly address: Address;
   readonly port: Port | undefined;
   readonly ready: boolean;
 }
 
-/** Two pods may share an address. */
+/** Identity of an address; two pods may share an IP. */
 const idOf = ({ ip, targetRef }: Address): string => `${ip} ${targetRef?.uid ?? ""}`;
 
 const canonicalPort = ({ name, port, protocol, appProtocol }: Port): Port => ({
@@ -33,7 +33,7 @@ export function repack(offers: Iterable<Offer>): EndpointSubset[] {
     const key = JSON.stringify(port ?? null);
     let offered = byPort.get(key);
     if (!offered) byPort.set(key, (offered = { port, ready: new Map() }));
-    // One that is listed twice is ready only if it is so both times.
+    // An address listed twice is ready only if it is ready both times.
     offered.ready.set(id, ready && (offered.ready.get(id) ?? true));
   }
   const groups = new Map<
@@ -61,7 +61,7 @@ export function repack(offers: Iterable<Offer>): EndpointSubset[] {
   );
 }
 
-/** The offers that subsets consist of. */
+/** Splits subsets into address and port pairs. */
 export const offersOf = (subsets: readonly EndpointSubset[]): Offer[] =>
   subsets.flatMap(({ addresses, notReadyAddresses, ports }) =>
     (ports?.length ? ports : [undefined]).flatMap((port) => [

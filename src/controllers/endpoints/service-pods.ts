@@ -1,4 +1,4 @@
-// The pods behind a service: which count, at which address and on which ports.
+// Pods behind a service: selection, addresses and resolved ports.
 import { type Pod, type Service, runningContainers } from "#api";
 import { type AnyObject, kinds } from "#client";
 import { type ControllerContext, type SharedInformer, type WorkQueue, selectsMap } from "#controllerkit";
@@ -17,18 +17,18 @@ export const isHeadless = ({ spec }: Service): boolean => spec.clusterIP === "No
 export const hasSelector = ({ spec }: Service): boolean =>
   spec.type !== "ExternalName" && Object.keys(spec.selector ?? {}).length > 0;
 
-/** Whether a pod may be an endpoint at all. */
+/** Reports whether a pod may be an endpoint. */
 export const isCandidate = (pod: SeenPod, includeTerminating: boolean): boolean =>
   !isFinished(pod) && Boolean(pod.status.podIP) && (includeTerminating || !isDeleting(pod));
 
-/** The pod's address of a family. */
+/** Returns the pod's address of an IP family. */
 export function addressOf({ status }: Pod, family: string): string | undefined {
   const all = (status.podIPs ?? []).map(({ ip }) => ip ?? "");
   if (status.podIP && all.length === 0) all.push(status.podIP);
   return all.find((ip) => (ip.includes(":") ? "IPv6" : "IPv4") === family);
 }
 
-/** The number of a service port on one pod; undefined when a named one is missing there. */
+/** Returns the container port for a service port; undefined if the pod lacks the named port. */
 function portOn(
   { spec }: Pod,
   target: number | string | undefined,
@@ -50,7 +50,7 @@ export function portsOn(pod: Pod, { spec }: Service): ResolvedPort[] {
   });
 }
 
-/** Only a pod that names the service as its subdomain has a name of its own there. */
+/** Returns the pod's hostname if the pod names the service as its subdomain. */
 export const hostnameOf = (pod: Pod, service: SeenService): string | undefined =>
   pod.spec.hostname && pod.spec.subdomain === service.metadata.name ? pod.spec.hostname : undefined;
 
@@ -63,7 +63,7 @@ export const targetOf = ({ metadata }: SeenPod) => ({
 
 export { isReady };
 
-/** Follows services and pods; a pod that changes in what endpoints show queues the services that select it. */
+/** Follows services and pods; a relevant change of a pod queues the services that select it. */
 export function followServices(
   { view }: ControllerContext,
   queue: () => WorkQueue,

@@ -1,4 +1,4 @@
-// Carries out a plan for the slices of one owner.
+// Executes a plan for the slices of one owner.
 import { isDeepStrictEqual } from "node:util";
 import { type AnyObject, type ApiClient, kinds } from "#client";
 import { controllerReference, ignoreReasons } from "#controllerkit";
@@ -8,9 +8,9 @@ import type { SeenSlice, SlicePlan } from "./slices.ts";
 export interface SliceOwner {
   readonly owner: AnyObject;
   readonly labels: Annotations;
-  /** What becomes of a slice's annotations when it is written. */
+  /** Computes the annotations of a slice when it is written. */
   readonly annotate: (before: Annotations) => Annotations;
-  /** Whether other annotations alone are a reason to write a slice. */
+  /** Whether changed annotations alone cause a slice to be written. */
   readonly followsAnnotations: boolean;
 }
 
@@ -24,7 +24,7 @@ export async function writeSlices(
 ): Promise<void> {
   const resource = client.of(kinds.endpointSlices);
   const namespace = owner.metadata.namespace!;
-  // A slice that would go is used for one that would come.
+  // Reuse a slice that would be deleted for one to be created.
   const spare = [...plan.remove];
   for (const { addressType, ports, endpoints } of plan.create) {
     const content = { addressType, endpoints: orNull(endpoints), ports: orNull(ports) };
@@ -53,7 +53,7 @@ export async function writeSlices(
       ...slice,
       metadata: {
         ...slice.metadata,
-        // The original writes a mirrored slice anew, without what its name was made from.
+        // The original rewrites mirrored slices from scratch, without generateName.
         ...(followsAnnotations && { generateName: undefined }),
         labels: { ...labels },
         annotations: orUndefined(annotations),
@@ -70,7 +70,7 @@ export async function removeSlices(client: ApiClient, slices: readonly SeenSlice
     await ignoreReasons(["NotFound"], resource.delete(metadata.name!, { namespace: metadata.namespace! }));
 }
 
-/** A slice without endpoints or ports has none, rather than an empty list of them. */
+/** Empty lists are serialized as null, like the original does. */
 const orNull = <T>(list: readonly T[]): T[] => (list.length > 0 ? [...list] : (null as never));
 
 const orUndefined = (annotations: Annotations): Record<string, string> | undefined =>

@@ -1,4 +1,4 @@
-// Spreading endpoints over slices of limited size, with as few writes as possible: a pure function.
+// Distributes endpoints over slices of limited size with as few writes as possible; a pure function.
 import { isDeepStrictEqual } from "node:util";
 import type { Endpoint, EndpointSlice } from "#api";
 import type { AnyObject } from "#client";
@@ -14,7 +14,7 @@ export interface Desired {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** A slice and what it is to hold. */
+/** A slice with the endpoints it should contain. */
 interface Filled {
   readonly slice: SeenSlice;
   readonly endpoints: readonly Endpoint[];
@@ -39,7 +39,7 @@ export function withoutHint(endpoint: Endpoint): Endpoint {
   return rest;
 }
 
-/** Endpoints as they are compared: hints are given to them afterwards. */
+/** Removes hints before comparison; they are assigned afterwards. */
 const bare = (endpoints: readonly Endpoint[]): unknown => withoutUndefined(endpoints.map(withoutHint));
 
 const isChanged = ({ slice, endpoints }: Filled): boolean =>
@@ -69,10 +69,10 @@ export function planSlices(
       }
     const waiting = [...left.values()];
     const changed = slices.filter((each) => each.endpoints.length > 0 && isChanged(each));
-    // Slices that are written anyway are filled up first, the fullest before others.
+    // Slices that must be written anyway are filled up first, fullest first.
     for (const each of changed.toSorted(fullestFirst))
       each.endpoints.push(...waiting.splice(0, Math.max(0, most - each.endpoints.length)));
-    // What is left goes into one other slice if it fits there, which costs one write, too.
+    // The rest goes into one unchanged slice if it fits there, which also costs a single write.
     const other = slices
       .filter((each) => !isChanged(each) && each.endpoints.length + waiting.length <= most)
       .toSorted(fullestFirst)[0];

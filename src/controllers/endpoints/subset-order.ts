@@ -1,12 +1,12 @@
-// The order of ports and subsets of Endpoints: by the MD5 of their text in Go's notation, as RepackSubsets of the
-// original sorts them. Nobody needs this order, but whoever compares or prints Endpoints sees it.
+// Order of ports and subsets of Endpoints: by the MD5 of their text in Go's notation, as in RepackSubsets of
+// the original. The order has no meaning, but it is visible when Endpoints are compared or printed.
 import { createHash } from "node:crypto";
 import type { EndpointSubset } from "#api";
 
 type Port = NonNullable<EndpointSubset["ports"]>[number];
 type Address = NonNullable<EndpointSubset["addresses"]>[number];
 
-/** The subsets in order, each with its ports in order. */
+/** Returns the subsets in order, each with its ports in order. */
 export const inOrder = (subsets: readonly EndpointSubset[]): EndpointSubset[] =>
   byHash(
     subsets.map((subset) => ({ ...subset, ...(subset.ports && { ports: byHash(subset.ports, portText) }) })),

@@ -1,19 +1,19 @@
-// Topology hints: for which zone each endpoint is meant, so that traffic stays in its zone and every zone has
-// endpoints in proportion to the CPU of its nodes. Pure functions over a plan of slices.
+// Topology hints: assigns endpoints to zones so that traffic stays within its zone and each zone gets
+// endpoints in proportion to its nodes' CPU. Pure functions over a slice plan.
 import type { Endpoint, Node } from "#api";
 import { parseQuantity, quantityMilliValue } from "#base";
 import { type SeenSlice, type SlicePlan, withoutHint } from "./slices.ts";
 
-/** The share of each zone in the cluster's CPU; undefined when some node does not tell zone or CPU. */
+/** The share of each zone in the cluster's CPU; undefined if a node lacks its zone or CPU. */
 export type ZoneShares = ReadonlyMap<string, number>;
 
 export interface HintOutcome {
   readonly plan: SlicePlan;
-  /** How many endpoints each zone has; or why there are no hints. */
+  /** Number of endpoints allocated to each zone, or the reason why there are no hints. */
   readonly allocated: ReadonlyMap<string, number> | string;
 }
 
-/** An endpoint may get so much more traffic than its share. */
+/** Maximum overload: how much an endpoint's traffic may exceed its share. */
 const overload = 0.2;
 
 interface Labels {
@@ -42,7 +42,10 @@ export function zoneShares(nodes: Iterable<Node>, labels: Labels): ZoneShares | 
   return new Map([...cpu].map(([zone, amount]) => [zone, amount / total]));
 }
 
-/** Whether some zone has fewer endpoints than its nodes need, so that hints must be made anew. */
+/**
+ * Reports whether some zone has fewer endpoints than its CPU share requires, so that hints must be
+ * recomputed.
+ */
 export function isOverloaded(
   allocated: ReadonlyMap<string, number>,
   shares: ZoneShares | undefined,
@@ -84,7 +87,9 @@ function allocationsFor(count: number, shares: ZoneShares | undefined): Map<stri
 
 const isReady = ({ conditions }: Endpoint): boolean => conditions?.ready ?? false;
 
-/** Slices that are not rewritten anyway keep their hints while these still fit. */
+/**
+ * Adds hints to a plan. Slices that are not rewritten anyway keep their hints while these are still valid.
+ */
 export function withHints(
   plan: SlicePlan,
   existing: readonly SeenSlice[],
@@ -124,7 +129,7 @@ export function withHints(
   };
 }
 
-/** The plan with all hints removed, also from slices that would have stayed as they are. */
+/** Returns the plan without hints, also rewriting unchanged slices that have some. */
 export function withoutHints(plan: SlicePlan, existing: readonly SeenSlice[]): SlicePlan {
   const bare = (endpoints: readonly Endpoint[]): Endpoint[] => endpoints.map(withoutHint);
   const hinted = unchangedSlices(plan, existing).filter(({ endpoints }) =>
@@ -145,7 +150,10 @@ function unchangedSlices({ update, remove }: SlicePlan, existing: readonly SeenS
   return existing.filter((slice) => !changed.has(slice));
 }
 
-/** Counts the hints of a slice in, unless one is missing or they are too many for a zone. */
+/**
+ * Counts the hints of a slice and reports whether it may keep them: none is missing, and no zone exceeds its
+ * maximum.
+ */
 function keepHints(
   { endpoints }: SeenSlice,
   allocated: Map<string, number>,
@@ -163,7 +171,10 @@ function keepHints(
   return true;
 }
 
-/** Every endpoint is for its own zone at first; then zones with too many give some to zones with too few. */
+/**
+ * Assigns every endpoint to its own zone first, then moves endpoints from zones with a surplus to zones with
+ * a deficit.
+ */
 function hintedLists(
   lists: readonly (readonly Endpoint[])[],
   allocated: Map<string, number>,
@@ -192,7 +203,7 @@ function hintedLists(
   );
 }
 
-/** How many endpoints zones give and receive, the largest differences first. */
+/** Computes how many endpoints zones give and receive, largest differences first. */
 function transfers(
   allocations: ReadonlyMap<string, Allocation>,
   allocated: ReadonlyMap<string, number>,

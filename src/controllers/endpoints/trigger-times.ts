@@ -1,19 +1,20 @@
-// When the change happened that endpoints are written for: the delay until they are programmed is measured from
-// this time.
+// Times of the changes that endpoints are written for, from which programming latency is measured.
 import { timeOfMillis } from "#base";
 import { type SeenPod, conditionOf, createdAt, timeOf } from "../pods.ts";
 import type { SeenService } from "./service-pods.ts";
 
 interface Seen {
   readonly service: number;
-  /** By the pod's name. */
+  /** Ready transition times by pod name. */
   readonly pods: ReadonlyMap<string, number>;
 }
 
 export class TriggerTimes {
   readonly #seen = new Map<string, Seen>();
 
-  /** The earliest change since the last call; undefined when neither the service nor a pod has changed. */
+  /**
+   * Returns the earliest change since the last call; undefined if neither the service nor a pod has changed.
+   */
   next(key: string, service: SeenService, pods: readonly SeenPod[]): string | undefined {
     const before = this.#seen.get(key);
     const created = createdAt(service);

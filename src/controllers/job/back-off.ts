@@ -1,4 +1,4 @@
-// How long a job waits before it replaces failed pods: longer after each failure since the last success.
+// Backoff of a job before it replaces failed pods: grows with each failure since the last success.
 import { type SeenPod, timeOf } from "../pods.ts";
 
 export interface BackOff {
@@ -11,14 +11,14 @@ const longestMilliseconds = 6 * 60_000;
 
 export const noFailures: BackOff = { failures: 0, lastFailureAt: 0 };
 
-/** When a pod's last container ended; a pod of which that is not known has ended now. */
+/** Returns when the pod's last container terminated; now if that is unknown. */
 export function finishedAt({ status, metadata }: SeenPod, now: number): number {
   const ends = (status.containerStatuses ?? []).map(({ state }) => timeOf(state?.terminated?.finishedAt));
   if (ends.length > 0 && ends.every((at) => at > 0)) return Math.max(...ends);
   return metadata.deletionTimestamp ? timeOf(metadata.deletionTimestamp) : now;
 }
 
-/** The record after these pods ended. */
+/** Returns the backoff record after these pods finished. */
 export function nextBackOff(
   before: BackOff,
   succeeded: readonly SeenPod[],

@@ -1,4 +1,4 @@
-// What a failed pod means for its job, by the job's pod failure policy.
+// Evaluates a job's pod failure policy for a failed pod.
 import type { Job, Pod } from "#api";
 
 type Policy = NonNullable<Job["spec"]["podFailurePolicy"]>;
@@ -6,7 +6,7 @@ type Rule = NonNullable<Policy["rules"]>[number];
 
 export interface FailureVerdict {
   readonly counts: boolean;
-  /** Why the whole job fails, when it does. */
+  /** The message if the whole job fails. */
   readonly failsJob?: string;
 }
 
@@ -22,7 +22,7 @@ export function judgeFailure(policy: Policy | undefined, pod: Pod): FailureVerdi
   return { counts: true };
 }
 
-/** What of the pod matches the rule, for people. */
+/** Returns a message describing which part of the pod matches the rule; undefined if none does. */
 function matchOf({ onExitCodes, onPodConditions }: Rule, { metadata, status }: Pod): string | undefined {
   const name = `${metadata.namespace}/${metadata.name}`;
   if (onExitCodes) {

@@ -1,4 +1,4 @@
-// Feature gates of jobs, in both values.
+// Feature gates of jobs, enabled and disabled.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kinds } from "#client";

@@ -1,6 +1,6 @@
-// Completion indexes of indexed jobs, and their compressed text such as 1,3-5,7.
+// Completion indexes of indexed jobs, and their compressed format such as 1,3-5,7.
 
-/** The indexes in a text, those below the number of completions. */
+/** Parses indexes, dropping those not below the number of completions. */
 export function parseIndexes(text: string | undefined, completions: number): Set<number> {
   const indexes = new Set<number>();
   for (const part of (text ?? "").split(",").filter(Boolean)) {
@@ -10,7 +10,7 @@ export function parseIndexes(text: string | undefined, completions: number): Set
   return indexes;
 }
 
-/** Two in a row are written one by one, three and more as a range. */
+/** Formats indexes; runs of three or more are written as ranges. */
 export function formatIndexes(indexes: ReadonlySet<number>): string {
   const sorted = [...indexes].toSorted((a, b) => a - b);
   const parts: string[] = [];
@@ -24,7 +24,7 @@ export function formatIndexes(indexes: ReadonlySet<number>): string {
   return parts.join(",");
 }
 
-/** The lowest indexes that are neither done nor taken. */
+/** Returns the lowest indexes that are neither completed nor active. */
 export function pendingIndexes(
   taken: ReadonlySet<number>,
   done: ReadonlySet<number>,

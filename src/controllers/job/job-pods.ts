@@ -1,4 +1,4 @@
-// The pods of a job: what they look like, which have ended and are not counted, and which go first.
+// Pods of a job: their construction, failure detection, and deletion order.
 import type { Container, Job, Pod } from "#api";
 import type { AnyObject, Draft } from "#client";
 import type { Dialect } from "#dialect";
@@ -14,29 +14,32 @@ export const isJobFinished = ({ status }: Job): boolean =>
     ({ type, status: is }) => (type === "Complete" || type === "Failed") && is === "True",
   );
 
-/** The completion index of a pod; -1 when it has none. */
+/** Returns the completion index of a pod; -1 if it has none. */
 export function indexOf({ metadata }: Pick<AnyObject, "metadata">, { names }: Dialect): number {
   const text = metadata.annotations?.[names.labels.jobCompletionIndex];
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : -1;
 }
 
-/** What feature gates say about jobs. */
+/** Job behaviour controlled by feature gates. */
 export interface JobRules {
-  /** Whether pod failure policies are followed. */
+  /** Whether pod failure policies are honoured. */
   readonly failurePolicies: boolean;
-  /** Whether pods that were deleted end up as failed by themselves, so that nobody needs to guess. */
+  /**
+   * Whether deleted pods always end in phase Failed or Succeeded, so that a deletion need not count as a
+   * failure.
+   */
   readonly deletedPodsFail: boolean;
 }
 
-/** The policy that is followed. */
+/** Returns the pod failure policy that is in effect. */
 export const failurePolicyOf = ({ spec }: Job, rules: JobRules): Job["spec"]["podFailurePolicy"] =>
   rules.failurePolicies ? spec.podFailurePolicy : undefined;
 
-/** Whether only its phase says that a pod has ended; otherwise a deletion does, too. */
+/** Reports whether only its phase decides that a pod has finished; otherwise a deletion does, too. */
 export const endsByPhase = (job: Job, rules: JobRules): boolean =>
   rules.deletedPodsFail && Boolean(failurePolicyOf(job, rules));
 
-/** Whether the pod has failed as far as the job is concerned. */
+/** Reports whether the pod counts as failed for the job. */
 export function hasFailed({ status, metadata }: SeenPod, job: Job, rules: JobRules): boolean {
   if (status.phase === "Failed") return true;
   if (endsByPhase(job, rules)) return false;
@@ -93,7 +96,9 @@ export function newJobPod(job: SeenJob, index: number | undefined, dialect: Dial
   };
 }
 
-/** Active pods that go: those of no or a double index, and as many others as must. */
+/**
+ * Returns the active pods to delete: those with an invalid or duplicate index, and as many others as needed.
+ */
 export function podsToRemove(
   job: SeenJob,
   active: readonly SeenPod[],

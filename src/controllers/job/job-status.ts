@@ -1,4 +1,4 @@
-// The status of a job: when it ends, its conditions, and how ended pods become numbers.
+// Job status: finish conditions, and counting of finished pods.
 import type { JobCondition, JobStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { type SeenPod, timeOf } from "../pods.ts";
@@ -12,7 +12,7 @@ import {
   isSuspended,
 } from "./job-pods.ts";
 
-/** The condition with which the job ends now, if it does. */
+/** Returns the condition that finishes the job now, if any. */
 export function finishOf(
   {
     job,
@@ -64,7 +64,7 @@ export const uncountedOf = (lists: { succeeded: string[]; failed: string[] }) =>
   ...(lists.failed.length > 0 && { failed: lists.failed }),
 });
 
-/** Pods that have lost their finalizer become numbers. */
+/** Adds pods that have lost their finalizer to the counts. */
 export function countReleased(status: JobStatus, withFinalizer: ReadonlySet<string>): JobStatus {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
   const kept = {

@@ -1,4 +1,4 @@
-// Jobs: pods that run to their end, counted once each with the help of a finalizer.
+// Job: runs pods to completion and counts each of them once by means of a finalizer.
 import type { JobCondition, JobStatus } from "#api";
 import { timeOfMillis } from "#base";
 import { kinds } from "#client";
@@ -35,14 +35,14 @@ import {
   podsToRemove,
 } from "./job-pods.ts";
 
-/** Changes of pods are gathered for so long. */
+/** Delay in which pod changes are batched. */
 const batchMilliseconds = 1000;
 const mostPerSync = 500;
 const mostUncounted = 500;
 
 type Again = { readonly againInMilliseconds: number } | void;
 
-/** What one sync works with; the job is as it is after the writes so far. */
+/** State of one sync; the job includes the writes made so far. */
 interface Sync {
   readonly key: string;
   job: SeenJob;
@@ -68,7 +68,7 @@ export function jobController(context: ControllerContext): Controller {
   const podClient = client.of(kinds.pods);
   const expected = expectations(clock);
   const backOffs = new Map<string, BackOff>();
-  /** Pods whose finalizer was removed, by job, until the informer shows it. */
+  /** Pods whose finalizer was removed, by job, until the informer observes it. */
   const released = new Map<string, Set<string>>();
   const queue = queueFor(context, "job", sync, {
     firstPauseMilliseconds: 10_000,
@@ -114,7 +114,7 @@ export function jobController(context: ControllerContext): Controller {
     return job?.metadata.uid === reference.uid ? job : undefined;
   }
 
-  /** A pod whose job is gone or finished does not wait to be counted. */
+  /** Removes the finalizer of a pod whose job is deleted or finished, since it will not be counted. */
   async function releaseOrphan(key: string): Promise<void> {
     const [namespace, name] = splitKey(key);
     const pod = pods.informer.get(namespace, name);
@@ -148,7 +148,7 @@ export function jobController(context: ControllerContext): Controller {
     try {
       return await reconcile(key, job, mine, satisfied);
     } catch (error) {
-      // The informer is behind: the next sync sees more.
+      // The informer cache is stale: retry shortly.
       if (isConflict(error)) return { againInMilliseconds: 100 };
       throw error;
     }
@@ -271,7 +271,7 @@ export function jobController(context: ControllerContext): Controller {
     if (surplus.length > 0) return await remove(state, surplus.slice(0, mostPerSync));
     if (active.length >= wanted) return { active: active.length, failure: undefined, again: undefined };
     const wait = remainingMilliseconds(state.backOff, clock.now());
-    // As the reference does: until then the status says that no pod is active, also where some are.
+    // Like the reference: until then the status reports no active pods, even if there are some.
     if (wait > 0) return { active: 0, failure: undefined, again: wait };
     return await create(state, Math.min(mostPerSync, wanted - active.length), done);
   }
@@ -296,7 +296,7 @@ export function jobController(context: ControllerContext): Controller {
     return { active: active.length + succeeded, failure: error, again: undefined };
   }
 
-  /** Pods that are taken away are not counted as failed. */
+  /** Pods deleted here do not count as failed. */
   async function remove({ job, key, active }: Sync, gone: readonly SeenPod[]): Promise<Managed> {
     expected.expectDeletions(
       key,
@@ -334,8 +334,8 @@ export function jobController(context: ControllerContext): Controller {
   }
 
   /**
-   * Counts ended pods exactly once: their uids are written to the status first, then their finalizers are
-   * removed, then the uids become numbers.
+   * Counts finished pods exactly once: writes their uids to the status first, then removes their finalizers,
+   * then turns the uids into counts.
    */
   async function track(state: Sync, given: JobCondition | undefined, flush: boolean): Promise<void> {
     const { job, key, pods: mine } = state;
@@ -382,7 +382,7 @@ export function jobController(context: ControllerContext): Controller {
     if (isByIndex) {
       const text = formatIndexes(indexes);
       needsFlush ||= text !== (status.completedIndexes ?? "");
-      // Fewer completions may leave none of those that were counted.
+      // Fewer completions may drop indexes that were counted before.
       const { succeeded: _, completedIndexes: __, ...rest } = status;
       status = {
         ...rest,

@@ -1,4 +1,4 @@
-// The claims of a stateful set's pods: made with the pod, and owned according to the retention policy.
+// Volume claims of a stateful set's pods: created with the pod, and owned according to the retention policy.
 import type { OwnerReference } from "#api";
 import { type AnyObject, type ApiClient, type EventRecorder, kinds } from "#client";
 import { type ClusterView, isAlreadyExists, replaceObject } from "#controllerkit";
@@ -6,14 +6,16 @@ import { type SeenStatefulSet, claimsOf, isInRange, ordinalOf } from "./identity
 
 export interface StatefulClaims {
   create(set: SeenStatefulSet, pod: Pick<AnyObject, "metadata">): Promise<void>;
-  /** Whether the claims of the pod are owned as the policy says. */
+  /** Reports whether the claims of the pod have the owners that the policy requires. */
   match(set: SeenStatefulSet, pod: AnyObject): boolean;
   setOwners(set: SeenStatefulSet, pod: AnyObject): Promise<void>;
-  /** Whether a claim is owned by an earlier pod of the same name, and about to go with it. */
+  /**
+   * Reports whether a claim is owned by an earlier pod of the same name and is about to be deleted with it.
+   */
   isStale(set: SeenStatefulSet, podName: string): boolean;
 }
 
-/** Who shall own a pod's claims: the set, the pod, or nobody. */
+/** Returns who should own a pod's claims: the set, the pod, or neither. */
 export function wantedOwner(set: SeenStatefulSet, ordinal: number): "set" | "pod" | "nobody" {
   const { whenScaled = "Retain", whenDeleted = "Retain" } =
     set.spec.persistentVolumeClaimRetentionPolicy ?? {};
@@ -21,7 +23,7 @@ export function wantedOwner(set: SeenStatefulSet, ordinal: number): "set" | "pod
   return whenDeleted === "Delete" ? "set" : "nobody";
 }
 
-/** The owner references of a claim after the policy was applied. */
+/** Returns the owner references of a claim after applying the policy. */
 export function ownersFor(
   before: readonly OwnerReference[],
   set: SeenStatefulSet,
@@ -37,7 +39,7 @@ export function ownersFor(
   return [...others, { apiVersion, kind, name: metadata.name!, uid: metadata.uid! }];
 }
 
-/** Without `ownership` claims are made for pods, and who owns them is left alone. */
+/** Without `ownership`, claims are created but their owner references are left unchanged. */
 export function statefulClaims(
   { client, view }: { readonly client: ApiClient; readonly view: ClusterView },
   events: EventRecorder,

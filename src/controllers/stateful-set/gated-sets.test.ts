@@ -1,4 +1,4 @@
-// Feature gates of stateful sets, in both values.
+// Feature gates of stateful sets, enabled and disabled.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ApiClient, kinds } from "#client";
@@ -64,7 +64,7 @@ for (const [isOn, owners] of [
           ((await claims.get("data-web-0", { namespace })).metadata.ownerReferences ?? []).map(
             ({ kind }) => kind,
           );
-        // The event comes after the last write of the step.
+        // The event is recorded after the last write of the step.
         await until(async () =>
           (await client.of(kinds.events).list({ namespace })).items.some(
             ({ note }) => note === "create Pod web-0 in StatefulSet web successful",
@@ -85,7 +85,7 @@ for (const [isOn, deleted] of [
         replicas: 3,
         podManagementPolicy: "Parallel",
         updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 2 } },
-        // Deleted pods stay for a while, so that they can be counted.
+        // Deleted pods are kept for a while, so that they can be counted.
         template: { ...templateOf("i"), metadata: { labels, finalizers: ["test.io/keep"] } },
       },
       { MaxUnavailableStatefulSet: isOn },

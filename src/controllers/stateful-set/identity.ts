@@ -1,4 +1,4 @@
-// The sticky identity of a stateful set's pods: names, labels, host names and claims by ordinal.
+// Sticky identity of a stateful set's pods: names, labels, host names and claims by ordinal.
 import type { PersistentVolumeClaim, Pod, StatefulSet, PodTemplateSpec } from "#api";
 import type { AnyObject, Draft } from "#client";
 import type { Dialect } from "#dialect";
@@ -13,7 +13,7 @@ export const revisionOf = ({ metadata }: Pick<AnyObject, "metadata">): string =>
 export const startOf = ({ spec }: SeenStatefulSet): Ordinal => spec.ordinals?.start ?? 0;
 export const sizeOf = ({ spec }: SeenStatefulSet): number => spec.replicas ?? 1;
 
-/** The parent's name and the ordinal in a pod's name; -1 when it has none. */
+/** Parses a pod's name into the parent's name and the ordinal; -1 if it has none. */
 export function parentAndOrdinal(podName: string): readonly [parent: string, ordinal: Ordinal] {
   const found = /^(.*)-(\d+)$/.exec(podName);
   return found && Number(found[2]) < 2 ** 31 ? [found[1]!, Number(found[2])] : ["", -1];
@@ -29,7 +29,7 @@ export const claimName = (
   ordinal: Ordinal,
 ): string => `${template.metadata.name}-${set.metadata.name}-${ordinal}`;
 
-/** The claims of one pod, by the volume that uses them. */
+/** Returns the claims of one pod, by the volume that uses them. */
 export function claimsOf(set: SeenStatefulSet, ordinal: Ordinal): Map<string, Draft<PersistentVolumeClaim>> {
   return new Map(
     (set.spec.volumeClaimTemplates ?? []).map((template) => {
@@ -50,7 +50,7 @@ export function claimsOf(set: SeenStatefulSet, ordinal: Ordinal): Map<string, Dr
   );
 }
 
-/** The pod's own volumes, with those of its claims in front. */
+/** Returns the volumes of a pod, preceded by those of its claims. */
 export function withClaims(
   set: SeenStatefulSet,
   ordinal: Ordinal,

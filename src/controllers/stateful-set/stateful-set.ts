@@ -1,4 +1,4 @@
-// StatefulSets: pods with sticky names and storage, made, replaced and removed in order.
+// StatefulSet: creates, updates and deletes pods with sticky names and storage in order.
 import type { Pod, PodTemplateSpec, StatefulSetStatus } from "#api";
 import { type Draft, kinds } from "#client";
 import {
@@ -45,7 +45,7 @@ interface Revisions {
   readonly collisions: number;
 }
 
-/** A replica: the pod that is there, or the one that is to be made. */
+/** A replica: an existing pod, or the draft of a missing one. */
 type Replica =
   | { readonly is: "present"; readonly pod: SeenPod }
   | { readonly is: "missing"; readonly draft: Draft<Pod> & { spec: Pod["spec"] } };
@@ -123,7 +123,7 @@ export function statefulSetController(context: ControllerContext): Controller {
     for (const revision of unused.slice(0, Math.max(0, surplus))) await history.delete(revision);
   }
 
-  /** One step towards the wanted pods; the status counts them as they are afterwards. */
+  /** Takes one step towards the desired pods; the status counts the pods as they are afterwards. */
   async function update(
     set: SeenStatefulSet,
     revisions: Revisions,
@@ -175,7 +175,10 @@ export function statefulSetController(context: ControllerContext): Controller {
     return { replicas, condemned, firstUnhealthy, revisions };
   }
 
-  /** Pods below the partition, or not yet updated, are made anew in the current revision. */
+  /**
+   * Returns the draft of a missing pod. Pods below the partition, or not yet updated, are recreated in the
+   * current revision.
+   */
   function missing(set: SeenStatefulSet, { current, update }: Revisions, ordinal: number): Replica {
     const { type, rollingUpdate } = set.spec.updateStrategy;
     const isRolling = type !== "OnDelete";
@@ -187,7 +190,7 @@ export function statefulSetController(context: ControllerContext): Controller {
     return { is: "missing", draft: newPod(set, template, revision.metadata.name!, ordinal, dialect) };
   }
 
-  /** True when the next replica must wait for this one. */
+  /** Reports whether the next replica must wait for this one. */
   async function syncReplica(
     set: SeenStatefulSet,
     step: Step,
@@ -243,7 +246,7 @@ export function statefulSetController(context: ControllerContext): Controller {
     return true;
   }
 
-  /** Deletes as many of the last pods that are not of the update revision as may be missing at a time. */
+  /** Deletes outdated pods from the last one on, while no more than maxUnavailable pods are unavailable. */
   async function replaceSeveral(
     set: SeenStatefulSet,
     { replicas }: Step,
@@ -266,7 +269,7 @@ export function statefulSetController(context: ControllerContext): Controller {
     return { currentReplicas };
   }
 
-  /** Deletes the last pod that is not of the update revision, once all above it are healthy. */
+  /** Deletes the last outdated pod once all pods above it are healthy. */
   async function replaceOutdated(
     set: SeenStatefulSet,
     { replicas }: Step,
@@ -342,13 +345,13 @@ export function statefulSetController(context: ControllerContext): Controller {
 
 interface Step {
   readonly replicas: Replica[];
-  /** Pods beyond the wanted number, highest ordinal first. */
+  /** Pods outside the range of ordinals, highest ordinal first. */
   readonly condemned: readonly SeenPod[];
   readonly firstUnhealthy: SeenPod | undefined;
   readonly revisions: Revisions;
 }
 
-/** A small share of few pods still lets one be missing. */
+/** Returns the maximum number of unavailable pods, at least one. */
 const mostUnavailable = (given: number | string | null | undefined, size: number): number =>
   Math.max(1, scaledValue(given ?? 1, size, false));
 
@@ -359,7 +362,7 @@ function withoutStart(set: SeenStatefulSet): SeenStatefulSet {
 
 const presentPod = (replica: Replica): SeenPod[] => (replica.is === "present" ? [replica.pod] : []);
 
-/** In order until one says that the rest must wait; or in growing batches. */
+/** Runs in order until a call reports that the rest must wait, or in growing batches. */
 async function runAll(
   count: number,
   isOrdered: boolean,
@@ -398,7 +401,7 @@ export function statusOf(
   };
 }
 
-/** A finished update makes the update revision the current one; counts of zero are left out. */
+/** Completes the status: a finished update makes the update revision current, and zero counts are omitted. */
 function completed(set: SeenStatefulSet, status: StatefulSetStatus): StatefulSetStatus {
   const { replicas, readyReplicas = 0, updatedReplicas = 0 } = status;
   const isRolling = set.spec.updateStrategy.type !== "OnDelete";

@@ -1,4 +1,5 @@
-// Asks drivers to attach volumes to the nodes of the pods that use them, and to detach them afterwards.
+// Attaches volumes to the nodes of the pods that use them by means of VolumeAttachments, and detaches them
+// afterwards.
 import { createHash } from "node:crypto";
 import { kinds } from "#client";
 import {
@@ -17,7 +18,7 @@ import { isExclusive, multiAttachText } from "./multi-attach.ts";
 
 type SeenNode = Seen<(typeof kinds)["nodes"]["schema"]>;
 
-/** A node that is not ready is not waited for longer than this: it may never say that it let go. */
+/** Maximum time to wait for a node that is not ready to unmount a volume. */
 const unmountMilliseconds = 6 * 60_000;
 
 interface Wanted {
@@ -34,9 +35,9 @@ export function attachDetachController(context: ControllerContext): Controller {
   const events = recorderFor(context, "attachdetach-controller");
   const attachmentClient = client.of(kinds.volumeAttachments);
   const queue = queueFor(context, "attachdetach", sync);
-  /** Nodes that wait for a volume which another node has, by the name of the volume. */
+  /** Nodes waiting for a volume that is attached to another node, by volume name. */
   const waiting = new Map<string, Set<string>>();
-  /** When a node was first asked to let go of what it still uses, by the name of the attachment. */
+  /** The time at which a detach was first requested while the volume was in use, by attachment name. */
   const heldSince = new Map<string, number>();
   const pods = view.follow(kinds.pods, ({ object }) => {
     if (object.spec.nodeName && object.spec.volumes?.length) queue.add(object.spec.nodeName);
@@ -65,7 +66,7 @@ export function attachDetachController(context: ControllerContext): Controller {
     );
   }
 
-  /** The volumes that pods of a node need attached, by the name of the attachment. */
+  /** Returns the volumes that pods of a node need attached, by attachment name. */
   function wantedOn(nodeName: string): Map<string, Wanted> {
     const wanted = new Map<string, { volume: SeenVolume; pods: SeenPod[] }>();
     for (const pod of onNode(nodeName)) {
@@ -85,7 +86,9 @@ export function attachDetachController(context: ControllerContext): Controller {
     return wanted;
   }
 
-  /** Whether another node has a volume that only one may have; the pods that wait for it are told once. */
+  /**
+   * Reports whether a single-node volume is attached to another node; records one event on each waiting pod.
+   */
   function isTaken({ volume, pods: waitingPods }: Wanted, nodeName: string): boolean {
     const name = volume.metadata.name!;
     const others = ofVolume(name).filter(({ spec }) => spec.nodeName !== nodeName);
@@ -117,7 +120,7 @@ export function attachDetachController(context: ControllerContext): Controller {
     );
   }
 
-  /** Milliseconds for which a node may still use what no pod of it needs. */
+  /** Returns how many milliseconds to wait for the node to unmount a volume that none of its pods needs. */
   function patienceWith(node: SeenNode | undefined, attachment: string): number {
     if (!node || isOutOfService(node)) return 0;
     const since = heldSince.get(attachment) ?? clock.now();

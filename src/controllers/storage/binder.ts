@@ -1,4 +1,4 @@
-// Binds claims to persistent volumes, follows what becomes of both, and asks provisioners for new volumes.
+// Binds claims to persistent volumes, maintains their phases, and requests provisioning.
 import type { PersistentVolumeClaimStatus, StorageClass } from "#api";
 import { type AnyObject, kinds } from "#client";
 import {
@@ -33,7 +33,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
   const honorsPolicy = gates.enabled("HonorPVReclaimPolicy");
   const claimClient = client.of(kinds.persistentVolumeClaims);
   const volumeClient = client.of(kinds.persistentVolumes);
-  // One queue and one worker: two claims must not take the same volume.
+  // A single worker: two claims must not bind the same volume.
   const queue = queueFor(
     context,
     "persistentvolume-binder",
@@ -138,7 +138,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     return sameVolumeMode(volume, claim) ? "incompatible accessMode" : "incompatible volumeMode";
   }
 
-  /** A claim that names no class at all gets the default one when there is one. */
+  /** Sets the default storage class, if there is one, on a claim that names none. */
   async function assignDefaultClass(claim: SeenClaim): Promise<boolean> {
     const named = claim.spec.storageClassName ?? claim.metadata.annotations?.[annotations.betaStorageClass];
     if (named !== undefined && named !== null) return false;
@@ -208,7 +208,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     return provisioner === volumeNames.localPathProvisioner;
   }
 
-  /** Ties both to each other, and says so in both. */
+  /** Binds the volume and the claim to each other and updates the phase of both. */
   async function bind(volume: SeenVolume, claim: SeenClaim): Promise<void> {
     const { uid, name, namespace, resourceVersion } = claim.metadata;
     let bound = volume;
@@ -275,7 +275,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     if (claim?.metadata.uid !== reference.uid) return await release(volume);
     if (!claim.spec.volumeName) return queue.add(keyOf(claim));
     if (claim.spec.volumeName === name) return void (await setPhase(volume, "Bound"));
-    // The claim has chosen another volume.
+    // The claim is bound to another volume.
     if (
       volume.metadata.annotations?.[annotations.provisionedBy] &&
       volume.spec.persistentVolumeReclaimPolicy === "Delete"
@@ -298,7 +298,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     return await volumeClient.update({ ...volume, metadata: { ...volume.metadata, finalizers } });
   }
 
-  /** The claim is gone: the volume is released, and reclaimed as its policy says. */
+  /** Releases a volume whose claim was deleted, and reclaims it according to its policy. */
   async function release(volume: SeenVolume): Promise<void> {
     const { name, namespace } = volume.spec.claimRef!;
     const fresh = await claimClient.get(name!, { namespace: namespace! }).catch(() => undefined);
@@ -316,7 +316,7 @@ export function volumeBinderController(context: ControllerContext, resyncMillise
     events.event(volume, "Warning", reason, problem);
   }
 
-  /** Undefined where somebody else deletes the volume: whoever made it. */
+  /** Returns why the volume cannot be deleted; undefined if its external provisioner deletes it. */
   function whyNotDeleted({ metadata, spec }: SeenVolume): string | undefined {
     const provisioner = metadata.annotations?.[annotations.provisionedBy];
     if (provisioner) {

@@ -1,4 +1,4 @@
-// Makes the claims of pods' ephemeral volumes; they go with the pod.
+// Creates the claims of pods' generic ephemeral volumes, owned by the pod.
 import { kinds } from "#client";
 import {
   type Controller,
@@ -26,7 +26,7 @@ export function ephemeralVolumeController(context: ControllerContext): Controlle
     if (type !== "deleted" && hasEphemeral(object) && !isFinished(object)) queue.add(keyOf(object));
   });
   const claims = view.follow(kinds.persistentVolumeClaims, ({ type, object }) => {
-    // A deleted claim is made anew as long as its pod needs it.
+    // A deleted claim is recreated as long as its pod needs it.
     if (type !== "deleted") return;
     for (const { kind, name } of object.metadata.ownerReferences ?? [])
       if (kind === "Pod") queue.add(`${object.metadata.namespace}/${name}`);
@@ -70,7 +70,7 @@ export function ephemeralVolumeController(context: ControllerContext): Controlle
         spec: template.spec,
       });
     } catch (error) {
-      // The view is behind, or the pod goes with its namespace.
+      // The informer cache is stale, or the namespace is being deleted together with the pod.
       if (isAlreadyExists(error) || isNamespaceTerminating(error)) return;
       throw new Error(`create PVC ${name}: ${(error as Error).message}`, { cause: error });
     }

@@ -1,4 +1,4 @@
-// Claims that are to grow: no volume is grown in the cluster itself, drivers do that, and the claim says so.
+// Claims to be expanded: expansion is left to external controllers, and an event says so.
 import { compareQuantity, parseQuantity } from "#base";
 import { kinds } from "#client";
 import {
@@ -10,7 +10,7 @@ import {
 } from "#controllerkit";
 import { keyOf, splitKey } from "../pods.ts";
 
-/** Whether a bound claim asks for more than it has. */
+/** Reports whether a bound claim requests more storage than it has. */
 export function isToGrow({ spec, status }: SeenClaim): boolean {
   const [wanted, has] = [spec.resources.requests?.["storage"], status.capacity?.["storage"]];
   if (status.phase !== "Bound" || wanted === undefined || has === undefined) return false;

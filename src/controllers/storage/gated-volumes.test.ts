@@ -1,4 +1,4 @@
-// Feature gates of volumes, in both values.
+// Feature gates of volumes, enabled and disabled.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ for (const [isOn, storageClass] of [
           },
           provisioner: "ext.example",
         });
-        // One that names no class on purpose comes after it in the queue.
+        // A claim that explicitly names no class follows it in the queue.
         await claims.create({
           metadata: { name: "none", namespace },
           spec: { ...claimSpec, storageClassName: "" },
@@ -127,7 +127,7 @@ for (const isOn of [true, false])
           spec: { attacher: csi.driver, nodeName: "n1", source: { persistentVolumeName: "v" } },
         });
         if (isOn) return void (await until(() => gone(attachments.get(name))));
-        // Six minutes are left to a node that is not ready.
+        // A node that is not ready has six minutes to unmount.
         for (let minute = 0; minute < 5; minute++) {
           await clock.advance(60_000);
           assert.ok(await orNone(attachments.get(name)));

@@ -1,4 +1,4 @@
-// For tests: the provisioner of local paths on node n1, with the controllers that bind and protect what it makes.
+// Test fixture: the local path provisioner on node n1, with the binder and protection controllers.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ export async function withProvisioner(
   }
 }
 
-/** A claim for which the scheduler has chosen a node. */
+/** Creates a claim for which the scheduler has selected a node. */
 export const createClaim = (client: ApiClient, name: string, node: string) =>
   client.of(kinds.persistentVolumeClaims).create({
     metadata: { name, namespace: "default", annotations: { "volume.orch.io/selected-node": node } },

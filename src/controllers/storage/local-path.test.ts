@@ -83,7 +83,7 @@ test("a volume that only claims to be one of these loses nothing", () =>
       const { items } = await volumes.list();
       return items.length === 2 && items.every(({ status }) => status.phase === "Released");
     });
-    // A claim that comes and goes shows that the provisioner has seen the others.
+    // A claim that is created and deleted shows that the provisioner has observed the others.
     const { metadata } = await createClaim(client, "data", "n1");
     await until(async () => existsSync(join(folder, `pvc-${metadata.uid}`)));
     await client.of(kinds.persistentVolumeClaims).delete("data", { namespace });

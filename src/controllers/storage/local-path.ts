@@ -1,5 +1,5 @@
-// Makes volumes of a node's own disk for claims that were placed there: a folder below one base folder, and a
-// volume that only this node can use. Runs on the node, beside its agent; other nodes have their own.
+// Local path provisioner: creates volumes on a node's own disk for claims scheduled to it, as folders below a
+// base folder that are usable on this node only. Runs on the node next to its agent; every node runs its own.
 import { chmod, mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { StorageClass } from "#api";
@@ -21,12 +21,12 @@ import { keyOf, splitKey } from "../pods.ts";
 
 export interface LocalPathSettings {
   readonly nodeName: string;
-  /** Everything is made below this folder, and nothing outside it is touched. */
+  /** The base folder; nothing outside it is touched. */
   readonly folder: string;
 }
 
 const className = "local-path";
-/** The names this provisioner gives; nothing else is ever taken for a folder of its own. */
+/** Names of the volumes this provisioner creates; no other volume's folder is ever removed. */
 const volumeName = /^pvc-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function localPathProvisioner(
@@ -50,7 +50,7 @@ export function localPathProvisioner(
   const nodes = view.follow(kinds.nodes);
   return { stopped: queue.stopped };
 
-  /** The binder has asked for a volume on this node. */
+  /** Reports whether the binder requested a volume on this node. */
   function isForUs({ metadata, spec }: SeenClaim): boolean {
     return (
       metadata.annotations?.[annotations.storageProvisioner] === provisioner &&
@@ -131,7 +131,7 @@ export function localPathProvisioner(
     };
   }
 
-  /** Removes folder and volume once the claim is gone and the policy asks for it. */
+  /** Removes the folder and the volume after the claim was deleted, if the policy is Delete. */
   async function reclaim(name: string): Promise<void> {
     const volume = volumes.get(undefined, name);
     if (!volume || !isOurs(volume)) return;
@@ -152,13 +152,15 @@ export function localPathProvisioner(
   }
 }
 
-/** Pods run as any user, so any user may write; the base folder lets only the cluster's own user in. */
+/**
+ * Pods may run as any user, so all users may write; the base folder is accessible only to the cluster's user.
+ */
 async function makeVolumeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o777 });
   await chmod(path, 0o777);
 }
 
-/** Makes the class of these volumes, and the default one unless there is another. */
+/** Creates the storage class of these volumes, as the default unless there is another one. */
 export async function ensureLocalPathClass(client: ApiClient): Promise<void> {
   const { defaultStorageClass } = client.dialect.names.annotations;
   const classes = client.of(kinds.storageClasses);

@@ -42,7 +42,7 @@ for (const [name, users, expected] of texts)
       `Multi-Attach error for volume "v" Volume ${expected}`,
     ));
 
-/** Two nodes with a pod each, which use the same volume. */
+/** Creates two nodes with a pod each, which use the same volume. */
 async function prepare(client: ApiClient): Promise<void> {
   const annotations = { [dialects.orch.names.annotations.controllerManagedAttach]: "true" };
   for (const name of ["n1", "n2"])

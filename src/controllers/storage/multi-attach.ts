@@ -1,17 +1,19 @@
-// Volumes that one node at a time may have: while a node has such a volume, no other gets it attached, and the
-// pods that wait for it are told who uses it.
+// Single-node volumes: while one is attached to a node, it is not attached to another, and waiting pods get
+// an event that names its users.
 import type { SeenVolume } from "#controllerkit";
 import type { SeenPod } from "../pods.ts";
 
 const sharedModes = ["ReadWriteMany", "ReadOnlyMany"];
 
-/** A volume that says nothing of its access is left to its driver. */
+/** Reports whether only one node may use the volume; without access modes that is left to its driver. */
 export function isExclusive({ spec }: SeenVolume): boolean {
   const modes = spec.accessModes ?? [];
   return modes.length > 0 && !modes.some((mode) => sharedModes.includes(mode));
 }
 
-/** What a pod is told whose volume other nodes have; pods of other namespaces are only counted. */
+/**
+ * Formats the event for a pod whose volume is attached elsewhere; pods of other namespaces are only counted.
+ */
 export function multiAttachText(volume: SeenVolume, pod: SeenPod, users: readonly SeenPod[]): string {
   const local = users.filter(({ metadata }) => metadata.namespace === pod.metadata.namespace);
   const foreign = users.length - local.length;

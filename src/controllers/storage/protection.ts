@@ -1,4 +1,5 @@
-// Claims and volumes that are to go, go when nobody uses them any more.
+// Storage object in use protection: removes the finalizer of deleted claims and volumes once they are not in
+// use.
 import type { ObjectMeta, PersistentVolumeClaim, Pod } from "#api";
 import { type AnyObject, kinds } from "#client";
 import {
@@ -15,14 +16,17 @@ const without = ({ metadata: { resourceVersion, uid, finalizers } }: AnyObject, 
   metadata: { resourceVersion, uid, finalizers: (finalizers ?? []).filter((each) => each !== mark) },
 });
 
-/** The names of claims that a pod's volumes stand for. */
+/** Returns the names of the claims behind a pod's volumes. */
 const claimsOf = ({ metadata, spec }: Pod): string[] =>
   (spec.volumes ?? []).flatMap(
     ({ name, persistentVolumeClaim, ephemeral }) =>
       persistentVolumeClaim?.claimName ?? (ephemeral ? `${metadata.name}-${name}` : []),
   );
 
-/** Only pods that have a node use claims: others are not started with one that is to go. */
+/**
+ * Reports whether the pod uses the claim. Only scheduled pods do: others are not started with a claim that is
+ * being deleted.
+ */
 export function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
   const { metadata, spec } = pod;
   if (!spec.nodeName) return false;
@@ -60,7 +64,7 @@ export function claimProtectionController(context: ControllerContext): Controlle
     const [namespace, name] = key.split("/") as [string, string];
     const claim = claims.get(namespace, name);
     if (!claim || !waits(claim, mark)) return;
-    // A local copy may be behind: only the server knows that no pod has come.
+    // The informer cache may be stale: confirm with the API server that no pod uses the claim.
     const { items } = await client.of(kinds.pods).list({ namespace });
     if (items.some((pod) => uses(pod, claim))) return;
     await ignoreReasons(["NotFound"], replaceObject(all, claim, without(claim, mark)));

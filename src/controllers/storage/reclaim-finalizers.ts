@@ -1,12 +1,12 @@
-// The finalizer that keeps a volume until its storage was reclaimed, also where the volume is deleted before its
-// claim. Only volumes that were provisioned in the cluster itself have it; drivers keep their own.
+// The finalizer that keeps a volume until its storage is reclaimed, even if the volume is deleted before its
+// claim. Only for volumes provisioned in-tree; drivers use a finalizer of theirs.
 import type { SeenVolume } from "#controllerkit";
 import type { Dialect } from "#dialect";
 
-/** Plug-ins whose volumes are left to drivers. */
+/** In-tree plugins that are migrated to CSI drivers. */
 const migrated = ["aws-ebs", "gce-pd", "azure-file", "azure-disk", "cinder", "vsphere-volume"];
 
-/** The finalizers that a volume should have; undefined where it has them. */
+/** Returns the finalizers that a volume should have; undefined if it has them already. */
 export function reclaimFinalizers({ metadata, spec }: SeenVolume, { names }: Dialect): string[] | undefined {
   const { volumeReclaim, externalReclaim } = names.finalizers;
   const provisioner = metadata.annotations?.[names.annotations.provisionedBy] ?? "";
@@ -16,10 +16,10 @@ export function reclaimFinalizers({ metadata, spec }: SeenVolume, { names }: Dia
   const after = new Set(before);
   if (migrated.includes(plugin)) after.delete(volumeReclaim);
   else {
-    // Whoever deletes a volume of the old kind does not know the drivers' finalizer.
+    // In-tree deletion does not know the external provisioner's finalizer.
     after.delete(externalReclaim);
     if (spec.persistentVolumeReclaimPolicy === "Delete") {
-      // A volume that is being deleted takes no new finalizers.
+      // A volume that is being deleted must not gain finalizers.
       if (!metadata.deletionTimestamp) after.add(volumeReclaim);
     } else after.delete(volumeReclaim);
   }
