@@ -1,5 +1,5 @@
-// The feature gates that switch something in the scheduler. All others are accepted and reported as without
-// effect. A test holds the list against the places that read gates.
+// The feature gates that affect the scheduler. All others are accepted and reported as having no effect. A
+// test compares the list with the code that reads gates.
 export const schedulerGates: readonly string[] = [
   "InPlacePodVerticalScaling",
   "MatchLabelKeysInPodTopologySpread",

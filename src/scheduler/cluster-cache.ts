@@ -1,4 +1,4 @@
-// Nodes and the pods on them, as the scheduler knows them: those it was told of, and those it has just placed.
+// Scheduler cache: nodes and the pods assigned to them, both observed and assumed.
 import { NodeInfo, type SeenNode, type SeenPod } from "./node-info.ts";
 
 export const isOver = ({ status }: SeenPod): boolean =>
@@ -6,11 +6,11 @@ export const isOver = ({ status }: SeenPod): boolean =>
 
 export class ClusterCache {
   readonly nodes = new Map<string, NodeInfo>();
-  /** Pods by uid, with the node they are on; also for nodes that are not known yet. */
+  /** Assigned pods by uid, with their node; includes nodes that have not been observed yet. */
   readonly #placed = new Map<string, { readonly pod: SeenPod; readonly node: string }>();
   readonly #assumed = new Set<string>();
 
-  /** Placed pods, and those of them of which the server has not said so yet. */
+  /** Numbers of assigned pods, and of those that are only assumed. */
   get sizes(): { readonly pods: number; readonly assumed: number } {
     return { pods: this.#placed.size, assumed: this.#assumed.size };
   }
@@ -44,13 +44,13 @@ export class ClusterCache {
     this.nodes.get(before.node)?.remove(uid);
   }
 
-  /** Counts a pod as placed before the server has said so. */
+  /** Counts a pod as assigned before its binding has been observed. */
   assume(pod: SeenPod, node: string): void {
     this.#assumed.add(pod.metadata.uid!);
     this.#place({ ...pod, spec: { ...pod.spec, nodeName: node } }, node);
   }
 
-  /** Takes an assumption back; what the server has said stays. */
+  /** Reverts an assumption; has no effect once the assignment was observed. */
   forget(uid: string): void {
     if (this.#assumed.has(uid)) this.removePod(uid);
   }

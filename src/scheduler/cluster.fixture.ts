@@ -1,4 +1,4 @@
-// For tests: a server in this process, the scheduler over it in a time of its own, and nodes.
+// Test fixture: an in-process API server, the scheduler running against it on a virtual clock, and nodes.
 import { type RunningServer, startServer } from "#apiserver";
 import { createMetrics, silentLog, virtualClock } from "#base";
 import { type ApiClient, kinds } from "#client";
@@ -9,17 +9,17 @@ import { runScheduler } from "./scheduler.ts";
 
 export interface SchedulerCluster {
   readonly client: ApiClient;
-  /** What the scheduler tells of itself. */
+  /** Returns the scheduler's metrics in the text format. */
   readonly metrics: () => string;
-  /** Asks again until it holds, and lets the scheduler's time pass meanwhile. */
+  /** Polls until the condition holds, advancing the scheduler's clock meanwhile. */
   readonly until: <T>(ask: () => Promise<T | undefined | false>) => Promise<T>;
 }
 
 export interface SchedulerOptions {
   readonly gates?: GivenGates;
-  /** Gates of the server, which keeps the fields that the scheduler reads. */
+  /** Feature gates to enable on the server, for fields that the scheduler reads. */
   readonly serverGates?: readonly string[];
-  /** The client that the scheduler has, where it is not the test's. */
+  /** Returns the scheduler's client, if it differs from the test's. */
   readonly clientFor?: (server: RunningServer) => ApiClient;
 }
 

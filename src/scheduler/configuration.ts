@@ -1,5 +1,5 @@
-// The scheduler's configuration file: profiles with their plug-ins and arguments, back-offs, leader election.
-// Strict: what is not known, or cannot be done here, is refused with its path.
+// The scheduler configuration file: profiles with plugins and arguments, backoffs, and leader election.
+// Parsed strictly: unknown or unsupported settings are rejected with their path.
 import { durationMillis } from "#base";
 import type { Dialect } from "#dialect";
 import { parseYaml } from "#schema";
@@ -20,7 +20,7 @@ import {
 export interface SchedulerConfiguration {
   readonly profiles: readonly Profile[];
   readonly backOff: { readonly firstMilliseconds: number; readonly longestMilliseconds: number };
-  /** Given in the file, and stronger than flags. */
+  /** Path of the client config in the file; takes precedence over flags. */
   readonly clientConfig?: string;
   readonly leaderElection: LeaderElection;
 }
@@ -36,7 +36,7 @@ export interface LeaderElection {
 
 const versions = ["v1", "v1beta3"];
 const most = 2 ** 31 - 1;
-/** Plug-ins of the original whose work is a fixed part of this scheduler, with their points. */
+/** Plugins of the original that are built into this scheduler, with their extension points. */
 const fixedPoints = {
   PrioritySort: "queueSort",
   SchedulingGates: "preEnqueue",
@@ -44,7 +44,7 @@ const fixedPoints = {
 } as const;
 const fixed: readonly string[] = Object.keys(fixedPoints);
 const preemption = "DefaultPreemption";
-/** Plug-ins of the original that stand for limits of volumes in clouds. */
+/** Plugins of the original for volume limits of cloud providers, which have no effect here. */
 const absent = ["EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"];
 
 const readDuration: FieldReader<number> = (value, path, problems) => {
@@ -61,7 +61,7 @@ const pluginSet = readObject({
   disabled: readList(readObject({ name: readText })),
 });
 type PluginSet = ReturnType<typeof pluginSet>;
-/** A point whose plug-ins follow those of the other points: its list may only be empty. */
+/** Rejects a non-empty list at an extension point that cannot be configured separately. */
 const elsewhere: FieldReader<undefined> = (value, path, problems) => {
   const { enabled = [], disabled = [] } = pluginSet(value, path, problems);
   if (enabled.length + disabled.length > 0)
@@ -126,7 +126,7 @@ const readFile = (dialect: Dialect) =>
     extenders: readOnly([], "extenders are not called"),
   });
 
-/** Reads a file's text; throws one error that names every problem. */
+/** Parses a configuration file; throws one error that lists every problem. */
 export function schedulerConfiguration(text: string, dialect: Dialect): SchedulerConfiguration {
   const problems: string[] = [];
   const { value, duplicate } = parseYaml(text);
@@ -188,7 +188,10 @@ function electionProblems(given: {
   return problems;
 }
 
-/** `kubescheduler.config.k8s.io` and `KubeSchedulerConfiguration` in the original's dialect. */
+/**
+ * Returns the API group and kind, as `kubescheduler.config.k8s.io` and `KubeSchedulerConfiguration` in the
+ * original's dialect.
+ */
 function configurationKind({ data, wire }: Dialect): { readonly group: string; readonly kind: string } {
   const prefix = data.componentPrefix.replaceAll("-", "");
   return {
@@ -226,7 +229,7 @@ function profileOf(
     }
   }
   for (const [name, point] of Object.entries(fixedPoints)) {
-    // Without gates a pod would be bound before its time, which the server refuses; by "*" they are not meant.
+    // Without the gates plugin a gated pod would be bound, which the server rejects; "*" does not disable it.
     const isMeant = point !== "preEnqueue" || !hasStar(multiPoint);
     if (isMeant && !isEnabled(name, points[point] ?? {}, isEnabled(name, multiPoint, true)))
       problems.push(`${path}.plugins: "${name}" cannot be disabled here`);
@@ -253,12 +256,12 @@ function profileOf(
 const nameOf = ({ name }: Plugin): string => name;
 const hasStar = ({ disabled = [] }: PluginSet): boolean => disabled.some(({ name }) => name === "*");
 
-/** A plug-in that is enabled by name is on, whatever else is disabled. */
+/** A plugin that is enabled by name is on even if "*" is disabled. */
 function isEnabled(name: string, { enabled = [], disabled = [] }: PluginSet, before: boolean): boolean {
   if (enabled.some((each) => each.name === name)) return true;
   return before && !disabled.some((each) => each.name === name || each.name === "*");
 }
 
-/** A weight of 0 is the usual one. */
+/** Returns the configured weight; 0 stands for the default. */
 const weightIn = (name: string, { enabled = [] }: PluginSet): number | undefined =>
   enabled.find((each) => each.name === name)?.weight || undefined;

@@ -1,4 +1,4 @@
-// Why a pod has no node: every reason of every node, not only the first that the scheduler meets.
+// Explains why a pod is not scheduled: all reasons of all nodes, not only the first one the scheduler finds.
 import type { Clock, Log } from "#base";
 import { type ApiClient, kinds } from "#client";
 import { clusterView, orUndefined } from "#controllerkit";
@@ -21,10 +21,10 @@ export type Explanation =
   | { readonly is: "gated"; readonly gates: readonly string[] }
   | {
       readonly is: "waiting";
-      /** Reasons that hold for every node. */
+      /** Reasons that apply to every node. */
       readonly forAll: readonly string[];
       readonly byNode: ReadonlyMap<string, readonly string[]>;
-      /** What the scheduler has said last. */
+      /** Message of the PodScheduled condition. */
       readonly message: string | undefined;
     };
 

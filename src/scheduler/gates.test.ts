@@ -1,4 +1,4 @@
-// Feature gates of the scheduler, in both values.
+// Feature gates of the scheduler, enabled and disabled.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kinds } from "#client";
@@ -74,7 +74,7 @@ for (const [gate, entries, given, on, off] of placed)
     [false, off],
   ] as const)
     test(`the pod gets ${expected}, with ${gate}=${isOn}`, () => {
-      // Whether claims are bound is not the question here.
+      // Binding of claims is not tested here.
       const plugins = defaultPlugins.filter(({ name }) => name !== "VolumeBinding");
       const found = findNode(given, snapshotOf(entries, { gates: { [gate]: isOn }, volumes }), {
         plugins,

@@ -1,4 +1,4 @@
-// A binary heap: the first by the given order comes out first.
+// A binary heap that pops the first item according to the given order.
 
 export class Heap<T> {
   readonly #items: T[] = [];

@@ -1,5 +1,5 @@
-// Whether a node that came or changed could take a waiting pod, as far as the node alone tells: pods that it
-// could not take are not tried again because of it.
+// Reports whether a node that was added or changed could run a waiting pod, based on the node alone. Pods for
+// which it could not are not requeued.
 import type { Snapshot } from "./framework.ts";
 import type { NodeInfo, SeenPod } from "./node-info.ts";
 import { filterNode, viewsOf } from "./placement.ts";

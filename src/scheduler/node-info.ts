@@ -1,5 +1,5 @@
-// What the scheduler knows of one node: its pods and their running sums, so that a pod costs the same however
-// many others are there.
+// Scheduler state of one node: its pods and their running totals, so that the cost per pod does not depend on
+// their number.
 import type { Node, Pod } from "#api";
 import type { AnyObject } from "#client";
 import { type Amounts, type HostPort, amountsOf, useOf } from "./requests.ts";
@@ -19,7 +19,7 @@ export class NodeInfo {
   readonly allocatable: Amounts;
   readonly pods = new Map<string, SeenPod>();
   readonly requested: Record<string, number> = {};
-  /** The same with an assumption for containers that request nothing. */
+  /** Requested resources, with default requests for containers that specify none. */
   readonly weighed: Record<string, number> = {};
   readonly hostPorts = new Map<string, HostPort>();
   readonly withAffinity = new Set<SeenPod>();
@@ -62,7 +62,7 @@ export class NodeInfo {
       this.weighed[name] = (this.weighed[name] ?? 0) + sign * amount;
   }
 
-  /** A copy to try things out on. */
+  /** Returns a copy for simulations. */
   clone(): NodeInfo {
     return new NodeInfo(this.node, this.pods.values());
   }

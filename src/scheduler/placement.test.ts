@@ -183,7 +183,7 @@ for (const [name, given, entries, expected] of cases)
     assert.equal(found.node?.name ?? failureText(found.failures!), expected);
   });
 
-/** A snapshot in which claim c-NODE is bound to a volume of that node. */
+/** Returns a snapshot in which claim c-NODE is bound to a volume of that node. */
 function withVolumes(entries: [SeenNode, SeenPod[]][]): Snapshot {
   const snapshot = snapshotOf(entries);
   const on = (values: string[]) => [

@@ -1,4 +1,4 @@
-// Finding a node for a pod: filter, then score; or saying why there is none.
+// Finds a node for a pod by filtering and scoring, or returns why no node fits.
 import type { Plugin, PodView, NodeRejection, Snapshot } from "./framework.ts";
 import type { NodeInfo, SeenPod } from "./node-info.ts";
 import { priorityOf } from "./scheduling-queue.ts";
@@ -7,29 +7,34 @@ export type Placement =
   | { readonly node: NodeInfo; readonly failures?: undefined }
   | { readonly node: undefined; readonly failures: FilterFailures };
 
-/** Why a pod fits nowhere. */
+/** Why no node is feasible for a pod. */
 export interface FilterFailures {
   readonly total: number;
-  /** A reason that holds for every node. */
+  /** A rejection that applies to every node. */
   readonly forAll?: NodeRejection;
   readonly byNode: ReadonlyMap<string, NodeRejection>;
 }
 
-/** Pods that are to get room on a node where others are being driven out, by node. */
+/** Pods nominated to nodes on which preemption makes room for them, by node. */
 export type Nominated = ReadonlyMap<string, readonly SeenPod[]>;
 
 export interface PlacementOptions {
   readonly plugins: readonly Plugin[];
   readonly nominated: Nominated;
-  /** Between 0 and 1; breaks ties. */
+  /** Returns a number between 0 and 1, used to break ties. */
   readonly random: () => number;
-  /** Where to begin, so that all nodes get their turn when not all are looked at. */
+  /**
+   * Index of the first node to check; rotates, so that all nodes are considered when only some are checked.
+   */
   readonly start?: number;
-  /** How many of a hundred nodes must be found possible before they are compared; 0 chooses by itself. */
+  /** Percentage of nodes to find feasible before scoring; 0 chooses it adaptively. */
   readonly percentageOfNodesToScore?: number;
 }
 
-/** All nodes up to a hundred; of more, the given percentage, or a share that shrinks to five of a hundred. */
+/**
+ * Returns how many feasible nodes to find: all of up to 100, otherwise the given percentage or an adaptive
+ * one of at least 5 %.
+ */
 export function nodesToFind(total: number, percentage = 0): number {
   if (total <= 100 || percentage >= 100) return total;
   const share = percentage > 0 ? percentage : Math.max(5, 50 - Math.trunc(total / 125));
@@ -44,7 +49,10 @@ export function viewsOf(pod: SeenPod, snapshot: Snapshot, plugins: readonly Plug
   return plugins.flatMap(({ name, view }) => (view ? [{ plugin: name, ...view(pod, snapshot) }] : []));
 }
 
-/** Why no node is among those that plug-ins restrict the pod to; no plug-in alone is to blame. */
+/**
+ * Returns a rejection if the node restrictions of plugins have no node in common; it is attributed to no
+ * single plugin.
+ */
 function conflictOf(views: readonly NamedView[]): NodeRejection | undefined {
   let left: ReadonlySet<string> | undefined;
   const restricting: string[] = [];
@@ -61,7 +69,7 @@ function conflictOf(views: readonly NamedView[]): NodeRejection | undefined {
   return undefined;
 }
 
-/** The first plug-in that rejects the node decides. */
+/** Returns the rejection of the first plugin that rejects the node. */
 export function filterNode(views: readonly PodView[], node: NodeInfo): NodeRejection | undefined {
   for (const view of views) {
     const rejection = view.filter?.(node);
@@ -71,8 +79,8 @@ export function filterNode(views: readonly PodView[], node: NodeInfo): NodeRejec
 }
 
 /**
- * Filters a node also with the more important pods that are nominated for it: their room must not be given
- * away, but the pod must not depend on them either.
+ * Filters a node with and without the nominated pods of equal or higher priority: their resources must not be
+ * taken, but the pod must not depend on them either.
  */
 export function filterWithNominated(
   pod: SeenPod,
@@ -92,7 +100,7 @@ export function filterWithNominated(
   return filterNode(viewsOf(pod, simulated, plugins), crowded);
 }
 
-/** The snapshot with one node replaced. */
+/** Returns the snapshot with one node replaced. */
 export const withNode = (snapshot: Snapshot, node: NodeInfo): Snapshot => ({
   ...snapshot,
   nodes: new Map(snapshot.nodes).set(node.name, node),
@@ -107,7 +115,7 @@ export function findNode(pod: SeenPod, snapshot: Snapshot, options: PlacementOpt
   if (forAll) return { node: undefined, failures: { total, forAll, byNode } };
   const only = views.flatMap(({ onlyNodes }) => (onlyNodes ? [onlyNodes] : []));
   const all = [...snapshot.nodes.values()].filter(({ name }) => only.every((names) => names.has(name)));
-  // Where room was made for the pod, it most likely fits.
+  // The node on which preemption made room most likely fits.
   const hoped = pod.status.nominatedNodeName
     ? all.find(({ name }) => name === pod.status.nominatedNodeName)
     : undefined;
@@ -143,7 +151,7 @@ function best(
   return equals[Math.min(equals.length - 1, Math.floor(random() * equals.length))]!;
 }
 
-/** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` */
+/** Formats e.g. `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.` */
 export function failureText({ total, forAll, byNode }: FilterFailures, preemption?: string): string {
   const after = preemption ? ` ${preemption}.` : "";
   if (forAll) return `0/${total} nodes are available: ${forAll.reasons.join(", ")}.${after}`;

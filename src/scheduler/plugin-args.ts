@@ -1,4 +1,4 @@
-// The arguments of plug-ins in a scheduler's configuration file.
+// Plugin arguments in a scheduler configuration file.
 import type { NodeAffinity, TopologySpreadConstraint } from "#api";
 import { isQualifiedName } from "#base";
 import type { ScoringStrategy, WeightedResource } from "./plugins/resources.ts";
@@ -82,7 +82,10 @@ const nodeAffinityArgs = readObject({
 type Change = (settings: PluginSettings) => PluginSettings;
 const noName = (text: string): string => `"${text}" is no qualified name`;
 
-/** What the arguments of a plug-in change; undefined for plug-ins without arguments. */
+/**
+ * Readers of plugin arguments that return the resulting change of settings; absent for plugins without
+ * arguments.
+ */
 const changes: Readonly<Record<string, FieldReader<Change>>> = {
   NodeResourcesFit: (value, path, problems) => {
     const args = fitArgs(value, path, problems);
@@ -191,7 +194,7 @@ const pluginConfig = readList(
   readObject({ name: readText, args: ((value) => value) satisfies FieldReader<unknown> }),
 );
 
-/** Reads `pluginConfig` of a profile. */
+/** Parses `pluginConfig` of a profile. */
 export const readPluginConfig: FieldReader<PluginSettings> = (value, path, problems) => {
   let settings = usualPluginSettings;
   const seen = new Set<string>();

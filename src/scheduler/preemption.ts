@@ -1,4 +1,4 @@
-// Making room for an important pod: which less important pods would have to go, and on which node it hurts least.
+// Preemption: selects the lower-priority pods to delete, on the node where this has the least impact.
 import type { PodDisruptionBudget } from "#api";
 import type { AnyObject } from "#client";
 import type { Plugin, Snapshot } from "./framework.ts";
@@ -26,7 +26,7 @@ export interface PreemptionOptions {
 export const startedAt = ({ status, metadata }: SeenPod): string =>
   status.startTime ?? metadata.creationTimestamp ?? "";
 
-/** The more important first: by priority, then by age. */
+/** Orders pods by importance: higher priority first, then earlier start. */
 export const byImportance = (a: SeenPod, b: SeenPod): number =>
   priorityOf(b) - priorityOf(a) || (startedAt(a) < startedAt(b) ? -1 : 1);
 
@@ -67,7 +67,9 @@ export function preempt(
   return none(`0/${total} nodes are available: ${list.join(", ")}.`);
 }
 
-/** The fewest pods of a node without which the pod would fit, or why none help. */
+/**
+ * Returns the minimal set of pods whose removal makes the pod fit on the node, or the reason why none helps.
+ */
 function victimsOn(
   pod: SeenPod,
   snapshot: Snapshot,
@@ -89,7 +91,7 @@ function victimsOn(
   const { violating, others } = splitByBudget(lower.toSorted(byImportance), options.budgets);
   const victims: SeenPod[] = [];
   let budgetViolations = 0;
-  // The most important are spared first, those guarded by a budget before all others.
+  // Reprieve the most important pods first, and among those the ones guarded by budgets before all others.
   for (const [each, isGuarded] of [
     ...violating.map((one) => [one, true] as const),
     ...others.map((one) => [one, false] as const),
@@ -103,7 +105,7 @@ function victimsOn(
   return { node: node.name, victims: victims.toSorted(byImportance), budgetViolations };
 }
 
-/** Pods whose eviction a budget would not allow, counting those before them. */
+/** Splits off pods whose eviction violates a budget, counting the preceding pods. */
 export function splitByBudget(
   pods: readonly SeenPod[],
   budgets: readonly (PodDisruptionBudget & AnyObject)[],
@@ -130,7 +132,10 @@ export function splitByBudget(
   return { violating, others };
 }
 
-/** Fewest broken budgets, least important victims, smallest sum, fewest, latest started. */
+/**
+ * Returns the candidate with the fewest budget violations, then the lowest highest priority, the smallest sum
+ * of priorities, the fewest victims, and the latest start.
+ */
 export function bestOf(candidates: readonly Candidate[]): Candidate {
   const priorities = ({ victims }: Candidate): number[] => victims.map(priorityOf);
   const criteria: ((candidate: Candidate) => number | string)[] = [

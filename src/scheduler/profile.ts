@@ -1,4 +1,4 @@
-// A profile: the plug-ins that a scheduler name stands for.
+// Scheduler profiles: the plugins behind a scheduler name.
 import type { NodeAffinity } from "#api";
 import type { Plugin } from "./framework.ts";
 import { interPodAffinity, usualHardWeight } from "./plugins/inter-pod-affinity.ts";
@@ -21,15 +21,15 @@ import {
 import { type SpreadDefaults, topologySpread } from "./plugins/topology-spread.ts";
 import { volumeBinding, volumeLimits, volumeRestrictions, volumeZone } from "./volumes/volume-plugins.ts";
 
-/** What can be set about plug-ins. */
+/** Configurable settings of plugins. */
 export interface PluginSettings {
   readonly fit: FitSettings;
   readonly balanced: readonly WeightedResource[];
   readonly hardPodAffinityWeight: number;
-  /** Whether pods without preferences of their own are placed without regard to those of other pods. */
+  /** Whether preferred terms of existing pods are ignored for pods without preferences. */
   readonly ignoresPreferencesOfOthers: boolean;
   readonly spreadDefaults: SpreadDefaults;
-  /** What nodes every pod needs and prefers, beside its own affinity. */
+  /** Node affinity applied to every pod in addition to its own. */
   readonly addedAffinity: NodeAffinity | undefined;
 }
 
@@ -42,7 +42,7 @@ export const usualPluginSettings: PluginSettings = {
   addedAffinity: undefined,
 };
 
-/** In the order in which they are asked; the first that rejects a node decides. */
+/** Returns the plugins in the order they run; the first one to reject a node decides. */
 export const pluginsWith = (settings: PluginSettings): readonly Plugin[] => [
   nodeUnschedulable,
   nodeName,
@@ -66,20 +66,20 @@ export const defaultSchedulerName = "default-scheduler";
 export interface Profile {
   readonly schedulerName: string;
   readonly plugins: readonly Plugin[];
-  /** Whether room is made for pods that fit nowhere; so unless said otherwise. */
+  /** Whether preemption is enabled; true by default. */
   readonly preempts?: boolean;
   readonly percentageOfNodesToScore?: number;
 }
 
 export interface ProfileSettings {
   readonly schedulerName?: string;
-  /** Names of plug-ins that are left out. */
+  /** Names of disabled plugins. */
   readonly disabled?: readonly string[];
-  /** Other weights of scores, by plug-in; 0 leaves a score out. */
+  /** Score weights by plugin; 0 disables its scoring. */
   readonly weights?: Readonly<Record<string, number>>;
 }
 
-/** Makes a profile; a plug-in that does not exist is an error. */
+/** Creates a profile; throws if a named plugin does not exist. */
 export function profileFrom({
   schedulerName = defaultSchedulerName,
   disabled = [],

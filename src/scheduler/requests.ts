@@ -1,4 +1,4 @@
-// What a pod asks of a node, and what a node has to give: numbers by resource, CPU in thousandths.
+// Resource requests of pods and allocatable resources of nodes as numbers by resource; CPU in thousandths.
 import { type Container, type Pod, countedRequests, mostAtOnce, runningContainers } from "#api";
 import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
 
@@ -24,7 +24,7 @@ const combined = (a: Amounts, b: Amounts, how: (x: number, y: number) => number)
 export const added = (a: Amounts, b: Amounts): Amounts => combined(a, b, (x, y) => x + y);
 const larger = (a: Amounts, b: Amounts): Amounts => combined(a, b, Math.max);
 
-/** A container that says nothing still counts as something when nodes are compared. */
+/** Default requests assumed for scoring when a container specifies none. */
 const assumed: Amounts = { cpu: 100, memory: 200 * 1024 * 1024 };
 
 export interface HostPort {
@@ -35,7 +35,7 @@ export interface HostPort {
 
 export interface PodUse {
   readonly requests: Amounts;
-  /** The same with an assumption for containers that request nothing. */
+  /** Requests, with default requests for containers that specify none. */
   readonly weighed: Amounts;
   readonly hostPorts: readonly HostPort[];
 }

@@ -1,16 +1,16 @@
-// Metrics of the scheduler, under the names that dashboards know.
+// Scheduler metrics, under the names of the original.
 import type { Metrics } from "#base";
 import type { ClusterCache } from "./cluster-cache.ts";
 import type { IncomingPod, QueuedPod, SchedulingQueue } from "./scheduling-queue.ts";
 
 export interface SchedulerMetrics {
-  /** A pod came into a queue. */
+  /** Records that a pod was added to a queue. */
   incoming: IncomingPod;
-  /** A node was looked for, and found or not. */
+  /** Records the duration of a scheduling decision, successful or not. */
   decided(milliseconds: number): void;
-  /** An attempt that gave the pod no node. */
+  /** Records an attempt that did not schedule the pod. */
   failed(profile: string, result: "unschedulable" | "error", milliseconds: number): void;
-  /** The pod was bound; `milliseconds` since its attempt began. */
+  /** Records that the pod was bound, `milliseconds` after its attempt started. */
   bound(profile: string, entry: QueuedPod, milliseconds: number): void;
   preemptionTried(): void;
   preempted(victims: number): void;
@@ -19,7 +19,7 @@ export interface SchedulerMetrics {
 interface Observed {
   readonly queue: SchedulingQueue;
   readonly cache: ClusterCache;
-  /** Pods that may not be scheduled yet. */
+  /** Returns the number of gated pods. */
   readonly gated: () => number;
   readonly profileOf: (entry: QueuedPod) => string;
   readonly now: () => number;
@@ -28,7 +28,7 @@ interface Observed {
 const powersOfTwo = (first: number, count: number): number[] =>
   Array.from({ length: count }, (_, power) => first * 2 ** power);
 const attemptSeconds = powersOfTwo(0.001, 15);
-/** Numbers of attempts beyond this one share a label. */
+/** Attempt counts above this share one label value. */
 const mostAttempts = 15;
 
 export function schedulerMetrics(metrics: Metrics, observed: () => Observed): SchedulerMetrics {
@@ -109,7 +109,7 @@ export function schedulerMetrics(metrics: Metrics, observed: () => Observed): Sc
   };
 }
 
-/** What waits and what is known, looked up when someone asks. */
+/** Registers gauges of queue and cache sizes, computed on each scrape. */
 function tellSizes(metrics: Metrics, observed: () => Observed): void {
   const pending = metrics.gauge({
     name: "scheduler_pending_pods",

@@ -1,5 +1,5 @@
-// Binds pods without a node to one. Pods that fit nowhere say why, and are tried again when something changes
-// that may help them.
+// The scheduler: binds pending pods to nodes. Unschedulable pods report the reason and are retried when a
+// relevant event occurs.
 import { ApiError, type Clock, type Log, type Metrics, timeOfMillis } from "#base";
 import { type ApiClient, type EventRecorder, kinds } from "#client";
 import { type ClusterView, recorderFor, ignoreReasons, orUndefined } from "#controllerkit";
@@ -23,7 +23,7 @@ export interface SchedulerOptions {
   readonly client: ApiClient;
   readonly view: ClusterView;
   readonly clock: Clock;
-  /** Ends the scheduler. */
+  /** Stops the scheduler. */
   readonly signal: AbortSignal;
   readonly log: Log;
   readonly dialect: Dialect;
@@ -36,7 +36,7 @@ export interface SchedulerOptions {
 
 const keyOf = ({ metadata }: SeenPod): string => `${metadata.namespace}/${metadata.name}`;
 
-/** Runs until the signal; resolves when everything has ended. */
+/** Runs the scheduler; resolves when it has stopped after the signal aborted. */
 export async function runScheduler(options: SchedulerOptions): Promise<void> {
   const { client, clock, signal, log, dialect, gates = defaultGates, random = Math.random } = options;
   const view = options.view.scoped();
@@ -72,9 +72,9 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       longestBackOffMilliseconds: options.backOff.longestMilliseconds,
     }),
   });
-  /** Writes that are under way. */
+  /** Status and binding writes in progress. */
   const binding = new Set<Promise<void>>();
-  /** Nodes where room is being made, by pod. */
+  /** Nominated nodes of pods, by pod. */
   const nominations = new Map<string, { readonly pod: SeenPod; readonly node: string }>();
   let start = 0;
 
@@ -125,7 +125,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     if (event.type === "added") return queue.onEvent("node added", takes);
     const changes = nodeChanges(event.old, node);
     for (const change of changes) queue.onEvent(change, takes);
-    // To a pod that the node could not take until now, it is a new one.
+    // For a pod that the node could not run before, it counts as a new node.
     if (changes.length > 0)
       queue.onEvent("node added", (pod) => takes(pod) && !admits(before, pod, takeSnapshot()));
   });
@@ -194,7 +194,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     }
   }
 
-  /** Tries to make room for a pod that fits nowhere, and says why it waits. */
+  /** Tries preemption for an unschedulable pod, and reports why it is pending. */
   async function postFilter(
     entry: QueuedPod,
     profile: Profile,
@@ -219,7 +219,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   }
 
   async function evictVictims(pod: SeenPod, { node, victims }: Candidate): Promise<void> {
-    // Less important pods that hoped for this node look elsewhere.
+    // Clear the nomination of lower-priority pods to this node.
     for (const { pod: other, node: hoped } of nominations.values())
       if (hoped === node && other.metadata.uid !== pod.metadata.uid && priorityOf(other) < priorityOf(pod)) {
         nominations.delete(other.metadata.uid!);
@@ -265,7 +265,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     report(entry.pod, "Unschedulable", message, nominatedNode);
   }
 
-  /** Says by event and condition why a pod has no node. */
+  /** Records in an event and a condition why the pod is not scheduled. */
   function report(
     pod: SeenPod,
     reason: "Unschedulable" | "SchedulerError",
@@ -284,7 +284,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       lastProbeTime: null,
       lastTransitionTime: before?.status === "False" ? before.lastTransitionTime : timeOfMillis(clock.now()),
     };
-    // The next pod does not wait for this either.
+    // Written in the background: the next pod does not wait for it.
     const writing = patchStatus(pod, {
       conditions: [condition],
       ...(nominatedNode !== undefined && { nominatedNodeName: nominatedNode }),
@@ -309,7 +309,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
     );
   }
 
-  /** Reserves at once, binds in the background: the next pod does not wait for the server. */
+  /** Assumes the pod at once and binds it in the background: the next pod does not wait for the server. */
   function startBinding(entry: QueuedPod, node: NodeInfo, snapshot: Snapshot, began: number): void {
     const { pod } = entry;
     const decision = volumeDecision(pod, node, snapshot);
@@ -350,7 +350,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
       cache.forget(uid!);
       if (signal.aborted) return;
       queue.onEvent("pod deleted");
-      // Gone, or bound by somebody else: the watch tells.
+      // Deleted, or bound by another client: the watch will report it.
       const isSettled = error instanceof ApiError && (error.code === 404 || error.code === 409);
       const fresh = isSettled
         ? await orUndefined(pods.get(name!, { namespace: namespace! })).catch(() => undefined)
@@ -379,7 +379,7 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   }
 }
 
-/** What an agent has given the containers of a pod counts only where pods can be resized. */
+/** Removes allocated resources, which count only if pods can be resized in place. */
 function withoutAllocations(pod: SeenPod): SeenPod {
   const { containerStatuses } = pod.status;
   if (!containerStatuses?.some(({ allocatedResources }) => allocatedResources)) return pod;
@@ -393,13 +393,13 @@ function withoutAllocations(pod: SeenPod): SeenPod {
 const haveLabelsChanged = (old: SeenPod, pod: SeenPod): boolean =>
   JSON.stringify(old.metadata.labels) !== JSON.stringify(pod.metadata.labels);
 
-/** Whether a change of a waiting pod matters to the scheduler; its own status does not. */
+/** Reports whether a change of a pending pod may affect scheduling; a status change does not. */
 const mayFit = (old: SeenPod, pod: SeenPod): boolean =>
   haveLabelsChanged(old, pod) ||
   old.metadata.deletionTimestamp !== pod.metadata.deletionTimestamp ||
   JSON.stringify(old.spec) !== JSON.stringify(pod.spec);
 
-/** What of a node has changed that may make pods fit; heartbeats do not. */
+/** Returns the changes of a node that may make pods fit; heartbeats do not. */
 function nodeChanges(old: SeenNode, node: SeenNode): ClusterEvent[] {
   const differ = (of: (node: SeenNode) => unknown): boolean =>
     JSON.stringify(of(old) ?? null) !== JSON.stringify(of(node) ?? null);

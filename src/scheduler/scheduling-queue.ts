@@ -1,4 +1,4 @@
-// Pods that wait for a node: ready to be tried, waiting out their back-off, or waiting for something to change.
+// The scheduling queue: active pods, pods in backoff, and unschedulable pods waiting for an event.
 import type { Clock } from "#base";
 import type { ClusterEvent } from "./framework.ts";
 import { Heap } from "./heap.ts";
@@ -6,33 +6,33 @@ import type { SeenPod } from "./node-info.ts";
 
 export interface QueuedPod {
   pod: SeenPod;
-  /** As which it first came, for the order among equals. */
+  /** Order of first arrival, for pods of equal priority. */
   readonly sequence: number;
-  /** When it first came, in milliseconds. */
+  /** Time of first arrival, in milliseconds. */
   readonly since: number;
   attempts: number;
-  /** When it was last found not to fit. */
+  /** Time of the last failed attempt. */
   failedAt: number;
-  /** Who rejected it; nobody means that anything may help. */
+  /** Plugins that rejected the pod; empty if any event may help. */
   rejectedBy: ReadonlySet<string>;
-  /** How many moves had been made when its last attempt began. */
+  /** Number of move events before its last attempt started. */
   cycle: number;
 }
 
-/** Tells into which queue a pod came, and by which event. */
+/** Called with the queue to which a pod was added, and the event. */
 export type IncomingPod = (queue: "active" | "backoff" | "unschedulable", event: string) => void;
 
 export interface QueueOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Which plug-ins an event may help. */
+  /** Returns the plugins whose rejections an event may resolve. */
   readonly helpedBy: (event: ClusterEvent) => ReadonlySet<string>;
   readonly incoming?: IncomingPod | undefined;
   readonly firstBackOffMilliseconds?: number;
   readonly longestBackOffMilliseconds?: number;
 }
 
-/** What changes in the cluster are called where pods that come into a queue are counted. */
+/** Names of cluster events in the metric of incoming pods. */
 const eventNames: Readonly<Record<ClusterEvent, string>> = {
   "node added": "NodeAdd",
   "node allocatable": "NodeAllocatableChange",
@@ -56,10 +56,10 @@ export const priorityOf = ({ spec }: SeenPod): number => spec.priority ?? 0;
 export class SchedulingQueue {
   readonly #options: QueueOptions;
   readonly #active = new Map<string, QueuedPod>();
-  /** Active pods, the next one first; entries that are no longer active are skipped. */
+  /** Active pods in order; entries that are no longer active are skipped. */
   readonly #order = new Heap<QueuedPod>(isBefore);
   readonly #backOff = new Map<string, { readonly entry: QueuedPod; readonly at: number }>();
-  /** Timers by the time at which back-offs end. */
+  /** Timers by the time at which backoffs end. */
   readonly #ticks = new Map<number, () => void>();
   readonly #unschedulable = new Map<string, QueuedPod>();
   #wake: (() => void) | undefined;
@@ -106,7 +106,7 @@ export class SchedulingQueue {
     });
   }
 
-  /** A changed pod that did not fit may fit now. */
+  /** Updates a pod; an unschedulable one is requeued if the change may make it fit. */
   update(pod: SeenPod, mayFit: boolean): void {
     const uid = pod.metadata.uid!;
     const known = this.#find(uid);
@@ -121,7 +121,7 @@ export class SchedulingQueue {
     this.#unschedulable.delete(uid);
   }
 
-  /** The most important pod, as soon as there is one. */
+  /** Removes and returns the most important pod, waiting until there is one. */
   async take(): Promise<QueuedPod> {
     const { signal } = this.#options;
     while (this.#active.size === 0) {
@@ -147,24 +147,27 @@ export class SchedulingQueue {
     }
   }
 
-  /** Puts back a pod that did not fit; what changed since its attempt began may have helped it already. */
+  /**
+   * Puts back an unschedulable pod. If events occurred during the attempt, it is requeued at once, since they
+   * may have helped.
+   */
   putBack(entry: QueuedPod, rejectedBy: ReadonlySet<string>): void {
     entry.failedAt = this.#options.clock.now();
     entry.rejectedBy = rejectedBy;
-    // It came again, changed, in the meantime.
+    // The pod was updated and queued again in the meantime.
     if (this.#find(entry.pod.metadata.uid!)) return;
     if (entry.cycle !== this.#moves) return this.#requeue(entry, attemptFailed);
     this.#options.incoming?.("unschedulable", attemptFailed);
     this.#unschedulable.set(entry.pod.metadata.uid!, entry);
   }
 
-  /** Puts back a pod whose attempt failed for another reason: it is tried again after its back-off. */
+  /** Puts back a pod whose attempt failed with an error: it is retried after its backoff. */
   retry(entry: QueuedPod): void {
     entry.failedAt = this.#options.clock.now();
     this.#requeue(entry, attemptFailed);
   }
 
-  /** Something changed: pods that it may help, and that are not ruled out, are tried again. */
+  /** Requeues the unschedulable pods that the event may help and that are not ruled out by `mayFit`. */
   onEvent(event: ClusterEvent, mayFit: (pod: SeenPod) => boolean = () => true): void {
     const helped = this.#options.helpedBy(event);
     this.#moves++;
@@ -177,7 +180,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** All pods that did not fit, for those who ask why. */
+  /** Returns all pods that did not fit, for metrics. */
   *unschedulable(): Iterable<QueuedPod> {
     yield* this.#unschedulable.values();
     for (const { entry } of this.#backOff.values()) yield entry;
@@ -203,7 +206,7 @@ export class SchedulingQueue {
     const due = entry.failedAt + wait;
     if (due <= clock.now()) return this.#activate(event, entry);
     this.#options.incoming?.("backoff", event);
-    // Pods leave their back-off together, once a second, so that the more important of them goes first.
+    // Backoffs end together once a second, so that the most important pod is scheduled first.
     const at = Math.ceil(due / tickMilliseconds) * tickMilliseconds;
     this.#backOff.set(entry.pod.metadata.uid!, { entry, at });
     if (this.#ticks.has(at)) return;
@@ -213,7 +216,10 @@ export class SchedulingQueue {
     );
   }
 
-  /** One timer for all that end together: a timer each would let the first be taken before the others come. */
+  /**
+   * Uses one timer for all backoffs that end together: with individual timers, the first pod could be taken
+   * before the others are active.
+   */
   #endBackOffs(at: number): void {
     this.#ticks.delete(at);
     for (const [uid, waiting] of this.#backOff) {
@@ -223,7 +229,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** Pods that have waited long are tried again although nothing seems to have changed. */
+  /** Requeues pods that have been unschedulable for long, even without an event. */
   #sweep(): void {
     const { clock, signal } = this.#options;
     this.#cancelSweep = clock.after(sweepMilliseconds, () => {

@@ -1,4 +1,4 @@
-// What the scheduler sees of a cluster in tests: nodes with their pods, and no volumes unless a test has some.
+// Test fixture: a scheduler snapshot of nodes with their pods, without volumes unless given.
 import { dialects } from "#dialect";
 import { type GivenGates, knownGates, resolveGates } from "#options";
 import type { Snapshot } from "./framework.ts";

@@ -1,4 +1,4 @@
-// What plug-ins see of the cluster beside its nodes: namespaces, owners of pods, volumes.
+// Builds scheduler snapshots: nodes, namespaces, owners of pods, and volumes.
 import { kinds } from "#client";
 import { type ClusterView, controllerOf, selectsMap } from "#controllerkit";
 import type { ClusterCache } from "./cluster-cache.ts";

@@ -1,5 +1,5 @@
-// Reading a configuration object strictly: fields that nobody knows and values of the wrong type are problems,
-// each with its path.
+// Strict parsing of configuration objects: unknown fields and values of the wrong type are reported with
+// their path.
 
 export type FieldReader<T> = (value: unknown, path: string, problems: string[]) => T;
 type Readers = Readonly<Record<string, FieldReader<unknown>>>;
@@ -8,7 +8,7 @@ type ValuesOf<R extends Readers> = { readonly [K in keyof R]?: ReturnType<R[K]> 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Fields that are null are taken for absent. */
+/** Reads an object; null fields count as absent. */
 export function readObject<R extends Readers>(readers: R): FieldReader<ValuesOf<R>> {
   return (value, path, problems) => {
     const found: Record<string, unknown> = {};
@@ -59,7 +59,7 @@ export const readOneOf =
     return allowed[0]!;
   };
 
-/** A field of the original that has no counterpart here: only the value that changes nothing is accepted. */
+/** A field of the original without a counterpart here: only values without effect are accepted. */
 export const readOnly =
   (accepted: readonly unknown[], why: string): FieldReader<undefined> =>
   (value, path, problems) => {

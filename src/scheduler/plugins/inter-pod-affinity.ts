@@ -1,4 +1,4 @@
-// Affinity and anti-affinity between pods, counted per value of the topology keys.
+// Inter-pod affinity and anti-affinity, counted per value of the topology keys.
 import type { PodAffinityTerm } from "#api";
 import { type LabelSelectorLike, type Selector, fromLabelSelector } from "#base";
 import { type Plugin, type PodView, type Scorer, type Snapshot, maxScore } from "../framework.ts";
@@ -11,7 +11,7 @@ interface Term {
 }
 
 const selectors = new WeakMap<object, Selector>();
-/** Selectors are parsed once per object. */
+/** Returns the parsed selector, cached per object. */
 export function selectorOf(selector: LabelSelectorLike): Selector {
   let known = selectors.get(selector);
   if (!known) selectors.set(selector, (known = fromLabelSelector(selector)));
@@ -57,7 +57,7 @@ function count(counts: Counts, node: NodeInfo, key: string, amount: number): voi
 
 const plugin = "InterPodAffinity";
 
-/** Required affinity of the pods that are there counts as a preference of this weight. */
+/** Default weight with which required affinity of existing pods counts as a preference. */
 export const usualHardWeight = 1;
 
 export const interPodAffinity = (hardWeight: number, ignoresOthers: boolean): Plugin => ({
@@ -92,7 +92,7 @@ function filterOf(pod: SeenPod, snapshot: Snapshot): PodView {
     }
   }
   if (wants.length + avoids.length + avoidedBy.size === 0) return {};
-  // The first pod of a group that wants to be near itself may go anywhere.
+  // The first pod of a group with affinity to itself may be placed anywhere.
   const isFirst = wanted.size === 0 && wants.every((term) => term.matches(pod));
   return {
     filter: (node) => {

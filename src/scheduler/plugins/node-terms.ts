@@ -1,4 +1,4 @@
-// Node selector terms, as preferences and volumes carry them.
+// Matching of node selector terms, as used by preferences and volumes.
 import { type NodeSelectorTerm, wantsNode } from "#api";
 
 export interface LabelledNode {
@@ -6,7 +6,7 @@ export interface LabelledNode {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Whether one term matches; a term without requirements matches nothing. */
+/** Reports whether one term matches; a term without requirements matches nothing. */
 export const matchesSelectorTerm = (term: NodeSelectorTerm, node: LabelledNode): boolean =>
   matchesTerms([term], node);
 

@@ -1,4 +1,4 @@
-// Plug-ins that look at the node alone: its name, taints, labels, ports and images.
+// Plugins that depend on the node alone: its name, taints, labels, ports and images.
 import { type NodeAffinity, type Taint, type Toleration, tolerates, wantsNode } from "#api";
 import { type PodView, type Plugin, type NodeRejection, maxScore, normalizeByMax } from "../framework.ts";
 import type { SeenPod } from "../node-info.ts";
@@ -72,7 +72,7 @@ export const taintToleration: Plugin = {
   }),
 };
 
-/** The pod's own affinity and what the profile adds to it. */
+/** Filters and scores by the pod's node affinity and the affinity added by the profile. */
 export const nodeAffinity = (added?: NodeAffinity): Plugin => ({
   name: "NodeAffinity",
   weight: 2,
@@ -111,7 +111,7 @@ export const nodeAffinity = (added?: NodeAffinity): Plugin => ({
   },
 });
 
-/** Nodes that required terms name; undefined when a term names none. */
+/** Returns the nodes named by required terms; undefined if some term names none. */
 function namedNodes({ affinity }: SeenPod["spec"]): ReadonlySet<string> | undefined {
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   if (!terms?.length) return undefined;
@@ -154,7 +154,7 @@ export const imageLocality: Plugin = {
   helpedBy: [],
   scorer: ({ spec }, { nodes }) => {
     const wanted = (spec.containers ?? []).map(({ image }) => normalized(image ?? ""));
-    /** On how many nodes each wanted image is. */
+    /** Number of nodes that have each wanted image. */
     const spread = new Map<string, number>();
     for (const { node } of nodes.values())
       for (const { names } of node.status.images ?? [])
@@ -176,6 +176,6 @@ export const imageLocality: Plugin = {
   },
 };
 
-/** Images without a tag are the latest. */
+/** Appends the default tag `latest` to an image without a tag. */
 const normalized = (image: string): string =>
   image.lastIndexOf(":") <= image.lastIndexOf("/") ? `${image}:latest` : image;

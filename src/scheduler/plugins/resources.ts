@@ -1,4 +1,4 @@
-// Plug-ins for resources: whether a pod fits, where most is left, and where the mix stays even.
+// Resource plugins: whether a pod fits, how full a node is, and how balanced its usage is.
 import { type Plugin, maxScore } from "../framework.ts";
 import type { NodeInfo } from "../node-info.ts";
 import { type Amounts, useOf } from "../requests.ts";
@@ -8,7 +8,9 @@ export interface WeightedResource {
   readonly weight: number;
 }
 
-/** How full nodes compare: emptier is better, fuller is better, or as a curve from use to score says. */
+/**
+ * How to score utilization: prefer emptier nodes, fuller nodes, or use a function from utilization to score.
+ */
 export type ScoringStrategy =
   | { readonly type: "LeastAllocated" | "MostAllocated"; readonly resources: readonly WeightedResource[] }
   | {
@@ -19,7 +21,7 @@ export type ScoringStrategy =
 
 export interface FitSettings {
   readonly strategy: ScoringStrategy;
-  /** Extended resources, and groups of them, that are not checked. */
+  /** Extended resources, and resource groups, that are not checked. */
   readonly ignoredResources: readonly string[];
   readonly ignoredResourceGroups: readonly string[];
 }
@@ -59,7 +61,7 @@ export function resourcesFit({ strategy, ignoredResources, ignoredResourceGroups
   };
 }
 
-/** How well a node fits by what would be allocated there, from 0 to 100. */
+/** Scores a node from 0 to 100 by the resources that would be allocated on it. */
 export function allocationScore(
   { allocatable, weighed: used }: Pick<NodeInfo, "allocatable" | "weighed">,
   weighed: Amounts,
@@ -117,7 +119,7 @@ export function balancedAllocation(resources: readonly WeightedResource[]): Plug
   };
 }
 
-/** Half the difference of two; the standard deviation of more. */
+/** Returns half the difference of two values, or the standard deviation of more. */
 function deviationOf(fractions: readonly number[]): number {
   if (fractions.length === 2) return Math.abs(fractions[0]! - fractions[1]!) / 2;
   if (fractions.length < 2) return 0;

@@ -1,4 +1,5 @@
-// Topology spread constraints: how unevenly matching pods may lie over zones, hosts or other domains.
+// Topology spread constraints: limit how unevenly matching pods are distributed over zones, hosts or other
+// domains.
 import { type TopologySpreadConstraint, tolerates, wantsNode } from "#api";
 import { type Plugin, type PodView, type Scorer, type Snapshot, maxScore } from "../framework.ts";
 import type { NodeInfo, SeenPod } from "../node-info.ts";
@@ -67,7 +68,7 @@ function takesPart(
   );
 }
 
-/** What counts for pods without constraints of their own: soft ones by host and zone, or a given list. */
+/** Default constraints of pods without any: soft ones by host and zone, or a given list. */
 export type SpreadDefaults = "System" | readonly TopologySpreadConstraint[];
 
 export const topologySpread = (defaults: SpreadDefaults): Plugin => ({
@@ -78,7 +79,7 @@ export const topologySpread = (defaults: SpreadDefaults): Plugin => ({
   scorer: (pod, snapshot, feasible) => scoreOf(pod, snapshot, feasible, defaults),
 });
 
-/** The constraints of the pod, or those of the list for pods of services and sets that have none. */
+/** Returns the constraints of the pod, or the defaults for pods of services and controllers without any. */
 function constraintsOf(
   pod: SeenPod,
   snapshot: Snapshot,
@@ -94,7 +95,10 @@ function constraintsOf(
   return matches ? listed.map((each) => ({ ...constraintOf(each, pod, snapshot), matches })) : [];
 }
 
-/** Whether labels are of the same services and sets as the pod; undefined when it belongs to none. */
+/**
+ * Returns a predicate for labels selected by the same services and controllers as the pod; undefined if no
+ * service or controller selects it.
+ */
 function ownersMatch(pod: SeenPod, snapshot: Snapshot): Constraint["matches"] | undefined {
   const selectors = snapshot.ownerSelectors(pod);
   return selectors.length === 0 ? undefined : (labels) => selectors.every((each) => each(labels));
@@ -104,7 +108,7 @@ function filterOf(pod: SeenPod, snapshot: Snapshot, defaults: SpreadDefaults): P
   const { nodes } = snapshot;
   const hard = constraintsOf(pod, snapshot, defaults, "DoNotSchedule");
   if (hard.length === 0) return {};
-  // Only nodes that have all the keys take part.
+  // Only nodes with all topology keys are considered.
   const eligible = [...nodes.values()].filter(({ labels }) =>
     hard.every(({ key }) => labels[key] !== undefined),
   );
@@ -146,7 +150,7 @@ function scoreOf(
   let soft = constraintsOf(pod, snapshot, defaults, "ScheduleAnyway");
   const isDefault = defaults === "System" && !pod.spec.topologySpreadConstraints?.length;
   if (isDefault) {
-    // Pods of services and sets spread softly by themselves.
+    // Pods of services and controllers are spread softly by default.
     const matches = ownersMatch(pod, snapshot);
     if (!matches) return undefined;
     const base = { minDomains: 1, honorsAffinity: true, honorsTaints: false, matches };

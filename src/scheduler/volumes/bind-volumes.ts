@@ -1,4 +1,4 @@
-// Carries out the volume decisions for a pod before it is bound, and waits until its claims are.
+// Executes the volume decisions for a pod before it is bound, and waits until its claims are bound.
 import type { Clock } from "#base";
 import { type ApiClient, kinds } from "#client";
 import { patchObject } from "#controllerkit";

@@ -1,4 +1,4 @@
-// Plug-ins for volumes: exclusive claims, limits, zones, and binding that waits for the pod.
+// Volume plugins: exclusive claims, limits, zones, and delayed binding.
 import { type SeenVolume, claimClass, findMatchingVolume } from "#controllerkit";
 import type { Plugin, PodView, NodeRejection, Snapshot } from "../framework.ts";
 import type { NodeInfo, SeenPod } from "../node-info.ts";
@@ -33,7 +33,7 @@ export const volumeRestrictions: Plugin = {
   },
 };
 
-/** The CSI volumes of a pod, as driver and handle. */
+/** Returns the CSI volumes of a pod as driver and handle. */
 function handlesOf(
   pod: SeenPod,
   volumes: VolumeView,
@@ -90,7 +90,7 @@ export const volumeZone: Plugin = {
     if (wanted.length === 0) return {};
     return {
       filter: ({ labels }) => {
-        // A cluster without zones has no wrong ones.
+        // In a cluster without zone labels, every node matches.
         if (!keys.some((key) => labels[key] !== undefined)) return undefined;
         return wanted.every(({ key, values }) => values.includes(labels[key] ?? ""))
           ? undefined
@@ -100,7 +100,7 @@ export const volumeZone: Plugin = {
   },
 };
 
-/** What binding a pod's claims on a node takes. */
+/** What must be done to bind a pod's claims on a node. */
 export interface VolumeDecision {
   readonly bind: readonly { readonly claim: string; readonly volume: string }[];
   /** Claims whose volumes are to be provisioned for the node. */
@@ -127,7 +127,7 @@ export const volumeBinding: Plugin = {
   },
 };
 
-/** The nodes that bound volumes are on, as far as they name them by their host names. */
+/** Returns the nodes that bound volumes are restricted to, as far as they name them by hostname. */
 function nodesOf(bound: readonly SeenVolume[], hostname: string): ReadonlySet<string> | undefined {
   let left: ReadonlySet<string> | undefined;
   for (const { spec } of bound) {
@@ -252,7 +252,7 @@ function decide(
   return { bind, provision };
 }
 
-/** The decision for a node that was chosen. */
+/** Returns the volume decision for the chosen node. */
 export function volumeDecision(pod: SeenPod, node: NodeInfo, snapshot: Snapshot): VolumeDecision | undefined {
   const sorted = sortClaims(pod, snapshot);
   if ("rejectsPod" in sorted || sorted.waiting.length === 0) return undefined;

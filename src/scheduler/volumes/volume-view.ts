@@ -1,4 +1,5 @@
-// Claims, volumes and classes as the scheduler sees them, with the volumes it has promised to pods.
+// Claims, volumes and storage classes as the scheduler sees them, including volumes assumed by pods being
+// bound.
 import type { CSINode, StorageClass } from "#api";
 import { type AnyObject, kinds } from "#client";
 import type { ClusterView, SeenClaim, SeenVolume } from "#controllerkit";
@@ -11,9 +12,9 @@ export interface VolumeView {
   volumes(): Iterable<SeenVolume>;
   storageClass(name: string): (StorageClass & AnyObject) | undefined;
   csiNode(name: string): (CSINode & AnyObject) | undefined;
-  /** Volumes that are promised to claims of pods being bound. */
+  /** Volumes assumed by claims of pods that are being bound. */
   readonly promised: Set<string>;
-  /** Nodes for which provisioning of claims was asked, by claim. */
+  /** Nodes for which provisioning was requested, by claim. */
   readonly provisioning: Map<string, string>;
 }
 
@@ -46,7 +47,7 @@ export interface PodClaim {
   readonly isEphemeral: boolean;
 }
 
-/** The claims of a pod's volumes. */
+/** Returns the claims of a pod's volumes. */
 export const claimsOf = ({ metadata, spec }: SeenPod): PodClaim[] =>
   (spec.volumes ?? []).flatMap<PodClaim>(({ name, persistentVolumeClaim, ephemeral }) =>
     persistentVolumeClaim
