@@ -1,19 +1,19 @@
-// The names of a cluster (DNS specification 1.1.0): services, their ports, the endpoints of headless services,
-// pods by their addresses, and names by addresses.
+// DNS records of a cluster (DNS specification 1.1.0): services, their ports, endpoints of headless services,
+// pods by address, and reverse lookups.
 import { isIP } from "node:net";
 import { parseIp } from "#base";
 import { type ResourceRecord, recordTypes } from "./wire.ts";
 
 export interface NamedPort {
   readonly name: string;
-  /** In lower case, as names write it. */
+  /** Protocol in lower case, as used in names. */
   readonly protocol: string;
   readonly port: number;
 }
 
 export interface NamedEndpoint {
   readonly address: string;
-  /** Its host name, or its address with dashes. */
+  /** Its hostname, or its address with dashes. */
   readonly hostname: string;
   readonly ports: readonly NamedPort[];
 }
@@ -23,12 +23,12 @@ export type NamedService =
   | { readonly is: "address"; readonly addresses: readonly string[]; readonly ports: readonly NamedPort[] }
   | { readonly is: "headless"; readonly endpoints: readonly NamedEndpoint[] };
 
-/** What the names are made from. */
+/** Lookup of services and their endpoints. */
 export interface ServiceDirectory {
   service(namespace: string, name: string): NamedService | undefined;
-  /** Whether any service lives there. */
+  /** Reports whether the namespace has any service. */
   hasNamespace(namespace: string): boolean;
-  /** Names below `svc` that an address stands behind. */
+  /** Returns the names below `svc` that an address belongs to. */
   namesOf(address: string): readonly string[];
 }
 
@@ -38,26 +38,26 @@ export type Lookup =
       readonly records: readonly ResourceRecord[];
       readonly additional?: readonly ResourceRecord[];
     }
-  /** The name is there, but not with this type. */
+  /** The name exists, but has no records of this type. */
   | { readonly is: "no data" }
   | { readonly is: "no such name" }
   | { readonly is: "alias"; readonly record: ResourceRecord; readonly target: string }
-  /** Not a name of this cluster. */
+  /** The name is not in this zone. */
   | { readonly is: "elsewhere" };
 
 export interface ZoneOptions {
-  /** Such as `cluster.local`. */
+  /** The cluster domain, such as `cluster.local`. */
   readonly domain: string;
   readonly ttl: number;
   /** Changes with every start. */
   readonly serial: number;
-  /** Where this server is reached. */
+  /** Addresses of this server. */
   readonly addresses: readonly string[];
 }
 
 export interface Zone {
   lookup(name: string, type: number): Lookup;
-  /** Goes with every negative answer. */
+  /** SOA record added to every negative answer. */
   readonly authority: ResourceRecord;
 }
 
@@ -114,7 +114,7 @@ export function clusterZone(
     return noData;
   }
 
-  /** `[hostname | _port._protocol].service.namespace`. */
+  /** Resolves `[hostname | _port._protocol].service.namespace`. */
   function belowServices(name: string, labels: readonly string[], type: number): Lookup {
     const [namespace, service, ...before] = labels.toReversed();
     if (namespace === undefined) return noData;
@@ -178,7 +178,7 @@ export function clusterZone(
       : found(addressRecords(name, [...new Set(endpoints.map(({ address }) => address))], type));
   }
 
-  /** One record for each endpoint and port, with the addresses of the endpoints beside. */
+  /** Returns one SRV record per endpoint and port, with the endpoints' addresses as additional records. */
   function serverRecords(
     name: string,
     own: string,
@@ -212,7 +212,7 @@ export function clusterZone(
     return type === recordTypes.CNAME ? found([record]) : { is: "alias", record, target };
   }
 
-  /** `1-2-3-4.namespace`: answered from the name alone. */
+  /** Resolves `1-2-3-4.namespace` from the name alone. */
   function belowPods(name: string, labels: readonly string[], type: number): Lookup {
     if (labels.length < 2) return noData;
     const dashed = labels[0]!;
@@ -221,7 +221,7 @@ export function clusterZone(
     return address === undefined ? noSuchName : found(addressRecords(name, [address], type));
   }
 
-  /** Addresses that this cluster does not know are somebody else's to name. */
+  /** Resolves a reverse lookup; unknown addresses are left to upstream servers. */
   function lookupAddress(name: string, type: number): Lookup {
     const address = addressOf(name);
     const names = address === undefined ? [] : directory.namesOf(address);
@@ -236,7 +236,7 @@ export function clusterZone(
   return { lookup, authority };
 }
 
-/** The address that a name below `in-addr.arpa` or `ip6.arpa` stands for. */
+/** Returns the address in a name below `in-addr.arpa` or `ip6.arpa`. */
 export function addressOf(name: string): string | undefined {
   const labels = name.split(".").slice(0, -2).toReversed();
   if (name.endsWith(".in-addr.arpa"))
@@ -246,5 +246,5 @@ export function addressOf(name: string): string | undefined {
   return labels.join("").match(/.{4}/g)!.join(":");
 }
 
-/** Addresses as keys: the same address has many spellings. */
+/** Returns a canonical key of an address, since addresses can be spelled differently. */
 export const addressKey = (address: string): string => (parseIp(address) ?? []).join(".");

@@ -1,4 +1,4 @@
-// The services of a cluster as names need them, from Services and EndpointSlices.
+// The service directory of the DNS server, from Services and EndpointSlices.
 import type { EndpointSlice } from "#api";
 import { kinds } from "#client";
 import type { ClusterView, Seen } from "#controllerkit";
@@ -14,7 +14,7 @@ import {
 type SeenService = Seen<typeof kinds.services.schema>;
 type SeenSlice = Seen<typeof kinds.endpointSlices.schema>;
 
-/** Follows both kinds; it knows what was listed when the view has synced. */
+/** Returns a directory that is complete once the view has synced. */
 export function serviceDirectory(view: ClusterView, dialect: Dialect): ServiceDirectory {
   const { serviceName } = dialect.names.labels;
   const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
@@ -81,7 +81,7 @@ const named = (
   port: port ?? 0,
 });
 
-/** Endpoints that take connections; unset counts as yes. */
+/** Returns the endpoints that are ready; an unset condition counts as ready. */
 function endpointsOf({ addressType, endpoints, ports }: EndpointSlice): NamedEndpoint[] {
   if (addressType === "FQDN") return [];
   const all = (ports ?? []).map(({ name, protocol, port }) => named(name, protocol, port));

@@ -1,4 +1,4 @@
-// Figures of the name server.
+// Metrics of the DNS server.
 import type { Metrics } from "#base";
 import type { Forwarder } from "./forwarder.ts";
 import { type Query, recordTypes } from "./wire.ts";

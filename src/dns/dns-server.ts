@@ -1,5 +1,5 @@
-// The sockets of a DNS server: UDP and TCP on one port, for clients of allowed addresses, with bounds on
-// connections and on work under way.
+// DNS server sockets: UDP and TCP on one port, restricted to allowed clients, with limits on connections and
+// pending queries.
 import { type Socket as UdpSocket, createSocket } from "node:dgram";
 import { once } from "node:events";
 import { type AddressInfo, BlockList, type Socket, createServer, isIPv6 } from "node:net";
@@ -8,9 +8,9 @@ import type { Resolver } from "./resolver.ts";
 
 export interface DnsServerOptions {
   readonly addresses: readonly string[];
-  /** 0 takes any free one, the same for all. */
+  /** 0 selects a free port, the same for all addresses. */
   readonly port: number;
-  /** Whose queries are answered; others are dropped. */
+  /** CIDRs of clients; queries of others are dropped. */
   readonly allowed: readonly string[];
   readonly resolve: Resolver;
   readonly signal: AbortSignal;
@@ -46,7 +46,7 @@ export async function startDnsServer(options: DnsServerOptions): Promise<Running
   return { port, close };
 }
 
-/** Addresses in any of the ranges. */
+/** Returns a predicate for addresses in any of the ranges. */
 function allowed(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const { address, bits, family } of ranges.map((each): Cidr => parseCidr(each)))
@@ -114,7 +114,7 @@ async function listenTcp(
   };
 }
 
-/** Messages with their lengths in front; replies go out as they are ready. */
+/** Serves length-prefixed messages; replies are sent as soon as they are ready. */
 function serveConnection(
   socket: Socket,
   resolve: (message: Uint8Array) => Promise<Uint8Array | undefined>,

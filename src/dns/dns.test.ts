@@ -1,4 +1,4 @@
-// The whole server over real sockets on the loopback interface, asked by a resolver that is not ours.
+// The whole DNS server over real sockets on the loopback interface, queried by an independent resolver.
 import assert from "node:assert/strict";
 import { Resolver } from "node:dns/promises";
 import { createSocket } from "node:dgram";
@@ -14,7 +14,7 @@ import { type RunningDnsServer, startDns } from "./index.ts";
 suite("the name server", () => {
   let server: RunningServer;
   let dns: RunningDnsServer;
-  /** A name server outside of the cluster: the same program over an empty cluster with another domain. */
+  /** An external name server: the same program over an empty cluster with another domain. */
   let outside: RunningDnsServer;
   const stopping = new AbortController();
   const resolver = new Resolver({ tries: 1, timeout: 60_000 });
@@ -80,7 +80,7 @@ suite("the name server", () => {
       "big",
       Array.from({ length: 100 }, (_, at) => ({ addresses: [`10.2.0.${at + 1}`] })),
     );
-    // Written last, so that whoever sees it has seen the others.
+    // Created last, so that seeing it implies having seen the others.
     for (;;) {
       const found = await resolver.resolve4("big.shop.svc.cluster.local").catch(() => []);
       const there = await resolver.resolve4("there.shop.svc.cluster.local").catch(() => []);
@@ -143,7 +143,7 @@ suite("the name server", () => {
     assert.ok(reply.length <= 512);
     assert.equal(reply[2]! & 2, 2);
     const stream = connect(dns.port, "127.0.0.1");
-    // Two messages in one piece, and both are answered.
+    // Two messages in one segment are both answered.
     const framed = Buffer.concat([Buffer.from([0, message.length]), message]);
     stream.write(Buffer.concat([framed, framed]));
     let received = Buffer.alloc(0);

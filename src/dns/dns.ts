@@ -1,4 +1,5 @@
-// The cluster's name server: names from Services and EndpointSlices, the rest from the machine's name servers.
+// The cluster DNS server: answers for Services and EndpointSlices, and forwards other names to the machine's
+// name servers.
 import { randomInt } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import type { Clock, Log, Metrics } from "#base";
@@ -18,9 +19,9 @@ export interface DnsSettings {
   readonly port: number;
   readonly domain: string;
   readonly ttlSeconds: number;
-  /** Address ranges of clients that are answered. */
+  /** CIDRs of clients to answer. */
   readonly allowed: readonly string[];
-  /** Name servers to ask; those of the file when there are none. */
+  /** Upstream name servers; those of the file if empty. */
   readonly upstreams: readonly Upstream[];
   readonly resolverFile: string;
   readonly timeoutMilliseconds: number;
@@ -39,7 +40,7 @@ export interface DnsOptions {
 
 const mostPending = 1000;
 
-/** Listens; names of the cluster are answered as soon as its services are listed. */
+/** Starts listening; names of the cluster are answered once its services are listed. */
 export async function startDns(options: DnsOptions): Promise<RunningDnsServer> {
   const { clock, log, metrics, signal, settings } = options;
   const view = options.view.scoped();
@@ -91,13 +92,16 @@ export async function startDns(options: DnsOptions): Promise<RunningDnsServer> {
     }),
     onError: (error) => log.warn("a query was not answered", { error: error.message }),
   });
-  // Whoever could not listen may try again, and figures are declared once.
+  // Register metrics only now: a caller whose listen failed may retry, and metrics can be registered only
+  // once.
   observe = dnsMetrics(metrics, forward);
   log.info("listening", { addresses: settings.addresses.join(","), port: server.port });
   return server;
 }
 
-/** Addresses under which this server is reached: those it listens on, and all of the machine's for "any". */
+/**
+ * Returns the addresses of this server: those it listens on, or all of the machine for wildcard addresses.
+ */
 function ownAddresses(listening: readonly string[]): ReadonlySet<string> {
   const any = listening.some((each) => each === "0.0.0.0" || each === "::");
   const all = any

@@ -1,4 +1,4 @@
-// One DNS message to a server and its reply, over UDP from a port that nobody can guess, or over TCP.
+// Sends one DNS message to a server and receives its reply, over UDP from an unpredictable port, or over TCP.
 import { createSocket } from "node:dgram";
 import { connect, isIPv6 } from "node:net";
 import type { Exchange, Upstream } from "./forwarder.ts";
@@ -21,13 +21,13 @@ function overUdp({ address, port }: Upstream, message: Uint8Array, signal: Abort
     const abort = (): void => fail(new Error(`${address} did not answer`));
     signal.addEventListener("abort", abort, { once: true });
     socket.once("error", fail);
-    // Others may throw messages at the port; those under another number are not the reply.
+    // Spoofed messages may arrive at the port; ignore those with another message ID.
     socket.on("message", (reply) => {
       if (reply.length < 12 || reply[0] !== message[0] || reply[1] !== message[1]) return;
       end();
       resolve(reply);
     });
-    // A connected socket takes messages from its server only.
+    // A connected socket receives messages from its peer only.
     socket.connect(port, address, () => socket.send(message, (error) => error && fail(error)));
   });
 }

@@ -22,7 +22,7 @@ function queryFor(name: string, id = 7): Query {
   return (read as { query: Query }).query;
 }
 
-/** A server that knows one address for every name. */
+/** A server that returns the same address for every name. */
 const answering =
   (log: string[], change: (reply: Uint8Array, over: string) => Uint8Array = (reply) => reply): Exchange =>
   async ({ address }, message, over) => {
@@ -120,7 +120,7 @@ for (const [name, change] of forged)
     assert.equal(await forward.ask(queryFor("example.org")), undefined);
   });
 
-/** A server that answers when told to. */
+/** A server that answers on demand. */
 function held(): { exchange: Exchange; release: () => void; log: string[] } {
   const log: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();

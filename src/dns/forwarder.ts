@@ -1,5 +1,5 @@
-// Asks the machine's name servers what this cluster does not know: one question at a time for all who ask the
-// same, with time limits, and a bounded cache of the answers.
+// Forwards queries to the machine's name servers: identical pending queries are coalesced, attempts have
+// timeouts, and answers are kept in a bounded cache.
 import { randomInt } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#base";
@@ -10,7 +10,7 @@ export interface Upstream {
   readonly port: number;
 }
 
-/** Sends one message and gives the reply; throws when none came in time. */
+/** Sends one message and resolves with the reply; rejects if none arrives in time. */
 export type Exchange = (
   upstream: Upstream,
   message: Uint8Array,
@@ -19,22 +19,22 @@ export type Exchange = (
 ) => Promise<Uint8Array>;
 
 export interface ForwarderOptions {
-  /** Asked anew for every question, since the machine's settings change. */
+  /** Evaluated for every query, since the machine's settings may change. */
   readonly upstreams: () => readonly Upstream[];
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly timeoutMilliseconds: number;
-  /** The most bytes of answers that are kept. */
+  /** Maximum size of cached answers in bytes. */
   readonly cacheBytes: number;
-  /** The most questions under way. */
+  /** Maximum number of pending queries. */
   readonly mostPending: number;
   readonly signal: AbortSignal;
 }
 
 export interface Forwarder {
-  /** The reply for this client; undefined when nobody could be asked. */
+  /** Resolves with the reply for this client; undefined if no upstream server answered. */
   ask(query: Query): Promise<Uint8Array | undefined>;
-  /** Whether a question is under way: who is asked must not be the one who asks. */
+  /** Reports whether the query is pending: an upstream server that forwards it back would cause a loop. */
   isPending(query: Query): boolean;
   readonly cacheHits: number;
   readonly cacheMisses: number;
@@ -109,7 +109,7 @@ export function forwarder(options: ForwarderOptions): Forwarder {
     const reply = await send("udp");
     const isCut = reply !== undefined && (reply[2]! & 2) !== 0;
     const whole = isCut ? await send("tcp") : reply;
-    // A server that cannot answer just now may have a neighbour that can.
+    // Another upstream server may succeed where this one reports a failure.
     return whole && (whole[3]! & 15) !== responseCodes.serverFailure ? whole : undefined;
   }
 
@@ -128,7 +128,7 @@ export function forwarder(options: ForwarderOptions): Forwarder {
 const keyOf = ({ name, type, class: of, edns, checkingDisabled }: Query): string =>
   `${name} ${type} ${of} ${edns ? (edns.dnssec ? "d" : "e") : ""}${checkingDisabled ? "c" : ""}`;
 
-/** Our own question: nothing of the client's but what it asks. */
+/** Builds the upstream query, which contains nothing of the client but its question. */
 function questionFor({ question, edns, checkingDisabled }: Query): Uint8Array {
   const header = Buffer.alloc(12);
   header.writeUInt16BE(randomInt(65_536), 0);
@@ -140,7 +140,10 @@ function questionFor({ question, edns, checkingDisabled }: Query): Uint8Array {
   return Buffer.concat([header, question, options]);
 }
 
-/** Whoever guesses ports must also guess the number, and tell the question. */
+/**
+ * Validates a reply: to spoof one, an attacker must guess the message ID and the question in addition to the
+ * port.
+ */
 function isReplyTo(message: Uint8Array, reply: Uint8Array): boolean {
   if (reply.length < 12 || reply[0] !== message[0] || reply[1] !== message[1] || (reply[2]! & 0x80) === 0)
     return false;
@@ -156,7 +159,7 @@ function isReplyTo(message: Uint8Array, reply: Uint8Array): boolean {
   }
 }
 
-/** How many seconds a reply may be kept; 0 for not at all. */
+/** Returns for how many seconds a reply may be cached; 0 for not at all. */
 function lifetimeOf(reply: Uint8Array): number {
   const code = reply[3]! & 15;
   if (code !== responseCodes.noError && code !== responseCodes.noSuchName) return 0;
@@ -173,7 +176,7 @@ function lifetimeOf(reply: Uint8Array): number {
   return answers > 0 && code === responseCodes.noError ? shortest : negative;
 }
 
-/** The same reply, with lifetimes shorter by the time it was kept. */
+/** Returns the reply with TTLs reduced by its time in the cache. */
 function aged({ bytes, since }: Kept, now: number): Uint8Array {
   const copy = Buffer.from(bytes);
   const seconds = Math.floor((now - since) / 1000);
@@ -182,12 +185,12 @@ function aged({ bytes, since }: Kept, now: number): Uint8Array {
   return copy;
 }
 
-/** Under the client's own number, with its question as it wrote it. */
+/** Returns the reply with the client's message ID and its question as originally spelled. */
 function addressed({ id, question, recursionDesired }: Query, reply: Uint8Array): Uint8Array {
   const copy = Buffer.from(reply);
   copy.writeUInt16BE(id, 0);
   copy.set(question, 12);
-  // Recursion is available, and nobody here is an authority for it.
+  // Set "recursion available" and clear "authoritative answer".
   copy[2] = (copy[2]! & 0b1111_1010) | (recursionDesired ? 1 : 0);
   copy[3] = copy[3]! | 0x80;
   return copy;

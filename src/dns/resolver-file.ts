@@ -1,4 +1,4 @@
-// The machine's name servers, from its resolv.conf: read again when the file has changed.
+// Name servers of the machine's resolv.conf, which is read again when it changes.
 import { readFileSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import type { Clock } from "#base";
@@ -8,7 +8,7 @@ const checkEveryMilliseconds = 5000;
 const mostServers = 8;
 const usualPort = 53;
 
-/** Servers of a resolv.conf, in order. */
+/** Returns the name servers of a resolv.conf, in order. */
 export const serversIn = (text: string): Upstream[] =>
   text
     .split("\n")
@@ -16,7 +16,7 @@ export const serversIn = (text: string): Upstream[] =>
     .flatMap((given) => (isIP(given.split("%")[0]!) ? [{ address: given, port: usualPort }] : []))
     .slice(0, mostServers);
 
-/** `[address]:port`, `address:port` or `address`; undefined for anything else. */
+/** Parses `[address]:port`, `address:port` or `address`; returns undefined for anything else. */
 export function parseUpstream(given: string): Upstream | undefined {
   if (isIP(given)) return { address: given, port: usualPort };
   const found = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(given);
@@ -25,7 +25,7 @@ export function parseUpstream(given: string): Upstream | undefined {
   return isIP(address) && port > 0 && port < 65_536 ? { address, port } : undefined;
 }
 
-/** Servers that are this one are left out: it would ask itself. */
+/** Returns a function that lists the file's name servers, without this server itself, to avoid a loop. */
 export function fileUpstreams(
   file: string,
   clock: Clock,
@@ -43,7 +43,7 @@ export function fileUpstreams(
       servers = serversIn(readFileSync(file, "utf8")).filter((each) => !isSelf(each));
       stamp = mtimeMs;
     } catch {
-      // The file is being replaced, or there is none: what was known goes on.
+      // The file is missing or being replaced: keep the previous servers.
     }
     return servers;
   };

@@ -1,4 +1,4 @@
-// Answers one query: from the cluster's own names, or from the machine's name servers.
+// Resolves one query, from the cluster zone or through the machine's name servers.
 import type { Forwarder } from "./forwarder.ts";
 import type { Lookup, Zone } from "./cluster-records.ts";
 import {
@@ -18,12 +18,15 @@ import {
 
 export interface ResolverOptions {
   readonly zone: Zone;
-  /** Whether the cluster's objects are known; before, its names cannot be told from names that are not there. */
+  /**
+   * Reports whether services are listed; before that, existing names cannot be distinguished from missing
+   * ones.
+   */
   readonly isReady: () => boolean;
   readonly forwarder: Pick<Forwarder, "ask" | "isPending">;
-  /** Whether an address is that of a server that is asked. */
+  /** Reports whether an address belongs to an upstream server. */
   readonly isUpstream: (address: string) => boolean;
-  /** A number from 0 up to, not including, `below`. */
+  /** Returns a random integer from 0 up to, but excluding, `below`. */
   readonly random: (below: number) => number;
   readonly observe?: (query: Query, code: number) => void;
 }
@@ -90,12 +93,12 @@ export function resolver({
 
   async function forwarded(query: Query, client: string): Promise<Reply | Uint8Array> {
     if (!query.recursionDesired) return empty(responseCodes.refused);
-    // It was asked by us, and asks us in turn: one of the two has to end it.
+    // An upstream server forwarded our own query back to us: break the loop.
     if (isUpstream(client) && forwarder.isPending(query)) return empty(responseCodes.refused);
     return (await forwarder.ask(query)) ?? empty(responseCodes.serverFailure);
   }
 
-  /** Clients take the first address: each gets another one. */
+  /** Rotates records, since clients use the first address. */
   function rotated(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
     if (records.length < 2) return records;
     const from = random(records.length);
@@ -105,7 +108,7 @@ export function resolver({
 
 const empty = (code: Reply["code"]): Reply => ({ code, authoritative: false, answers: [] });
 
-/** A reply that is too long for UDP is cut to its question, so that the client asks again over TCP. */
+/** Truncates a reply too long for UDP to its question, so that the client retries over TCP. */
 function fitted(query: Query, reply: Uint8Array, limit: number): Uint8Array {
   if (reply.length <= limit) return reply;
   const cut = writeReply(query, empty(responseCodes.noError), limit);
@@ -113,7 +116,7 @@ function fitted(query: Query, reply: Uint8Array, limit: number): Uint8Array {
   return cut;
 }
 
-/** The same question about another name. */
+/** Returns the same question about another name. */
 function questionAbout(query: Query, name: string): Query {
   const labels = name === "" ? [] : name.split(".");
   const question = Buffer.concat([
@@ -123,7 +126,7 @@ function questionAbout(query: Query, name: string): Query {
   return { ...query, name, question, recursionDesired: true, edns: undefined };
 }
 
-/** Addresses and further names in somebody else's reply. */
+/** Returns the addresses and aliases in the answer section of an upstream reply. */
 function addressesIn(reply: Uint8Array): ResourceRecord[] {
   const view = Buffer.from(reply.buffer, reply.byteOffset, reply.length);
   const found: ResourceRecord[] = [];

@@ -1,5 +1,5 @@
-// The DNS message format (RFC 1035, EDNS0 of RFC 6891): queries are read, replies are written. What is
-// forwarded travels as the bytes it came in.
+// The DNS message format (RFC 1035, EDNS0 of RFC 6891): parses queries and serializes replies. Forwarded
+// replies are passed on as bytes.
 import { parseIp } from "#base";
 
 export const recordTypes = {
@@ -38,17 +38,17 @@ export interface Query {
   readonly opcode: number;
   readonly recursionDesired: boolean;
   readonly checkingDisabled: boolean;
-  /** In lower case, without the last dot; the root is empty. */
+  /** In lower case, without the trailing dot; empty for the root. */
   readonly name: string;
   readonly type: number;
   readonly class: number;
-  /** The question as it came: its case is echoed. */
+  /** The question section as received: its case is echoed. */
   readonly question: Uint8Array;
-  /** What the client says about its side; undefined without EDNS0. */
+  /** EDNS0 options of the client; undefined without EDNS0. */
   readonly edns: { readonly payload: number; readonly dnssec: boolean } | undefined;
 }
 
-/** A query, or a message that has an answer without being one, or nothing that could be answered. */
+/** A query, an invalid message that gets an error reply, or a message to be ignored. */
 export type ReadQuery =
   | { readonly is: "query"; readonly query: Query }
   | { readonly is: "broken"; readonly id: number; readonly code: ResponseCode }
@@ -63,7 +63,7 @@ export function readQuery(bytes: Uint8Array): ReadQuery {
   const view = viewOf(bytes);
   const id = view.getUint16(0);
   const flags = view.getUint16(2);
-  // Answering a response would let two servers talk to each other for ever.
+  // Never answer a response: two servers could loop forever.
   if ((flags & 0x8000) !== 0) return { is: "ignored" };
   const opcode = (flags >> 11) & 15;
   if (opcode !== 0) return { is: "broken", id, code: responseCodes.notImplemented };
@@ -95,7 +95,7 @@ export function readQuery(bytes: Uint8Array): ReadQuery {
 
 export const isInternet = (query: Query): boolean => query.class === internet;
 
-/** Walks the records of a message and tells where each begins, what it is, and where its lifetime stands. */
+/** Iterates over the records of a message with their section, type and offsets. */
 export function* recordsOf(
   bytes: Uint8Array,
 ): Generator<{ start: number; type: number; ttlAt: number; data: number; end: number; section: number }> {
@@ -129,7 +129,7 @@ function readEdns(bytes: Uint8Array, from: number, records: number): Query["edns
   return undefined;
 }
 
-/** The name at a place, following pointers to earlier places only, so that no message makes it go in circles. */
+/** Reads a name, following compression pointers to earlier positions only, which prevents loops. */
 export function readName(bytes: Uint8Array, start: number): { readonly text: string; readonly end: number } {
   const labels: string[] = [];
   let [at, end, limit, length] = [start, -1, start, 0];
@@ -178,14 +178,14 @@ export interface Reply {
   readonly additional?: readonly ResourceRecord[];
 }
 
-/** What this side takes over UDP; larger datagrams are cut into pieces on the way. */
+/** Maximum UDP payload we accept; larger datagrams might be fragmented. */
 export const ownPayload = 1232;
 
-/** How large a reply over UDP may be. */
+/** Returns the maximum size of a UDP reply. */
 export const payloadOf = ({ edns }: Query): number =>
   edns ? Math.min(Math.max(edns.payload, 512), 4096) : 512;
 
-/** Writes as many records as fit; a reply that lacks answers says so. */
+/** Serializes as many records as fit; sets the TC bit if answers are missing. */
 export function writeReply(query: Query, reply: Reply, limit: number): Uint8Array {
   const writer = new Writer(limit - (query.edns ? 11 : 0));
   writer.bytes(new Uint8Array(headerLength));
@@ -206,7 +206,7 @@ export function writeReply(query: Query, reply: Reply, limit: number): Uint8Arra
   return writer.finish([query.id, flags, 1, answers, authority, additional + (query.edns ? 1 : 0)]);
 }
 
-/** A reply to what could not be read as a query. */
+/** Returns an error reply to a message that is not a valid query. */
 export function writeError(id: number, code: ResponseCode): Uint8Array {
   const bytes = new Uint8Array(headerLength);
   const view = viewOf(bytes);
@@ -215,7 +215,7 @@ export function writeError(id: number, code: ResponseCode): Uint8Array {
   return bytes;
 }
 
-/** Offsets beyond this cannot be pointed to. */
+/** Offsets beyond this cannot be encoded in a compression pointer. */
 const furthestPointer = 0x3fff;
 
 class Writer {
@@ -240,7 +240,7 @@ class Writer {
     this.bytes(question);
   }
 
-  /** Gives how many fit. */
+  /** Writes records; returns how many fit. */
   records(records: readonly ResourceRecord[]): number {
     for (const [index, record] of records.entries()) {
       const before = this.#length;
@@ -295,7 +295,7 @@ class Writer {
     this.#buffer.writeUInt16BE(this.#length - lengthAt - 2, lengthAt);
   }
 
-  /** Ends of names that were written before are pointed to, where that is allowed. */
+  /** Writes a name, replacing known suffixes by compression pointers where allowed. */
   #name(name: string, mayPoint = true): void {
     for (let rest = name; rest !== "";) {
       const known = mayPoint ? this.#names.get(rest) : undefined;

@@ -1,4 +1,4 @@
-// Nodes and pods with what they use, as objects of the resource metrics API.
+// Node and pod metrics as objects of the resource metrics API.
 import { durationOfMillis, timeOfMillis } from "#base";
 import type { AnyObject } from "#client";
 import type { Node, Pod } from "#api";
@@ -7,7 +7,7 @@ import type { Usage } from "./usage.ts";
 
 type SeenPod = Pod & AnyObject;
 
-/** Nodes whose figures are not known are left out. */
+/** Returns NodeMetrics objects; nodes without known usage are omitted. */
 export async function nodeMetrics(
   nodes: readonly (Node & AnyObject)[],
   figures: NodeFigures,
@@ -22,7 +22,7 @@ export async function nodeMetrics(
   });
 }
 
-/** Pods that do not run, or whose figures are not known, are left out. */
+/** Returns PodMetrics objects; pods that are not running or without known usage are omitted. */
 export async function podMetrics(
   pods: readonly SeenPod[],
   figures: NodeFigures,
@@ -54,7 +54,7 @@ const metadataOf = ({ metadata: { name, namespace, labels } }: AnyObject, now: n
   ...(labels && { labels }),
 });
 
-/** Of several containers the earliest time and the longest window. */
+/** Returns timestamp and window: for several containers the earliest time and the longest window. */
 const intervalOf = (usages: readonly Usage[]): object => ({
   timestamp: timeOfMillis(Math.min(...usages.map(({ at }) => at))),
   window: durationOfMillis(Math.max(...usages.map(({ windowMilliseconds }) => windowMilliseconds))),

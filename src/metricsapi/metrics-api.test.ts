@@ -111,7 +111,7 @@ test("nodes and running pods are listed with what they use", async () => {
   }
 });
 
-/** A client of a server whose nodes have used as many seconds as they were asked. */
+/** Returns a client of a server whose nodes have used one second of CPU per reading. */
 function agents(asked: string[], clock: Clock): ApiClient {
   const seconds = new Map<string, number>();
   return {

@@ -1,5 +1,5 @@
-// The resource metrics API: what nodes and pods use now, as `kubectl top` and autoscalers ask for it. Whether they
-// may ask was decided by the API server that aggregates it.
+// Serves the resource metrics API: current usage of nodes and pods, for `kubectl top` and autoscalers.
+// Authorization is done by the API server that aggregates it.
 import {
   ApiError,
   type Selector,
@@ -27,7 +27,7 @@ export interface MetricsApiOptions {
 export const metricsVersion = "v1beta1";
 export const metricsGroup = (dialect: Dialect): string => `metrics.${dialect.wire.groupSuffix}`;
 
-/** Answers every call; never throws. */
+/** Returns the handler of all requests; it never throws. */
 export function metricsApi(options: MetricsApiOptions): (call: Call) => Promise<Reply> {
   const { dialect, view, figures, now } = options;
   const nodes = view.follow(kinds.nodes);

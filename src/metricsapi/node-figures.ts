@@ -1,5 +1,4 @@
-// The figures of all nodes, asked for when somebody wants them and kept for some seconds: a cluster whose figures
-// nobody reads spends nothing on them.
+// Usage of all nodes, fetched on demand and cached for some seconds: without readers it costs nothing.
 import type { Clock, Log } from "#base";
 import { type ApiClient, textOf } from "#client";
 import { type NodeUsage, type Reading, parseReading, usageBetween } from "./usage.ts";
@@ -12,7 +11,7 @@ export interface NodeFiguresOptions {
 }
 
 export interface NodeFigures {
-  /** The use of these nodes; those whose agents do not answer are missing. */
+  /** Returns the usage of these nodes, without those whose agents do not respond. */
   of(nodes: readonly string[]): Promise<ReadonlyMap<string, NodeUsage>>;
 }
 
@@ -23,9 +22,12 @@ interface Known {
 }
 
 const freshMilliseconds = 10_000;
-/** Between the two readings of a node that was not asked lately; agents keep a reading for two seconds. */
+/**
+ * Delay between the two readings of a node that was not read recently; agents cache a reading for two
+ * seconds.
+ */
 const firstPauseMilliseconds = 2500;
-/** A rate over a longer time would hide what the pods do now. */
+/** A rate over a longer window would not reflect current usage. */
 const longestWindowMilliseconds = 120_000;
 const patienceMilliseconds = 5000;
 const mostAtOnce = 16;
@@ -68,7 +70,7 @@ export function nodeFigures({ client, clock, signal, log }: NodeFiguresOptions):
         for (let node = left.pop(); node !== undefined; node = left.pop()) await refresh(node);
       };
       await Promise.all(Array.from({ length: Math.min(mostAtOnce, left.length) }, worker));
-      // Nodes that are gone are forgotten.
+      // Drop the state of deleted nodes.
       for (const [node, { takenAt }] of known)
         if (clock.now() - takenAt > longestWindowMilliseconds) known.delete(node);
       return new Map(
@@ -81,7 +83,7 @@ export function nodeFigures({ client, clock, signal, log }: NodeFiguresOptions):
   };
 }
 
-/** Goes through the API server, which knows the way to every agent and has credentials for it. */
+/** Fetches through the API server, which can reach every agent and has credentials for it. */
 async function resourceMetrics(client: ApiClient, node: string, signal: AbortSignal): Promise<string> {
   const response = await client.transport.send({
     method: "GET",

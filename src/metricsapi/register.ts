@@ -1,4 +1,4 @@
-// Has the API server aggregate the resource metrics API that this process serves, and stop doing so.
+// Registers the resource metrics API of this process with the API server's aggregator, and unregisters it.
 import type { APIService } from "#api";
 import type { Log } from "#base";
 import { type ApiClient, kinds } from "#client";
@@ -6,7 +6,7 @@ import { isAlreadyExists, isNotFound, orUndefined } from "#controllerkit";
 import type { Dialect } from "#dialect";
 import { metricsGroup, metricsVersion } from "./metrics-api.ts";
 
-/** The service that stands for this process; whoever installs another metrics server uses another name. */
+/** Name of the service behind the APIService; another metrics server would use a different one. */
 const serviceName = "resource-metrics";
 const readerRole = "system:aggregated-metrics-reader";
 
@@ -14,11 +14,11 @@ export const servedName = ({ data }: Dialect): string => `${serviceName}.${data.
 
 export interface Registration {
   readonly port: number;
-  /** The authority of the serving certificate, as PEM. */
+  /** CA of the serving certificate, as PEM. */
   readonly authority: string;
 }
 
-/** Leaves the API alone when another server has it. */
+/** Registers the API, unless another server has registered it. */
 export async function registerMetricsApi(
   client: ApiClient,
   { port, authority }: Registration,
@@ -60,7 +60,9 @@ export async function registerMetricsApi(
   await createReaderRole(client);
 }
 
-/** Removes what an earlier run registered, so that nobody waits for a server that is not there. */
+/**
+ * Removes the registration of an earlier run, so that clients do not wait for a server that does not exist.
+ */
 export async function unregisterMetricsApi(client: ApiClient): Promise<void> {
   const namespace = client.dialect.data.systemNamespace;
   const name = apiServiceName(client.dialect);
@@ -94,7 +96,7 @@ async function createOrPatch(
   }
 }
 
-/** Whoever may view a namespace may see what its pods use. */
+/** Creates the role that allows anyone who may view a namespace to read metrics. */
 async function createReaderRole(client: ApiClient): Promise<void> {
   const { aggregateToAdmin, aggregateToEdit, aggregateToView } = client.dialect.names.labels;
   const labels = Object.fromEntries(

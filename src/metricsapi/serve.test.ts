@@ -12,7 +12,7 @@ import { clusterView } from "#controllerkit";
 import { unregisterMetricsApi } from "./register.ts";
 import { runMetricsServer } from "./serve.ts";
 
-/** A request without a certificate, by somebody who trusts anybody. */
+/** Sends a request without a client certificate and without verifying the server. */
 const asked = (port: number): Promise<unknown> =>
   new Promise((resolve, reject) => {
     get({ host: "127.0.0.1", port, path, rejectUnauthorized: false }, resolve).once("error", reject);

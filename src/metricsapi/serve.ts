@@ -1,5 +1,5 @@
-// Serves the resource metrics API on this machine and has the API server aggregate it. It answers only whoever
-// holds a certificate of the front proxy's authority, which is the API server.
+// Serves the resource metrics API on this machine and registers it with the API server. Only clients with a
+// certificate of the front proxy CA are served, that is the API server.
 import { createAuthority, signServing } from "#authn";
 import type { Clock, Log } from "#base";
 import type { ApiClient } from "#client";
@@ -13,17 +13,17 @@ export interface MetricsServerOptions {
   readonly client: ApiClient;
   readonly view: ClusterView;
   readonly clock: Clock;
-  /** Ends it. */
+  /** Stops the server. */
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** The authority of the certificate that the API server shows to aggregated servers, as PEM. */
+  /** CA of the client certificate that the API server presents to aggregated servers, as PEM. */
   readonly frontProxyAuthority: string;
 }
 
 const certificateDays = 3650;
 const retryMilliseconds = 5000;
 
-/** Runs until the signal; resolves when it has ended. */
+/** Runs the server; resolves when it has stopped after the signal aborted. */
 export async function runMetricsServer(options: MetricsServerOptions): Promise<void> {
   const { client, view, clock, signal, log, frontProxyAuthority } = options;
   const { dialect } = client;

@@ -1,5 +1,5 @@
-// What a node and its pods use, from two readings of its agent's `/metrics/resource`: CPU is the rate between
-// them, memory is the later one.
+// Usage of a node and its pods from two readings of its agent's `/metrics/resource`: CPU is the rate between
+// them, memory that of the later one.
 
 /** One reading; containers by `namespace/pod`, then by name. */
 export interface Reading {
@@ -8,7 +8,7 @@ export interface Reading {
 }
 
 export interface Figures {
-  /** Milliseconds since the epoch. */
+  /** Unix time in milliseconds. */
   readonly at: number;
   readonly cpuSeconds: number;
   readonly memoryBytes: number;
@@ -24,7 +24,7 @@ export interface Usage {
 
 export interface NodeUsage {
   readonly node: Usage | undefined;
-  /** By `namespace/pod`; a pod with a container that was read only once is missing. */
+  /** By `namespace/pod`; a pod is missing if one of its containers was read only once. */
   readonly pods: ReadonlyMap<string, ReadonlyMap<string, Usage>>;
 }
 
@@ -32,7 +32,7 @@ const line =
   /^(node|container)_(cpu_usage_seconds_total|memory_working_set_bytes|start_time_seconds)(?:\{(.*)\})? (\S+)(?: (\d+))?$/;
 const label = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
-/** Reads the text exposition format; `at` is the time of figures that carry none. */
+/** Parses the text exposition format; `at` is the time of samples without a timestamp. */
 export function parseReading(text: string, at: number): Reading {
   const node: Partial<Record<string, number>> = {};
   const pods = new Map<string, Map<string, Partial<Record<string, number>>>>();
@@ -88,7 +88,7 @@ export function usageBetween(earlier: Reading, later: Reading): NodeUsage {
   return { node: later.node && rate(earlier.node, later.node), pods };
 }
 
-/** A container that started anew in between has no rate yet. */
+/** Returns the usage between two samples; undefined if the container was restarted in between. */
 function rate(earlier: Figures | undefined, later: Figures): Usage | undefined {
   if (!earlier || later.startSeconds !== earlier.startSeconds) return undefined;
   const windowMilliseconds = later.at - earlier.at;

@@ -1,3 +1,3 @@
-// The feature gates that switch something in the proxy. All others are accepted and reported as without
-// effect. A test holds the list against the places that read gates.
+// The feature gates that affect the proxy. All others are accepted and reported as having no effect. A test
+// compares the list with the code that reads gates.
 export const proxyGates: readonly string[] = ["ProxyTerminatingEndpoints", "TopologyAwareHints"];

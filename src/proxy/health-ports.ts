@@ -1,4 +1,5 @@
-// Ports on which load balancers ask whether this node has backends of a service with the Local policy.
+// Health check node ports: load balancers query whether this node has backends of a service with the Local
+// traffic policy.
 import { type Server, createServer } from "node:http";
 import type { Log } from "#base";
 
@@ -10,7 +11,7 @@ export interface HealthPort {
 }
 
 export interface HealthPorts {
-  /** Makes exactly these ports answer. */
+  /** Serves exactly these ports. */
   sync(wanted: readonly HealthPort[]): void;
   close(): void;
 }

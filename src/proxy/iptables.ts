@@ -1,17 +1,16 @@
-// The service network as input of iptables-restore, for machines without nftables: the same decisions, written
-// whole at every change.
+// The service rules as input of iptables-restore, for machines without nftables.
 import { type Backend, type Family, type ServicePort, hashOf } from "./service-ports.ts";
 import { type NftablesOptions, ofFamily } from "./nftables.ts";
 
 export type IptablesOptions = Omit<NftablesOptions, "table"> & {
-  /** First part of the chains' names. */
+  /** Prefix of chain names. */
   readonly prefix: string;
 };
 
 /** Chains by table, each with its rules in order. */
 export type IptablesRules = Readonly<Record<"nat" | "filter", ReadonlyMap<string, readonly string[]>>>;
 
-/** Where the kernel's own chains lead to ours. */
+/** Jumps from the built-in chains to our chains. */
 export const iptablesJumps = (prefix: string) =>
   [
     ["nat", "PREROUTING", `${prefix}SERVICES`],
@@ -61,7 +60,7 @@ export function iptablesRules(
     const all = spread("SVC", port.backends);
     const local = port.internalLocal || port.externalLocal ? spread("SVL", port.localBackends) : undefined;
     const lead = (rule: string, chain: string | undefined, list: string[]): void => {
-      // Of two services that claim one address and port, the first keeps it.
+      // Of two services that claim the same address and port, the first keeps it.
       if (taken.has(rule)) return;
       taken.add(rule);
       if (chain !== undefined) list.push(`${rule} -j ${chain}`);
@@ -101,7 +100,7 @@ export function iptablesRules(
             port.sourceRanges.map((range) => `-s ${range} -j ${name}`),
           );
           lead(of(address), firewall, services);
-          // Who was let through has another destination by now.
+          // Accepted traffic has been translated to another destination by now.
           refused.push(`-m conntrack --ctstate NEW ${of(address)} -j DROP`);
         } else lead(of(address), chain, services);
         if (isMissing) refuse(of(address));
@@ -137,7 +136,10 @@ export function iptablesRules(
   return { nat, filter };
 }
 
-/** Rules that pick a backend with equal chances; with affinity, recent clients come first. */
+/**
+ * Returns rules that pick a backend at random with equal probability; with affinity, recent clients are
+ * matched first.
+ */
 function spreadOver(
   port: ServicePort,
   backends: readonly Backend[],
@@ -165,7 +167,7 @@ function spreadOver(
   ];
 }
 
-/** What iptables-restore --noflush reads: our chains are written anew, and those of before are removed. */
+/** Returns the input of iptables-restore --noflush that rewrites our chains and removes obsolete ones. */
 export function restoreInput(
   rules: IptablesRules,
   before: Readonly<Record<"nat" | "filter", ReadonlySet<string>>>,
@@ -178,7 +180,10 @@ export function restoreInput(
     .join("");
 }
 
-/** What brings the tables from one state to another: only chains that differ; empty when none does. */
+/**
+ * Returns the input that changes one state into another, with changed chains only; empty if there are no
+ * changes.
+ */
 export function restoreChanges(before: IptablesRules, after: IptablesRules): string {
   return (["nat", "filter"] as const)
     .map((table) => {

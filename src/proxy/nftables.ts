@@ -1,5 +1,5 @@
-// The service network as a table of nftables: verdict maps find the chain of a service in one step, and each
-// chain spreads connections over its backends with one rule.
+// The service rules as an nftables table: verdict maps look up the chain of a service in one step, and each
+// chain distributes connections over its backends with one rule.
 //
 //   prerouting, output ─▶ dispatch ─▶ @services ─▶ svc-… ─▶ dnat to one of the backends
 //                                 └─▶ @node-ports ─▶ ext-… ─▶ mark for masquerading ─▶ svc-…
@@ -9,14 +9,14 @@ import type { Chain, NamedSet, Ruleset } from "./ruleset.ts";
 
 export interface NftablesOptions {
   readonly table: string;
-  /** The bit of the packet mark that asks for masquerading. */
+  /** Bit of the packet mark that requests masquerading. */
   readonly masqueradeBit: number;
   readonly masqueradeAll: boolean;
-  /** Address ranges of pods; empty when they are not known. */
+  /** Pod CIDRs; empty if unknown. */
   readonly clusterCidrs: readonly string[];
-  /** Local addresses that take node ports; empty for all. */
+  /** CIDRs of local addresses that accept node ports; empty for all. */
   readonly nodePortCidrs: readonly string[];
-  /** Whether node ports answer on 127.0.0.1, too. */
+  /** Whether node ports are also served on 127.0.0.1. */
   readonly localhostNodePorts: boolean;
 }
 
@@ -30,7 +30,7 @@ const words: Readonly<Record<Family, Words>> = {
   6: { ip: "ip6", address: "ipv6_addr", loopback: "::1" },
 };
 
-/** What one service adds to the table. */
+/** The chains, sets and elements of one service port. */
 interface Fragment {
   readonly chains: readonly (readonly [name: string, chain: Chain])[];
   readonly sets: readonly (readonly [name: string, set: NamedSet])[];
@@ -38,7 +38,7 @@ interface Fragment {
 }
 
 export interface NftablesBuilder {
-  /** The same ports give the same chains: only what is new is worked out. */
+  /** Builds the ruleset; fragments of unchanged ports are cached. */
   build(family: Family, ports: readonly ServicePort[]): Ruleset;
 }
 
@@ -58,7 +58,7 @@ export function nftablesBuilder(options: NftablesOptions): NftablesBuilder {
         if (!fragment) known.set(port, (fragment = fragmentOf(port, options)));
         for (const [name, chain] of fragment.chains) chains.set(name, chain);
         for (const [name, set] of fragment.sets) more.set(name, set);
-        // Of two services that claim one address and port, the first keeps it.
+        // Of two services that claim the same address and port, the first keeps it.
         for (const [set, key, value] of fragment.elements) {
           const { elements } = sets.get(set)!;
           if (!elements.has(key)) elements.set(key, value);
@@ -105,7 +105,7 @@ function baseChains(family: Family, options: NftablesOptions): readonly (readonl
   const unavailable = `ct state new ${socket} vmap @unavailable`;
   const unavailablePort = `ct state new ${toNode} ${portOnly} vmap @unavailable-node-ports`;
   const firewall = `ct state new ${socket} vmap @firewall`;
-  // Addresses of services are nobody's: ports that no service has are refused here.
+  // Cluster IPs are not assigned to any host: reject ports without a service here.
   const strayed = `ct state new ${ip} daddr @cluster-addresses goto refuse`;
   return [
     ["refuse", { rules: ["reject"] }],
@@ -118,7 +118,7 @@ function baseChains(family: Family, options: NftablesOptions): readonly (readonl
       {
         hook: hook("nat", "postrouting", 100),
         rules: [
-          // A pod that reaches itself through a service must see another address than its own.
+          // A pod that reaches itself through a service must see a different source address.
           `ct status dnat ${ip} saddr . ${ip} daddr @hairpin masquerade fully-random`,
           `meta mark & ${bit} == 0 return`,
           `meta mark set meta mark & ${others} masquerade fully-random`,
@@ -134,7 +134,8 @@ function baseChains(family: Family, options: NftablesOptions): readonly (readonl
         rules: [
           ...(overLoopback
             ? [
-                // The kernel routes loopback addresses for us; packets from elsewhere must not use that.
+                // The kernel routes loopback addresses for node ports; other packets must not benefit from
+                // that.
                 `iifname != "lo" ${ip} daddr ${loopback} ct state new ct status & dnat == 0 drop`,
               ]
             : []),
@@ -206,7 +207,7 @@ function fragmentOf(port: ServicePort, options: NftablesOptions): Fragment {
   }
   if (port.sourceRanges !== undefined && port.balancerAddresses.length > 0) {
     const name = `fw-${hash}`;
-    // One rule for each: ranges that overlap are no set.
+    // One rule for each range, since overlapping ranges cannot form a set.
     const rules = [...port.sourceRanges.map((range) => `${ip} saddr ${range} return`), "drop"];
     chains.push([name, { rules }]);
     for (const address of port.balancerAddresses) elements.push(["firewall", key(address), `goto ${name}`]);
@@ -216,7 +217,7 @@ function fragmentOf(port: ServicePort, options: NftablesOptions): Fragment {
   return { chains, sets, elements };
 }
 
-/** Traffic that comes by addresses of the outside world. */
+/** Returns the rules for traffic to external addresses and node ports. */
 function externalRules(
   port: ServicePort,
   {
@@ -233,7 +234,7 @@ function externalRules(
 ): string[] {
   if (!port.externalLocal) return all === undefined ? [] : ["jump mark-masquerade", `goto ${all}`];
   return [
-    // Whoever is inside already reaches all backends.
+    // Traffic from inside the cluster may use all backends.
     ...(all !== undefined && cidrs.length > 0 ? [`${ip} saddr ${listOf(cidrs)} goto ${all}`] : []),
     ...(all !== undefined
       ? ["fib saddr type local jump mark-masquerade", `fib saddr type local goto ${all}`]
@@ -247,7 +248,9 @@ interface Spread {
   readonly more: Pick<Fragment, "chains" | "sets">;
 }
 
-/** One rule picks a backend; with affinity, a set per backend remembers its clients. */
+/**
+ * Returns the rule that picks a backend at random; with affinity, a set per backend remembers its clients.
+ */
 function spreadOver(port: ServicePort, backends: readonly Backend[]): Spread {
   const { protocol, family, affinitySeconds } = port;
   const { ip, address: type } = words[family];

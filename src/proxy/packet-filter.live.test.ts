@@ -1,5 +1,5 @@
-// The rules in real kernels: a node with two pods and a client outside, each a network namespace. The same
-// test for nftables and iptables.
+// The rules in real kernels: a node with two pods and an external client, each in its own network namespace.
+// The same test runs for nftables and iptables.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ const six: Backend = { address: "fd00:244::11", port: 8080, local: true };
 
 interface Network {
   readonly run: RunCommand;
-  /** What a client there reads, or what kept it from reading. */
+  /** Returns what a client in the namespace receives, or the error. */
   ask(from: "client" | "pod1" | "node", address: string, seconds?: number): Promise<string>;
   end(): Promise<void>;
 }
@@ -185,7 +185,7 @@ for (const [name, make, listing] of filters)
           return found;
         };
         assert.deepEqual(await seen("pod1", "10.96.0.1", 20), new Set(["pod1", "pod2"]));
-        // Through the masqueraded address, pods see the node; otherwise they see who asks.
+        // Masqueraded connections show the node's address to pods, others that of the client.
         const cases: [from: "client" | "pod1" | "node", address: string, expected: string][] = [
           ["pod1", "10.96.0.2", "pod1 from 10.244.0.1"],
           ["node", "10.96.0.2", "pod1 from 10.244.0.1"],
@@ -202,7 +202,7 @@ for (const [name, make, listing] of filters)
           ["node", "127.0.0.1:30081", "pod1 from 10.244.0.1|pod2 from 10.244.0.1"],
         ];
         for (const [from, address, expected] of cases) {
-          // Only where nothing can come a short while is enough.
+          // A short timeout suffices where no reply is expected.
           const told = await ask(from, address, expected === "timeout" ? 2 : undefined);
           assert.ok(expected.split("|").includes(told), `${address} from ${from}: ${told}, not ${expected}`);
         }
@@ -211,7 +211,7 @@ for (const [name, make, listing] of filters)
         assert.equal((await seen("client", "192.0.2.1:30081", 5)).size, 1);
         assert.equal((await seen("pod1", "10.96.0.4", 12)).size, 1);
 
-        // A change, and what is gone is gone.
+        // After a change, obsolete rules are removed.
         const bytes = await filter.write([{ ...web, backends: [two], nodePort: 0 }, self]);
         assert.ok(bytes > 0);
         assert.deepEqual(await seen("pod1", "10.96.0.1", 5), new Set(["pod2"]));

@@ -1,4 +1,4 @@
-// The edge to the kernel's packet filter: nftables where it works, iptables elsewhere. Each write is one
+// Interface to the kernel's packet filter: nftables where available, otherwise iptables. Each write is one
 // transaction.
 import { spawn } from "node:child_process";
 import {
@@ -16,11 +16,14 @@ import type { Family, ServicePort } from "./service-ports.ts";
 export interface PacketFilter {
   readonly name: "nftables" | "iptables";
   readonly families: readonly Family[];
-  /** Makes the packet filter hold exactly these. Gives the size of what was written. */
+  /**
+   * Makes the packet filter contain exactly the rules of these ports. Resolves with the size of the written
+   * input.
+   */
   write(ports: readonly ServicePort[]): Promise<number>;
-  /** Whether what was written is still there. */
+  /** Reports whether the written rules are still in place. */
   isIntact(): Promise<boolean>;
-  /** Removes everything, also what an earlier process wrote. */
+  /** Removes all rules, including those of earlier processes. */
   remove(): Promise<void>;
 }
 
@@ -51,7 +54,7 @@ export const runCommand: RunCommand = ([program, ...args], input = "") =>
 async function must(run: RunCommand, command: readonly string[], input?: string): Promise<string> {
   const { code, stdout, stderr } = await run(command, input);
   if (code === 0) return stdout;
-  // What was written may be long; what is wrong with it is said first.
+  // The input may be long, so the error comes first in stderr.
   throw new Error(`${command.join(" ")}: ${stderr.trim().slice(0, 500) || `ended with code ${code}`}`);
 }
 
@@ -82,7 +85,7 @@ export async function nftablesFilter(
       });
       const text = next.map((each) => each.text).join("");
       if (text !== "") {
-        // What is there after a failure is not known: the next write replaces it.
+        // The state after a failure is unknown: the next write replaces everything.
         applied.clear();
         await must(run, ["nft", "-f", "-"], text);
       }
@@ -146,7 +149,7 @@ export async function iptablesFilter(
         );
         const before = applied.get(family);
         const text = before ? restoreChanges(before, rules) : restoreInput(rules, await chainsNow(family));
-        // What is there after a failure is not known: the next write replaces it.
+        // The state after a failure is unknown: the next write replaces everything.
         applied.delete(family);
         if (text !== "") await must(run, [`${iptablesProgram[family]}-restore`, "-w", "--noflush"], text);
         size += text.length;

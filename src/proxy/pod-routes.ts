@@ -1,5 +1,5 @@
-// Routes to the pods of other nodes on the same network: each node's range of pod addresses goes by its own
-// address, as host-gateway networks do it.
+// Host-gateway routes: the pod CIDR of each other node on the same network is routed through the node's
+// address.
 import type { kinds } from "#client";
 import type { Seen } from "#controllerkit";
 import { isIP } from "node:net";
@@ -7,10 +7,10 @@ import type { RunCommand } from "./packet-filter.ts";
 
 export type SeenNode = Seen<typeof kinds.nodes.schema>;
 
-/** Marks routes as ours. */
+/** Routing protocol number that identifies our routes. */
 const protocol = "187";
 
-/** Range → the address of the node it is on. */
+/** Returns the next hop by pod CIDR. */
 export function podRoutes(nodes: Iterable<SeenNode>, ownName: string): ReadonlyMap<string, string> {
   const routes = new Map<string, string>();
   for (const { metadata, spec, status } of nodes) {
@@ -27,7 +27,7 @@ export function podRoutes(nodes: Iterable<SeenNode>, ownName: string): ReadonlyM
   return routes;
 }
 
-/** Brings the kernel's routes of ours to what is wanted; gives what could not be done. */
+/** Adds and removes our routes to match; returns descriptions of failed changes. */
 export async function syncRoutes(wanted: ReadonlyMap<string, string>, run: RunCommand): Promise<string[]> {
   const problems: string[] = [];
   for (const family of ["-4", "-6"]) {

@@ -1,4 +1,4 @@
-// For tests: a port of a service with what matters to the test.
+// Test fixture: a service port with given fields.
 import type { ServicePort } from "./service-ports.ts";
 
 export const servicePort = (more: Partial<ServicePort> = {}): ServicePort => ({

@@ -1,4 +1,4 @@
-// Figures of the service proxy.
+// Metrics of the service proxy.
 import type { Metrics } from "#base";
 
 export interface ProxyMetrics {

@@ -1,5 +1,5 @@
-// Keeps the packet filter of a node in step with Services and EndpointSlices: changes are gathered while one
-// write is under way, and written with the next.
+// Syncs the node's packet filter with Services and EndpointSlices: changes during a write are batched and
+// written with the next one.
 import type { Clock, Log, Metrics } from "#base";
 import { kinds } from "#client";
 import type { ClusterView } from "#controllerkit";
@@ -14,11 +14,11 @@ import { flowCleaner, staleFlows } from "./stale-flows.ts";
 
 export interface ProxySettings {
   readonly nodeName: string;
-  /** At least so long between two writes. */
+  /** Minimum interval between two writes. */
   readonly minSyncMilliseconds: number;
-  /** How often it is checked whether what was written is still there. */
+  /** Interval of checks whether the written rules are still in place. */
   readonly syncMilliseconds: number;
-  /** Whether routes to the pods of other nodes are kept, too. */
+  /** Whether routes to the pods of other nodes are maintained. */
   readonly podRoutes: boolean;
 }
 
@@ -33,14 +33,14 @@ export interface ProxyOptions {
   readonly settings: ProxySettings;
   readonly gates?: Gates;
   readonly run?: RunCommand;
-  /** Told after every write: the state of so many services is in the packet filter. */
+  /** Called after every write with the number of services in the packet filter. */
   readonly onWrite?: (services: number) => void;
 }
 
 const firstPause = 500;
 const longestPause = 30_000;
 
-/** Runs until the signal; what it wrote stays, so that connections outlive a restart. */
+/** Runs the proxy until the signal aborts; written rules are kept, so that connections survive a restart. */
 export async function runProxy(options: ProxyOptions): Promise<void> {
   const { dialect, clock, log, signal, filter, settings, gates = defaultGates, run = runCommand } = options;
   const { labels, annotations } = dialect.names;
@@ -107,7 +107,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   }
   health.close();
 
-  /** Until something changes, or what was written is gone. */
+  /** Waits for a change, or until a check finds that the rules were removed. */
   async function waitForChange(): Promise<void> {
     wake = Promise.withResolvers();
     if (dirty.size > 0 || routesDirty) return;

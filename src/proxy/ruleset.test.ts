@@ -19,7 +19,7 @@ const one = { address: "10.1.0.1", port: 8080, local: false };
 const two = { address: "10.1.0.2", port: 8080, local: true };
 const backends = [one, two];
 
-/** The transaction from one set of ports to another, without the words that are in each line. */
+/** Returns the transaction between two sets of ports, without the prefix common to all lines. */
 function change(before: readonly ServicePort[], after: readonly ServicePort[]): string[] {
   const builder = nftablesBuilder(options);
   return changeTable(builder.build(4, before), builder.build(4, after))

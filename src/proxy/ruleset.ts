@@ -1,16 +1,16 @@
-// A table of nftables as plain data, and the transactions that write it whole or bring it from one state to
-// the next. Elements of maps and chains of services change one by one, so a change is as small as its cause.
+// An nftables table as plain data, and transactions that replace it or change it incrementally. Map elements
+// and chains change individually, so that a transaction is as small as the change.
 
 export interface NamedSet {
-  /** What follows `set name` or `map name`. */
+  /** Keyword of the declaration. */
   readonly kind: "set" | "map";
   readonly body: string;
-  /** Keys, and what they lead to in maps. */
+  /** Keys, with their values in maps. */
   readonly elements: ReadonlyMap<string, string>;
 }
 
 export interface Chain {
-  /** Type, hook and priority of a chain that the kernel calls. */
+  /** Type, hook and priority of a base chain. */
   readonly hook?: string;
   readonly rules: readonly string[];
 }
@@ -22,17 +22,17 @@ export interface Ruleset {
   readonly chains: ReadonlyMap<string, Chain>;
 }
 
-/** Elements written with one command: the parser slows down on much longer lines. */
+/** Maximum elements per command: the parser slows down on much longer lines. */
 const elementsPerCommand = 500;
 
-/** The transaction that replaces the table, whatever it holds. */
+/** Returns a transaction that replaces the table, whatever it contains. */
 export function replaceTable(ruleset: Ruleset): string {
   const { family, table } = ruleset;
   const empty: Ruleset = { ...ruleset, sets: new Map(), chains: new Map() };
   return `add table ${family} ${table}\ndelete table ${family} ${table}\nadd table ${family} ${table}\n${changeTable(empty, ruleset)}`;
 }
 
-/** The transaction from one state to another; empty when they are the same. */
+/** Returns the transaction between two states; empty if they are equal. */
 export function changeTable(before: Ruleset, after: Ruleset): string {
   const { family, table } = after;
   const lines: string[] = [];
@@ -41,7 +41,7 @@ export function changeTable(before: Ruleset, after: Ruleset): string {
     if (!before.sets.has(name)) lines.push(`add ${kind} ${family} ${table} ${name} { ${body} }`);
   for (const [name, { hook }] of after.chains)
     if (!before.chains.has(name)) say("add chain", hook === undefined ? name : `${name} { ${hook}; }`);
-  // Whatever refers to a chain goes before the chain.
+  // References to a chain must be removed before the chain.
   for (const [name, set] of before.sets) {
     const now = after.sets.get(name)?.elements;
     const gone = [...set.elements].filter(([key, value]) => now?.get(key) !== value).map(([key]) => key);

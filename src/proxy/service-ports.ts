@@ -1,5 +1,5 @@
-// What each port of a service needs of the packet filter, from a Service and its EndpointSlices: pure, as
-// kube-proxy decides it (pkg/proxy/topology.go).
+// Derives from a Service and its EndpointSlices what each service port needs of the packet filter: pure
+// functions that decide like kube-proxy (pkg/proxy/topology.go).
 import { createHash } from "node:crypto";
 import { isIP } from "node:net";
 import type { EndpointSlice } from "#api";
@@ -15,15 +15,15 @@ export type Family = 4 | 6;
 export interface Backend {
   readonly address: string;
   readonly port: number;
-  /** Whether it runs on this node. */
+  /** Whether the endpoint is on this node. */
   readonly local: boolean;
 }
 
-/** One port of a service in one address family. */
+/** One port of a service in one IP family. */
 export interface ServicePort {
-  /** `namespace/name:port`, for people. */
+  /** `namespace/name:port`, for display. */
   readonly title: string;
-  /** Short, and the same for the same port. */
+  /** Short stable identifier of the port. */
   readonly hash: string;
   readonly family: Family;
   readonly protocol: "tcp" | "udp" | "sctp";
@@ -31,29 +31,29 @@ export interface ServicePort {
   readonly clusterAddress: string | undefined;
   readonly externalAddresses: readonly string[];
   readonly balancerAddresses: readonly string[];
-  /** Who may come through the load balancer; undefined for everybody. */
+  /** Source ranges allowed through the load balancer; undefined if unrestricted. */
   readonly sourceRanges: readonly string[] | undefined;
-  /** 0 for none. */
+  /** 0 without a node port. */
   readonly nodePort: number;
-  /** How long a client stays with its backend; 0 for not at all. */
+  /** Session affinity timeout in seconds; 0 disables affinity. */
   readonly affinitySeconds: number;
-  /** Whether traffic from inside, or from outside, goes to backends of this node only. */
+  /** Whether internal, or external, traffic is restricted to backends of this node. */
   readonly internalLocal: boolean;
   readonly externalLocal: boolean;
   readonly backends: readonly Backend[];
   readonly localBackends: readonly Backend[];
 }
 
-/** Where this proxy runs. */
+/** The node this proxy runs on. */
 export interface NodeIdentity {
   readonly name: string;
   readonly zone: string | undefined;
 }
 
 export interface EndpointRules {
-  /** Annotations that turn hints on, the strongest first; none where hints are not followed. */
+  /** Annotations that enable topology hints, by precedence; empty if hints are ignored. */
   readonly hintAnnotations: readonly string[];
-  /** Whether endpoints that end, and still serve, are used where no other is there. */
+  /** Whether terminating endpoints that still serve are used if no others are available. */
   readonly usesTerminating: boolean;
 }
 
@@ -120,7 +120,7 @@ export function servicePorts(
 
 const familyOf = (address: string): Family => (isIP(address) === 6 ? 6 : 4);
 
-/** The one spelling that packet filters take; nothing for what is no address. */
+/** Returns the canonical form of an address as packet filters expect it, or nothing if it is invalid. */
 function canonical(address: string): string[] {
   const bytes = parseIp(address);
   return bytes ? [formatIp(bytes)] : [];
@@ -136,7 +136,7 @@ const rangesOf = (ranges: readonly string[], family: Family): string[] =>
     }
   });
 
-/** The address of a range without the bits behind its prefix. */
+/** Returns the network address of a CIDR. */
 function networkOf(address: string, bits: number): string {
   const bytes = parseIp(address)!;
   return formatIp(bytes.map((byte, at) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * at)))));
@@ -144,7 +144,7 @@ function networkOf(address: string, bits: number): string {
 
 export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** Endpoints that take connections; where none does, those that still serve while they end. */
+/** Returns the ready endpoints, or else those that still serve while terminating. */
 function chosen(candidates: readonly Candidate[], usesTerminating: boolean): Backend[] {
   const ready = candidates.filter((each) => each.ready);
   const ending = (): Candidate[] =>
@@ -156,7 +156,7 @@ function chosen(candidates: readonly Candidate[], usesTerminating: boolean): Bac
     .map(([, { address, port, local }]) => ({ address, port, local }));
 }
 
-/** Endpoints for this node's zone; all, where the hints are not complete. */
+/** Returns the endpoints hinted for this node's zone, or all if hints are incomplete. */
 function hinted(candidates: readonly Candidate[], zone: string | undefined): readonly Candidate[] {
   if (!zone) return candidates;
   const ready = candidates.filter((each) => each.ready);

@@ -1,10 +1,10 @@
-// Flows of UDP have no end: the kernel would send them to a backend that is gone for as long as they go on.
-// They are deleted when their backend goes, and when a service gets its first one.
+// UDP flows have no end: conntrack would keep sending them to a deleted backend while traffic continues. They
+// are deleted when their backend is removed, and when a service gets its first backend.
 import type { Log } from "#base";
 import type { RunCommand } from "./packet-filter.ts";
 import type { Backend, ServicePort } from "./service-ports.ts";
 
-/** Arguments of `conntrack -D` for what has changed between two states. */
+/** Returns the arguments of `conntrack -D` for the changes between two states. */
 export function staleFlows(before: readonly ServicePort[], after: readonly ServicePort[]): string[][] {
   const keyOf = ({ hash, family }: ServicePort): string => `${hash} ${family}`;
   const now = new Map(after.filter(isUdp).map((port) => [keyOf(port), port]));
@@ -45,7 +45,7 @@ const addressesOf = (port: ServicePort): string[] => [
   ...port.balancerAddresses,
 ];
 
-/** Deletes them; where the program is missing that is told once. */
+/** Returns a function that deletes flows; a missing conntrack program is logged once. */
 export function flowCleaner(run: RunCommand, log: Log): (commands: readonly string[][]) => Promise<void> {
   let missing = false;
   return async (commands) => {
