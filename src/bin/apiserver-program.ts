@@ -1,4 +1,4 @@
-// The API server as a program: read the flags, start, run until told to stop.
+// The API server program: reads the flags, starts the server, and runs until a stop is requested.
 import { type StartedServer, apiserverOptions, fileProblems, settleApiserver, start } from "#apiserver";
 import { type Log, systemClock, versionText } from "#base";
 import { chosenDialect } from "#dialect";
@@ -11,7 +11,7 @@ export interface StartedApiserver {
   readonly log: Log;
 }
 
-/** What runs beside the server, until the signal. */
+/** Work that runs alongside the server until the signal aborts. */
 export type Beside = (started: StartedApiserver, signal: AbortSignal) => Promise<void>;
 
 export async function runApiserver(argv: readonly string[], beside?: Beside): Promise<number> {
@@ -51,7 +51,7 @@ export async function runApiserver(argv: readonly string[], beside?: Beside): Pr
   }
   log.info("serving", { url: server.url, dialect: dialect.name });
   tellSupervisor({ ready: server.url });
-  // For the launcher, which then keeps what was compiled for the start.
+  // Makes the launcher save the code compiled during the start.
   process.emit("orch:started" as never);
   const stopping = new AbortController();
   void returnMemory(ownMemory(systemClock), stopping.signal);

@@ -1,4 +1,4 @@
-// orch config: check a configuration, explain a setting, turn a command line into a file.
+// `orch config`: checks configuration files, explains settings, and converts command lines into files.
 
 import { basename } from "node:path";
 import { type Dialect, chosenDialect } from "#dialect";
@@ -37,7 +37,7 @@ const usage = `Usage:
 PROGRAM is orch-apiserver or nodeagent. --dialect is read anywhere.
 `;
 
-/** Runs `orch config …`; resolves to the exit code. */
+/** Runs `orch config …`; resolves with the exit code. */
 export async function configCommand(argv: readonly string[], output: Output): Promise<number> {
   const cut = argv.indexOf("--");
   const own = cut < 0 ? argv : argv.slice(0, cut);
@@ -76,7 +76,7 @@ function fail(output: Output, message: string): number {
   return 1;
 }
 
-/** The programs whose settings we know, by their own name and by the dialect's. */
+/** Returns a program by its own name or that of the dialect. */
 async function programNamed(name: string, dialect: Dialect): Promise<Program | undefined> {
   const called = basename(name);
   if (called === "nodeagent" || called === dialect.cli.agent) {
@@ -126,7 +126,7 @@ const checkCommandLine = (
     return good ? 0 : 1;
   });
 
-/** Files of one program are checked together, later ones over earlier ones, as its start reads them. */
+/** Checks files. Those of one program are merged in order, as the program does at start. */
 async function checkFiles(dialect: Dialect, paths: readonly string[], output: Output): Promise<number> {
   const files = await Promise.all(paths.map((path) => readConfigFile(path)));
   const agent = (await programNamed("nodeagent", dialect))!;

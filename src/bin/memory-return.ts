@@ -1,28 +1,31 @@
-// Gives memory back when a program comes to rest: V8 collects what a start or a burst of work left behind only
-// when it needs the room, and a program at rest does not need it for hours.
+// Returns memory when a program becomes idle: V8 collects garbage of a start or a burst only when it needs
+// the space, which may not happen for hours in an idle program.
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Clock } from "#base";
 
 export interface MemoryReturnOptions {
   readonly clock: Clock;
-  /** The heap as the system sees it, garbage included. */
+  /** Returns the size of the heap as seen by the system, including garbage. */
   readonly heapBytes: () => number;
-  /** Processor time of the program so far. */
+  /** Returns the CPU time the program has used so far. */
   readonly cpuMilliseconds: () => number;
   readonly collect: () => void;
 }
 
 const periodMilliseconds = 10_000;
-/** A start leaves most behind, and is soon over. */
+/** A start leaves most garbage and is soon over. */
 const firstPeriodMilliseconds = 2000;
-/** Whoever takes more processor time than this in a period is at work. */
+/** A program that uses more CPU time than this in a period is busy. */
 const restMilliseconds = 300;
 const leastGrowthBytes = 4 << 20;
-/** A larger heap takes so long to collect that whoever asks the program meanwhile would notice. */
+/** Collecting a larger heap would cause a noticeable pause. */
 const largestHeapBytes = 160 << 20;
 
-/** Collects at rest, once for what has grown since the last time, until the signal is aborted. */
+/**
+ * Collects garbage whenever the program is idle and the heap has grown since the last collection, until the
+ * signal aborts.
+ */
 export async function returnMemory(options: MemoryReturnOptions, signal: AbortSignal): Promise<void> {
   const { clock, heapBytes, cpuMilliseconds, collect } = options;
   let settled = 0;
@@ -38,13 +41,14 @@ export async function returnMemory(options: MemoryReturnOptions, signal: AbortSi
     const isWorthIt = heap - settled >= leastGrowthBytes && heap <= largestHeapBytes;
     if (signal.aborted || !isAtRest || !isWorthIt) continue;
     collect();
-    // Soon after a start some of it is still in use, so the next rest counts in any case.
+    // Soon after the start some of it is still in use, so the next idle period triggers a collection in any
+    // case.
     if (!isStarting) settled = heapBytes();
     isStarting = false;
   }
 }
 
-/** What the options are for a program of ours. */
+/** Returns the options for the current process. */
 export function ownMemory(clock: Clock): MemoryReturnOptions {
   return {
     clock,

@@ -1,4 +1,4 @@
-// `orch node`: what a node would do, asked of its agent through the API server.
+// `orch node`: eviction and shutdown plans of a node, fetched from its agent through the API server.
 import { parseArgs } from "node:util";
 import { connectionOf, https, readClientConfig, textOf } from "#client";
 import type { Output } from "./output.ts";

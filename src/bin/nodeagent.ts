@@ -1,4 +1,4 @@
-// The node agent's program: read the settings, start, run until told to stop.
+// The node agent program: reads the settings, starts the agent, and runs until a stop is requested.
 import { setFlagsFromString } from "node:v8";
 import { releaseVersion, systemClock, versionText } from "#base";
 import { chosenDialect } from "#dialect";
@@ -7,8 +7,8 @@ import { answerOperator, logFrom, terminalWidth } from "#options";
 import { ownMemory, returnMemory } from "./memory-return.ts";
 import { reasonToStop, tellSupervisor } from "./up/channel.ts";
 
-// Short bursts of work between long rests: optimized code takes more memory than it saves time, and what was
-// taken once is not given back.
+// The agent works in short bursts: optimized code costs more memory than it saves time, and that memory is
+// not returned.
 for (const flag of ["--no-opt", "--no-maglev", "--semi-space-growth-factor=1"]) setFlagsFromString(flag);
 const argv = process.argv.slice(2);
 process.exitCode = await main();
@@ -47,7 +47,7 @@ async function main(): Promise<number> {
   } catch (error) {
     log.error("agent failed to start", { error: (error as Error).message });
     log.flush();
-    // What was begun may still hold sockets and timers.
+    // Parts that were started may still hold sockets and timers.
     process.exit(1);
   }
   log.info("running", { node: agent.nodeName, dialect: dialect.name });

@@ -1,8 +1,8 @@
-// The API server's program; test harnesses start it, too (`orch envtest`).
+// The API server program; also started by test harnesses (`orch envtest`).
 import { runApiserver } from "./apiserver-program.ts";
 import { envtestVariable } from "./envtest/variables.ts";
 
-// Packed as a script, which cannot await here.
+// Bundled as a script, which does not support top-level await.
 void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });

@@ -1,4 +1,5 @@
-// The controller manager's program: read the flags, start, run until told to stop.
+// The controller manager program: reads the flags, starts the controllers, and runs until a stop is
+// requested.
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { signingKey } from "#authn";

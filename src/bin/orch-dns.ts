@@ -1,4 +1,4 @@
-// The name server's program: read the flags, listen, answer until told to stop.
+// The DNS program: reads the flags, listens, and answers until a stop is requested.
 import { clientProgram } from "./control/client-program.ts";
 import { dnsWork } from "./control/dns-work.ts";
 import { dnsOptions } from "./control/network-options.ts";

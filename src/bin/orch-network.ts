@@ -1,5 +1,5 @@
-// The proxy and the name server of a node in one process, for small nodes: a second process of Node takes more
-// memory than either of them. What fails in one is tried again and leaves the other alone.
+// A node's proxy and DNS server in one process, for small nodes: a second Node process takes more memory than
+// either of them. A failing part is restarted without affecting the other.
 import { type ClientProgramParts, clientProgram } from "./control/client-program.ts";
 import { dnsWork } from "./control/dns-work.ts";
 import { keepRunning } from "./control/keep-running.ts";

@@ -1,4 +1,5 @@
-// The service proxy's program: read the flags, write the packet filter until told to stop, or clean up.
+// The proxy program: reads the flags and maintains the packet filter until a stop is requested, or cleans it
+// up.
 import { clientProgram } from "./control/client-program.ts";
 import { proxyOptions } from "./control/network-options.ts";
 import { cleanUpProxy, proxyWork } from "./control/proxy-work.ts";

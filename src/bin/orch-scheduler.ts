@@ -1,4 +1,4 @@
-// The scheduler's program: read the flags and the configuration file, start, run until told to stop.
+// The scheduler program: reads the flags and the configuration file, and runs until a stop is requested.
 import { readFileSync } from "node:fs";
 import type { Dialect } from "#dialect";
 import { type SchedulerConfiguration, profileFrom, runScheduler, schedulerConfiguration } from "#scheduler";

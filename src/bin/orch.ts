@@ -1,4 +1,4 @@
-// The friendly front: a whole cluster with one command, and the tools around it.
+// The `orch` command: runs a whole cluster, and provides the tools around it.
 import { realpathSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 
@@ -87,7 +87,9 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
   }
 }
 
-/** The stand-in of the store loads nothing else: a harness starts it before every suite. */
+/**
+ * Runs `orch envtest`. The store stand-in loads nothing else, since harnesses start it before every suite.
+ */
 async function envtest([first, ...rest]: readonly string[]): Promise<number> {
   if (first !== "store")
     return await (
@@ -98,13 +100,13 @@ async function envtest([first, ...rest]: readonly string[]): Promise<number> {
 }
 
 /**
- * The other programs lie beside this one, whichever way it was started: a launcher, a compiled file, or the
- * source.
+ * Returns paths and command lines of the other programs, which are in the same folder, whether this one was
+ * started by a launcher, as a compiled file, or from source.
  */
 function programs() {
   const own = realpathSync(process.argv[1]!);
   const pathOf = (program: string): string => join(dirname(own), `${program}${extname(own)}`);
-  // A launcher knows what is best for its program; this one's own settings are for this one.
+  // A launcher sets the options of its own program; a compiled file needs those of this process.
   const isLauncher = extname(own) === "";
   return {
     pathOf,

@@ -1,4 +1,4 @@
-// Where a command writes what people read: its answer, and what went wrong.
+// The output streams of a command: results and errors.
 
 export interface Output {
   readonly out: (text: string) => void;

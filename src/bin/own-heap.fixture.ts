@@ -1,5 +1,5 @@
-// A thread with a heap of its own that makes garbage and gives it back: in the thread of the tests a collection
-// goes through what thousands of them hold.
+// Test fixture: a worker thread with a separate heap that creates and collects garbage; in the test thread a
+// collection would traverse the heap of all tests.
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "#base";
 import { ownMemory } from "./memory-return.ts";

@@ -1,4 +1,4 @@
-// `orch why-pending POD`: why a pod has no node yet.
+// `orch why-pending POD`: explains why a pod is not scheduled.
 import { silentLog, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
 import type { Dialect } from "#dialect";

@@ -1,4 +1,4 @@
-// `orch audit FILE…`: the log of the audit system, filtered and printed for people.
+// `orch audit FILE…`: filters an audit log and formats it for display.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
@@ -26,7 +26,7 @@ Files that end in .gz are unpacked; - reads standard input. Give rotated files o
   --json                   Print the events as they are in the log.
 `;
 
-/** Objects whose last state is remembered, to show what changed. */
+/** Number of objects whose last state is remembered for diffs. */
 const mostObjects = 10_000;
 
 const flags = {
@@ -86,7 +86,7 @@ function timeOf(flag: string, given: string, now: number): number {
 async function* linesOf(file: string): AsyncGenerator<string> {
   const raw = file === "-" ? process.stdin : createReadStream(file);
   const unpacked = file.endsWith(".gz") ? raw.pipe(createGunzip()) : raw;
-  // What goes wrong while reading is told by the file itself, not by what unpacks it.
+  // Read errors are reported by the file stream, not by the decompressor.
   const failed = new Promise<never>((_, reject) => raw.once("error", reject));
   failed.catch(() => undefined);
   const lines = createInterface({ input: unpacked, crlfDelay: Infinity })[Symbol.asyncIterator]();
@@ -97,7 +97,10 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   }
 }
 
-/** Prints a line of the log if it is asked for; false where it is no event. */
+/**
+ * Returns a function that prints a log line if it matches the filter; it returns false if the line is not an
+ * event.
+ */
 export function printer(
   filter: EventFilter,
   { diff, json }: { readonly diff: boolean; readonly json: boolean },
@@ -108,7 +111,7 @@ export function printer(
     if (line.trim() === "") return true;
     const event = eventOf(line);
     if (!event) return false;
-    // Earlier stages of a request say less than its last one.
+    // Earlier stages of a request contain less than the last one.
     if (event.stage !== "ResponseComplete" && event.stage !== "Panic") return true;
     const changes = diff ? changesOf(event, states) : [];
     if (!matches(event, filter)) return true;
@@ -129,7 +132,7 @@ function eventOf(line: string): LoggedEvent | undefined {
 
 const writes = ["create", "update", "patch", "delete"];
 
-/** Against the state that the log showed last; what a new object holds is not listed. */
+/** Returns the changes since the object's last state in the log; a created object is not listed. */
 function changesOf(event: LoggedEvent, states: LRUCache<string, object>): string[] {
   const { objectRef, responseObject: now, verb = "", responseStatus } = event;
   const failed = responseStatus?.code === undefined || responseStatus.code >= 300;

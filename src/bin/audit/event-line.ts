@@ -1,6 +1,6 @@
-// An audit event as a line for people: when, who, what, to which object, with what result.
+// Formats an audit event as one line: time, user, verb, object and result.
 
-/** The parts of an event of the log that are shown or asked for. */
+/** The displayed or filtered fields of an audit event. */
 export interface LoggedEvent {
   readonly auditID?: string;
   readonly stage?: string;
@@ -28,10 +28,10 @@ export interface EventFilter {
   readonly resource?: string | undefined;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  /** `403`, or `4xx` for all of them. */
+  /** `403`, or `4xx` for the whole class. */
   readonly code?: string | undefined;
   readonly id?: string | undefined;
-  /** Milliseconds since the epoch. */
+  /** Unix time in milliseconds. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
 }
@@ -56,13 +56,16 @@ export function matches(event: LoggedEvent, filter: EventFilter): boolean {
 
 type Reference = NonNullable<LoggedEvent["objectRef"]>;
 
-/** Every way to name the resource of an event. */
+/** Returns all accepted names of an event's resource. */
 function resourceNames({ resource = "", apiGroup = "", subresource = "" }: Reference): string[] {
   const names = apiGroup === "" ? [resource] : [resource, `${resource}.${apiGroup}`];
   return subresource === "" ? names : [...names, ...names.map((name) => `${name}/${subresource}`)];
 }
 
-/** `06:01:02.123 alice as bob patch deployments.apps/web in default: 200, 12 ms`, on the day it was. */
+/**
+ * Formats e.g. `06:01:02.123 alice as bob patch deployments.apps/web in default: 200, 12 ms`, preceded by the
+ * date.
+ */
 export function lineOf(event: LoggedEvent): string {
   const { user, impersonatedUser: as, verb = "", responseStatus: status = {} } = event;
   const received = event.requestReceivedTimestamp ?? "";
@@ -86,7 +89,7 @@ function targetOf({ objectRef, requestURI = "" }: LoggedEvent): string {
   return printable(namespace ? `${what} in ${namespace}` : what);
 }
 
-/** What clients chose themselves must not steer a terminal. */
+/** Replaces control characters, since the text was chosen by clients and must not control the terminal. */
 export const printable = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- matching control characters is intended
   text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "\u{fffd}");

@@ -1,14 +1,14 @@
-// What changed between two states of an object, a line for each field.
+// Diff between two states of an object, one line per changed field.
 import { printable } from "./event-line.ts";
 
-/** Changes with every write, or is as long as the object itself. */
+/** Fields that change with every write or are too long to show. */
 const unshown = new Set(["metadata.managedFields", "metadata.resourceVersion"]);
 const mostLines = 40;
 const longestValue = 120;
 
 /**
- * `~ spec.replicas: 1 → 3`, `+ metadata.labels.a: "x"`, `- spec.paused: true`. Fields below `hidden` are named
- * without their values.
+ * Returns lines such as `~ spec.replicas: 1 → 3`, `+ metadata.labels.a: "x"`, `- spec.paused: true`. The
+ * values of fields below `hidden` are not shown.
  */
 export function objectDiff(before: unknown, after: unknown, hidden: readonly string[] = []): string[] {
   const lines: string[] = [];

@@ -9,7 +9,7 @@ const role = (name: string, ...rules: object[]) => ({ metadata: { name }, rules 
 const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list"] };
 const all = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
 
-/** A server whose review answers with the status given, and whose roles are these. */
+/** A server whose review returns the given status, and which has the given roles. */
 function serverWith(status: object, roles: Readonly<Record<string, object[]>> | undefined) {
   const asked: unknown[] = [];
   const ask: Parameters<typeof explainAccess>[2] = async ({ path, body }) => {

@@ -1,5 +1,5 @@
-// `orch auth why USER VERB RESOURCE [NAME]`: whether somebody may do something, what decided it, and which
-// rules of existing roles would allow it. Asked with the rights of whoever asks.
+// `orch auth why USER VERB RESOURCE [NAME]`: whether a user is allowed to do something, what decided it, and
+// which rules of existing roles would allow it. Uses the credentials of the caller.
 import { parseArgs } from "node:util";
 import type { PolicyRule } from "#api";
 import {
@@ -36,7 +36,7 @@ const flags = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Sends a request and gives the body of a good answer. */
+/** Sends a request and returns the body of a successful response. */
 type Ask = (request: Pick<ClientRequest, "method" | "path"> & { readonly body?: object }) => Promise<string>;
 
 export async function authCommand(argv: readonly string[], { out, err }: Output): Promise<number> {
@@ -90,7 +90,7 @@ function messageOf(text: string, status: number): string {
   }
 }
 
-/** What is asked, with the groups that the server would add by itself. */
+/** Returns the attributes of the review, with the groups that the server would add. */
 export function attributesOf(
   user: string,
   given: readonly string[],
@@ -116,9 +116,9 @@ export interface Explanation {
   readonly allowed: boolean;
   readonly reason: string;
   readonly error?: string;
-  /** Rules that would allow it, the narrowest first; absent where roles may not be seen. */
+  /** Rules that would allow the request, narrowest first; absent if the caller may not list roles. */
   readonly rules?: readonly Suggestion[];
-  /** The authorizer that decided and the rule that allows it, from servers that tell. */
+  /** The authorizer that decided and the rule that allows the request, if the server reports them. */
   readonly decidedBy?: string;
   readonly rule?: PolicyRule;
 }
@@ -190,7 +190,7 @@ async function allowingRules(
     );
     return narrowestRules(found.flat(), attributes);
   } catch {
-    // Whoever may not see roles is not told of them.
+    // The caller may not list roles.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// The feature gates of the programs that are clients of the API server.
+// The feature gates of programs that are clients of the API server.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";

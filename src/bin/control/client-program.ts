@@ -1,4 +1,4 @@
-// The frame of a program that is a client of the API server: flags, help and errors, then its work.
+// The common frame of programs that are clients of the API server: flags, help and error handling.
 import { type Log, systemClock, versionText } from "#base";
 import { type ClusterView, clusterView } from "#controllerkit";
 import { type Dialect, chosenDialect } from "#dialect";
@@ -24,13 +24,16 @@ export interface ClientProgramParts extends ControlRun {
 }
 
 export interface ProgramHooks<O extends AnyOption> {
-  /** What is asked for instead of the work and needs no server; gives the exit code. */
+  /** Handles options that replace the work and need no server; returns the exit code. */
   readonly alone?: (settings: SettingsOf<O>, dialect: Dialect) => Promise<number> | undefined;
-  /** Settings as a configuration file changes them. */
+  /** Applies a configuration file to the settings. */
   readonly withFile?: (settings: SettingsOf<O>, dialect: Dialect) => SettingsOf<O>;
 }
 
-/** Gives the exit code. `work` is made from the settings first, so that wrong ones end the start. */
+/**
+ * Runs a program; resolves with the exit code. `work` is created from the settings first, so that invalid
+ * ones fail the start.
+ */
 export async function clientProgram<O extends AnyOption>(
   argv: readonly string[],
   optionsFor: (dialect: Dialect) => OptionSet<O>,
@@ -86,5 +89,5 @@ export async function clientProgram<O extends AnyOption>(
   }
 }
 
-/** `orch-scheduler` → `scheduler` */
+/** Returns the component: `orch-scheduler` → `scheduler`. */
 const componentOf = (program: string): string => program.slice(program.indexOf("-") + 1);

@@ -1,4 +1,4 @@
-// Settings that all programs that are clients of the API server have.
+// Settings common to all programs that are clients of the API server.
 import type { Dialect } from "#dialect";
 import {
   between,
@@ -35,7 +35,7 @@ export const serving = section("Serving", [
   }),
 ]);
 
-/** The gates that switch something at that port. */
+/** The feature gates that affect the serving port. */
 export const servingGates: readonly string[] = ["ComponentSLIs"];
 
 export const features = (dialect: Dialect) =>

@@ -1,7 +1,7 @@
-// How many objects of a kind controllers work on at a time.
+// Number of concurrently processed objects by controller.
 import { type SettingsOf, atLeast, camel, int32, option, section } from "#options";
 
-/** By the kind's name in the flag: the queue that it is about, and how many by default. */
+/** Queue name and default worker count, by the kind's name in the flag. */
 const queues = {
   deployment: ["deployment", 5],
   statefulset: ["statefulset", 5],
@@ -36,7 +36,7 @@ export const concurrencySection = section("Concurrency", [
   concurrent(mirroring, 5),
 ]);
 
-/** Workers by the name of their queue. */
+/** Returns the number of workers by queue name. */
 export function workersFrom(
   values: SettingsOf<(typeof concurrencySection)["options"][number]>,
 ): ReadonlyMap<string, number> {

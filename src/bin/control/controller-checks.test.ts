@@ -1,4 +1,4 @@
-// Each controller's own health check, from the names of controllers to the answers of their program's port.
+// Health checks of controllers, from their names to the responses of the program's port.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics } from "#base";

@@ -1,9 +1,11 @@
-// The health checks of the controller manager: one for each controller that was started, by its name.
+// Health checks of the controller manager: one for each started controller, by name.
 import type { HealthCheck } from "#http";
 
-/** Started before all others, and without a check, as in the original. */
+/** This controller is started before all others and has no check, as in the original. */
 const unchecked = "serviceaccount-token";
 
-/** No controller of the original has a check that looks at anything: that it is there is what is told. */
+/**
+ * Controllers of the original have checks that always succeed; their presence shows that they were started.
+ */
 export const controllerChecks = (names: readonly string[]): readonly HealthCheck[] =>
   names.filter((name) => name !== unchecked).map((name) => ({ name, check: () => undefined }));

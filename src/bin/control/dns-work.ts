@@ -1,9 +1,9 @@
-// The work of the name server's program: listen, answer until told to stop.
+// The work of the DNS program: listens and answers until a stop is requested.
 import { parseUpstream, startDns } from "#dns";
 import type { ClientProgramParts } from "./client-program.ts";
 import type { DnsProgramSettings } from "./network-options.ts";
 
-/** Runs until the signal; `ready` is called when it listens. */
+/** Runs until the signal aborts; `ready` is called when the server listens. */
 export async function dnsWork(
   settings: DnsProgramSettings,
   parts: ClientProgramParts,

@@ -1,4 +1,5 @@
-// The port of a program that is a client of the API server: its health, its metrics, and what its health checks found.
+// The HTTP port of programs that are clients of the API server: health, metrics, and metrics of health
+// checks.
 import { type IncomingMessage, createServer } from "node:http";
 import type { Metrics } from "#base";
 import type { Dialect } from "#dialect";
@@ -18,19 +19,22 @@ export interface HealthPortOptions {
   readonly port: number;
   readonly dialect: Dialect;
   readonly metrics: Metrics;
-  /** Asked for at each request: parts may start later. */
+  /** Evaluated for each request, since parts may start later. */
   readonly checks: () => readonly HealthCheck[];
-  /** Whether it is told what the checks found. */
+  /** Whether the results of health checks are exported as metrics. */
   readonly tellsHealth: boolean;
-  /** Whether a DELETE forgets what was counted; the original's scheduler does that, its controller manager does not. */
+  /**
+   * Whether DELETE /metrics resets metrics: supported by the original's scheduler, but not by its controller
+   * manager.
+   */
   readonly resetsMetrics: boolean;
 }
 
-/** The original has /healthz alone; probes that were written for the API server find theirs, too. */
+/** The original serves /healthz only; the others support probes written for the API server. */
 const endpoints = ["healthz", "livez", "readyz"];
 const ping: HealthCheck = { name: "ping", check: () => undefined };
 
-/** Listens; the returned function stops it. */
+/** Starts listening; resolves with a function that stops it. */
 export async function openHealthPort(options: HealthPortOptions): Promise<() => void> {
   const answer = answersOf(options);
   const server = createServer((request, response) => {

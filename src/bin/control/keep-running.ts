@@ -1,12 +1,15 @@
-// One of several parts that share a process: when it fails it starts again, after a pause that grows while it
-// keeps failing, and the others go on.
+// Keeps one of several parts of a process running: restarts it after a failure, with growing delays,
+// independently of the others.
 import { clusterView } from "#controllerkit";
 import type { ClientProgramParts } from "./client-program.ts";
 
 const firstPause = 500;
 const longestPause = 60_000;
 
-/** What an attempt follows ends with it: one that fails leaves no informers behind. */
+/**
+ * Runs the work until it returns or the signal aborts. Each attempt has its own informers, which are stopped
+ * when it fails.
+ */
 export async function keepRunning(
   name: string,
   parts: ClientProgramParts,

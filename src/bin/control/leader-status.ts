@@ -1,9 +1,9 @@
-// Whether this process is the leader, told as the original tells it.
+// The leader election metric, as exported by the original.
 import type { Metrics } from "#base";
 
 type Work = (signal: AbortSignal) => Promise<void>;
 
-/** The work of a leader, with a gauge that is 1 while it is done, and 0 while another one leads. */
+/** Wraps a leader's work with a gauge that is 1 while this process leads and 0 otherwise. */
 export function leaderStatus(metrics: Metrics, lease: string, work: Work): Work {
   const status = metrics
     .gauge({

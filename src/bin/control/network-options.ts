@@ -1,4 +1,4 @@
-// Settings of the programs that make a node's service network: the proxy and the name server.
+// Settings of the proxy and of the DNS server.
 import type { Dialect } from "#dialect";
 import { parseUpstream } from "#dns";
 import {
@@ -123,7 +123,7 @@ const addressOrPort = (values: readonly string[]): string | undefined =>
     ? undefined
     : "must be addresses such as 192.0.2.1 or [fd00::1]:53";
 
-/** Private networks: a name server for everybody would help to flood others. */
+/** Private networks only by default: an open resolver could be abused for amplification attacks. */
 const privateRanges = [
   "127.0.0.0/8",
   "10.0.0.0/8",
@@ -199,7 +199,7 @@ const dnsSections = [
   ]),
 ] as const;
 
-/** What such a program has besides the settings of its work. */
+/** Returns the sections of a program: those of its work and the common ones. */
 const programSections = <const S extends readonly Section[]>(work: S, dialect: Dialect) =>
   [connection, ...work, serving, other(dialect)] as const;
 

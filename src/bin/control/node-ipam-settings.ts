@@ -1,4 +1,4 @@
-// The address ranges of nodes, from the flags of the controller manager.
+// Settings of node CIDR allocation, from the flags of the controller manager.
 import { type NodeIpamSettings, usualNodeMaskSizes } from "#controllers";
 import type { ManagerSettings } from "./control-options.ts";
 
@@ -11,7 +11,7 @@ type Given = Pick<
   | "serviceClusterIpRange"
 >;
 
-/** Throws where flags exclude each other, as the original does. */
+/** Validates the flags like the original; throws if they exclude each other. */
 export function nodeIpamSettings(values: Given): NodeIpamSettings {
   const { clusterCidr: clusterCidrs, serviceClusterIpRange: serviceCidrs } = values;
   if (clusterCidrs.length === 0) throw new Error("--allocate-node-cidrs needs --cluster-cidr");
@@ -27,7 +27,7 @@ function checkFamilies(flag: string, cidrs: readonly string[]): void {
     throw new Error(`${flag} may have one range, or one of each family`);
 }
 
-/** 0 stands for what is usual. */
+/** Returns the mask sizes; 0 stands for the default. */
 function maskSizes(values: Given): NodeIpamSettings["nodeMaskSizes"] {
   const { nodeCidrMaskSize: both, nodeCidrMaskSizeIpv4: ipv4, nodeCidrMaskSizeIpv6: ipv6 } = values;
   const [first, ...second] = values.clusterCidr;

@@ -1,5 +1,5 @@
-// Flags of the original programs that mean nothing here: taken, so that a command line goes on to work, and told to
-// be of no effect; or refused, where to ignore them would be wrong.
+// Flags of the original programs without a counterpart here: accepted and reported as having no effect, so
+// that existing command lines keep working, or rejected if ignoring them would be wrong.
 import {
   type OptionType,
   bool,
@@ -36,7 +36,7 @@ const followed = "changes are followed as they come";
 const noRecycler = "no volume is recycled";
 const noCloud = "no cloud provider is built in";
 
-/** Defaults are those of the original, though nothing reads them: who asks what a flag is, is told the same. */
+/** Defaults are those of the original, although nothing reads them, so that the reported values match. */
 const connection = (qps: number, burst: number, profiling: boolean) =>
   [
     refused("master", text, "", "the address is part of the client configuration"),
@@ -55,7 +55,7 @@ interface ControlPlaneDefaults {
   readonly toleratesLookupFailure: boolean;
 }
 
-/** What controller manager and scheduler share. */
+/** Flags shared by controller manager and scheduler. */
 const controlPlane = ({ qps, burst, port, ...defaults }: ControlPlaneDefaults) =>
   [
     ...connection(qps, burst, true),

@@ -1,5 +1,5 @@
-// The work of the service proxy's program: claim the network, choose a packet filter, keep services in it until
-// told to stop.
+// The work of the proxy program: claims the network namespace, selects a packet filter, and syncs services
+// until a stop is requested.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -17,7 +17,7 @@ import {
 import type { ClientProgramParts } from "./client-program.ts";
 import type { ProxyProgramSettings } from "./network-options.ts";
 
-/** Runs until the signal; `ready` is called when services are in the packet filter for the first time. */
+/** Runs until the signal aborts; `ready` is called after the first write. */
 export async function proxyWork(
   settings: ProxyProgramSettings,
   parts: ClientProgramParts,
@@ -53,7 +53,10 @@ export async function proxyWork(
   }
 }
 
-/** Two proxies in one network would write over each other's rules: names of such sockets are the network's own. */
+/**
+ * Prevents two proxies in one network namespace from overwriting each other's rules: abstract socket names
+ * are per namespace.
+ */
 async function claimNetwork(): Promise<() => void> {
   const server = createServer();
   server.listen("\0orch-proxy");
@@ -86,7 +89,7 @@ async function chooseFilter(settings: ProxyProgramSettings, dialect: Dialect): P
   );
 }
 
-/** Packets between pods on one bridge pass by the packet filter only if the kernel is told so. */
+/** Enables netfilter for bridged packets between pods. */
 function filterBridges(): void {
   for (const name of ["bridge-nf-call-iptables", "bridge-nf-call-ip6tables"]) {
     const file = `/proc/sys/net/bridge/${name}`;
@@ -94,7 +97,7 @@ function filterBridges(): void {
   }
 }
 
-/** Removes what an earlier run left in the packet filter; gives the exit code. */
+/** Removes the rules of an earlier run; resolves with the exit code. */
 export async function cleanUpProxy(settings: ProxyProgramSettings, dialect: Dialect): Promise<number> {
   try {
     for (const proxyMode of ["nftables", "iptables"] as const)

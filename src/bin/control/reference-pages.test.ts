@@ -1,4 +1,4 @@
-// The reference pages of the programs that are clients of the API server, as people read them.
+// The reference pages of programs that are clients of the API server.
 import { test } from "node:test";
 import { dialects } from "#dialect";
 import { golden } from "#kit";

@@ -1,5 +1,5 @@
-// What the programs that are clients of the API server do alike: connect, take part in the election where there
-// is one, serve health and metrics, and run until told to stop.
+// Common runtime of programs that are clients of the API server: connects, takes part in leader election
+// where enabled, serves health and metrics, and runs until a stop is requested.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type Metrics, type RootLog, createMetrics, processMetrics, systemClock } from "#base";
@@ -26,7 +26,7 @@ export interface ControlSettings {
   readonly orchconfig: string;
   readonly bindAddress: string;
   readonly port: number;
-  /** Undefined for programs that every node runs; those tell by themselves when they are ready. */
+  /** Undefined for programs that run on every node; these report their readiness themselves. */
   readonly leaderElect?: boolean;
   readonly leaderElectLeaseDuration?: number;
   readonly leaderElectRenewDeadline?: number;
@@ -37,23 +37,23 @@ export interface ControlSettings {
 
 export interface ControlRun {
   readonly client: ApiClient;
-  /** The client of a service account in the system namespace. */
+  /** Returns the client of a service account in the system namespace. */
   readonly asAccount: (name: string) => ApiClient;
   readonly metrics: Metrics;
-  /** What its health consists of, besides the election; more may be added. */
+  /** Health checks in addition to leader election; more may be added. */
   readonly checks: HealthCheck[];
   readonly signal: AbortSignal;
 }
 
-/** What a program is called among the components of a cluster, and whose names it speaks. */
+/** The component name of a program and its dialect. */
 export interface ProgramName {
   readonly component: string;
   readonly dialect: Dialect;
-  /** Whether a feature gate is on. */
+  /** Reports whether a feature gate is enabled. */
   readonly enabled: (gate: string) => boolean;
 }
 
-/** Gives the exit code. */
+/** Runs the program; resolves with the exit code. */
 export async function runProgram(
   { component, dialect, enabled }: ProgramName,
   settings: ControlSettings,
@@ -125,7 +125,7 @@ export async function runProgram(
   return outcome === "stopped" ? 0 : 1;
 }
 
-/** The same server, as nobody. */
+/** Returns options for the same server without credentials. */
 function withoutCredentials({ server, secrets, insecure, serverName }: HttpsOptions): HttpsOptions {
   return {
     server,

@@ -1,5 +1,5 @@
-// The API server of test harnesses: speaks as the original, keeps its data in memory where the store is only a
-// stand-in, and runs a few controllers where that was asked for.
+// The API server of test harnesses: uses the original's dialect, keeps data in memory if the store is only a
+// stand-in, and runs a few controllers on request.
 import { once } from "node:events";
 import { type IncomingMessage, get } from "node:http";
 import { text } from "node:stream/consumers";
@@ -13,17 +13,17 @@ import { controllersVariable } from "./variables.ts";
 const dialect = originalDialect;
 
 export async function envtestApiserver(args: readonly string[]): Promise<number> {
-  // A test that ends does not wait for watches that it left open.
+  // A test that ends should not wait for its open watches.
   const ending = "--shutdown-watch-termination-grace-period=1s";
   const flags = [`--dialect=${dialect.name}`, ending, ...(await withoutStandIn(args))];
   const controllers = process.env[controllersVariable] === "1";
   return await runApiserver(flags, controllers ? runControllers : undefined);
 }
 
-/** The flag that names the servers of the store, as the dialect writes it. */
+/** The flag that lists the store's servers, in the dialect's spelling. */
 const storeFlag = `--${dialect.spelling.flag("store-servers")}`;
 
-/** The flags with memory in place of a store that is only a stand-in; a real store stays. */
+/** Returns the flags with a stand-in store replaced by memory; a real store is kept. */
 async function withoutStandIn(args: readonly string[]): Promise<readonly string[]> {
   const at = args.findIndex((arg) => arg === storeFlag || arg.startsWith(`${storeFlag}=`));
   if (at < 0) return args;
@@ -45,7 +45,7 @@ async function isStandIn(address: string): Promise<boolean> {
   }
 }
 
-/** Asked without fetch(), whose client takes longer to load than the stand-in to start. */
+/** Fetches without fetch(), whose client takes longer to load than the stand-in to start. */
 async function textFrom(url: string): Promise<string> {
   const request = get(url, { agent: false, signal: AbortSignal.timeout(2000) });
   const [response] = (await once(request, "response")) as [IncomingMessage];
@@ -54,7 +54,7 @@ async function textFrom(url: string): Promise<string> {
 
 const enabled = ["namespace", "garbagecollector"];
 
-/** Controllers in the process of the server; resolves when they have ended. */
+/** Runs controllers in the server's process; resolves when they have stopped. */
 async function runControllers({ server, log }: StartedApiserver, signal: AbortSignal): Promise<void> {
   const [{ clusterView }, { runControllerManager }] = await Promise.all([
     import("#controllerkit"),

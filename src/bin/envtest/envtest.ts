@@ -1,4 +1,5 @@
-// `orch envtest`: a folder with the programs that envtest harnesses start, all of them ours.
+// `orch envtest`: writes a folder with the programs that envtest harnesses start, all provided by this
+// package.
 import { accessSync, chmodSync, constants, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { commandLineClient, originalDialect } from "#dialect";
@@ -14,7 +15,7 @@ Writes a folder with the programs that envtest harnesses start, and prints its p
 `;
 
 const names = originalDialect.cli;
-/** What harnesses call the store. */
+/** Name of the store program that harnesses start. */
 const storeProgram = "etcd";
 
 export interface Programs {
@@ -37,7 +38,7 @@ export async function envtestCommand(
   }
   const folder = resolve(settled.dir);
   writeLaunchers(folder, programs, settled.controllers);
-  // The path alone goes to standard output, so that a shell can assign it.
+  // Only the path is written to standard output, so that a shell can assign it.
   output.err(
     `${names.apiServer} and ${storeProgram} are in the folder; export ${assetsVariable} with its path:\n`,
   );
@@ -45,7 +46,7 @@ export async function envtestCommand(
   return 0;
 }
 
-/** The variable by which harnesses find the programs. */
+/** The environment variable by which harnesses find the programs. */
 const assetsVariable = "KUBEBUILDER_ASSETS";
 
 function settingsOf(args: readonly string[]): { dir: string; controllers: boolean } | undefined {
@@ -89,7 +90,7 @@ function write(path: string, body: string): void {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Where a program is that the machine has. */
+/** Returns the path of an installed program, or undefined. */
 function onPath(program: string): string | undefined {
   return (process.env["PATH"] ?? "")
     .split(delimiter)

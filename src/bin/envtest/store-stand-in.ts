@@ -1,14 +1,17 @@
-// Stands where test harnesses start a store: it answers their health check and keeps nothing. The API server of
-// the same folder knows it by its version and keeps its data in memory instead.
+// Stand-in for the store that test harnesses start: answers their health check and stores nothing. The API
+// server of the same folder recognizes it by its version and keeps data in memory.
 import { once } from "node:events";
 import { type Server, createServer } from "node:http";
 
-/** What the stand-in says its version is. */
+/** The version that the stand-in reports. */
 export const standInVersion = "orch-stand-in";
 
 const clientUrls = "--listen-client-urls";
 
-/** Where to listen: one address, or both of `localhost`, which may mean either. */
+/**
+ * Returns the addresses to listen on: one, or both loopback addresses for `localhost`, which may resolve to
+ * either.
+ */
 function addressesOf(args: readonly string[]): { readonly host: string; readonly port: number }[] {
   const at = args.findIndex((arg) => arg === clientUrls || arg.startsWith(`${clientUrls}=`));
   const given =
@@ -40,7 +43,7 @@ export async function storeStandIn(
   try {
     const [first, ...others] = addressesOf(args);
     servers.push(await listen(first!.host, first!.port));
-    // The second meaning of a name is served where the machine has it.
+    // The IPv6 loopback address is optional.
     for (const { host, port } of others)
       await listen(host, port).then(
         (server) => servers.push(server),

@@ -1,6 +1,6 @@
-// What the launchers of `orch envtest` tell the API server through its environment.
+// Environment variables by which the launchers of `orch envtest` configure the API server.
 
-/** It serves a test harness. */
+/** Set if the server is started by a test harness. */
 export const envtestVariable = "ORCH_ENVTEST";
-/** Owners take their dependents along, and deleted namespaces are emptied. */
+/** Set to enable garbage collection and the deletion of namespace content. */
 export const controllersVariable = "ORCH_ENVTEST_CONTROLLERS";

@@ -1,4 +1,4 @@
-// `orch events`: what happened to an object and to all that it owns; `orch events export`: all of it, elsewhere.
+// `orch events` shows the timeline of an object and its dependents; `orch events export` exports all events.
 import { systemClock } from "#base";
 import { apiClient, connectionOf, https, kinds, readClientConfig } from "#client";
 import { type Dialect, timelineGroup } from "#dialect";
@@ -124,7 +124,10 @@ export const eventsCommand = (argv: readonly string[], output: Output): Promise<
 
 type EventsSettings = SettingsOf<EventsOption>;
 
-/** The newest entries of the range; throws where the object is not named as it must be. */
+/**
+ * Returns the request path for the newest entries of the range; throws if the object is not given as
+ * kind/name.
+ */
 export function timelinePath(
   object: string | undefined,
   settings: Pick<EventsSettings, "namespace" | "allNamespaces" | "tree" | "since">,

@@ -1,13 +1,13 @@
-// How far an export has come, in a file that is replaced as a whole.
+// The persistent position of an export, in a file that is replaced atomically.
 import { readFileSync } from "node:fs";
 import { writePrivate } from "#base";
 
 export interface ExportPosition {
   /** Empty before anything was exported. */
   readonly resourceVersion: string;
-  /** How far the file of lines reaches; 0 where lines go elsewhere. */
+  /** Length of the exported file; 0 for other targets. */
   readonly bytes: number;
-  /** A list under way: the page that follows, and how far the file reached before its first. */
+  /** An unfinished list: the continue token of the next page, and the file length before its first page. */
   readonly list?: { readonly continue: string; readonly begin: number };
 }
 
@@ -16,7 +16,10 @@ export interface ExportCursor {
   write(position: ExportPosition): void;
 }
 
-/** Throws where the file is there and no cursor: to begin anew is for the operator to say. */
+/**
+ * Returns a cursor in a file. Reading throws if the file is invalid, since only the operator may decide to
+ * start over.
+ */
 export function cursorFile(file: string): ExportCursor {
   return {
     read: () => {
@@ -50,5 +53,5 @@ function parsed(text: string): ExportPosition | undefined {
 
 const isSize = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
-/** For an export that begins anew each time. */
+/** A cursor that is never saved, for exports that start over each time. */
 export const noCursor: ExportCursor = { read: () => undefined, write: () => undefined };

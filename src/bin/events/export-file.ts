@@ -1,10 +1,13 @@
-// Exported events as JSON lines: into a file that is flushed to disk, or to standard output.
+// Export targets for JSON lines: a file that is synced to disk, and standard output.
 import { type FileHandle, open } from "node:fs/promises";
 import type { ExportTarget, ExportedLine } from "./export.ts";
 
 const text = (line: ExportedLine): string => `${JSON.stringify(line)}\n`;
 
-/** Lines behind the cursor that a crash has left are cut off: none is there twice. */
+/**
+ * Returns a target that appends to a file. Lines after the cursor, left by a crash, are truncated, so that no
+ * line occurs twice.
+ */
 export async function fileTarget(file: string): Promise<ExportTarget> {
   const handle: FileHandle = await open(file, "a+", 0o600);
   let waiting: string[] = [];
@@ -19,7 +22,7 @@ export async function fileTarget(file: string): Promise<ExportTarget> {
         await handle.appendFile(bytes);
         await handle.datasync();
       } catch (error) {
-        // A full disk, say: nothing is left half written, and everything is tried again.
+        // E.g. the disk is full: remove partial lines and retry all of them.
         await handle.truncate(reached).catch(() => undefined);
         throw error;
       }
@@ -38,7 +41,7 @@ export async function fileTarget(file: string): Promise<ExportTarget> {
   };
 }
 
-/** A crash may leave lines that come again after it. */
+/** Returns a target that writes to a stream. Lines may be repeated after a crash. */
 export function streamTarget(stream: NodeJS.WritableStream): ExportTarget {
   let waiting: string[] = [];
   return {

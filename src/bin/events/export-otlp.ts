@@ -1,4 +1,4 @@
-// Exported events as OpenTelemetry log records, to a collector over gRPC.
+// Export target for OpenTelemetry log records, sent to a collector over gRPC.
 import type { Event } from "#api";
 import type { Clock } from "#base";
 import { grpcChannel } from "#http";
@@ -9,7 +9,10 @@ const mostInBatch = 512;
 const deadlineMilliseconds = 30_000;
 const severities = { Warning: 13, Normal: 9 } as const;
 
-/** A batch that the collector refuses fails the flush: the cursor stays, and it is sent again. */
+/**
+ * Returns a target for a collector. A rejected batch fails the flush: the cursor does not advance, and the
+ * batch is sent again.
+ */
 export function otlpTarget(endpoint: string, clock: Clock): ExportTarget {
   const channel = grpcChannel({ endpoints: [collectorEndpoint(endpoint)], clock });
   let waiting: LogRecord[] = [];
@@ -73,7 +76,7 @@ export function recordOf(line: ExportedLine, observedMillis: number): LogRecord 
   };
 }
 
-/** When it was seen last. */
+/** Returns the time of the event's last occurrence. */
 function timeOf(event: Event): number | undefined {
   const text = event.series?.lastObservedTime || event.deprecatedLastTimestamp || event.eventTime;
   const millis = Date.parse(text || event.metadata.creationTimestamp || "");

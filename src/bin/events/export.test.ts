@@ -1,4 +1,4 @@
-// The export of events: what there is, what happens, and nothing lost or doubled when it is interrupted.
+// The export of events: existing ones, changes, and no loss or duplicates when it is interrupted.
 import assert from "node:assert/strict";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ const added = (name: string, revision: number): Watched => ({ type: "ADDED", obj
 
 type Listed = [revision: number, items: Event[]] | Error;
 
-/** A server with these lists and watches, one after the other; after the last watch the export is stopped. */
+/** A server with these lists and watches, in order; the export is stopped after the last watch. */
 function server(lists: Listed[], watches: Watched[][], stop: AbortController) {
   const asked: string[] = [];
   const client: Client = {

@@ -1,5 +1,5 @@
-// Exports events without loss: what there is, then every change from there on. The cursor is written only once what
-// it stands for has been delivered, so that whoever starts again goes on behind it.
+// Exports events without loss: all existing ones, then every change. The cursor is written only after
+// delivery, so that a restarted export continues after it.
 import type { Event } from "#api";
 import { ApiError, type Clock } from "#base";
 import { type ResourceClient, isExpired } from "#client";
@@ -7,15 +7,15 @@ import type { ExportCursor, ExportPosition } from "./export-cursor.ts";
 
 export type ExportedLine =
   | { readonly type: "ADDED" | "MODIFIED"; readonly object: Event }
-  /** Events between these revisions may have come and gone unseen. */
+  /** Events between these revisions may be missing. */
   | { readonly type: "GAP"; readonly from: string; readonly to: string };
 
-/** Where lines go. */
+/** The destination of exported lines. */
 export interface ExportTarget {
   write(line: ExportedLine): void;
-  /** Resolves once everything written is delivered; gives how far a file then reaches. */
+  /** Delivers everything written; resolves with the length of the file afterwards, if there is one. */
   flush(): Promise<number>;
-  /** Takes back what was written behind this place. */
+  /** Removes everything written after this position. */
   rewind(bytes: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -28,27 +28,27 @@ export interface ExportOptions {
   readonly follow: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told of what an operator should know. */
+  /** Called with messages for the operator. */
   readonly warn: (message: string) => void;
 }
 
-/** So many lines, or this long, until they are flushed and the cursor moves. */
+/** Number of lines, or the time, after which the target is flushed and the cursor advances. */
 const mostLines = 1000;
 const longestMilliseconds = 1000;
 const retryMilliseconds = 1000;
 
-/** How far the lines have come that were handed to the target. */
+/** Position of the lines that were handed to the target. */
 interface Progress {
   at: string;
   /** A list that was interrupted. */
   list: ExportPosition["list"];
 }
 
-/** Resolves when everything there is has been exported; following, when the signal is aborted. */
+/** Resolves when all existing events are exported or, when following, when the signal aborts. */
 export async function exportEvents(options: ExportOptions): Promise<void> {
   const { cursor, target, follow, clock, signal, warn } = options;
   const known = cursor.read();
-  // A file that has lines from elsewhere keeps them.
+  // A file with lines from elsewhere keeps them.
   if (known) await target.rewind(known.bytes);
   else cursor.write({ resourceVersion: "", bytes: await target.flush() });
   const progress: Progress = { at: known?.resourceVersion ?? "", list: known?.list };
@@ -73,17 +73,17 @@ export async function exportEvents(options: ExportOptions): Promise<void> {
   }
 }
 
-/** To ask again would not help. */
+/** Reports whether the error is permanent: a retry would fail the same way. */
 const isRefused = (error: unknown): boolean =>
   error instanceof ApiError && error.code >= 400 && error.code < 500 && ![408, 410, 429].includes(error.code);
 
-/** What is there now and is newer than what was exported; a list that was interrupted goes on. */
+/** Exports the existing events that are newer than the position; an interrupted list is continued. */
 async function exportList(options: ExportOptions, progress: Progress): Promise<void> {
   try {
     await exportPages(options, progress);
   } catch (error) {
     if (!progress.list || !isExpired(error)) throw error;
-    // The moment that it showed is gone: what it gave is taken back and comes with a list of now.
+    // The listed revision has expired: discard its pages and list again.
     await options.target.rewind(progress.list.begin);
     progress.list = undefined;
     await exportPages(options, progress);
@@ -115,7 +115,7 @@ async function exportPages(options: ExportOptions, progress: Progress): Promise<
       if (progress.list) cursor.write({ resourceVersion: after, bytes: reached, list: progress.list });
     }
   } catch (error) {
-    // A page that could not be delivered comes again.
+    // A page that could not be delivered is listed again.
     await target.rewind(reached);
     throw error;
   }
@@ -126,7 +126,7 @@ async function exportPages(options: ExportOptions, progress: Progress): Promise<
 /** Follows changes until the server ends the watch. */
 async function exportChanges(options: ExportOptions, progress: Progress): Promise<void> {
   const { events, namespace, target, signal, clock } = options;
-  // What could not be delivered before goes first.
+  // Deliver lines left over from an earlier failure first.
   await commit(options, progress.at);
   let lines = 0;
   let committing: Promise<void> | undefined;
@@ -146,12 +146,12 @@ async function exportChanges(options: ExportOptions, progress: Progress): Promis
     for await (const { type, object } of events.watch({ resourceVersion: progress.at, signal, ...where })) {
       if (type === "ERROR")
         throw new ApiError(object.code ?? 500, object.reason ?? "", object.message ?? "the watch failed");
-      // That an event's time is over is no happening.
+      // The expiry of an event is not exported.
       if (type === "ADDED" || type === "MODIFIED") target.write({ type, object });
       progress.at = object.metadata.resourceVersion ?? progress.at;
       if (++lines >= mostLines) {
         save();
-        // Nothing more is taken until this is delivered: what waits stays bounded.
+        // Bounds the number of undelivered lines.
         await committing;
       } else cancel ??= clock.after(longestMilliseconds, save);
       if (failure) break;

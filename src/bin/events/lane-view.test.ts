@@ -1,4 +1,4 @@
-// The timeline as a terminal shows it.
+// The timeline as shown in a terminal.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Timeline, TimelineEntry } from "#timeline";

@@ -1,4 +1,4 @@
-// The timeline for a terminal: a lane per object below its owner, then the entries in order.
+// The timeline for a terminal: one lane per object below its owner, then the entries in order.
 //
 //   Deployment/web        +~·················
 //   └ ReplicaSet/web-1    ·+·················
@@ -6,14 +6,14 @@
 import type { Timeline, TimelineEntry, TimelineLane, TimelineObject } from "#timeline";
 
 export interface ViewOptions {
-  /** Columns of the terminal. */
+  /** Width of the terminal in columns. */
   readonly width: number;
-  /** Milliseconds of the range; entries outside stretch nothing. */
+  /** Range in Unix milliseconds; entries outside are clamped to it. */
   readonly since: number;
   readonly until: number;
 }
 
-/** Later ones win where several fall into one column. */
+/** Signs by precedence: of several in one column the last one is shown. */
 const signs: readonly (readonly [type: string, sign: string])[] = [
   ["Changed", "~"],
   ["Created", "+"],
@@ -59,7 +59,7 @@ const nameOf = ({ kind, name }: TimelineObject): string => `${kind}/${name}`;
 const idOf = ({ uid, kind, namespace = "", name }: TimelineObject): string =>
   uid ?? `${kind}/${namespace}/${name}`;
 
-/** Each object below its owner, where that is shown too. */
+/** Returns objects in tree order, each below its owner if that is shown. */
 function ordered(lanes: readonly TimelineLane[]): { object: TimelineObject; level: number }[] {
   const shown = new Set(lanes.map(({ object }) => object.uid));
   const below = new Map<string | undefined, TimelineLane[]>();
@@ -85,7 +85,7 @@ function alone(items: readonly TimelineEntry[]): { object: TimelineObject; level
   return [...found.values()].map((object) => ({ object, level: 0 }));
 }
 
-/** The entries of one object along its lane. */
+/** Returns the lane of one object. */
 function strip(entries: readonly TimelineEntry[], columns: number, { since, until }: ViewOptions): string {
   const cells = Array.from({ length: columns }, () => "·");
   const rank = (sign: string): number => signs.findIndex(([, each]) => each === sign);
@@ -127,7 +127,7 @@ function table(items: readonly TimelineEntry[]): string[] {
 const fitted = (text: string, width: number): string =>
   text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
 
-/** Control characters and marks of direction are written out: they would act on the terminal. */
+/** Escapes control and directional characters, which would affect the terminal. */
 export const plain = (text: string): string =>
   text.replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

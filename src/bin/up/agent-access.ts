@@ -1,5 +1,5 @@
-// Takes away a right of the node's user that earlier versions gave: the Node authorizer gives it what it needs,
-// for its own node only.
+// Removes a role binding of the node's user that earlier versions created: the Node authorizer grants the
+// required access, restricted to the node.
 import { apiClient, connectionOf, https, kinds, readClientConfig } from "#client";
 import { ApiError } from "#base";
 import type { Dialect } from "#dialect";

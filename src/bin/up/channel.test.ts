@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 
-/** A program that tells that it is ready, and in the end why it stopped. */
+/** A program that reports readiness, and finally why it stopped. */
 const script = `
   import { reasonToStop, tellSupervisor } from ${JSON.stringify(join(import.meta.dirname, "channel.ts"))};
   const reason = reasonToStop();
@@ -20,7 +20,7 @@ const reasons: [name: string, end: (child: ChildProcess) => void, reason: string
   ["interrupted", (child) => void child.kill("SIGINT"), "SIGINT"],
   ["left by its supervisor", (child) => child.disconnect(), "the supervisor is gone"],
 ];
-// They mostly wait for processes, so they wait together.
+// These mostly wait for processes, so they run concurrently.
 describe("programs with a supervisor", { concurrency: true }, () => {
   for (const [name, end, reason] of reasons) {
     test(`a program that is ${name} knows why it stops`, async () => {

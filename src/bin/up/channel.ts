@@ -1,7 +1,6 @@
-// The channel between a program and the supervisor that started it. Programs that were started by hand have
-// none.
+// The IPC channel between a program and its supervisor. Programs started by hand have none.
 
-/** Tells the supervisor how far the start is, or that the program is ready. */
+/** Reports the phase of the start, or readiness, to the supervisor. */
 export function tellSupervisor(message: { readonly phase: string } | { readonly ready: string }): void {
   if (process.connected) process.send?.(message, () => undefined);
 }
@@ -9,15 +8,15 @@ export function tellSupervisor(message: { readonly phase: string } | { readonly 
 export const tellReady = (): void => tellSupervisor({ ready: "" });
 
 /**
- * Resolves to the reason to stop: a signal, or the end of the supervisor. The first signal after that ends
- * the process at once.
+ * Resolves with the reason to stop: a signal, or the exit of the supervisor. The next signal ends the process
+ * immediately.
  */
 export async function reasonToStop(): Promise<string> {
   const reason = await new Promise<string>((resolve) => {
     process.once("SIGTERM", resolve);
     process.once("SIGINT", resolve);
     process.once("disconnect", () => resolve("the supervisor is gone"));
-    // The channel alone is no reason to go on.
+    // The channel alone must not keep the process alive.
     process.channel?.unref();
   });
   for (const signal of ["SIGTERM", "SIGINT"]) {

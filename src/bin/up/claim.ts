@@ -1,10 +1,10 @@
-// The folder of a cluster: made where it is missing, and held by one `orch up` at a time.
+// The data folder of a cluster: created if missing, and locked by one `orch up` at a time.
 import { makeFolder } from "#base";
 import { StoreLocked, lockStore } from "#store";
 
 /**
- * Takes the folder; the returned function gives it back. Undefined when another process has it; throws what
- * keeps it from being used.
+ * Locks the folder; the returned function releases it. Returns undefined if another process holds it; throws
+ * if it cannot be used.
  */
 export function claimFolder(folder: string): (() => void) | undefined {
   try {

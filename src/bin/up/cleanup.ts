@@ -1,6 +1,5 @@
-// What a node agent leaves on a machine besides its files: sandboxes in the runtime, mounts, control groups,
-// logs. Only pods that have a folder below the agent's own root are touched: whatever else runs on a runtime
-// of the machine is not ours.
+// Removes what a node agent leaves on a machine besides its files: sandboxes, mounts, control groups and
+// logs. Only pods with a folder below the agent's root are touched: others on a shared runtime are not ours.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,14 +13,14 @@ export interface CleanupOptions {
   /** The control group of the cluster's pods. */
   readonly cgroupRoot: string;
   readonly runtimeEndpoint: string;
-  /** Whether everything on that runtime is ours. */
+  /** Whether the runtime is used by this cluster only. */
   readonly ownRuntime: boolean;
   readonly tell: (line: string) => void;
 }
 
 /**
- * Removes them all. Throws when containers may be left, before anything else is removed; of the rest it tells
- * what stays, and goes on.
+ * Removes everything. Throws if containers may remain, before anything else is removed; other leftovers are
+ * passed to the callback.
  */
 export async function cleanUpNode({
   dialect,
@@ -35,7 +34,7 @@ export async function cleanUpNode({
   if (ownRuntime) await removeSandboxes(runtimeEndpoint, () => true);
   else await leaveRuntime(agentRoot, runtimeEndpoint);
   unmountBelow(agentRoot, tell);
-  // The agent binds its root directory to itself, where that is what makes it a shared mount.
+  // The agent bind-mounts its root directory onto itself if that is needed to make it a shared mount.
   if (mountsBelow(dirname(agentRoot), mountTable()).includes(agentRoot)) unmount(agentRoot, tell);
   for (const group of podGroups("/sys/fs/cgroup", dialect.data.podsCgroup)) {
     if (uids.has(group.uid)) removeGroup(group.path);
@@ -47,7 +46,7 @@ export async function cleanUpNode({
   }
 }
 
-/** Removes the pods of an agent from a runtime of the machine. */
+/** Removes the pods of an agent from a shared runtime. */
 export async function leaveRuntime(agentRoot: string, endpoint: string): Promise<void> {
   const uids = podsBelow(agentRoot);
   if (uids.size > 0) await removeSandboxes(endpoint, (uid) => uids.has(uid));
@@ -77,7 +76,7 @@ async function removeSandboxes(endpoint: string, isOurs: (uid: string) => boolea
   }
 }
 
-/** Mount points below a folder, the deepest first. */
+/** Returns mount points below a folder, deepest first. */
 export function mountsBelow(folder: string, table: string): string[] {
   return table
     .split("\n")
@@ -94,11 +93,12 @@ function mountTable(): string {
   return existsSync("/proc/self/mountinfo") ? readFileSync("/proc/self/mountinfo", "utf8") : "";
 }
 
-/** The one hierarchy, or one for each controller. */
+/** Returns the unified hierarchy, or one hierarchy per controller. */
 const hierarchiesBelow = (root: string): string[] => [root, ...namesIn(root).map((name) => join(root, name))];
 
 /**
- * Control groups of pods: directly below the common one or below its classes, in one hierarchy or in several.
+ * Returns the control groups of pods: below the common group or its QoS classes, in one hierarchy or in
+ * several.
  */
 export function podGroups(root: string, common: string): { readonly uid: string; readonly path: string }[] {
   return hierarchiesBelow(root).flatMap((hierarchy) => {
@@ -116,7 +116,7 @@ function removeGroup(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // A file of the group, or a group whose processes are still ending.
+    // A file of the group, or a group whose processes are still exiting.
   }
 }
 

@@ -1,5 +1,5 @@
-// What the commands about a cluster do alike: its dialect, their flags, help and mistakes come first; what fails
-// afterwards is told in one line.
+// The common frame of commands about a cluster: dialect, flags, help and usage errors; other errors are
+// printed in one line.
 import { versionText } from "#base";
 import type { Dialect } from "#dialect";
 import {
@@ -16,11 +16,11 @@ import { clusterDialect } from "./cluster-dialect.ts";
 export interface Invocation<Settings> {
   readonly dialect: Dialect;
   readonly settings: Settings;
-  /** What stood between the flags, for commands that take more than flags. */
+  /** Positional arguments, for commands that take any. */
   readonly words: readonly string[];
 }
 
-/** Runs a command; its exit code. */
+/** Runs a command; resolves with the exit code. */
 export async function clusterCommand<O extends AnyOption>(
   options: (dialect: Dialect) => OptionSet<O>,
   argv: readonly string[],

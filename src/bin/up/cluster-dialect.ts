@@ -1,4 +1,4 @@
-// The dialect of a cluster: as the command line says, else as the data directory remembers from its last run.
+// The dialect of a cluster: from the command line, or else as recorded in the data directory by the last run.
 import { chosenDialect, dialects } from "#dialect";
 import { pathsFor } from "./paths.ts";
 import { readRunning } from "./running.ts";

@@ -21,7 +21,7 @@ test("gates of a cluster go to its programs in the spelling of the dialect", () 
   const argsOf = (proxy: boolean, dns: boolean) => networkPlans(plan, { proxy, dns }, "192.0.2.1")[0]!.args;
   assert.ok(argsOf(true, true).includes(flag));
   assert.ok(argsOf(true, false).includes(flag));
-  // The name server has no gates.
+  // The DNS server has no gates.
   assert.ok(!argsOf(false, true).includes(flag));
 });
 

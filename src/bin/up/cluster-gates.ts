@@ -1,5 +1,5 @@
-// The feature gates of a cluster: one setting for all of its parts. Which gates have no effect in a part is told in
-// the log of that part.
+// The feature gates of a cluster: one setting for all of its parts. Each part logs the gates that have no
+// effect in it.
 import type { Dialect } from "#dialect";
 import { type GivenGates, featureGates, gatesOption, knownGates } from "#options";
 
@@ -8,7 +8,7 @@ export const clusterGatesOption = (dialect: Dialect) => ({
   doc: "Pairs Name=true or Name=false that switch features of all parts; AllAlpha and AllBeta speak for a whole stage.",
 });
 
-/** The flag with which they are handed on to a program, where there are any. */
+/** Returns the flag that passes the gates on to a program, if there are any. */
 export const gateFlags = (dialect: Dialect, gates: GivenGates): string[] =>
   Object.keys(gates).length === 0
     ? []

@@ -1,17 +1,17 @@
-// The processes of a cluster on this machine: started in order, ended the other way round, until a signal comes.
+// The processes of a cluster on this machine: started in order, stopped in reverse order.
 import { systemClock } from "#base";
 import type { StatusView } from "./status-view.ts";
 import { type ProcessPlan, type Supervised, startOf, supervise } from "./supervisor.ts";
 
 const patienceMilliseconds = 15_000;
 
-/** Waits for the part, but not for ever: whoever waits longer is told where to look. */
+/** Waits for a part to be ready, for a limited time; after that the user is referred to its log. */
 export async function settled(part: Supervised, view: StatusView): Promise<undefined> {
   const outcome = await startOf(part, systemClock, patienceMilliseconds);
   if (outcome === "slow") view.say(`  ${part.plan.name}   is not ready yet; its log is ${part.plan.logFile}`);
 }
 
-/** The parts in the order they were started; they end the other way round. */
+/** The parts in the order they were started; they are stopped in reverse. */
 export class Cluster {
   readonly #view: StatusView;
   readonly #parts: Supervised[] = [];
@@ -34,7 +34,7 @@ export class Cluster {
   }
 }
 
-/** Resolves at the first signal; the second one ends everything at once. */
+/** Resolves at the first signal; the second one kills everything. */
 export async function stopRequest(cluster: Cluster): Promise<string> {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   const first = await new Promise<string>((resolve) => {

@@ -1,4 +1,4 @@
-// Controllers and scheduler in the process of `orch up`, as clients of the API server over one shared view.
+// Controllers and scheduler within the `orch up` process, as clients of the API server over one shared view.
 import { X509Certificate } from "node:crypto";
 import { closeSync, readFileSync } from "node:fs";
 import { signingKey } from "#authn";
@@ -22,24 +22,24 @@ import { LogFile } from "./log-file.ts";
 import { noticeUnreachableRegistry } from "./registry-notice.ts";
 
 export interface ControlLoopOptions {
-  /** The client config they speak with. */
+  /** Path of their client config. */
   readonly config: string;
   readonly dialect: Dialect;
   readonly gates: Gates;
-  /** The file with the authorities of the server's certificate, which every namespace gets. */
+  /** The CA of the API server's certificate, published to every namespace. */
   readonly authorityFile: string;
-  /** The key of that authority, which signs certificate requests. */
+  /** The key of that CA, which signs certificate requests. */
   readonly authorityKeyFile: string;
   /** The key that signs service account tokens. */
   readonly accountKeyFile: string;
-  /** The range from which nodes get addresses for their pods, where they have none of their own. */
+  /** Range from which pod CIDRs are allocated to nodes, if nodes do not choose them themselves. */
   readonly clusterCidr?: string;
-  /** Serves the resource metrics API to holders of this authority's certificates; without it nobody does. */
+  /** Front proxy CA for the resource metrics API; without it the API is not served. */
   readonly frontProxyAuthorityFile?: string;
-  /** The node of this machine, and where volumes of its own disk are made; without it there are none. */
+  /** The node of this machine and its folder for local volumes; without it none are provisioned. */
   readonly localPath?: LocalPathSettings;
   readonly logFile: string;
-  /** Says a line to whoever started the cluster. */
+  /** Prints a line for the user. */
   readonly say: (line: string) => void;
 }
 
@@ -117,7 +117,7 @@ function settingsFrom(options: ControlLoopOptions): Partial<ControllerSettings> 
       authorityEnds: new X509Certificate(certificate).validToDate.getTime(),
     },
     nodeMonitorGraceMilliseconds,
-    // A cluster of one machine need not be spared: it reacts to load at once.
+    // A single-machine cluster reacts to load immediately.
     autoscaler: {
       ...defaultSettings.autoscaler,
       syncMilliseconds: 2000,

@@ -1,5 +1,5 @@
-// The cluster's own certificates, keys and tokens: made at the first start, kept, and renewed before they run
-// out.
+// The cluster's certificates, keys and tokens: created at the first start, kept, and renewed before they
+// expire.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
@@ -29,16 +29,16 @@ export interface Credentials {
   readonly agentServingCertificate: string;
   readonly agentServingKey: string;
   readonly accountKey: string;
-  /** With which the API server calls the agent. */
+  /** Client certificate of the API server for requests to the agent. */
   readonly callingCertificate: string;
   readonly callingKey: string;
   readonly frontProxyAuthorityFile: string;
-  /** With which the API server calls aggregated servers. */
+  /** Client certificate of the API server for requests to aggregated servers. */
   readonly frontProxyCertificate: string;
   readonly frontProxyKey: string;
 }
 
-/** The name by which aggregated servers know the API server. */
+/** Name of the API server in its front proxy certificate. */
 export const frontProxyName = "front-proxy-client";
 
 export interface CredentialOptions {
@@ -52,7 +52,7 @@ export interface CredentialOptions {
 
 const authorityDays = 3650;
 const days = 365;
-/** Renewed when less than this is left. */
+/** Certificates are renewed when less than this is left. */
 const margin = 30 * 86_400_000;
 
 export function credentialsFor({
@@ -116,7 +116,7 @@ export function credentialsFor({
       { now, days },
     ),
   );
-  // An authority of its own: whoever it names may speak in the name of anybody.
+  // A separate CA, since the holder of its certificates may act as any user.
   const frontProxyAuthority = kept("front-proxy-ca", [], undefined, () =>
     createAuthority({ commonName: "front-proxy-ca" }, { now, days: authorityDays }),
   );
@@ -175,7 +175,7 @@ function servingNames(dialect: Dialect, bindAddress: string): string[] {
   ];
 }
 
-/** How other machines reach a server that listens there. */
+/** Returns the address at which other machines reach a server bound to this address. */
 export const outsideAddress = (bindAddress: string): string =>
   bindAddress === "0.0.0.0" || bindAddress === "::" ? (addresses()[0] ?? "127.0.0.1") : bindAddress;
 

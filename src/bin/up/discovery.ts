@@ -1,5 +1,5 @@
-// Finds a cluster by a bootstrap token: what it tells about itself is believed only if it was signed with the
-// token, and if its authority has the key that the operator named.
+// Cluster discovery with a bootstrap token: the cluster info is trusted only if it is signed with the token
+// and its CA has the given key hash.
 import { X509Certificate, createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { type ClientConfig, https, parseClientConfig, textOf } from "#client";
 import type { Dialect } from "#dialect";
@@ -14,7 +14,7 @@ export function parseToken(given: string): BootstrapToken | undefined {
   return found ? { id: found[1]!, secret: found[2]! } : undefined;
 }
 
-/** As other tools of this family write it: the hash of the public key, not of the certificate. */
+/** Returns the hash of a CA's public key, as other tools of this family write it. */
 export const authorityHash = (certificate: string): string =>
   `sha256:${createHash("sha256")
     .update(new X509Certificate(certificate).publicKey.export({ type: "spki", format: "der" }))
@@ -25,7 +25,7 @@ export interface FoundCluster {
   readonly authority: string;
 }
 
-/** Reads what the cluster tells; throws when it is not to be believed. */
+/** Verifies the cluster info; throws if it cannot be trusted. */
 export function believe(
   data: Readonly<Record<string, string>>,
   token: BootstrapToken,
@@ -55,7 +55,7 @@ export function believe(
   return { server, authority };
 }
 
-/** Asks a server whose certificate cannot be checked yet. */
+/** Fetches the cluster info from a server whose certificate cannot be verified yet. */
 export async function discover(
   server: string,
   token: BootstrapToken,

@@ -1,4 +1,4 @@
-// `orch down`: ends a cluster that runs; with --purge removes everything it kept.
+// `orch down`: stops a running cluster; with --purge, removes its data.
 import { existsSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -66,7 +66,7 @@ async function end(paths: ClusterPaths, { out, err }: Output): Promise<boolean> 
   return false;
 }
 
-/** Removes the parts we made and nothing else; the directory itself goes only when that leaves it empty. */
+/** Removes only what the cluster created; the directory itself is removed only if it is empty afterwards. */
 async function purge(paths: ClusterPaths, { out, err }: Output): Promise<number> {
   if (!existsSync(paths.root)) return 0;
   const ran = readRunning(paths.running);

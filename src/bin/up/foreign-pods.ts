@@ -1,5 +1,5 @@
-// Counts pods of other agents on a runtime of the machine: an agent that joins them would share their network,
-// images and limits, so `orch up` does not start one there.
+// Counts pods of other agents on a shared runtime: an agent joining them would share their network, images
+// and limits, so `orch up` does not start one there.
 import { type ContainerRuntime, grpcRuntime } from "#cri";
 import { type DialectName, dialects } from "#dialect";
 
@@ -8,7 +8,7 @@ export async function foreignPods(endpoint: string, agentRoot: string): Promise<
   try {
     return await countForeignPods(runtime, agentRoot);
   } catch {
-    // One that does not answer is told about elsewhere.
+    // An unresponsive runtime is reported elsewhere.
     return 0;
   } finally {
     runtime.close();

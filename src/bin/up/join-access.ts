@@ -1,5 +1,5 @@
-// What a cluster of `orch up` gives to machines that join it: where it is, signed by every bootstrap token, and
-// what the holders of such a token and the nodes may do.
+// What an `orch up` cluster provides to joining machines: the cluster info, signed with every bootstrap
+// token, and the permissions of token holders and nodes.
 import type { Dialect } from "#dialect";
 import {
   type ApiClient,
@@ -14,14 +14,14 @@ import { nodesGroup } from "#authn";
 import { ignoreReasons, orUndefined } from "#controllerkit";
 
 export interface JoinAccess {
-  /** How other machines reach the API server. */
+  /** The address at which other machines reach the API server. */
   readonly server: string;
   readonly authority: string;
 }
 
 const bootstrappers = "system:bootstrappers";
 
-/** Makes what is missing; says anew where the cluster is. */
+/** Creates missing objects and updates the cluster info. */
 export async function prepareJoin(adminConfig: string, dialect: Dialect, access: JoinAccess): Promise<void> {
   const transport = https(connectionOf(readClientConfig(adminConfig)));
   try {
@@ -42,7 +42,7 @@ async function makeBindings(client: ApiClient, dialect: Dialect): Promise<void> 
     ["up:node-bootstrapper", bootstrappers, "system:node-bootstrapper"],
     ["up:node-certificates", bootstrappers, roles.nodeClientCsr],
     ["up:node-certificate-rotation", nodesGroup, roles.selfNodeClientCsr],
-    // Their proxies and name servers speak as the nodes they run on.
+    // Proxies and name servers use the credentials of their node.
     ["up:node-proxier", nodesGroup, "system:node-proxier"],
   ];
   for (const [name, group, role] of bindings)

@@ -1,5 +1,5 @@
-// `orch join`: makes this machine a node of a cluster, until Ctrl-C. The agent asks for its certificate with the
-// token, once; later starts need no token.
+// `orch join`: makes this machine a node of a cluster, until Ctrl-C. The agent requests its certificate with
+// the token once; later starts need no token.
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -153,7 +153,7 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
     clearInterval(alive);
   }
 
-  /** Its programs speak with the agent's credentials, which are there when it is ready. */
+  /** Starts the network programs with the agent's credentials, which exist once it is ready. */
   async function startNetwork(): Promise<void> {
     while (!existsSync(paths.agentConfig) && !ending.signal.aborted) await sleep(100);
     const plan: NetworkPlan = {
@@ -177,7 +177,7 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
 const authorityFile = ({ pki }: ClusterPaths): string => join(pki, "ca.crt");
 const bootstrapFile = ({ pki }: ClusterPaths): string => join(pki, "bootstrap.conf");
 
-/** Finds the cluster, unless this machine is one of its nodes already. */
+/** Discovers the cluster, unless this machine is already one of its nodes. */
 async function bootstrap({ dialect, settings, paths, server }: Wish): Promise<void> {
   if (existsSync(paths.agentConfig) && existsSync(authorityFile(paths))) return;
   const token = parseToken(settings.token);

@@ -1,17 +1,17 @@
-// An address of this machine that only the machine itself and its pods reach: the name server answers there, and
-// pods find the API server there though it listens on the loopback interface.
+// An address that only this machine and its pods can reach: the DNS server listens there, and pods reach the
+// API server there although it listens on the loopback interface.
 import { spawnSync } from "node:child_process";
 import { type Server, type Socket, connect, createServer } from "node:net";
 import { once } from "node:events";
 import { systemPath } from "./system-path.ts";
 
-/** Different for each cluster: below the addresses that pods get (see pod-network.ts). */
+/** Returns an address derived from the cluster's id, outside of the pod range (see pod-network.ts). */
 export const localAddressOf = (id: string): string => {
   const seed = Number.parseInt(id, 16);
   return `10.127.${(seed >>> 8) % 256}.${1 + (seed % 254)}`;
 };
 
-/** Gives it to the machine; the text says what went wrong, or nothing. */
+/** Adds the address to the machine; returns an error text, or undefined. */
 export function addLocalAddress(address: string): string | undefined {
   const { status, stderr, error } = ip("replace", address);
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
@@ -31,7 +31,7 @@ export interface Relay {
 
 const mostConnections = 1000;
 
-/** Passes connections on, as they are, to a port of the loopback interface. */
+/** Forwards TCP connections to a port of the loopback interface. */
 export async function startRelay(
   address: string,
   port: number,

@@ -1,5 +1,4 @@
-// The log of a program that writes to it by itself: kept from growing without end, and read for the program's
-// last words.
+// The log file of a program that writes to it directly: rotates it, and reads its last lines.
 import {
   closeSync,
   copyFileSync,
@@ -21,7 +20,7 @@ const lookMilliseconds = 10_000;
 export class LogFile {
   readonly #path: string;
   readonly #mostBytes: number;
-  /** Where what the latest run wrote begins. */
+  /** Offset at which the output of the latest run starts. */
   #begin = 0;
 
   constructor(path: string, mostBytes = usualMostBytes) {
@@ -29,7 +28,7 @@ export class LogFile {
     this.#mostBytes = mostBytes;
   }
 
-  /** Opens it for another run; the caller closes it. */
+  /** Opens the file for another run; the caller closes it. */
   open(): number {
     makeFolder(dirname(this.#path));
     const file = openSync(this.#path, "a", 0o600);
@@ -38,8 +37,8 @@ export class LogFile {
   }
 
   /**
-   * Moves what is there to the file beside it, in place of what lay there, once it is too much. The program
-   * goes on writing to the same file.
+   * Moves the content to FILE.1, replacing that, if the file is too large. The program keeps writing to the
+   * same file.
    */
   trim(): void {
     const { size = 0 } = statSync(this.#path, { throwIfNoEntry: false }) ?? {};
@@ -48,14 +47,14 @@ export class LogFile {
     try {
       copyFileSync(this.#path, older);
     } catch {
-      // A full disk has more need of the room than anybody of old lines.
+      // The disk may be full: prefer free space over old lines.
       rmSync(older, { force: true });
     }
     truncateSync(this.#path);
     this.#begin = 0;
   }
 
-  /** Looks after its size until the returned function is called. */
+  /** Rotates the file periodically until the returned function is called. */
   keepSmall(clock: Clock): () => void {
     let cancel = (): void => undefined;
     const look = (): void => {
@@ -66,7 +65,7 @@ export class LogFile {
     return () => cancel();
   }
 
-  /** The last lines of the latest run. */
+  /** Returns the last lines of the latest run. */
   lastLines(): string[] {
     const bytes = Buffer.alloc(shownBytes);
     const file = openSync(this.#path, "r");

@@ -1,4 +1,4 @@
-// How the service network of a node is run: the command line of the proxy and the name server.
+// Command lines of the proxy and the DNS server of a node.
 import { join } from "node:path";
 import type { Dialect } from "#dialect";
 import type { GivenGates } from "#options";
@@ -9,7 +9,7 @@ import type { ProcessPlan } from "./supervisor.ts";
 export interface NetworkPlan {
   readonly dialect: Dialect;
   readonly programs: Programs;
-  /** The client config they speak with. */
+  /** Path of their client config. */
   readonly config: string;
   readonly logs: string;
   readonly nodeName: string;
@@ -17,11 +17,11 @@ export interface NetworkPlan {
 }
 
 export const clusterDomain = "cluster.local";
-/** Where pods of all nodes have their addresses; see pod-network.ts. */
+/** Pod addresses of all nodes; see pod-network.ts. */
 export const podRange = "10.128.0.0/9";
 const patienceMilliseconds = 10_000;
 
-/** One process where both are wanted. */
+/** Returns the plans; a single process serves both if both are enabled. */
 export function networkPlans(
   plan: NetworkPlan,
   { proxy, dns }: { readonly proxy: boolean; readonly dns: boolean },

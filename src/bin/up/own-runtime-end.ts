@@ -1,4 +1,4 @@
-// How a runtime of our own ends: a daemon that outlived its cluster, and all that is left when the cluster is
+// Cleanup of a cluster's own runtime: a daemon that outlived its cluster, and leftovers when the cluster is
 // removed.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
@@ -11,7 +11,7 @@ import { unmountBelow } from "./cleanup.ts";
 
 const patience = 15_000;
 
-/** Ends the daemon of a cluster that was killed and could not do so itself; containers go on. */
+/** Stops the daemon of a cluster that was killed; containers keep running. */
 export async function endLeftover({ config }: OwnRuntime): Promise<void> {
   for (const began = Date.now(); ; await sleep(50)) {
     const pids = processesWith(config);
@@ -20,7 +20,7 @@ export async function endLeftover({ config }: OwnRuntime): Promise<void> {
   }
 }
 
-/** Sandboxes can be removed only by the daemon. */
+/** Runs the work while the daemon is up, since only the daemon can remove sandboxes. */
 export async function whileItRuns<T>(
   runtime: OwnRuntime,
   logFile: string,
@@ -36,7 +36,10 @@ export async function whileItRuns<T>(
   }
 }
 
-/** What it made outside of the cluster's folder, and what keeps that folder from being removed. */
+/**
+ * Removes what the runtime created outside of the cluster's folder, and mounts that prevent the removal of
+ * the folder.
+ */
 export function removeOwnRuntime(
   { folder, state, socket, network: { bridge } }: OwnRuntime,
   tell: (line: string) => void,
@@ -52,7 +55,7 @@ export function removeOwnRuntime(
   if (readdirSync(dirname(state)).length === 0) rmdirSync(dirname(state));
 }
 
-/** The daemon is started with its settings file, and its helpers with its socket. */
+/** Finds the daemon by its configuration file, and its shims by its socket. */
 function processesWith(argument: string): number[] {
   if (!existsSync("/proc/self")) return [];
   return readdirSync("/proc")
@@ -75,6 +78,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended by itself.
+    // The process has exited.
   }
 }

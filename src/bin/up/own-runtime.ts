@@ -1,6 +1,5 @@
-// A containerd of the cluster's own, for machines that have none ready: where it keeps its things, and how it
-// is run. It shares nothing with another containerd on the machine but the programs: folders, socket and pod
-// network are its own.
+// The cluster's own containerd, for machines without a suitable one: its paths and how it is run. It shares
+// only the programs with other containerd instances; folders, socket and pod network are separate.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,21 +11,21 @@ import type { ProcessPlan } from "./supervisor.ts";
 import { programFolders, systemPath } from "./system-path.ts";
 
 export interface OwnRuntime {
-  /** Tells this cluster from others on the machine. */
+  /** Identifies this cluster among others on the machine. */
   readonly id: string;
-  /** Images and what outlives a restart of the machine. */
+  /** Images and other data that survives a reboot. */
   readonly folder: string;
-  /** What does not; a short path, since sockets have short names. */
+  /** Data that does not survive a reboot; a short path, since socket paths are limited in length. */
   readonly state: string;
   readonly socket: string;
   readonly endpoint: string;
   readonly config: string;
-  /** The archive of the sandbox image that it is given. */
+  /** The archive of the sandbox image to import. */
   readonly sandboxImage: string;
   readonly network: PodNetwork;
 }
 
-/** The same for the same cluster, and different for each. */
+/** Derives the runtime from the cluster's folder: stable, and different for each cluster. */
 export function ownRuntimeOf(clusterFolder: string): OwnRuntime {
   const id = createHash("sha256").update(clusterFolder).digest("hex").slice(0, 8);
   const folder = join(clusterFolder, "runtime");
@@ -51,7 +50,7 @@ export function ownRuntimeOf(clusterFolder: string): OwnRuntime {
 
 const patienceMilliseconds = 15_000;
 
-/** Writes its settings too. */
+/** Returns the process plan; also writes the configuration. */
 export function ownRuntimePlan(runtime: OwnRuntime, logFile: string): ProcessPlan {
   for (const folder of [runtime.folder, runtime.state, runtime.network.folder]) makeFolder(folder);
   settleNetwork(runtime.network);
@@ -67,7 +66,7 @@ export function ownRuntimePlan(runtime: OwnRuntime, logFile: string): ProcessPla
   };
 }
 
-/** Gives a runtime that is up the sandbox image, unless it has it. */
+/** Imports the sandbox image into a running runtime, unless it is present. */
 export async function supplySandboxImage({ endpoint, socket, sandboxImage }: OwnRuntime): Promise<void> {
   const runtime = grpcRuntime({ endpoint, timeoutMilliseconds: 5000 });
   try {
@@ -78,7 +77,7 @@ export async function supplySandboxImage({ endpoint, socket, sandboxImage }: Own
   }
 }
 
-/** Whether a runtime answers there and says that it can run pods, network included. */
+/** Reports whether a runtime responds and all of its conditions, including the network, are true. */
 export async function runsPods(endpoint: string): Promise<boolean> {
   const runtime = grpcRuntime({ endpoint, timeoutMilliseconds: 5000 });
   try {
@@ -116,10 +115,10 @@ disabled_plugins = ["io.containerd.internal.v1.opt"]
 
 const quoted = (text: string): string => JSON.stringify(text);
 
-/** Where distributions put network plug-ins. */
+/** Folders in which distributions install network plugins. */
 const pluginFolders = ["/usr/lib/cni", "/usr/libexec/cni", "/opt/cni/bin"];
 
-/** Which packages bring what it needs, and where that would be. */
+/** Packages that provide the required programs, with the paths to check. */
 export const runtimePackages: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     ["containerd", "runc", "iptables"].map((name) => [
@@ -130,12 +129,12 @@ export const runtimePackages: Readonly<Record<string, readonly string[]>> = {
   "containernetworking-plugins": pluginFolders.map((folder) => join(folder, "bridge")),
 };
 
-/** Lowering a process's check to be killed for memory is a right of its own, which containers often lack. */
+/** Reports whether the process may lower OOM scores, which containers often may not. */
 function mayProtectFromOom(status = readFileSync("/proc/self/status", "utf8")): boolean {
   const sysResource = 24n;
   const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? "0";
   return ((BigInt(`0x${effective}`) >> sysResource) & 1n) === 1n;
 }
 
-/** Layers cannot lie on layers. */
+/** An overlay filesystem cannot be stacked on another one. */
 const isOverlay = (folder: string): boolean => statfsSync(folder).type === 0x794c7630;

@@ -1,6 +1,7 @@
-// Where a cluster of `orch up` keeps its things.
+// The paths of an `orch up` cluster.
 //
-//   <data>/<dialect>/   store/  timeline/  pki/  logs/  agent/  runtime/  admin.conf  agent.conf  network.conf  agent-settings.json  running.json  lock.db  holder
+//   <data>/<dialect>/   store/  timeline/  pki/  logs/  agent/  runtime/  admin.conf  agent.conf
+//                       network.conf  agent-settings.json  running.json  lock.db  holder
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Dialect } from "#dialect";
@@ -13,29 +14,29 @@ export interface ClusterPaths {
   readonly logs: string;
   /** The administrator's client config. */
   readonly adminConfig: string;
-  /** The node agent's. */
+  /** The node agent's client config. */
   readonly agentConfig: string;
-  /** That of the service proxy and the name server. */
+  /** Client config of the proxy and the DNS server. */
   readonly networkConfig: string;
-  /** Settings of the node agent, and where it keeps pods' files. */
+  /** Settings file of the node agent, and its root directory. */
   readonly agentSettings: string;
   readonly agentRoot: string;
-  /** Volumes of this machine's own disk. */
+  /** Local volumes of this machine. */
   readonly volumes: string;
-  /** The control group of this cluster's pods: agents of other clusters do not look there. */
+  /** The control group of this cluster's pods, separate from those of other agents. */
   readonly cgroupRoot: string;
-  /** The container runtime, where the cluster has one of its own. */
+  /** The cluster's own container runtime, if it has one. */
   readonly runtime: OwnRuntime;
   readonly tokens: string;
-  /** The note of a one-time link to the page. */
+  /** The record of the one-time link to the web page. */
   readonly uiLogin: string;
-  /** Tells that a cluster runs, and marks the directory as ours. */
+  /** Describes the running cluster, and marks the directory as created by orch. */
   readonly running: string;
-  /** Everything a cluster makes here. */
+  /** Everything that a cluster creates here. */
   readonly all: readonly string[];
 }
 
-/** Every command that means a cluster takes it. */
+/** The option of every command that operates on a cluster. */
 export const dataDirOption = option({
   flag: "data-dir",
   type: directory,
@@ -44,7 +45,7 @@ export const dataDirOption = option({
   doc: "Directory of everything the cluster keeps.",
 });
 
-/** Of commands that ask the API server. */
+/** The option of commands that connect to the API server. */
 export const clientConfigOption = option({
   flag: "orchconfig",
   type: file,
@@ -53,7 +54,10 @@ export const clientConfigOption = option({
   doc: "Client configuration file.",
 });
 
-/** `given` wins; otherwise the user's data directory. Each dialect has a cluster of its own there. */
+/**
+ * Returns the paths: `given` takes precedence over the user's data directory, where each dialect has a
+ * separate cluster.
+ */
 export function pathsFor(
   dialect: Dialect,
   given: string,

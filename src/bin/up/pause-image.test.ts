@@ -19,7 +19,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const)
     writeFileSync(file, pauseProgram(thisArchitecture()!), { mode: 0o755 });
     const child = spawn(file, { stdio: "ignore" });
     await once(child, "spawn");
-    // It sets its handlers at once; a signal that comes before them ends it otherwise, and is sent again.
+    // A signal that arrives before the handlers are set kills it; then it is restarted and signalled again.
     const ended = once(child, "exit");
     const sleeping = (): boolean =>
       execFileSync("cat", [`/proc/${child.pid}/status`])

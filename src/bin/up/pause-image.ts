@@ -1,4 +1,4 @@
-// The image of a pod's sandbox as an archive in the OCI layout, and its import into a containerd.
+// The pod sandbox image as an archive in the OCI layout, and its import into containerd.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { containerdNamespace } from "#dialect";
 import { type PauseArchitecture, pauseProgram } from "./pause-program.ts";
 import { systemPath } from "./system-path.ts";
 
-/** No registry has it: it is only ever imported. */
+/** Not in any registry: the image is only ever imported. */
 export const pauseImageName = "localhost/orch/pause:1";
 
 const run = promisify(execFile);
@@ -22,7 +22,7 @@ interface TarEntry {
   readonly mode?: number;
 }
 
-/** The archive; the same bytes each time. */
+/** Returns the archive, which is reproducible. */
 export function pauseImage(architecture: PauseArchitecture): Buffer {
   const layer = tar([{ name: "pause", body: pauseProgram(architecture), mode: 0o755 }]);
   const blobs: Buffer[] = [];
@@ -59,7 +59,7 @@ export function pauseImage(architecture: PauseArchitecture): Buffer {
   ]);
 }
 
-/** Imports the image into the containerd at this socket; `file` is where the archive is put for that. */
+/** Imports the image into the containerd at this socket; the archive is written to `file`. */
 export async function importPauseImage(socket: string, file: string): Promise<void> {
   const architecture = thisArchitecture();
   if (!architecture) throw new Error(`there is no sandbox image for the processor ${process.arch}`);
@@ -83,7 +83,7 @@ function tar(entries: readonly TarEntry[]): Buffer {
   return Buffer.concat([...parts, Buffer.alloc(2 * blockBytes)]);
 }
 
-/** ustar: numbers are octal text; the checksum counts its own field as blanks. */
+/** Builds a ustar header: numbers are octal text, and the checksum counts its own field as blanks. */
 function tarHeader(name: string, size: number, mode: number): Buffer {
   const header = Buffer.alloc(blockBytes);
   const octal = (value: number, at: number, length: number): void =>

@@ -1,5 +1,5 @@
-// The program of a pod's sandbox, assembled here so that a sandbox never needs a registry: it waits, ends on
-// SIGTERM and SIGINT, and lets the kernel reap the orphans of a shared process namespace.
+// The pod sandbox program, assembled here so that a sandbox needs no registry: it waits, exits on SIGTERM and
+// SIGINT, and lets the kernel reap the orphans of a shared process namespace.
 //
 //   rt_sigaction(SIGTERM, exit); rt_sigaction(SIGINT, exit); rt_sigaction(SIGCHLD, ignore + no zombies)
 //   for (;;) wait for a signal
@@ -14,7 +14,7 @@ const flags = { restorer: 0x0400_0000n, noChildWait: 2n } as const;
 const ignore = 1n;
 const machines: Readonly<Record<PauseArchitecture, number>> = { amd64: 62, arm64: 183 };
 
-/** A whole ELF executable with one segment. */
+/** Returns a complete ELF executable with one segment. */
 export function pauseProgram(architecture: PauseArchitecture): Buffer {
   const code = architecture === "amd64" ? amd64Code() : arm64Code();
   const size = BigInt(headerBytes + code.length);
@@ -79,7 +79,7 @@ function amd64Code(): Buffer {
     set(2, signals.child, ignoreStruct),
     Buffer.from([0xb8, 34, 0, 0, 0, 0x0f, 0x05, 0xeb, 0xf7]), // wait: mov eax,pause; syscall; jmp wait
     Buffer.from([0xb8, 60, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05]), // exit: mov eax,exit; xor edi,edi; syscall
-    // This kernel takes no handler without a restorer; ours never returns.
+    // The kernel requires a restorer for handlers on amd64; our handler never returns.
     sigaction(exitAddress, flags.restorer, exitAddress),
     sigaction(ignore, flags.noChildWait, 0n),
   ]);

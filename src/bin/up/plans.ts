@@ -1,5 +1,4 @@
-// How the parts of a cluster are run: the command lines of API server and node agent, and the agent's
-// settings file.
+// Process plans of the API server and the node agent, and the agent's settings file.
 import { join } from "node:path";
 import { writePrivate } from "#base";
 import type { Dialect } from "#dialect";
@@ -13,29 +12,29 @@ import { serviceRange } from "./service-range.ts";
 import type { ProcessPlan } from "./supervisor.ts";
 import type { UpSettings } from "./up-options.ts";
 
-/** Where the other programs are, and how they are run. */
+/** Locations and command lines of the other programs. */
 export interface Programs {
   pathOf(program: string): string;
-  /** The words of the command line before the flags. */
+  /** The command line before the flags. */
   commandOf(program: string): readonly string[];
 }
 
-/** All that is decided before the first part starts. */
+/** Everything that is decided before the first part starts. */
 export interface ClusterPlan {
   readonly dialect: Dialect;
   readonly settings: UpSettings;
   readonly port: number;
   readonly paths: ClusterPaths;
   readonly credentials: Credentials;
-  /** Flags that go to the API server as they are. */
+  /** Flags passed on to the API server. */
   readonly passed: readonly string[];
   readonly programs: Programs;
-  /** The address of this machine for its own pods; undefined where there are none. */
+  /** The local address for pods; undefined without pods. */
   readonly localAddress?: string;
 }
 
 const patienceMilliseconds = 15_000;
-/** An agent renews its lease four times as often: a small cluster can afford to learn soon that a node is gone. */
+/** Agents renew leases four times as often: a small cluster can afford to detect lost nodes quickly. */
 const nodeLeaseSeconds = 20;
 
 export function apiserverPlan({
@@ -72,12 +71,12 @@ export function apiserverPlan({
       `--service-account-key-file=${credentials.accountKey}`,
       `--service-cluster-ip-range=${serviceRange}`,
       "--allow-privileged=true",
-      // Machines can join where they can come near at all.
+      // Machines can join if they can reach the server at all.
       ...(isLoopback(settings.bindAddress) ? [] : ["--enable-bootstrap-token-auth=true"]),
       ...(localAddress === undefined || !isLoopback(settings.bindAddress)
         ? []
         : [`--advertise-address=${localAddress}`]),
-      // The host name of a machine often leads to its loopback interface.
+      // A machine's host name often resolves to its loopback address.
       "--nodeagent-preferred-address-types=InternalIP,ExternalIP,Hostname",
       `--nodeagent-certificate-authority=${credentials.authorityFile}`,
       `--nodeagent-client-certificate=${credentials.callingCertificate}`,
@@ -99,7 +98,7 @@ export function apiserverPlan({
 
 export const isLoopback = (address: string): boolean => address === "::1" || address.startsWith("127.");
 
-/** Writes the agent's settings file too. */
+/** Returns the agent's process plan; also writes its settings file. */
 export async function agentPlan({
   dialect,
   settings,
@@ -124,7 +123,7 @@ export async function agentPlan({
       `--${dialect.spelling.flag("orchconfig")}=${paths.agentConfig}`,
       `--config=${paths.agentSettings}`,
       `--root-dir=${paths.agentRoot}`,
-      // Image collection spares the image of sandboxes.
+      // Protects the sandbox image from image garbage collection.
       ...(settings.runtimeEndpoint === paths.runtime.endpoint
         ? [`--pod-infra-container-image=${pauseImageName}`]
         : []),
@@ -134,8 +133,8 @@ export async function agentPlan({
 }
 
 /**
- * Nobody is served whom the API server does not know and allow. Ports make way for agents of other clusters
- * on this machine.
+ * Returns the agent's settings. Only clients authenticated and authorized by the API server are served; the
+ * port is chosen to avoid agents of other clusters on this machine.
  */
 async function agentSettings(
   dialect: Dialect,
@@ -163,13 +162,13 @@ async function agentSettings(
 export interface CommonAgentSettings {
   readonly runtimeEndpoint: string;
   readonly cgroupRoot: string;
-  /** The pods' name server; undefined for that of the machine. */
+  /** DNS server of pods; undefined for that of the machine. */
   readonly nameServer: string | undefined;
-  /** Whose certificates callers must have. */
+  /** CA of client certificates. */
   readonly authorityFile: string;
 }
 
-/** What agents of all machines have. */
+/** Returns the settings common to agents of all machines. */
 export async function commonAgentSettings(of: CommonAgentSettings): Promise<Record<string, unknown>> {
   const choice = await choosePort({ host: "0.0.0.0", usual: 10250 });
   if ("problem" in choice) throw new Error(choice.problem);
@@ -179,7 +178,7 @@ export async function commonAgentSettings(of: CommonAgentSettings): Promise<Reco
     port: choice.port,
     ...(of.nameServer !== undefined && { clusterDNS: [of.nameServer], clusterDomain }),
     nodeLeaseDurationSeconds: nodeLeaseSeconds,
-    // Nobody asks there: whether it is ready the agent tells by itself.
+    // Not needed: the agent reports its readiness itself.
     healthzPort: 0,
     authentication: {
       anonymous: { enabled: false },

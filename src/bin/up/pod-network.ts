@@ -1,5 +1,5 @@
-// The network of pods on a runtime of our own: a bridge on this machine with addresses that nobody here uses
-// yet.
+// The pod network of a cluster's own runtime: a bridge with an address range that is not used on this
+// machine.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { networkInterfaces } from "node:os";
@@ -9,15 +9,15 @@ import { systemPath } from "./system-path.ts";
 
 export interface PodNetwork {
   readonly bridge: string;
-  /** Where the search for free addresses begins, so that clusters do not choose the same. */
+  /** Start of the search for a free range, so that clusters choose different ones. */
   readonly seed: number;
   readonly folder: string;
   readonly file: string;
 }
 
 /**
- * Writes the settings of the network plug-ins, once: pods leave a network by the same settings by which they
- * came.
+ * Writes the network plugin configuration once: pods must be removed with the configuration they were added
+ * with.
  */
 export function settleNetwork({ bridge, seed, folder, file }: PodNetwork, reachesOut = filtersPackets): void {
   if (existsSync(file)) return;
@@ -36,7 +36,7 @@ export function settleNetwork({ bridge, seed, folder, file }: PodNetwork, reache
   writePrivate(file, `${JSON.stringify({ cniVersion: "0.4.0", name: bridge, plugins }, undefined, 2)}\n`);
 }
 
-/** A block of 254 addresses in which this machine has none: one of the upper half of 10.0.0.0/8. */
+/** Returns a /24 in the upper half of 10.0.0.0/8 in which this machine has no address. */
 export function freeSubnet(seed: number, taken: readonly string[]): string {
   const blocks = 128 * 256;
   for (let step = 0; step < blocks; step++) {
@@ -50,7 +50,9 @@ export function freeSubnet(seed: number, taken: readonly string[]): string {
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
 
-/** Pods reach other machines, and host ports reach pods, by rules of the packet filter. */
+/**
+ * Reports whether iptables works: it is required for traffic of pods to other machines and for host ports.
+ */
 const filtersPackets = (): boolean =>
   spawnSync("iptables", ["-t", "nat", "-L", "-n"], { stdio: "ignore", env: { PATH: systemPath } }).status ===
   0;

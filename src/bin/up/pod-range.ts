@@ -1,10 +1,10 @@
-// Tells the cluster which addresses the pods of this node have, so that other nodes find the way to them.
+// Publishes the pod CIDR of this node, so that other nodes can route to its pods.
 import { existsSync, readFileSync } from "node:fs";
 import { ApiError, type Clock } from "#base";
 import { apiClient, connectionOf, https, kinds, readClientConfig } from "#client";
 import type { Dialect } from "#dialect";
 
-/** The range that the network plug-ins of a runtime of our own give addresses from. */
+/** Returns the range from which the runtime's network plugins allocate addresses. */
 export function podRangeIn(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
   const { plugins = [] } = JSON.parse(readFileSync(file, "utf8")) as {
@@ -15,7 +15,7 @@ export function podRangeIn(file: string): string | undefined {
 
 const pauseMilliseconds = 500;
 
-/** Writes it once the node is there, unless it has one. */
+/** Sets the node's pod CIDR once the node exists, unless it has one. */
 export async function announcePodRange(
   of: {
     readonly config: string;

@@ -1,4 +1,4 @@
-// A port for a server: the one asked for, the one it had before, or the first free one from the usual one on.
+// Chooses a server port: the requested one, the previous one, or the first free one starting at the default.
 import { once } from "node:events";
 import { createServer } from "node:net";
 
@@ -7,9 +7,9 @@ const tries = 100;
 export interface PortWish {
   readonly host: string;
   readonly usual: number;
-  /** Zero where nobody asked for one. */
+  /** 0 if none was requested. */
   readonly asked?: number;
-  /** Zero where it had none before. */
+  /** 0 if there is no previous port. */
   readonly before?: number;
 }
 
@@ -36,7 +36,7 @@ export async function choosePort({ host, usual, asked = 0, before = 0 }: PortWis
   };
 }
 
-/** The code of what the system says against it, or undefined. */
+/** Tries to listen on a port; returns the error code, or undefined on success. */
 async function tryPort(host: string, port: number): Promise<string | undefined> {
   const server = createServer().listen({ host, port, exclusive: true });
   try {

@@ -1,4 +1,4 @@
-// The container runtime: whether it is there, and how it gets there on Debian-like systems.
+// Checks for a container runtime, and installs one on Debian-like systems.
 import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
 import { runtimePackages } from "./own-runtime.ts";
@@ -10,7 +10,7 @@ export type Preflight =
 export interface Machine {
   readonly isRoot: boolean;
   readonly platform: string;
-  /** Whether a path is a socket, or is kept from this user's eyes and may be one. */
+  /** Reports whether a path is a socket, or is inaccessible to this user and might be one. */
   isSocket(path: string): boolean;
   exists(path: string): boolean;
 }
@@ -30,7 +30,7 @@ export const thisMachine: Machine = {
 
 const socketOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, "");
 
-/** Whether the node agent can run here; if not, one reason and what to do about it. */
+/** Reports whether the node agent can run here; if not, the reason and a remedy. */
 export function preflight(machine: Machine, endpoint: string, program: string): Preflight {
   const no = (why: string, remedy: string): Preflight => ({ possible: false, why, remedy });
   if (machine.platform !== "linux") return no("it runs on Linux only", "the API server works without it");
@@ -49,8 +49,7 @@ export function preflight(machine: Machine, endpoint: string, program: string): 
 }
 
 /**
- * Installs with apt what a runtime of our own needs and is not there; the text says what went wrong, or
- * nothing.
+ * Installs the packages required by the cluster's own runtime with apt; returns an error text, or undefined.
  */
 export function installRuntime(machine: Machine, tell: (line: string) => void, run = runCommand): string | undefined {
   if (!machine.isRoot) return "installing a container runtime needs root: sudo orch up --install-runtime";

@@ -1,4 +1,4 @@
-// Says once that no registry can be reached, when the first image cannot be had for that reason.
+// Prints one notice that no registry can be reached when an image pull fails for that reason.
 import { kinds } from "#client";
 import type { ClusterView } from "#controllerkit";
 import { unreachableImages } from "./status-report.ts";

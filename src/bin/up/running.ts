@@ -1,4 +1,4 @@
-// The note that a running cluster leaves in its directory, and how others read it.
+// The record of a running cluster in its directory.
 import { existsSync, readFileSync } from "node:fs";
 import { writePrivate } from "#base";
 import { type DialectName, dialects } from "#dialect";
@@ -7,13 +7,13 @@ export interface Running {
   readonly pid: number;
   readonly port: number;
   readonly dialect: DialectName;
-  /** The container runtime that its agent used last; empty before there was one. */
+  /** The container runtime that its agent used last; empty if it never ran. */
   readonly runtimeEndpoint: string;
-  /** Set while it runs; what is left afterwards remembers the port. */
+  /** Set while the cluster runs; afterwards the record preserves the port. */
   readonly up: boolean;
 }
 
-/** Undefined where there is none, or none that makes sense; throws what keeps it from being read. */
+/** Returns undefined if there is no valid record; throws if it cannot be read. */
 export function readRunning(file: string): Running | undefined {
   let text: string;
   try {
@@ -35,10 +35,7 @@ export function readRunning(file: string): Running | undefined {
 export const writeRunning = (file: string, running: Running): void =>
   writePrivate(file, `${JSON.stringify(running)}\n`);
 
-/**
- * Whether the process of the note lives and is one of ours: numbers are used again after a restart of the
- * machine.
- */
+/** Reports whether the recorded process is alive and one of ours: process IDs are reused after a reboot. */
 export function isAlive({ pid, up }: Running): boolean {
   if (!up || pid === process.pid) return false;
   try {
@@ -50,7 +47,7 @@ export function isAlive({ pid, up }: Running): boolean {
   try {
     return /\borch\b/.test(readFileSync(`/proc/${pid}/cmdline`, "utf8"));
   } catch {
-    // It ended a moment ago.
+    // The process has just exited.
     return false;
   }
 }

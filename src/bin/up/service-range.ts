@@ -1,5 +1,5 @@
-// The addresses of services in a cluster of `orch up`.
+// The service addresses of an `orch up` cluster.
 
 export const serviceRange = "10.96.0.0/16";
-/** The first of them is that of the API server. */
+/** The first address belongs to the API server. */
 export const apiServiceAddress = "10.96.0.1";

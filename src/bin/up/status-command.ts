@@ -1,4 +1,4 @@
-// `orch status`: what runs on this machine and in its cluster, how large it is, and what is wrong.
+// `orch status`: reports processes, sizes and problems of the cluster on this machine.
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ApiError } from "#base";
@@ -42,7 +42,7 @@ async function reportOf(paths: ClusterPaths, dialect: Dialect, pid: number): Pro
     processes: [{ name: "orch", pid, kilobytes: memoryOf(pid) }, ...childrenOf(pid)],
     storeBytes: sizeOf(join(paths.root, "store")),
   };
-  // A machine that joined has the config of its agent only.
+  // A machine that joined has only the client config of its agent.
   const config = [paths.adminConfig, paths.agentConfig].find((file) => existsSync(file));
   if (config === undefined) throw new Error(`${paths.root} has no client config`);
   const transport = https(connectionOf(readClientConfig(config)));
@@ -61,7 +61,7 @@ async function reportOf(paths: ClusterPaths, dialect: Dialect, pid: number): Pro
 const nodesOf = async (client: ApiClient): Promise<readonly SeenNode[]> =>
   (await client.of(kinds.nodes).list()).items;
 
-/** Nothing for those who may not list them. */
+/** Lists pods; returns none if the caller is not allowed to. */
 async function podsOf(client: ApiClient): Promise<readonly SeenPod[]> {
   try {
     return (await client.of(kinds.pods).list()).items;
@@ -73,7 +73,7 @@ async function podsOf(client: ApiClient): Promise<readonly SeenPod[]> {
 
 const programs = /\b(orch-[a-z-]+|nodeagent|containerd)(\.[jt]s)?$/;
 
-/** The programs that a process has started, as the kernel tells. */
+/** Returns the known child processes of a process. */
 function childrenOf(pid: number): ClusterReport["processes"] {
   const file = `/proc/${pid}/task/${pid}/children`;
   if (!existsSync(file)) return [];
@@ -92,7 +92,7 @@ function childrenOf(pid: number): ClusterReport["processes"] {
     });
 }
 
-/** Memory of its own and its part of what it shares; 0 where that cannot be read. */
+/** Returns the proportional memory use of a process in kilobytes; 0 if it cannot be read. */
 function memoryOf(pid: number): number {
   try {
     return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0);

@@ -1,4 +1,4 @@
-// What `orch status` prints: pure, from what was read of the machine and of the cluster.
+// The text of `orch status`: pure functions of the collected data.
 import type { kinds } from "#client";
 import type { Seen } from "#controllerkit";
 
@@ -53,7 +53,7 @@ const countBy = (words: readonly string[]): string =>
 const isReady = ({ status }: SeenNode): boolean =>
   (status?.conditions ?? []).some((each) => each.type === "Ready" && each.status === "True");
 
-/** What the runtime says when it cannot come near a registry, whatever the image. */
+/** Runtime errors that indicate an unreachable registry, whatever the image. */
 const unreachable =
   /no such host|i\/o timeout|connection refused|network is unreachable|server misbehaving|deadline exceeded/;
 const mostNamed = 10;
@@ -65,7 +65,7 @@ function isUnreachable({ state }: SeenContainer): boolean {
   return /Image/.test(reason) && unreachable.test(message);
 }
 
-/** Images that cannot be had because no registry can be reached, each once. */
+/** Returns the images that cannot be pulled because their registry is unreachable, each once. */
 export const unreachableImages = (pods: readonly Pick<SeenPod, "status">[]): string[] => [
   ...new Set(
     pods

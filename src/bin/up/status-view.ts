@@ -1,4 +1,4 @@
-// What a person sees while a cluster starts and runs: one line per thing that happened.
+// Progress output while a cluster starts and runs: one line per event.
 import { commandLineClient } from "#dialect";
 import type { ProcessState } from "./supervisor.ts";
 
@@ -45,7 +45,7 @@ export function statusView(write: (text: string) => void): StatusView {
   };
 }
 
-/** The first thing to try. */
+/** Returns the first command for the user to try. */
 export const firstCommand = (config: string): string =>
   `${commandLineClient.program} ${commandLineClient.configFlag}=${quoted(config)} get namespaces`;
 

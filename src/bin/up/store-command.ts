@@ -1,4 +1,4 @@
-// `orch store`: the embedded store's content as one file, and back; how it is encrypted, what takes its space.
+// `orch store`: backs up and restores the embedded store, and reports its encryption and space usage.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -70,7 +70,7 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
   return 0;
 }
 
-/** A copy is read, so that a server that runs is not disturbed. */
+/** Reports on a copy, so that a running server is not disturbed. */
 async function encryptionReport(directory: string, dialect: Dialect, output: Output): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "orch-store-"));
   try {

@@ -9,7 +9,7 @@ import { type ProcessState, type Supervised, startOf, supervise } from "./superv
 const folder = mkdtempSync(join(tmpdir(), "orch-supervisor-"));
 after(() => rmSync(folder, { recursive: true }));
 
-/** Runs a script, and tells when it has reached a state. */
+/** Runs a script, and resolves when it has reached a state. */
 function supervised(
   script: string,
   logFile = join(folder, `${Math.random()}.log`),
@@ -43,7 +43,7 @@ function supervised(
 const ready = 'process.send({ phase: "waking" }); process.send({ ready: "https://here" });';
 const endless = "setInterval(() => {}, 1000);";
 
-// They mostly wait for processes, so they wait together.
+// These mostly wait for processes, so they run concurrently.
 describe("supervised processes", { concurrency: true }, () => {
   test("phases and readiness are told, and a stop ends the process", async () => {
     const { part, states } = supervised(`${ready} ${endless}`);

@@ -1,21 +1,20 @@
-// Child processes that are kept running: whatever ends by itself is started again, after a pause that grows
-// while it keeps failing.
+// Supervised child processes: a process that exits is restarted, with growing delays while it keeps failing.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import type { Clock } from "#base";
 import { LogFile } from "./log-file.ts";
 
 export interface ProcessPlan {
-  /** What people read: "API server". */
+  /** Display name, such as "API server". */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly logFile: string;
-  /** How long it may take to end before it is killed. */
+  /** Time to exit after SIGTERM before the process is killed. */
   readonly patienceMilliseconds: number;
   /**
-   * Asked until it is so. Programs of ours need no asking: they tell over a channel, which also tells them
-   * when we are gone.
+   * Polled until it resolves with true. Not needed for our own programs, which report readiness over an IPC
+   * channel; the channel also lets them detect the exit of the supervisor.
    */
   readonly isReady?: () => Promise<boolean>;
 }
@@ -27,7 +26,7 @@ export type ProcessState =
   | { readonly is: "failed"; readonly why: string; readonly lastLines: readonly string[] }
   | { readonly is: "stopped" };
 
-/** What a child tells over its channel. */
+/** A message of a child over its channel. */
 interface ChildMessage {
   readonly phase?: string;
   readonly ready?: string;
@@ -36,13 +35,13 @@ interface ChildMessage {
 const askPause = 100;
 const firstPause = 500;
 const longestPause = 60_000;
-/** Whoever ran this long is taken for healthy again. */
+/** A process that ran this long counts as healthy again. */
 const healthyAfter = 60_000;
 
 export interface Supervised {
   readonly plan: ProcessPlan;
   readonly pid: number | undefined;
-  /** Resolves when it is ready for the first time; rejects when it ends before. */
+  /** Resolves when the process is ready for the first time; rejects if it exits before. */
   readonly ready: Promise<void>;
   stop(): Promise<void>;
   kill(): void;
@@ -66,7 +65,8 @@ export function supervise(
     const began = clock.now();
     changed({ is: "starting" });
     const output = log.open();
-    // A group of its own: Ctrl-C reaches only us, and we decide who ends first.
+    // In a separate process group, so that Ctrl-C reaches only the supervisor, which decides on the order of
+    // termination.
     const started = spawn(plan.command, plan.args, {
       stdio: ["ignore", output, output, ...(plan.isReady ? [] : ["ipc" as const])],
       detached: true,
@@ -96,7 +96,7 @@ export function supervise(
       leaveLog();
       if (stopping) changed({ is: "stopped" });
       else if (!wasReady) {
-        // What cannot start the first time will not start the second time either.
+        // A process that fails its first start would fail again.
         changed({ is: "failed", why, lastLines: log.lastLines() });
         first.reject(new Error(`${plan.name} ${why}`));
       } else {
@@ -138,7 +138,7 @@ export function supervise(
   };
 }
 
-/** How a first start goes; slow when it has neither come to be ready nor failed in time. */
+/** Waits for a first start; resolves with "slow" if it has neither become ready nor failed in time. */
 export async function startOf(
   { ready }: Pick<Supervised, "ready">,
   clock: Clock,

@@ -1,4 +1,4 @@
-// `orch token`: a new bootstrap token, and the command by which another machine joins with it.
+// `orch token`: creates a bootstrap token and prints the command to join another machine with it.
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

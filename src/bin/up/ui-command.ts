@@ -1,4 +1,4 @@
-// `orch ui`: a new one-time link to the page of a cluster that runs.
+// `orch ui`: prints a new one-time link to the web page of a running cluster.
 import { connectionOf, readClientConfig } from "#client";
 import type { Dialect } from "#dialect";
 import {

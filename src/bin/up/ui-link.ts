@@ -1,14 +1,14 @@
-// The one-time link to the page: a code in the fragment of the URL, which browsers send to nobody, and its
-// hash in a file that the API server reads.
+// One-time links to the web page: a code in the URL's fragment, which browsers do not send, and its hash in a
+// file that the API server reads.
 import { createHash, randomBytes } from "node:crypto";
 import { mastersGroup } from "#authn";
 import { writePrivate } from "#base";
 import type { ClusterPaths } from "./paths.ts";
 
-/** How long a link can be opened, unless said otherwise. */
+/** Default validity of a link. */
 export const linkMilliseconds = 10 * 60_000;
 
-/** Makes a link for the cluster's administrator; one made before ends. */
+/** Creates a link for the cluster's administrator, replacing the previous one. */
 export function makeUiLink(
   { uiLogin }: Pick<ClusterPaths, "uiLogin">,
   server: string,

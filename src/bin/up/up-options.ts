@@ -17,7 +17,7 @@ import {
 import { clusterGatesOption } from "./cluster-gates.ts";
 import { dataDirOption } from "./paths.ts";
 
-/** Where a container runtime of the machine is. */
+/** Default endpoint of the machine's container runtime. */
 export const usualEndpoint = "unix:///run/containerd/containerd.sock";
 
 const sections = (dialect: Dialect) =>

@@ -1,4 +1,4 @@
-// `orch up`: a whole cluster on this machine, until Ctrl-C. Data stays; the next start finds it again.
+// `orch up`: runs a whole cluster on this machine until Ctrl-C. Data is kept for the next start.
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ import { type UpSettings, upOptions, usualEndpoint } from "./up-options.ts";
 interface Wish {
   readonly dialect: Dialect;
   readonly settings: UpSettings;
-  /** Flags that go to the API server as they are. */
+  /** Flags passed on to the API server. */
   readonly passed: readonly string[];
   readonly programs: Programs;
   readonly paths: ClusterPaths;
@@ -66,7 +66,7 @@ export function upCommand(argv: readonly string[], programs: Programs, output: O
 const runningText = (running: Running | undefined, paths: ClusterPaths): string =>
   `this cluster is up already${running ? ` (process ${running.pid}, port ${running.port})` : ""}; its client config is ${paths.adminConfig}`;
 
-/** Runs until a signal ends it; throws what kept it from running. */
+/** Runs until a signal arrives; throws if the cluster cannot run. */
 async function run(wish: Wish, view: StatusView): Promise<void> {
   const { dialect, settings, paths } = wish;
   const before = readRunning(paths.running);
@@ -78,7 +78,7 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
     before: before?.port ?? 0,
   });
   if ("problem" in choice) throw new Error(choice.problem);
-  // A start that fails changes nothing of what a purge must know of the runs before it.
+  // Keep the previous record's fields: a purge needs them even if this start fails.
   let note: Running = {
     dialect: dialect.name,
     runtimeEndpoint: "",
@@ -100,14 +100,14 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
     try {
       learn({ up: false });
     } catch {
-      // The note that is there is taken for what it is as soon as this process is gone.
+      // The old record is detected as stale once this process has exited.
     }
   }
 }
 
 /**
- * A cluster has a runtime of its own when it was told to install one where none was fit to use, and from then
- * on.
+ * Reports whether the cluster uses its own runtime: if its installation was requested and no usable runtime
+ * was found, and from then on.
  */
 async function wantsOwnRuntime(
   { settings, paths }: Wish,
@@ -121,7 +121,7 @@ async function wantsOwnRuntime(
   if (!hadOwn && (await runsPods(settings.runtimeEndpoint))) return false;
   const problem = installRuntime(thisMachine, (line) => view.say(line));
   if (problem !== undefined) throw new Error(problem);
-  // Pods do not move: they end on the other runtime, and start anew on this one.
+  // Pods cannot be moved: remove them from the other runtime; they are recreated on the new one.
   if (!hadOwn && last !== "") await leaveRuntime(paths.agentRoot, last);
   return true;
 }
@@ -159,7 +159,7 @@ async function runCluster(
   };
   view.say(`starting a cluster in ${paths.root}`);
   const cluster = new Cluster(view);
-  // Nothing else may keep the process alive while a part waits for its next start.
+  // Nothing else may keep the process alive while a part waits for its restart.
   const alive = setInterval(() => undefined, 2 ** 30);
   const stopped = stopRequest(cluster);
   let controllers: RunningControllerManager | undefined;
@@ -179,9 +179,9 @@ async function runCluster(
       authorityFile: credentials.authorityFile,
       authorityKeyFile: credentials.authorityKeyFile,
       accountKeyFile: credentials.accountKey,
-      // The own runtime of an agent chooses the addresses of its pods by itself.
+      // The agent's own runtime chooses its pod addresses itself.
       ...(!settings.agent && { clusterCidr: podRange }),
-      // Without a node of its own it has nothing to tell; another server may have the API.
+      // Without a node there are no metrics to serve, and another server may provide the API.
       ...(settings.agent && {
         frontProxyAuthorityFile: credentials.frontProxyAuthorityFile,
         localPath: { nodeName, folder: paths.volumes },
@@ -229,7 +229,7 @@ async function runCluster(
   }
 }
 
-/** Where to look with a browser; empty when the page is switched off. */
+/** Returns the hint with a link to the web page; empty if the page is disabled. */
 const uiHint = ({ passed, paths }: Wish, server: string): string =>
   passed.includes("--ui=false")
     ? ""
@@ -246,7 +246,7 @@ async function startOwnRuntime(
 
 const serverFor = (host: string, port: number): string => `https://${hostAndPort(host, port)}`;
 
-/** The address at which pods find what this machine serves to them; undefined where there are no pods. */
+/** Adds the local address for pods; returns undefined if there are no pods to serve. */
 function giveLocalAddress({ settings, paths, programs }: Wish, view: StatusView): string | undefined {
   const ownRuntime = settings.runtimeEndpoint === paths.runtime.endpoint;
   const canRun =
@@ -282,7 +282,7 @@ function startNetwork(
   for (const each of networkPlans(plan, settings, localAddress)) cluster.start(each);
 }
 
-/** Undefined when there is no agent to start, which is told. */
+/** Starts the node agent; returns undefined, after printing the reason, if it cannot run. */
 async function startAgent(
   plan: ClusterPlan,
   nodeName: string,
