@@ -5,11 +5,11 @@ import { type Dialect, dialects, groupName } from "#dialect";
 import type { Field, Message, Shape, TypeOf } from "#schema";
 import * as api from "./index.ts";
 
-// Facts about the reference, which are no part of the repo: numbers, list types, vectors.
+// Facts about the reference, which are not part of the repository: field numbers, list types, vectors.
 const reference = new URL("../../../shared/reference/", import.meta.url);
 const skip = existsSync(reference) ? false : "no reference facts beside the repo";
 const read = <T>(path: string): T => JSON.parse(readFileSync(new URL(path, reference), "utf8")) as T;
-/** The dialect that the facts are written in. */
+/** The dialect of the facts. */
 const original = Object.values(dialects).find((dialect) => dialect !== dialects.orch)!;
 const extension = original.wire.extensionPrefix;
 
@@ -169,7 +169,7 @@ const binaryField = (field: Field): unknown[] => {
 const plain = (type: string): string =>
   type.replace(/[\w.]+/g, (name) => name.split(".").at(-1)!).replace(/\b(ExtraValue|Verbs)\b/, "wrapper");
 
-/** Files that are never sent in the binary form, so the reference has no numbers for them. */
+/** Files that have no protobuf encoding, so the reference has no field numbers for them. */
 const configFiles = all
   .filter(
     ({ package: name }) => name.startsWith(`${original.cli.agent}.`) || name === api.AuditPolicyFile.package,
@@ -177,7 +177,7 @@ const configFiles = all
   .map((message) => message.name);
 const jsonOnly = ["Info", "Table", "TableColumnDefinition", "TableRow", "TableRowCondition", ...configFiles];
 
-/** Came after the release that the facts are from; the same as v2beta1. */
+/** Introduced after the release of the facts; identical to v2beta1. */
 const laterVersion = "api.apidiscovery.v2";
 
 test("field numbers and binary types are those of the reference", { skip }, () => {
@@ -216,7 +216,7 @@ interface Published {
   readonly [extension: `x-${string}`]: unknown;
 }
 
-/** The fields of a message as its JSON has them. */
+/** The fields of a message as they appear in its JSON. */
 const flat = (message: Message): [string, Field][] =>
   Object.entries(message.fields).flatMap(([key, field]) =>
     field.presence === "inline" && field.shape.shape === "message"
@@ -258,7 +258,7 @@ const shownIn = (published: Published): string => {
   return published.type ?? "none";
 };
 
-/** Published as a map list by name, by a slip: nobody applies a list. */
+/** Published as a map list by name by mistake, without effect: lists are never applied. */
 const slips = ["CSIStorageCapacityList"];
 
 test(

@@ -1,46 +1,47 @@
-// The words that the tables of kinds use in their last column, beside those of the grammar itself.
+// Helpers for the last column of kind declarations, in addition to those of the schema grammar.
 import type { Field, FieldExtras, Fields } from "#schema";
 import type { FieldGate } from "./gated-fields.ts";
 
 /**
- * The values known so far. Published, but checked by the kind's strategy, which knows the exact complaint.
+ * The values known so far. They are published, but validated by the kind's strategy, which has the exact
+ * error message.
  */
 export const known = (...values: readonly string[]): FieldExtras => ({ enum: values, openEnum: true });
 
-/** Filled in when unset; published schemas do not mention it. */
+/** A default that published schemas do not mention. */
 export const assumed = (value: unknown): FieldExtras => ({ default: value, publishedDefault: undefined });
 
-/** A list whose items server-side apply tells apart by these fields. */
+/** A list whose items are identified by these fields in server-side apply. */
 export const keyed = (...keys: readonly string[]): FieldExtras => ({ list: { type: "map", keys } });
 
-/** A list of values that occur once, owned one by one. */
+/** A list of unique values, each owned separately. */
 export const unique: FieldExtras = { list: { type: "set" } };
 
-/** A list with one owner. */
+/** A list with a single owner. */
 export const whole: FieldExtras = { list: { type: "atomic" } };
 
-/** A field of a later release, which this feature gate adds. */
+/** A field of a later release, added by this feature gate. */
 export const gated = (gate: FieldGate): FieldExtras => ({ gate });
 
-/** A field of expressions, which this minor release added. */
+/** An expression field, added by this minor release. */
 export const since = (release: number): FieldExtras => ({ since: release });
 
-/** Empty is not the same as absent. */
+/** Empty differs from absent. */
 export const emptyCounts: FieldExtras = { emptyCounts: true };
 
-/** The same field, whose emptiness is not the same as its absence. */
+/** Returns the field with empty distinguished from absent. */
 export const counted = <F extends Field>(field: F): F => ({
   ...field,
   more: { ...field.more, ...emptyCounts },
 });
 
-/** Strategic merge patch merges the items, matching them by `key` (by value without one). */
+/** A list that strategic merge patch merges, matching items by `key` (by value without one). */
 export const merged = (key?: string): FieldExtras => ({
   patch: key === undefined ? { strategy: "merge" } : { strategy: "merge", key },
 });
 
 /**
- * Fields whose keys carry a product's name, in our own spelling; `inDialect` puts the dialect's in. Never
- * part of the TypeScript type.
+ * Fields whose keys contain a product name, in neutral spelling; `inDialect` substitutes the dialect's. They
+ * are never part of the TypeScript type.
  */
 export const worded = (fields: Fields): Readonly<Record<never, Field>> => fields;

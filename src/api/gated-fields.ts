@@ -1,15 +1,15 @@
-// Fields of later releases are declared with what adds them: a feature gate, or the release itself. Clients know
-// all of them; a server leaves out those that it does not have, as if they had never been declared.
+// Fields of later releases are declared with what adds them: a feature gate, or the release itself. Clients
+// know all of them; a server omits those it does not have, as if they had never been declared.
 import type { Message } from "#schema";
 import { rewriter } from "./rewrite.ts";
 
 export const fieldGates = ["PodLifecycleSleepAction", "SidecarContainers"] as const;
 export type FieldGate = (typeof fieldGates)[number];
 
-/** What decides which fields of later releases a server has. */
+/** Determines which fields of later releases a server has. */
 export interface FieldSwitches {
   readonly isOn: (gate: string) => boolean;
-  /** The minor release of its expressions. */
+  /** The minor release of the server's expression language. */
   readonly expressionRelease: number;
 }
 
@@ -17,8 +17,8 @@ type Reduce = <M extends Message>(message: M) => M;
 const known = new Map<string, Reduce>();
 
 /**
- * Declarations as a server with these switches has them. Servers with the same switches have the same ones, so
- * that what is derived from them, such as codecs, is made once in a process.
+ * Returns a function that reduces declarations to those of a server with these switches. Servers with the
+ * same switches share the result, so that derived artifacts such as codecs are created once per process.
  */
 export function gatedFields({ isOn, expressionRelease }: FieldSwitches): Reduce {
   const on = new Set<string>(fieldGates.filter(isOn));

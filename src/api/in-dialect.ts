@@ -1,18 +1,19 @@
-// A few fields and one package carry a product's name. They are declared in our own spelling; this puts a
-// dialect's in.
+// A few fields and one package contain a product name. They are declared in a neutral spelling; this
+// substitutes
+// the dialect's.
 //
-//   declared                           spoken, for example
+//   declared                           in a dialect, for example
 //   nodeInfo.nodeagentVersion          what the dialect calls its agent, then Version
-//   x-orch-list-type                   what the dialect's schema extensions begin with, then list-type
+//   x-orch-list-type                   the dialect's prefix of schema extensions, then list-type
 //
-// A declaration that has no such name, all the way down, comes back as it is.
+// A declaration without any such name at any level is returned unchanged.
 import type { Dialect } from "#dialect";
 import type { Message } from "#schema";
 import { rewriter } from "./rewrite.ts";
 
 const speakers = new WeakMap<Dialect, ReturnType<typeof rewriter>>();
 
-/** The declaration as the dialect writes it. Codecs and published schemas are derived from this one. */
+/** Returns the declaration in the dialect's spelling. Codecs and published schemas are derived from it. */
 export function inDialect<M extends Message>(dialect: Dialect, message: M): M {
   let spoken = speakers.get(dialect);
   if (!spoken) {
@@ -24,7 +25,7 @@ export function inDialect<M extends Message>(dialect: Dialect, message: M): M {
 
 const extension = "x-orch-";
 
-/** The key of a field as the dialect writes it. */
+/** Returns the key of a field in the dialect's spelling. */
 export const keyIn = (dialect: Dialect, key: string): string =>
   key.startsWith(extension)
     ? dialect.wire.extensionPrefix + key.slice(extension.length)

@@ -1,10 +1,12 @@
-// Types of one value that several declarations share. Beside what they hold they have a name, which a server
-// tells where a value does not fit.
+// Named types that several declarations share. The name appears in decoding errors.
 import { apiPackage, list, map, quantity, string } from "#schema";
 import { apps, authentication, autoscalingV2, core, meta } from "./packages.ts";
 
 export const UID = apiPackage({ package: "apimachinery.pkg.types" }).named("UID", string);
-/** True, False or Unknown: core and the metadata both have one, and both are told as `v1.ConditionStatus`. */
+/**
+ * True, False or Unknown. The core group and the metadata group each have one, and errors show both as
+ * `v1.ConditionStatus`.
+ */
 export const ConditionStatus = meta.named("ConditionStatus", string);
 export const StatusReason = meta.named("StatusReason", string);
 

@@ -1,8 +1,8 @@
-// The API packages that the declarations belong to: group, version, and where published schemas put them.
+// The API packages of the declarations: group, version, and package in published schemas.
 import { apiPackage } from "#schema";
 
 export const meta = apiPackage({ package: "apimachinery.pkg.apis.meta.v1", version: "v1" });
-/** Of the metadata group itself: shapes that answers are rendered in. */
+/** The metadata group itself, whose kinds responses can be converted to. */
 export const metaGroup = apiPackage({
   package: "apimachinery.pkg.apis.meta.v1",
   group: "meta",
@@ -159,7 +159,7 @@ export const storage = apiPackage({
   version: "v1",
 });
 
-/** Files and questions of the node agent; they have no binary form. */
+/** Files and plugin messages of the node agent; they have no protobuf encoding. */
 export const nodeagentConfig = apiPackage({
   package: "nodeagent.config.v1beta1",
   group: "nodeagent.config",
@@ -173,7 +173,7 @@ export const credentialProvider = apiPackage({
   version: "v1beta1",
 });
 
-/** Files of the API server; they have no binary form. */
+/** Files of the API server; they have no protobuf encoding. */
 export const auditPolicy = apiPackage({
   package: "apiserver.audit.v1",
   group: "audit",
@@ -182,7 +182,7 @@ export const auditPolicy = apiPackage({
 });
 export const accessConfig = (v: string) =>
   apiPackage({ package: `apiserver.config.${v}`, group: "apiserver.config", branded: true, version: v });
-/** The name that the documentation once gave the file of encryption by mistake. */
+/** The name that the documentation once used for the encryption configuration by mistake. */
 export const formerEncryptionConfig = apiPackage({
   package: "apiserver.config.v1",
   group: "",

@@ -41,7 +41,7 @@ test("a change deep inside does not have each level looked through again", () =>
   const all = asked;
   asked = 0;
   assert.notEqual(counting("preStop", "before")(Deployment), Deployment);
-  // Once to look, and once to make those anew that lead there.
+  // One visit to find changes, and one to rebuild the declarations that contain them.
   assert.ok(asked <= 2 * all, `${asked} questions for ${all} fields`);
 });
 

@@ -1,19 +1,20 @@
-// Declarations with other fields: under other names, or without some of them.
+// Rewrites declarations: renames or removes fields.
 //
-// One in which nothing changes, all the way down, comes back itself, so that what was derived from it is used
-// again. Declarations may contain themselves.
+// A declaration without changes at any level is returned itself, so that artifacts derived from it are
+// reused.
+// Declarations may contain themselves.
 import type { Field, Fields, Message, Shape } from "#schema";
 
 export interface Rewrite {
-  /** What a field is called; undefined leaves it out. */
+  /** Returns the new name of a field; undefined removes it. */
   key(key: string, field: Field): string | undefined;
-  /** What a package is called; as before unless said. */
+  /** Returns the new name of a package; unchanged by default. */
   home?(name: string): string;
 }
 
 export function rewriter({ key, home = (name) => name }: Rewrite): <M extends Message>(message: M) => M {
   const made = new WeakMap<Message, Message>();
-  /** Of each declaration that was looked through, whether anything changes in it or below it. */
+  /** For each visited declaration, whether it or any declaration below it changes. */
   const affected = new WeakMap<Message, boolean>();
 
   function rewritten(message: Message): Message {
@@ -31,11 +32,14 @@ export function rewriter({ key, home = (name) => name }: Rewrite): <M extends Me
     return affected.get(message)!;
   }
 
-  /** Looks at each declaration below once; then what changes in one changes all that contain it. */
+  /**
+   * Visits each declaration below once, then propagates changes to all declarations that contain changed
+   * ones.
+   */
   function lookThrough(start: Message): void {
     const containers = new Map<Message, Message[]>([[start, []]]);
     const changed: Message[] = [];
-    // Those that are found on the way come later in the same round.
+    // Declarations found on the way are visited later in the same iteration.
     for (const message of containers.keys()) {
       let changes = home(message.package) !== message.package;
       for (const [name, field] of Object.entries(message.fields)) {

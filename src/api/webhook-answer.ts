@@ -1,11 +1,14 @@
-// The answers of webhooks that review tokens, requests and images. What is wrong with one is said as
-// kube-apiserver's decoders say it: reviews and refusals show it.
+// Responses of webhooks that review tokens, requests and images. Errors have the wording of kube-apiserver's
+// decoders, because they become visible in reviews and rejections.
 import { type Message, type TypeOf, fromJsonValue, parseJson, parseYaml } from "#schema";
 import { headerOf, redacted } from "./config/config-object.ts";
 
 const mostShown = 1024;
 
-/** The answer, if it is of that kind. One that may repeat a token is not shown. */
+/**
+ * Returns the response if it has the requested kind. The text of a confidential one, which may contain a
+ * token, is not shown in errors.
+ */
 export function webhookAnswer(
   text: string,
   wanted: { readonly kind: string; readonly apiVersion: string },
@@ -24,11 +27,14 @@ export function webhookAnswer(
   return value ?? {};
 }
 
-/** The versions that reviews of tokens and requests have: what they say is known, and still not what was asked for. */
+/**
+ * Versions of token and access reviews: a review in the wrong one of these is decodable, but cannot be
+ * converted.
+ */
 const reviewed: ReadonlySet<string> = new Set(["v1", "v1beta1"]);
 const groupVersion = (text: string): string[] => text.split("/", 2);
 
-/** The same with the types of its fields checked. */
+/** Like webhookAnswer, but also checks the types of fields. */
 export function webhookReview<M extends Message>(
   text: string,
   schema: M,
@@ -38,7 +44,7 @@ export function webhookReview<M extends Message>(
   return fromJsonValue(schema, webhookAnswer(text, wanted, confidential)).value;
 }
 
-/** JSON, and what else is YAML. */
+/** Parses JSON, or YAML if it is not valid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

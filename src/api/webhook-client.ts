@@ -1,4 +1,5 @@
-// How a webhook is reached: admission and the conversion of custom resources say it alike, each in its own group.
+// The client configuration of webhooks: the same for admission and for conversion of custom resources, but
+// declared in each group.
 import { bytes, int32, optional, pointer, required, string } from "#schema";
 import { assumed } from "./extras.ts";
 import type { admissionregistration, apiextensions } from "./packages.ts";

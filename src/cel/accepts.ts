@@ -1,4 +1,4 @@
-// Whether a value may be given for a parameter, where its type was not known before it ran.
+// Run-time type check of an argument whose type is not known statically.
 
 import { isMapLike } from "./operations.ts";
 import type { CelType } from "./types.ts";

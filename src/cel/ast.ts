@@ -1,10 +1,10 @@
-// The syntax tree. Every node has an id of its own; the checker and the planner key their tables by it.
+// The syntax tree. Every node has a unique id, by which the checker and the planner index their tables.
 
 import type { Value } from "./values.ts";
 
 interface Node {
   readonly id: number;
-  /** Where errors about the node point: the operator, bracket or name, in UTF-16 units. */
+  /** Position that errors about the node refer to (the operator, bracket or name), in UTF-16 units. */
   readonly offset: number;
 }
 
@@ -20,7 +20,7 @@ export interface Select extends Node {
   readonly kind: "select";
   readonly operand: Expression;
   readonly field: string;
-  /** A presence test: has(operand.field). */
+  /** Whether this is a presence test: has(operand.field). */
   readonly test: boolean;
 }
 export interface Call extends Node {
@@ -32,7 +32,7 @@ export interface Call extends Node {
 export interface ListLiteral extends Node {
   readonly kind: "list";
   readonly elements: readonly Expression[];
-  /** The places of elements that are left out when they are optional values without one: `[?element]`. */
+  /** Indexes of elements that are omitted if their optional value is empty: `[?element]`. */
   readonly optional?: ReadonlySet<number>;
 }
 export interface MapLiteral extends Node {
@@ -42,7 +42,7 @@ export interface MapLiteral extends Node {
 export interface MapEntry {
   readonly key: Expression;
   readonly value: Expression;
-  /** Whether the entry is left out when its value is an optional one without a value: `{?key: value}`. */
+  /** Whether the entry is omitted if its optional value is empty: `{?key: value}`. */
   readonly optional?: boolean;
 }
 export interface ObjectLiteral extends Node {
@@ -57,14 +57,14 @@ export interface ObjectLiteral extends Node {
 export interface Fold extends Node {
   readonly kind: "fold";
   readonly variable: string;
-  /** The name of the element, where the first one is that of its index or key. */
+  /** The variable for the element, if `variable` is its index or key. */
   readonly second?: string;
   readonly range: Expression;
   readonly initial: Expression;
   readonly condition: Expression;
   readonly step: Expression;
   readonly result: Expression;
-  /** The macro that made it, and the parts of the call that the planner needs. */
+  /** The macro that produced the loop, and the parts of the call that the planner needs. */
   readonly macro:
     | "all"
     | "exists"
@@ -74,7 +74,7 @@ export interface Fold extends Node {
     | "transformMap"
     | "transformMapEntry"
     | "bind";
-  /** The variable in which it collects, where it is not the usual one: `bind` gives a name to a value. */
+  /** The accumulator variable, if not the default: `bind` gives a name to a value. */
   readonly accumulator?: string;
   readonly predicate?: Expression;
   readonly transform?: Expression;
@@ -89,10 +89,10 @@ export type Expression =
   | ObjectLiteral
   | Fold;
 
-/** The variable in which macros collect their result; no program can spell a use of it by accident. */
+/** The default accumulator variable of macros; a source text cannot use it by accident. */
 export const accumulator = "__result__";
 
-/** `a.b.c` as one name, when the expression is only that. */
+/** Returns `a.b.c` as a single name if the expression is nothing else. */
 export function qualifiedName(expression: Expression): string | undefined {
   if (expression.kind === "identifier") return expression.name;
   if (expression.kind !== "select" || expression.test) return undefined;
@@ -100,7 +100,7 @@ export function qualifiedName(expression: Expression): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expression.field}`;
 }
 
-/** Whether any node of the expression has the property. */
+/** Reports whether any node of the expression satisfies the predicate. */
 export function someNode(expression: Expression, has: (node: Expression) => boolean): boolean {
   const left = [expression];
   for (let node = left.pop(); node; node = left.pop()) {

@@ -6,7 +6,7 @@ import { formatErrors } from "./source.ts";
 const first =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-/** The errors without the lines that they show. */
+/** Returns the errors without the source lines that they show. */
 function errorsOf(source: string): string[] {
   const { errors = [] } = parse(source, { optionals: false, twoVariables: false });
   return formatErrors(source, errors)

@@ -1,6 +1,6 @@
-// All that is wrong with the syntax of an expression that was refused. The tokens are walked rule by rule as the
-// reference's parser does, which recovers from errors; then what it made of them, whole or in parts, is visited as it
-// would be without errors, so that wrong literals and arguments of macros are told, too.
+// Finds all syntax errors of an invalid expression. The tokens are parsed rule by rule as in the reference's
+// parser, which recovers from errors. The resulting tree, even if partial, is then visited as usual, so that
+// invalid literals and macro arguments are reported, too.
 
 import type { Expression, ListLiteral, MapLiteral, ObjectLiteral } from "./ast.ts";
 import type { Token } from "./lexer.ts";
@@ -27,14 +27,14 @@ const relations = types("== != in < <= >= >");
 const products = types("* / %");
 const sums = types("+ -");
 const members = types(". [ {");
-/** What a minus may belong to. */
+/** Tokens that a minus sign can be part of. */
 const signable = types("NUM_INT NUM_FLOAT");
 const afterOperand = orEnd(either(products, sums));
 const afterMember = orEnd(either(types("("), members));
 const argument = either(expression, types(")"));
 const listItem = either(expression, types(", ]"));
 
-/** Makes the nodes of what was walked. What a rule had not reached when it was left is missing in it. */
+/** Builds the nodes of a parsed rule. Parts that the rule did not reach because of an error are missing. */
 type Visit = () => Expression;
 
 export function brokenSyntax(
@@ -65,7 +65,7 @@ class Walk {
     return [...this.#input.errors, ...this.#build.errors];
   }
 
-  /** Visits a part that stands some rules deeper. */
+  /** Visits a part nested by a number of rules. */
   #visit(part: Visit, rules = 1): Expression {
     this.#depth += rules;
     if (this.#depth > deepest) {
@@ -86,7 +86,7 @@ class Walk {
     return whole;
   }
 
-  /** What was never reached. */
+  /** Stands for a part that was never reached. */
   readonly #nothing: Visit = () => this.#build.broken({ offset: -1 });
 
   #expression(follow: Follow): Visit {
@@ -190,14 +190,14 @@ class Walk {
     }
   }
 
-  /** Pairs of a sign cancel out. */
+  /** Pairs of signs cancel out. */
   #signed(signs: readonly Token[], member: Expression): Expression {
     const [first] = signs;
     if (!first || signs.length % 2 === 0) return member;
     return this.#build.call(first, first.text === "!" ? "!_" : "-_", [member]);
   }
 
-  /** A part is visited as far as it got: what follows a token that does not fit stays empty in it. */
+  /** A part is visited as far as it was parsed; what follows an unexpected token stays empty. */
   #member(): Visit {
     const more = orEnd(members);
     const start = this.#input.token();
@@ -325,7 +325,7 @@ class Walk {
     });
   }
 
-  /** What stands between braces: values by field, or by any expression. */
+  /** Parses the entries in braces: values by field, or by an arbitrary key expression. */
   #entries({ names, keys, colons, values }: Entries, field: string | undefined, after: Follow): void {
     const first = field ? types(field) : expression;
     const rule = field ? "message" : "map";
@@ -341,7 +341,7 @@ class Walk {
     this.#closed("}", after, rule);
   }
 
-  /** The end of a list, before which a comma may stand. */
+  /** Parses the end of a list, optionally preceded by a comma. */
   #closed(close: string, after: Follow, rule: string): void {
     this.#input.sync(types(`, ${close}`), `${rule} comma`);
     this.#input.accept(",");
@@ -349,7 +349,7 @@ class Walk {
   }
 }
 
-/** A name, and the arguments if it is called. */
+/** A name, and its arguments if it is called. */
 interface Named {
   name?: Token;
   open?: Token | undefined;

@@ -1,5 +1,5 @@
-// What a call costs when it runs. The cost model decides which programs are accepted and cut off: it is the
-// reference's, number for number.
+// Run-time cost of calls. The cost model determines which programs are accepted and when they are aborted, so
+// it is numerically identical to the reference's.
 
 import { codePoints, elements, isMapLike, lookUp, mapKeys, sizeOf } from "./operations.ts";
 import { FormatValue } from "./library/named-formats.ts";
@@ -10,10 +10,13 @@ export const regexFactor = 0.25;
 export const listCost = 10;
 export const mapCost = 30;
 
-/** No cost depends on more than two arguments; 0 stands for those that are not there. */
+/** Cost of a call. It depends on at most two arguments; 0 stands for an absent one. */
 export type CallCost = (first: Value, second: Value, result: () => Value) => number;
 
-/** The size of a value for cost: 1 for what has none. Short strings need no count of code points. */
+/**
+ * Returns the size of a value for cost purposes: 1 if it has none. Code points of short strings need not be
+ * counted.
+ */
 export function costSize(value: Value): number {
   if (typeof value === "string") return value.length <= 10 ? value.length : codePoints(value);
   return value instanceof Opaque ? value.costSize : (sizeOf(value) ?? 1);
@@ -49,14 +52,14 @@ const byOverload: Readonly<Record<string, CallCost>> = {
   ),
 };
 
-/** An authorization check: two of them use up what one expression may cost. */
+/** Cost of an authorization check, so high that an expression can afford only two. */
 export const checkCost = 350_000;
 
 const nominal: CallCost = () => 1;
 const listTraversal: CallCost = (list) => wholeTraversal(list);
 const twice: CallCost = (text) => Math.ceil(costSize(text) * 2 * stringFactor);
 
-/** Costs of library functions by name; they come before those of overloads. */
+/** Costs of library functions by name; they take precedence over those of overloads. */
 const byFunction: Readonly<Record<string, CallCost>> = {
   check: () => checkCost,
   ...names("serviceAccount path group resource subresource namespace name allowed denied reason", nominal),
@@ -76,14 +79,14 @@ const byFunction: Readonly<Record<string, CallCost>> = {
     Math.ceil((format instanceof FormatValue ? format.patternSize : 1) * regexFactor),
 };
 
-/** A text in the place of an address is read first. */
+/** A string given in place of an address is parsed first. */
 const parsing = (value: Value): number => (typeof value === "string" ? traversal(costSize(value)) : 0);
 
 function names(list: string, cost: CallCost): Record<string, CallCost> {
   return Object.fromEntries(list.split(" ").map((name) => [name, cost]));
 }
 
-/** The cost of a call; undefined when it is 1 whatever the arguments. */
+/** Returns the cost function of a call; undefined if the cost is always 1. */
 export function callCost(name: string, overload: string, libraryCosts: boolean): CallCost | undefined {
   if (libraryCosts && Object.hasOwn(byFunction, name)) return byFunction[name];
   return Object.hasOwn(byOverload, overload) ? byOverload[overload] : undefined;

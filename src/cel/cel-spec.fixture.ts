@@ -1,5 +1,5 @@
-// The public vectors of the expression language, in the terms of this room: what each one compiles, binds and
-// expects. A vector that needs something that values here cannot be says so instead.
+// Runs the public CEL conformance vectors: what each compiles, binds and expects. A vector that needs values
+// that this implementation cannot represent reports that instead.
 
 import type { Decl, Type } from "@bufbuild/cel-spec/cel/expr/checked_pb.js";
 import type { Value as SpecValue } from "@bufbuild/cel-spec/cel/expr/value_pb.js";
@@ -35,7 +35,7 @@ export function allVectors(): Vector[] {
   return vectors;
 }
 
-/** What keeps a vector from passing; undefined when it passes. */
+/** Returns why a vector fails; undefined if it passes. */
 export function failureOf(env: Environment, { test }: Vector): string | undefined {
   try {
     return run(env, test);
@@ -55,7 +55,7 @@ function run(env: Environment, test: SimpleTest): string | undefined {
   const compiled = compile(env, test.expr, { variables });
   const { resultMatcher: expected } = test;
   const errorExpected = expected.case === "evalError" || expected.case === "anyEvalErrors";
-  // The reference works constants out when it makes the program: what fails then would fail when it runs.
+  // The reference folds constants when it creates the program: errors there count as evaluation errors.
   if ("error" in compiled)
     return errorExpected && compiled.stage === "instantiate" ? undefined : compiled.error;
   const { program } = compiled;
@@ -158,7 +158,7 @@ function valueFrom({ kind }: SpecValue): Value {
   }
 }
 
-/** Of messages only times can be values here. */
+/** The only supported messages are times. */
 function messageFrom(typeUrl: string, bytes: Uint8Array): Value {
   const type = /google\.protobuf\.(Timestamp|Duration)$/.exec(typeUrl)?.[1];
   if (!type) throw new NotExpressible("holds a message");
@@ -184,7 +184,7 @@ function secondsAndNanos(bytes: Uint8Array): { seconds: bigint; nanos: number } 
   return { seconds: found[1]!, nanos: Number(found[2]!) };
 }
 
-/** Equality that tells types of numbers apart, and finds NaN equal to itself. */
+/** Equality that distinguishes number types and treats NaN as equal to itself. */
 function sameResult(left: Value, right: Value): boolean {
   if (left instanceof Double && right instanceof Double)
     return Object.is(left.value, right.value) || left.value === right.value;

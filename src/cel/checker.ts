@@ -1,4 +1,4 @@
-// Type checking: names are resolved, overloads chosen and every node is given a type.
+// The type checker: resolves names, selects overloads and assigns a type to every node.
 
 import type { Steps } from "#base";
 import {
@@ -38,7 +38,7 @@ import { Double, Uint, type Value, isInt } from "./values.ts";
 export interface Scope {
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
   readonly variables: ReadonlyMap<string, CelType>;
-  /** Names that stand for types, such as `int`. */
+  /** Names that denote types, such as `int`. */
   readonly typeNames: ReadonlyMap<string, CelType>;
 }
 
@@ -53,7 +53,7 @@ export type Reference =
     };
 
 export interface Checked {
-  /** By the ids of nodes. */
+  /** Indexed by node id. */
   readonly types: readonly (CelType | undefined)[];
   readonly references: readonly (Reference | undefined)[];
   readonly errors: readonly SourceError[];
@@ -72,7 +72,7 @@ export function* check(expression: Expression, scope: Scope): Steps<Checked> {
     if (id % mostPerStep === mostPerStep - 1) yield;
   }
   yield;
-  // What a node told before the end of a step it told again after it.
+  // A node that was checked again after the end of a step reported its errors again.
   return { types: found, references, errors: isResumed ? distinctErrors(errors) : errors };
 }
 
@@ -82,12 +82,12 @@ class Checker {
   readonly errors: SourceError[] = [];
   readonly known = new Substitutions();
   readonly #scope: Scope;
-  /** Variables of the comprehensions around the node, innermost last. */
+  /** Variables of the enclosing comprehensions, innermost last. */
   readonly #locals: { readonly name: string; readonly type: CelType }[] = [];
   #params = 0;
-  /** Whether literals may hold elements of different types. */
+  /** Whether literals may contain elements of different types. */
   #mixed = false;
-  /** Since the step began. */
+  /** Number of nodes since the start of the step. */
   #nodes = 0;
   isResumed = false;
 
@@ -142,7 +142,7 @@ class Checker {
     }
   }
 
-  /** The type of a name, when it is declared. */
+  /** Returns the type of a name if it is declared. */
   #resolve(id: number, spelled: string): CelType | undefined {
     const name = spelled.startsWith(".") ? spelled.slice(1) : spelled;
     const local = this.#locals.findLast((entry) => entry.name === name);
@@ -156,7 +156,10 @@ class Checker {
     return type;
   }
 
-  /** There are no messages; of what is written like one, the first thing that is wrong is told, and its values. */
+  /**
+   * Message types are not supported. Reports the first error of a message literal, and the errors of its
+   * values.
+   */
   #message({ id, name, offset, entries }: ObjectLiteral): CelType {
     const named = this.#resolve(id, name);
     if (!named || (named.kind === "type" && named.of?.kind === "object")) {
@@ -183,7 +186,7 @@ class Checker {
     return node.test ? types.bool : substitute(this.known, field, false);
   }
 
-  /** The type of a member; one of an optional value is optional. */
+  /** Returns the type of a member; that of an optional value is optional. */
   #member(offset: number, field: string, operand: CelType): CelType {
     const inside = insideOptional(operand);
     if (!inside) return this.#field(offset, field, operand);
@@ -238,7 +241,7 @@ class Checker {
     return this.#overloads(node, found, args, node.target !== undefined);
   }
 
-  /** What is put into a text may be of any type. */
+  /** Arguments of format may have any type. */
   #arguments({ name, args }: Call): CelType[] {
     const mixed = this.#mixed;
     this.#mixed ||= name === "format" && this.#function(name) !== undefined;
@@ -298,7 +301,7 @@ class Checker {
     };
   }
 
-  /** The one type of all elements; literals hold elements of one type only. */
+  /** Returns the common type of all elements; a literal's elements must have the same type. */
   #join({ elements, optional }: ListLiteral): CelType | undefined {
     let joined: CelType | undefined;
     for (const [at, node] of elements.entries()) {
@@ -308,7 +311,7 @@ class Checker {
     return joined?.kind === "absent" ? undefined : joined;
   }
 
-  /** The type within an optional value. */
+  /** Returns the type inside an optional value. */
   #inside(node: Expression): CelType {
     const type = substitute(this.known, this.check(node), false);
     const inside = insideOptional(type);
@@ -363,7 +366,7 @@ class Checker {
     return substitute(this.known, result, false);
   }
 
-  /** The types of what a loop goes over, and of where it stands: an index, or a key. */
+  /** Returns the types of the loop variables: the element, and its index or key. */
   #variablesOf(node: Fold, range: CelType): { readonly element: CelType; readonly place: CelType } {
     if (range.kind === "list") return { element: range.elem, place: types.int };
     if (range.kind === "map") return { element: range.value, place: range.key };
@@ -382,7 +385,7 @@ class Checker {
   }
 }
 
-/** The types of libraries have no fields at all, and are no types of the schema. */
+/** Library types have no fields at all and are not schema types. */
 const noField = ({ name, fields }: ObjectType, field: string): string =>
   fields.size > 0 ? `undefined field '${field}'` : `[internal] unexpected failed resolution of '${name}'`;
 
@@ -410,7 +413,7 @@ function formatSignature(args: readonly CelType[], member: boolean): string {
 
 const namesOfParams = new WeakMap<Overload, readonly string[]>();
 
-/** The type parameters of an overload. */
+/** Returns the type parameters of an overload. */
 function paramNames(overload: Overload): readonly string[] {
   const known = namesOfParams.get(overload);
   if (known) return known;

@@ -1,4 +1,4 @@
-// Conversions between types: int(), uint(), double(), string(), bytes(), bool(), timestamp(), duration(), type().
+// Type conversions: int(), uint(), double(), string(), bytes(), bool(), timestamp(), duration(), type().
 
 import {
   durationFromText,
@@ -29,7 +29,7 @@ const typeNames = {
   null: "null_type",
 } as const;
 
-/** The name that type() gives a value. */
+/** Returns the type name that type() yields for a value. */
 export function typeNameOf(value: Value): string {
   if (value === null) return typeNames.null;
   switch (typeof value) {
@@ -132,7 +132,7 @@ export function toText(value: Value): string {
   throw failed(value, "string");
 }
 
-/** As %g prints: an exponent is written below -4 and from 6 on. */
+/** Formats a double like %g: with an exponent below 1e-4 and from 1e6 on. */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -146,7 +146,7 @@ export function doubleText(value: number): string {
   return plainText(value);
 }
 
-/** Decimal digits without an exponent. */
+/** Returns the decimal digits without an exponent. */
 export function plainText(value: number): string {
   const text = String(value);
   if (!text.includes("e")) return text;

@@ -1,5 +1,5 @@
-// What an expression can cost at least and at most, before it runs. Definitions with expressions are accepted by
-// this estimate, so it is the reference's, number for number, saturating at the largest 64-bit number.
+// Static minimum and maximum cost of an expression. Definitions with expressions are accepted by this
+// estimate, so it is numerically identical to the reference's, saturating at the largest 64-bit integer.
 
 import type { Steps } from "#base";
 import { type Call, type Expression, type Fold, type Select, accumulator } from "./ast.ts";
@@ -38,11 +38,11 @@ class Estimator implements Sizes {
   readonly #sizeHint: SizeHint;
   readonly #paths = new Map<number, readonly string[]>();
   readonly #sizes = new Map<number, Interval>();
-  /** The ranges over which variables of comprehensions run, innermost last. */
+  /** The ranges of comprehension variables, innermost last. */
   readonly #ranges = new Map<string, Expression[]>();
-  /** By the ids of nodes; those of an expression that takes one step are not kept. */
+  /** Indexed by node id; not kept if the whole expression is estimated in one step. */
   readonly #costs: (Interval | undefined)[] | undefined;
-  /** Since the step began. */
+  /** Number of nodes since the start of the step. */
   #nodes = 0;
 
   constructor(checked: Checked, sizeHint: SizeHint) {
@@ -131,12 +131,12 @@ class Estimator implements Sizes {
     };
   }
 
-  /** The size by the expression, by what is known of the data, or by the type. */
+  /** Returns the size by the expression, by what is known about the data, or by the type. */
   size(node: EstimatedNode): Interval {
     return this.#dataSize(node) ?? (isScalar(node.type) ? one : interval(0, unbounded));
   }
 
-  /** As size, but a scalar of unknown origin is unbounded too. */
+  /** Like size, but a scalar of unknown origin is unbounded, too. */
   librarySize(node: EstimatedNode): Interval {
     return this.#dataSize(node) ?? interval(0, unbounded);
   }
@@ -191,7 +191,7 @@ class Estimator implements Sizes {
     return { cost: addIntervals(one, argCosts) };
   }
 
-  /** Standard functions whose cost depends on sizes, without the cost of their arguments. */
+  /** Estimates standard functions whose cost depends on sizes, excluding the cost of their arguments. */
   #standard(
     id: string,
     target: EstimatedNode | undefined,
@@ -262,7 +262,7 @@ const comparesBySize = (id: string): boolean =>
 const isScalar = (type: CelType): boolean =>
   ["bool", "int", "uint", "double", "duration", "timestamp"].includes(type.kind);
 
-/** The size that the expression itself shows; strings count their bytes here. */
+/** Returns the size of a literal; strings count bytes here. */
 function literalSize(node: Expression): Interval | undefined {
   switch (node.kind) {
     case "literal":

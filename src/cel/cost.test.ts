@@ -1,4 +1,4 @@
-// Costs as the reference counts them, before and while expressions run. The numbers are facts about the reference.
+// Estimated and actual costs as counted by the reference. The numbers are facts about the reference.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type SchemaLike, compile, environment, sizesOf, typeOfSchema, viewOf } from "./index.ts";

@@ -1,4 +1,4 @@
-// What an environment offers: functions with their overloads, and names that stand for types.
+// Declarations of an environment: functions with their overloads, and names of types.
 
 import type { CelType } from "./types.ts";
 import type { Value } from "./values.ts";
@@ -9,10 +9,13 @@ export interface Overload {
   readonly id: string;
   readonly params: readonly CelType[];
   readonly result: CelType;
-  /** Called as a method of its first argument. */
+  /** Whether it is called as a method of its first argument. */
   readonly member: boolean;
   readonly apply: Implementation;
-  /** Judges values of unknown type itself: what they turn out to be may fit another overload. */
+  /**
+   * Whether the implementation checks dynamic arguments itself, because their types may match another
+   * overload at run time.
+   */
   readonly judgesTypes?: boolean;
 }
 
@@ -39,7 +42,7 @@ export const method = (
 
 export const declare = (name: string, ...overloads: Overload[]): FunctionDeclaration => ({ name, overloads });
 
-/** The functions of several libraries by name; overloads of one name add up. */
+/** Returns the functions of several libraries by name; overloads with the same name are combined. */
 export function functionsOf(libraries: readonly Library[]): ReadonlyMap<string, FunctionDeclaration> {
   const functions = new Map<string, FunctionDeclaration>();
   for (const declaration of libraries.flat()) {

@@ -1,8 +1,8 @@
-// The state of one evaluation: the variables and the cost so far.
+// State of an evaluation: variables and accumulated cost.
 
 import { EvaluationError, type Value } from "./values.ts";
 
-/** The cost of the evaluation went over its limit; nothing in the expression can absorb this. */
+/** The evaluation exceeded its cost limit. Unlike other errors, no operator absorbs it. */
 export class CostExceeded extends Error {
   override readonly name = "CostExceeded";
   constructor() {
@@ -10,7 +10,7 @@ export class CostExceeded extends Error {
   }
 }
 
-/** Evaluation has to wait for something; it starts over when the promise is done. */
+/** The evaluation has to wait for a promise; it restarts when the promise settles. */
 export class Suspended extends Error {
   override readonly name = "Suspended";
   readonly until: Promise<unknown>;
@@ -37,7 +37,7 @@ export class Evaluation {
 
 export type Step = (state: Evaluation) => Value;
 
-/** The error if it is one of evaluation; any other is thrown again. */
+/** Returns the error if it is an evaluation error; otherwise throws it. */
 export function absorbed(error: unknown): EvaluationError {
   if (error instanceof EvaluationError) return error;
   throw error;

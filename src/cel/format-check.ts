@@ -1,4 +1,4 @@
-// Texts with clauses that are written out are held against what is put into them before anything runs.
+// Checks literal format strings against their arguments at compile time.
 
 import { type Call, type Expression, someNode } from "./ast.ts";
 import type { Checked } from "./checker.ts";
@@ -7,7 +7,7 @@ import type { SourceError } from "./source.ts";
 import { type CelType, formatType, types } from "./types.ts";
 import { EvaluationError } from "./values.ts";
 
-/** What is wrong with the texts that an expression formats, as far as their types tell. */
+/** Returns the errors of format calls in an expression, as far as types determine them. */
 export function formatProblems(expression: Expression, checked: Checked): SourceError[] {
   const problems: SourceError[] = [];
   someNode(expression, (node) => {
@@ -61,13 +61,13 @@ function problemsOf(
       });
   } catch (error) {
     if (!(error instanceof EvaluationError)) throw error;
-    // The first problem ends the look at a text; one of a type has been told already.
+    // Checking a format string ends at its first error; type errors have already been reported.
     if (error.message !== "") problems.push({ offset: call.offset, message: error.message });
   }
   return problems;
 }
 
-/** The part of a value that the clause does not take; lists and maps are looked into where they are written out. */
+/** Returns the part of a value that the clause does not accept; list and map literals are searched. */
 function unfit(
   node: Expression,
   kinds: readonly string[],
@@ -90,7 +90,7 @@ function unfit(
   return undefined;
 }
 
-/** The name of a type without its parameters. */
+/** Returns the name of a type without its parameters. */
 function typeName(type: CelType): string {
   if (type.kind === "list" || type.kind === "map" || type.kind === "type") return type.kind;
   return type.kind === "abstract" ? type.name : formatType(type);

@@ -1,9 +1,9 @@
-// What both walks over the tokens know of the grammar: that of good expressions, and that of broken ones.
+// Grammar constants shared by the parser and the error recovery.
 
-/** How many rules may be nested. */
+/** Maximum number of nested rules. */
 export const deepest = 250;
-/** How many grammar rules one nested expression enters. */
+/** Number of grammar rules that a nested expression enters. */
 export const rulesPerNesting = 6;
 
-/** The function behind an operator. */
+/** Returns the function name of an operator. */
 export const operatorName = (sign: string): string => (sign === "in" ? "@in" : `_${sign}_`);

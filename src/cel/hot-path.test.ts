@@ -1,4 +1,4 @@
-// The hot path and the plan must not differ: in value, in cost, in errors, and in where they stop.
+// The hot path and the plan must agree: in value, cost, errors, and where they stop.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { finishSteps } from "#base";
@@ -87,7 +87,7 @@ for (const [name, given] of Object.entries(data))
         const usual = data["whole data"] as Record<string, Value>;
         for (let run = 0; run < 210; run += 1) program.evaluate(usual, 1_000_000);
         const hot = program.evaluate(bindings, limit);
-        // How far over the limit a run was when it stopped is nobody's concern.
+        // By how much a stopped run exceeded the limit is irrelevant.
         assert.deepEqual(hot, cold, source);
       }
     });

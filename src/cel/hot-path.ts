@@ -1,6 +1,7 @@
-// A program that runs often, as one JavaScript function for the data it nearly always sees: plain objects, small
-// ints, no errors, cost within its limit. Wherever a run turns out otherwise the function gives up, and the closures
-// of the plan evaluate from the start: they alone know errors. Costs are those of the plan.
+// Compiles a frequently run program to a JavaScript function for the most common data: plain objects, small
+// ints, no errors, cost within the limit. In any other case the function returns undefined and the closures
+// of the plan evaluate the expression from the start; only they handle errors. Costs are the same as those of
+// the plan.
 
 import type { Call, Expression, Fold, Select } from "./ast.ts";
 import { type CallCost, callCost, costSize, listCost, traversal } from "./call-cost.ts";
@@ -13,12 +14,12 @@ import { equalityCost, implementationOf, keysOf, memberKey } from "./plan-call.t
 import { ownCharge } from "./plan-member.ts";
 import { type Value, isRecord } from "./values.ts";
 
-/** Gives undefined where the plan has to run. */
+/** Returns undefined if the plan has to run. */
 export type HotPath = (state: Evaluation) => Value | undefined;
 
 const mostNodes = 400;
 
-/** The hot path of a planned program; undefined for expressions that have none. */
+/** Returns the hot path of a planned program; undefined if the expression does not support one. */
 export function hotPath(
   expression: Expression,
   checked: Checked,
@@ -38,20 +39,20 @@ class Unsupported extends Error {
 }
 
 interface Piece {
-  /** A name or a literal: it can be repeated. */
+  /** A name or a literal, which can be repeated without evaluating it again. */
   readonly js: string;
   readonly is: "any" | "boolean" | "int" | "text";
-  /** The value, when the plan takes it for a constant. */
+  /** The value, if the plan treats it as a constant. */
   readonly constant?: { readonly value: Value };
-  /** The value, when it is the same in every run. */
+  /** The value, if it is the same in every run. */
   readonly known?: { readonly value: Value };
 }
 
-/** What comparing a value with a text of that size costs. */
+/** Returns the cost of comparing a value with a string of the given size. */
 const textCost = (value: Value, size: number): number => traversal(Math.min(costSize(value), size));
 const helpers = { textCost, comparable, equal, equalityCost, index, isRecord, memberKey };
 const operators: Readonly<Record<string, string>> = { "_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">=" };
-/** Methods that do the same in both languages. */
+/** String methods with the same semantics in both languages. */
 const textMethods: Readonly<Record<string, string>> = {
   starts_with_string: "startsWith",
   ends_with_string: "endsWith",
@@ -80,12 +81,12 @@ class Writer {
     const reads = [...this.#inputs.values()]
       .map((slot) => `const v${slot} = state.slots[${slot}];`)
       .join(" ");
-    // Zero has no sign.
+    // Normalizes negative zero.
     const unsigned = is === "any" ? `typeof ${js} === "number" ? ${js} | 0 : ${js}` : js;
     const body = `let cost = 0; ${reads} ${this.#source}
       if (cost > state.limit) return undefined; state.cost = cost; return ${unsigned};`;
     const names = [...Object.keys(helpers), ...this.#constants.map((_, at) => `c${at}`)];
-    // Only names of this module's making and numbers enter the source, and texts as JSON strings.
+    // Only names generated here, numbers, and strings as JSON enter the source.
     // oxlint-disable-next-line typescript/no-implied-eval
     const make = new Function(...names, `"use strict"; return function expression(state) { ${body} };`);
     return make(...Object.values(helpers), ...this.#constants) as HotPath;
@@ -132,7 +133,7 @@ class Writer {
     return `c${this.#constants.length - 1}`;
   }
 
-  /** As a value of the language: of numbers only small ints are left as they are. */
+  /** Returns the piece as a valid value of the language: the only numbers left unconverted are small ints. */
   #whole(piece: Piece): Piece {
     if (piece.is === "any" && !piece.known)
       this.#unless(`typeof ${piece.js} !== "number" || (${piece.js} | 0) === ${piece.js}`);
@@ -180,7 +181,7 @@ class Writer {
     return { js: `v${slot}`, is: "any" };
   }
 
-  /** A member of a plain object, by a name that no object inherits. */
+  /** Reads a member of a plain object, by a name that is not inherited. */
   #member(operand: Piece, field: string): string {
     if (field in Object.prototype) throw new Unsupported();
     this.#unless(`isRecord(${operand.js})`);
@@ -311,7 +312,9 @@ class Writer {
     return this.#let(`${this.#kept(apply)}(${args.map(({ js }) => js).join(", ")})`);
   }
 
-  /** A call whose arguments are the same in every run: worked out now, and charged every time. */
+  /**
+   * A call whose arguments are the same in every run: evaluated at compile time, and charged in every run.
+   */
   #worked(
     overloads: readonly Overload[],
     nodes: readonly Expression[],
@@ -328,14 +331,16 @@ class Writer {
     }
   }
 
-  /** The one implementation on texts, once they are known to be texts. */
+  /**
+   * Returns the implementation of a single overload on strings, and guards that the arguments are strings.
+   */
   #guard([only, ...others]: readonly Overload[], args: readonly Piece[]): Implementation | undefined {
     if (others.length > 0 || only!.params.some(({ kind }) => kind !== "string")) return undefined;
     for (const { js, is } of args) if (is !== "text") this.#unless(`typeof ${js} === "string"`);
     return only!.apply;
   }
 
-  /** In a constant list of primitive elements, which costs nothing; undefined for other lists. */
+  /** Membership in a constant list of primitive elements, which costs nothing; undefined for other lists. */
   #membership(item: Expression, list: Expression): Piece | undefined {
     if (list.kind !== "list" || list.elements.some(({ kind }) => kind !== "literal")) return undefined;
     if (list.elements.length === 0) return this.#constant(false);
@@ -374,7 +379,7 @@ class Writer {
       : { ...result, is: "boolean" };
   }
 
-  /** One turn of the loop behind a macro. */
+  /** Generates the loop body of a macro. */
   #turn(node: Fold, element: string, item: string, result: string): void {
     const { macro, predicate, transform } = node;
     if (macro === "all" || macro === "exists") {

@@ -1,4 +1,5 @@
-// Intervals of costs and sizes, saturating at the largest 64-bit number, and what estimators exchange.
+// Intervals of costs and sizes, saturating at the largest 64-bit integer, and the interface between
+// estimators.
 
 import type { Expression } from "./ast.ts";
 import type { CelType } from "./types.ts";
@@ -9,16 +10,19 @@ export interface Interval {
   readonly max: number;
 }
 
-/** A node of the expression as estimators see it. */
+/** A node of the expression as seen by estimators. */
 export interface EstimatedNode {
-  /** From a variable through fields, `@items`, `@keys` and `@values`; undefined for anything computed. */
+  /**
+   * The path from a variable through fields, `@items`, `@keys` and `@values`; undefined for anything
+   * computed.
+   */
   readonly path: readonly string[] | undefined;
   readonly type: CelType;
   readonly expression?: Expression;
   readonly computedSize: Interval | undefined;
 }
 
-/** The size of data by where it is found, when something is known about it. */
+/** Returns the size of the data at a path, if known. */
 export type SizeHint = (path: readonly string[]) => Interval | undefined;
 
 export interface CallEstimate {

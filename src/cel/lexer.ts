@@ -1,4 +1,4 @@
-// Tokens of the expression language. One sticky pattern per class of token, so that no text is read twice.
+// The tokenizer. Each token class has one sticky pattern, so that no text is scanned twice.
 
 import type { Steps } from "#base";
 import { type SourceError, reportSyntax } from "./source.ts";
@@ -43,13 +43,13 @@ const matchAt = (pattern: RegExp, text: string, at: number): string | undefined 
 };
 
 export interface Tokens {
-  /** The last one is of kind `end`. */
+  /** The last token is of kind `end`. */
   readonly tokens: readonly Token[];
-  /** About the characters that begin none. */
+  /** Errors for characters that start no token. */
   readonly errors: SourceError[];
 }
 
-/** Others have their turn after so many characters. */
+/** Number of characters after which tokenizing yields to other work. */
 const charactersPerStep = 8192;
 
 export function* tokenize(source: string): Steps<Tokens> {
@@ -82,9 +82,11 @@ const dot = 46;
 const slash = 47;
 const mayBeginBlank = (code: number): boolean => code <= 32 || code === slash;
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
-/** Any letter, digit or dot: only then is a digit not a number of its own. */
+/**
+ * Reports whether the character is a letter, digit or dot. If not, a preceding digit is a complete number.
+ */
 const mayContinueNumber = (code: number): boolean => code === dot || code >= 48;
-/** A quote, or one of the letters b and r in either case. */
+/** Reports whether the character is a quote, or one of the letters b and r in either case. */
 const mayBeginString = (code: number): boolean =>
   code === 34 || code === 39 || (code | 32) === 98 || (code | 32) === 114;
 
@@ -111,7 +113,7 @@ function tokenAt(source: string, offset: number): Token | undefined {
 }
 
 const partOfEscape = String.raw`\\(?:[0-3][0-7]?|[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})?`;
-/** What may be the beginning of a token, with the character that shows it is none, which is lost with it. */
+/** Matches a token prefix and the character that invalidates it, which is consumed with it. */
 const noToken = new RegExp(
   `(?:"(?:${escape}|[^\\\\"\\n\\r])*(?:${partOfEscape})?|'(?:${escape}|[^\\\\'\\n\\r])*(?:${partOfEscape})?|[=&|])[^]?|[^]`,
   "uy",
@@ -119,7 +121,7 @@ const noToken = new RegExp(
 
 const unrecognized = (source: string, offset: number): string => matchAt(noToken, source, offset)!;
 
-/** The blanks in a part of the source that has no tokens, without the characters that begin none. */
+/** Returns the whitespace in a part of the source without tokens, skipping invalid characters. */
 export function blanksIn(part: string): string {
   let blanks = "";
   for (let at = 0; at < part.length;) {

@@ -1,4 +1,4 @@
-// What calls of library functions can cost, before they run.
+// Static cost estimates of library functions.
 
 import { checkCost, regexFactor, stringFactor } from "./call-cost.ts";
 import {
@@ -12,7 +12,7 @@ import {
   unbounded,
 } from "./interval.ts";
 
-/** What the estimator knows about sizes. */
+/** Size estimates provided by the estimator. */
 export interface Sizes {
   librarySize(node: EstimatedNode): Interval;
   regexCost(text: Interval, pattern: Interval): Interval;
@@ -25,7 +25,7 @@ type Estimate = (
 
 const one = interval(1);
 
-/** The estimate for a function of a library, without the cost of its arguments. */
+/** Returns the estimate for a library function, excluding the cost of its arguments. */
 export function estimateLibraryCall(
   sizes: Sizes,
   name: string,
@@ -37,7 +37,7 @@ export function estimateLibraryCall(
 
 const nominal: Estimate = () => ({ cost: one });
 
-/** One comparison per element, and the traversal of elements that are strings. */
+/** One comparison per element, plus the traversal of elements that are strings. */
 const listTraversal: Estimate = (sizes, target) => {
   if (!target) return undefined;
   const size = sizes.librarySize(target);
@@ -61,7 +61,7 @@ const replacement: Estimate = (sizes, target, [from, to]) => {
   return { cost: scaled(size, 2 * stringFactor), resultSize };
 };
 
-/** The longest result replaces the shortest texts by the longest ones, and the other way round. */
+/** The longest result replaces the shortest matches by the longest replacement, and vice versa. */
 function replacedSize(size: Interval, from: Interval, to: Interval): Interval {
   let mostCount = 0;
   let mostKept = 0;
@@ -110,7 +110,7 @@ const finding: Estimate = (sizes, target, [pattern]) => {
   return { cost: sizes.regexCost(size, sizes.librarySize(pattern)), resultSize: interval(0, size.max) };
 };
 
-/** Each element of one list is looked for in the other. */
+/** Each element of one list is searched in the other. */
 function comparison(times: number): Estimate {
   return (sizes, _target, [left, right]) =>
     left &&
@@ -160,14 +160,14 @@ const estimates: Readonly<Record<string, Estimate>> = {
 
 /** Addresses have four or sixteen bytes. */
 const addressSize = interval(4, 16);
-/** The longest pattern of a named format of names. */
+/** Length of the longest pattern among the named formats for names. */
 const longestPattern = 128;
 
-/** A text in the place of an address is read first. */
+/** A string given in place of an address is parsed first. */
 const parsing = (sizes: Sizes, node: EstimatedNode): Interval =>
   node.type.kind === "string" ? scaled(sizes.librarySize(node), stringFactor) : interval(0);
 
-/** The elements of a list, as a node of their own. */
+/** Returns the elements of a list as a node. */
 function elementOf({ path, type }: EstimatedNode): EstimatedNode | undefined {
   if (type.kind !== "list") return undefined;
   return { path: path && [...path, "@items"], type: type.elem, computedSize: undefined };

@@ -1,4 +1,4 @@
-// The values of literal tokens: numbers within their ranges, strings and bytes with their escapes resolved.
+// Values of literal tokens: numbers checked for range, strings and bytes with escapes resolved.
 
 import { Double, type Uint, type Value, intOf, uintOf } from "./values.ts";
 
@@ -34,7 +34,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   v: "\v",
 };
 
-/** The text between the quotes; what is not an escape passes as it stands. */
+/** Returns the text between the quotes, with escapes unresolved. */
 function bodyOf(token: string): { readonly body: string; readonly raw: boolean } {
   const raw = /^[rR]/.test(token);
   const text = (raw ? token.slice(1) : token).replaceAll(/\r\n?/g, "\n");
@@ -61,7 +61,7 @@ function numericEscape(found: string): number | undefined {
   return /[0-3]/.test(kind) ? Number.parseInt(found.slice(1), 8) : undefined;
 }
 
-/** In bytes, octal and hexadecimal escapes are bytes and Unicode escapes are not allowed. */
+/** In bytes literals, octal and hexadecimal escapes are bytes, and Unicode escapes are not allowed. */
 export function bytesLiteral(token: string): Uint8Array {
   const { body, raw } = bodyOf(token.slice(1));
   if (raw || !body.includes("\\")) return Buffer.from(body);

@@ -1,4 +1,4 @@
-// Long expressions are read in steps, and mean what short ones mean.
+// Long expressions are parsed in steps, with the same meaning as short ones.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Compilation, compileSteps, environment } from "./program.ts";
@@ -21,7 +21,7 @@ const join = (begin: string, item: string, sign: string, end: string, count: num
   begin + Array.from({ length: count }, () => item).join(sign) + end;
 
 const few = 3;
-/** The steps are those of the tokenizer, of the parser and of the checker, at least. */
+/** At least the steps of the tokenizer, the parser and the checker. */
 const passes = 3;
 const wide: [name: string, begin: string, item: string, sign: string, end: string, value: boolean][] = [
   ["a chain of &&", "", "flag", "&&", "", true],

@@ -1,4 +1,4 @@
-// The loops that macros become, and the nodes that they are made of.
+// The loops that macros expand to, and the nodes that they consist of.
 
 import { type Expression, type Fold, accumulator } from "./ast.ts";
 import type { Value } from "./values.ts";
@@ -16,7 +16,7 @@ export class MacroError extends Error {
   }
 }
 
-/** The names of a loop: of its element, or of where that stands, and of the element. */
+/** The loop variables: the element only, or its index or key and then the element. */
 export interface LoopVariables {
   readonly variable: string;
   readonly second?: string;

@@ -1,4 +1,5 @@
-// The macros has, all, exists, exists_one, map and filter, and those of later releases, expanded while parsing.
+// The macros has, all, exists, exists_one, map and filter, and those of later releases, expanded while
+// parsing.
 
 import type { Expression } from "./ast.ts";
 import {
@@ -20,13 +21,13 @@ interface MacroCall {
 
 /** The macros of later releases. */
 export interface MacroOptions {
-  /** Those of optional values. */
+  /** Whether the macros of optional values are enabled. */
   readonly optionals: boolean;
-  /** Those whose loops have two variables. */
+  /** Whether the macros with two variables are enabled. */
   readonly twoVariables: boolean;
 }
 
-/** The expansion, when the call is one of a macro. */
+/** Returns the expansion if the call is a macro. */
 export function expandMacro(
   factory: NodeFactory,
   offset: number,
@@ -49,13 +50,13 @@ export function expandMacro(
   return twoVariables ? expandTwoVariables(make, name, target, args) : undefined;
 }
 
-/** The variable of a loop that judges. */
+/** Returns the variable of a quantifier loop. */
 function quantified(variable: Expression): LoopVariables {
   if (variable.kind !== "identifier") throw new MacroError("argument must be a simple name", variable.offset);
   return { variable: variable.name };
 }
 
-/** The variable of a loop that collects. */
+/** Returns the variable of a map or filter loop. */
 function collected(variable: Expression): LoopVariables {
   if (variable.kind !== "identifier") throw new MacroError("argument is not an identifier");
   return { variable: variable.name };
@@ -80,7 +81,10 @@ function filtering(make: Nodes, range: Expression, variable: Expression, predica
   });
 }
 
-/** The transformed value if there is one: an optional value again, or what the transformation gives itself. */
+/**
+ * Expands optMap, which wraps the transformed value in an optional, or optFlatMap, whose transformation
+ * returns an optional.
+ */
 function optionalMapping(
   make: Nodes,
   macro: "optMap" | "optFlatMap",

@@ -43,7 +43,7 @@ export function equal(left: Value, right: Value): boolean {
   }
 }
 
-/** Whether equality is defined: data of a schema refuses to be compared with what is of another form. */
+/** Reports whether equality is defined: schema data cannot be compared with a value of a different kind. */
 export const comparable = (left: Value, right: Value): boolean =>
   !(left instanceof View) || right === null || (left.view === "list" ? isList(right) : isMapLike(right));
 
@@ -94,21 +94,23 @@ function equalMaps(left: Value, right: Value): boolean {
 
 // ---- lists and maps
 
-/** The elements of a list. */
+/** Returns the elements of a list. */
 export const elements = (list: readonly Value[] | View): readonly Value[] =>
   list instanceof View ? list.values() : list;
 
 export const isMapLike = (value: Value): boolean =>
   value instanceof MapValue || (value instanceof View && value.view !== "list") || isRecord(value);
 
-/** The keys of a map, in the order of the data. */
+/** Returns the keys of a map in data order. */
 export function mapKeys(map: Value): readonly Value[] {
   if (map instanceof MapValue) return [...map.entries.values()].map(([key]) => key);
   if (map instanceof View) return map.values();
   return Object.keys(map as object);
 }
 
-/** The one form under which equal keys meet; undefined for values that cannot be keys. */
+/**
+ * Returns the canonical form of a map key, the same for equal keys; undefined if the value cannot be a key.
+ */
 export function mapKey(key: Value): MapKey | undefined {
   if (typeof key === "string" || typeof key === "boolean" || isInt(key)) return key;
   if (key instanceof Uint) return key.value;
@@ -118,7 +120,7 @@ export function mapKey(key: Value): MapKey | undefined {
   return undefined;
 }
 
-/** The value under a key; undefined when there is none. */
+/** Returns the value under a key, or undefined if the key is absent. */
 export function lookUp(map: Value, key: Value): Value | undefined {
   if (map instanceof MapValue) {
     const form = mapKey(key);
@@ -130,7 +132,7 @@ export function lookUp(map: Value, key: Value): Value | undefined {
 
 type JsonObject = { readonly [key: string]: Value };
 
-/** A member of a plain object; what every object inherits is no data: functions, and the prototype. */
+/** Returns a member of a plain object. Inherited members are not data: functions, and the prototype. */
 export function ownMember(record: JsonObject, key: string): Value | undefined {
   const found: unknown = record[key];
   if (typeof found === "number") return numberOf(found);
@@ -139,7 +141,7 @@ export function ownMember(record: JsonObject, key: string): Value | undefined {
   return found as Value;
 }
 
-/** A field or key of any value, as the dot reads it. Members of optional values are optional. */
+/** Returns a field or key of any value, as selected by a dot. Members of optional values are optional. */
 export function member(value: Value, key: string): Value {
   if (value instanceof OptionalValue) return optionalMember(value, key);
   if (isMapLike(value)) {
@@ -151,7 +153,7 @@ export function member(value: Value, key: string): Value {
   throw evaluationError(value instanceof Opaque ? "no such overload" : `no such key: ${key}`);
 }
 
-/** A field, key or element as an optional value. */
+/** Returns a field, key or element as an optional value. */
 export function optionalMember(value: Value, key: Value): OptionalValue {
   if (value instanceof OptionalValue)
     return value.value === undefined ? value : optionalMember(value.value, key);
@@ -162,12 +164,12 @@ export function optionalMember(value: Value, key: Value): OptionalValue {
   return within ? optionalOf(element(value, key)) : optionalNone;
 }
 
-/** A member by the bracket operator, of a value that an expression made. */
+/** Returns a member by the index operator, of a value computed by the expression. */
 export function index(value: Value, key: Value): Value {
   return indexed(value, key, false);
 }
 
-/** The same of a value that was given: of a list, other words tell that it is too short. */
+/** Like index, but for an input value: the error for an index out of range has a different message. */
 export function indexOfInput(value: Value, key: Value): Value {
   return indexed(value, key, true);
 }
@@ -212,7 +214,7 @@ export function isIn(item: Value, container: Value): boolean {
   throw noSuchOverload();
 }
 
-/** The number of code points. */
+/** Returns the number of code points. */
 export function codePoints(text: string): number {
   const { length } = text;
   let count = length;
@@ -225,7 +227,7 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** What size() gives; undefined for values without a size. */
+/** Returns the result of size(), or undefined for values without a size. */
 export function sizeOf(value: Value): number | undefined {
   if (typeof value === "string") return codePoints(value);
   if (typeof value !== "object" || value === null) return undefined;
@@ -243,7 +245,7 @@ export function size(value: Value): number {
 
 // ---- order
 
-/** The sign of left - right. */
+/** Returns the sign of left - right. */
 export function compare(left: Value, right: Value): number {
   if (typeof left === "number" && typeof right === "number") return left < right ? -1 : left > right ? 1 : 0;
   if (typeof left === "string" && typeof right === "string") return compareStrings(left, right);
@@ -251,7 +253,7 @@ export function compare(left: Value, right: Value): number {
   const b = numeric(right);
   if (a !== undefined && b !== undefined) {
     if (Number.isNaN(a) || Number.isNaN(b)) throw evaluationError("NaN values cannot be ordered");
-    // Numbers of different types are compared as doubles, as the reference does.
+    // Numbers of different types compare as doubles, as in the reference.
     if (typeof a !== typeof b) return Math.sign(Number(a) - Number(b)) || 0;
     return a < b ? -1 : a > b ? 1 : 0;
   }
@@ -264,7 +266,7 @@ export function compare(left: Value, right: Value): number {
   throw noSuchOverload();
 }
 
-/** By code points, as UTF-8 bytes order: UTF-16 units differ from that above the surrogates. */
+/** Compares code points, the order of UTF-8 bytes: UTF-16 units differ from that above the surrogates. */
 function compareStrings(left: string, right: string): number {
   if (left === right) return 0;
   const length = Math.min(left.length, right.length);

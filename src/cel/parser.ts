@@ -1,4 +1,5 @@
-// From source text to a syntax tree, by recursive descent, with the limits of the reference on size and depth.
+// The parser: recursive descent from source text to a syntax tree, with the reference's limits on size and
+// depth.
 
 import { type Steps, finishSteps } from "#base";
 import type { Expression, ListLiteral, MapEntry, MapLiteral } from "./ast.ts";
@@ -10,11 +11,14 @@ import { mostPerStep, resumed, stepEnds } from "./resumed.ts";
 import { type SourceError, distinctErrors } from "./source.ts";
 
 const longestSource = 100_000;
-/** Of a broken expression that is longer, which nobody wrote by hand, only the first fault is told. */
+/**
+ * For longer invalid expressions, which are unlikely to be handwritten, only the first syntax error is
+ * reported.
+ */
 const longestRead = 4096;
 const startOfExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
-/** How tightly the operators between two operands bind. */
+/** Precedence of binary operators. */
 const bindings = new Map([
   ["||", 1],
   ["&&", 2],
@@ -30,7 +34,7 @@ const logicalAnd = 2;
 const bindingOf = ({ kind, text }: Token): number =>
   kind === "operator" || kind === "in" ? (bindings.get(text) ?? 0) : 0;
 
-/** What a minus may belong to. */
+/** Reports whether a preceding minus belongs to the token. */
 const isNumber = (token: Token | undefined): boolean => token?.kind === "int" || token?.kind === "double";
 
 export type Parsed =
@@ -46,9 +50,9 @@ class SyntaxFailure extends Error {
 }
 
 export interface ParseOptions {
-  /** Whether `a.?b`, `a[?b]`, `[?a]`, `{?a: b}` and the macros of optional values are part of the language. */
+  /** Whether `a.?b`, `a[?b]`, `[?a]`, `{?a: b}` and the macros of optional values are enabled. */
   readonly optionals: boolean;
-  /** Whether there are macros with two variables. */
+  /** Whether the macros with two variables are enabled. */
   readonly twoVariables: boolean;
 }
 
@@ -73,26 +77,28 @@ export function* parseSteps(source: string, options: ParseOptions): Steps<Parsed
 
 interface ParsedElement {
   readonly expression: Expression;
-  /** The first token after it. */
+  /** The first token after the element. */
   readonly end: number;
 }
 
 /**
- * Ends at the first token that does not fit; for what else is wrong then, see `brokenSyntax`.
+ * Stops at the first unexpected token; `brokenSyntax` finds the other errors.
  *
- * An expression is not deep, so that a long one is wide: it has many elements in a list, a map, a call or a chain
- * of `&&` or `||`. Those that are parsed are kept while it is read in steps, and each step descends from the
- * beginning again, past them:
+ * As nesting is limited, a long expression is wide: it has many elements in a list, a map, a call or a chain
+ * of
+ * `&&` or `||`. When parsing in steps, finished elements are kept, and each step descends from the start
+ * again,
+ * skipping them:
  *
  *     [a, b, c, d, e]
  *      -----           kept by the first step
- *            ----      the second one goes on here
+ *            ----      the second step continues here
  */
 class Parser {
   readonly #build: TreeBuilder;
   readonly #tokens: readonly Token[];
   readonly #options: ParseOptions;
-  /** By their first tokens; of an expression that is read in one step none are kept. */
+  /** Indexed by their first token; not kept if the expression is parsed in one step. */
   readonly #elements: Map<number, ParsedElement> | undefined;
   #at = 0;
   #depth = 1;
@@ -127,12 +133,12 @@ class Parser {
     }
   }
 
-  /** What stands outside of elements was read by each step. */
+  /** Tokens outside of elements are parsed again by each step, so their errors repeat. */
   #once(errors: readonly SourceError[]): readonly SourceError[] {
     return this.#elements ? distinctErrors(errors) : errors;
   }
 
-  /** One of any number: operators that bind at least so tightly, or a whole expression for 0. */
+  /** Parses an element: operators of at least this precedence, or a whole expression for 0. */
   #element(least: number): Expression {
     const start = this.#at;
     const known = this.#elements?.get(start);
@@ -166,7 +172,7 @@ class Parser {
     return new SyntaxFailure(offset, `Syntax error: ${what} input '${text}' expecting ${expecting}`);
   }
 
-  /** The token, when it is this operator (or the word `in`). */
+  /** Accepts the token if it is this operator (or the word `in`). */
   #accept(text: string): Token | undefined {
     const token = this.#token;
     if ((token.kind !== "operator" && token.kind !== "in") || token.text !== text) return undefined;
@@ -202,7 +208,7 @@ class Parser {
     return this.#build.call(mark, "_?_:_", [condition, whenTrue, whenFalse]);
   }
 
-  /** Operators that bind at least as tightly as asked, by precedence climbing. */
+  /** Parses operators of at least the given precedence, by precedence climbing. */
   #binary(least: number): Expression {
     let left = this.#unary();
     for (let length = 1; ; length += 1) {
@@ -262,7 +268,7 @@ class Parser {
     }
   }
 
-  /** The mark of what may be absent, where the language has it. */
+  /** Accepts the mark of an optional element, if enabled. */
   #acceptOptional(): boolean {
     return this.#options.optionals && this.#accept("?") !== undefined;
   }
@@ -326,7 +332,7 @@ class Parser {
     return this.#build.global({ dot, name, open }, () => args);
   }
 
-  /** Expressions up to the closing sign. */
+  /** Parses expressions up to the closing token. */
   #arguments(close: string): Expression[] {
     const args: Expression[] = [];
     if (this.#accept(close)) return args;
@@ -336,7 +342,7 @@ class Parser {
     return args;
   }
 
-  /** The end of a list or map; one without entries may have a comma, too. */
+  /** Accepts the end of a list or map; an empty one may contain a comma. */
   #closed(close: string, entries: readonly unknown[]): boolean {
     if (entries.length === 0 && this.#accept(",")) this.#expect(close);
     else return this.#accept(close) !== undefined;

@@ -1,5 +1,5 @@
-// Calls as closures. A call is charged when its arguments are there, also when one of them failed: the way without
-// failures is kept straight, since nearly all calls go it.
+// Calls as closures. A call is charged after its arguments are evaluated, even if one of them failed. The
+// path without errors is kept short because nearly all calls take it.
 
 import { accepts } from "./accepts.ts";
 import type { Expression } from "./ast.ts";
@@ -13,13 +13,13 @@ import { Double, EvaluationError, type MapKey, type Value, View, noSuchOverload 
 
 export interface Planned {
   readonly run: Step;
-  /** The value, when it is the same in every run. */
+  /** The value, if it is the same in every run. */
   readonly constant?: { readonly value: Value };
 }
 
 export const constant = (value: Value): Planned => ({ run: () => value, constant: { value } });
 
-/** Without a cost, a call costs 1. Of one function the cost depends on the result. */
+/** Without a cost function, a call costs 1. The cost of a single function depends on its result. */
 export function strictCall(
   args: readonly Planned[],
   apply: Implementation,
@@ -115,7 +115,7 @@ function twoWithCost(first: Step, second: Step, apply: Implementation, cost: Cal
   };
 }
 
-/** The one implementation, or a choice by the types at run time. */
+/** Returns the implementation of the only overload, or one that selects an overload by run-time types. */
 export function implementationOf(
   overloads: readonly Overload[],
   args: readonly Expression[],
@@ -128,7 +128,7 @@ export function implementationOf(
   return overloads.length === 1 ? guarded(only!, unknown) : chosen(overloads);
 }
 
-/** The one implementation, for arguments of which some turn out to have the right type only at run time. */
+/** Returns the implementation of an overload with run-time type checks for dynamic arguments. */
 function guarded({ params, apply }: Overload, unknown: readonly boolean[]): Implementation {
   const [first, second] = params;
   const [checkFirst, checkSecond] = unknown;
@@ -145,7 +145,7 @@ function guarded({ params, apply }: Overload, unknown: readonly boolean[]): Impl
   };
 }
 
-/** A choice by the types at run time. */
+/** Returns an implementation that selects an overload by run-time types. */
 function chosen(overloads: readonly Pick<Overload, "params" | "apply">[]): Implementation {
   return (...args) => {
     const found = overloads.find((each) => each.params.every((param, at) => accepts(param, args[at]!)));
@@ -154,7 +154,7 @@ function chosen(overloads: readonly Pick<Overload, "params" | "apply">[]): Imple
   };
 }
 
-/** `&&` and `||`: the one side that decides also decides when the other one fails. */
+/** `&&` and `||`: a side that decides the result also does so if the other side fails. */
 export function logical(left: Step, right: Step, deciding: boolean): Step {
   return (state) => {
     let first: Value;
@@ -186,7 +186,7 @@ export function equality(left: Planned, right: Planned, positive: boolean): Step
   };
 }
 
-/** What cannot be compared is not equal, but to ask whether it is is an error. */
+/** Incomparable values are not equal; `==` between them is an error. */
 function incomparable(positive: boolean): boolean {
   if (positive) throw noSuchOverload();
   return true;
@@ -197,7 +197,7 @@ export const equalityCost = (left: Value, right: Value): number =>
     ? 1
     : traversal(Math.min(costSize(left), costSize(right)));
 
-/** Equality with a text that is not empty: the frequent case. */
+/** Equality with a non-empty string, the most frequent case. */
 function equalsText(run: Step, text: string, positive: boolean): Step {
   const size = costSize(text);
   return (state) => {
@@ -215,7 +215,7 @@ function equalsText(run: Step, text: string, positive: boolean): Step {
   };
 }
 
-/** The value, or the error in its place: a call with one or two arguments costs the same when they fail. */
+/** Returns the value or the error: a call with one or two arguments costs the same if they fail. */
 function settled(run: Step, state: Evaluation): Value | EvaluationError {
   try {
     return run(state);
@@ -224,13 +224,16 @@ function settled(run: Step, state: Evaluation): Value | EvaluationError {
   }
 }
 
-/** Only one function's cost depends on its result; for the others it is not worked out before they are charged. */
+/** Only one function's cost depends on its result; the others are charged before they are called. */
 const noResult = (): Value => null;
 
 /** An error has the size of a scalar. */
 const forCost = (value: Value | EvaluationError): Value => (value instanceof EvaluationError ? 0 : value);
 
-/** Membership in a constant list: by lookup when all elements are primitive. What fails is not in it. */
+/**
+ * Membership in a constant list: a set lookup if all elements are primitive. A failed operand is not a
+ * member.
+ */
 export function membership(run: Step, list: readonly Value[]): Planned | undefined {
   if (list.length === 0) return constant(false);
   const keys = keysOf(list);
@@ -244,11 +247,11 @@ export function membership(run: Step, list: readonly Value[]): Planned | undefin
   };
 }
 
-/** A fraction is no key of a map, but it can be in a list. */
+/** A fraction cannot be a map key, but it can be a list element. */
 export const memberKey = (value: Value): MapKey | undefined =>
   value instanceof Double && !Number.isNaN(value.value) ? (mapKey(value) ?? value.value) : mapKey(value);
 
-/** The elements as a set, if all of them are primitive. */
+/** Returns the elements as a set if all of them are primitive. */
 export function keysOf(list: readonly Value[]): ReadonlySet<MapKey> | undefined {
   const keys = new Set<MapKey>();
   for (const item of list) {

@@ -1,4 +1,4 @@
-// The loops behind the macros, each with the costs that its expansion has in the reference.
+// The loops behind macros, each with the cost of its expansion in the reference.
 
 import { type Expression, type Fold, accumulator } from "./ast.ts";
 import { listCost } from "./call-cost.ts";
@@ -23,7 +23,7 @@ export interface FoldPlanner {
 
 type Items = readonly Value[] | View;
 
-/** The elements of a list, as they are, or the keys of a map. */
+/** Returns the elements of a list, unconverted, or the keys of a map. */
 function itemsOf(range: Value): Items {
   if (isList(range)) return range;
   if (isMapLike(range)) return mapKeys(range);
@@ -31,7 +31,7 @@ function itemsOf(range: Value): Items {
 }
 
 const countOf = (items: Items): number => (items instanceof View ? items.size : items.length);
-/** Elements of views are converted when their turn comes. */
+/** Elements of views are converted when they are reached. */
 const itemAt = (items: Items, at: number): Value =>
   items instanceof View ? items.get(at)! : adapt(items[at]!);
 
@@ -61,10 +61,10 @@ export function planFold(node: Fold, planner: FoldPlanner): Step {
   );
 }
 
-/** Puts an element of a range under the names of a loop. */
+/** Assigns an element of a range to the loop variables. */
 type Turn = (state: Evaluation, range: Value, items: Items, at: number) => void;
 
-/** The names of a loop: its turn, and the slot of the first name. */
+/** Declares the loop variables and provides their assignment and the slot of the first one. */
 function withVariables(
   { variable, second }: Fold,
   planner: FoldPlanner,
@@ -84,7 +84,7 @@ function withVariables(
   });
 }
 
-/** A value under a name, for the rest of the expression. */
+/** Binds a value to a name for the rest of the expression. */
 function named({ initial, accumulator: name = accumulator, result }: Fold, planner: FoldPlanner): Step {
   const value = planner.value(initial).run;
   return planner.withLocal(name, (slot) => {
@@ -96,7 +96,7 @@ function named({ initial, accumulator: name = accumulator, result }: Fold, plann
   });
 }
 
-/** all and exists: an error counts only if no element decides. */
+/** all and exists: an error is raised only if no element decides the result. */
 function quantified(range: Step, turn: Turn, predicate: Step, deciding: boolean): Step {
   const conditionCost = deciding ? 3 : 2;
   return (state) => {
@@ -125,7 +125,7 @@ function quantified(range: Step, turn: Turn, predicate: Step, deciding: boolean)
   };
 }
 
-/** Whether an element counts, or why that cannot be told. */
+/** Returns the result of the predicate, or its error. */
 function judged(predicate: Step, state: Evaluation): boolean | EvaluationError {
   try {
     const holds = predicate(state);
@@ -135,7 +135,7 @@ function judged(predicate: Step, state: Evaluation): boolean | EvaluationError {
   }
 }
 
-/** Every element is looked at; of several failures the last one is told. */
+/** Evaluates every element; of several errors the last one is raised. */
 function exactlyOne(range: Step, turn: Turn, predicate: Step): Step {
   return (state) => {
     const over = range(state);
@@ -157,7 +157,10 @@ function exactlyOne(range: Step, turn: Turn, predicate: Step): Step {
   };
 }
 
-/** As above: the last failure of the predicate is told, or else the first one of what is collected. */
+/**
+ * Evaluates every element; raises the last error of the predicate or, without one, the first of the
+ * transformation.
+ */
 function collected(
   range: Step,
   turn: Turn,
@@ -194,7 +197,7 @@ function collected(
 type Entry = readonly [key: Value, value: Value];
 type Entries = (state: Evaluation) => readonly Entry[];
 
-/** One entry, under the index or key of the element. */
+/** Returns one entry, under the index or key of the element. */
 function underKey(slot: number, transform: Step): Entries {
   return (state) => {
     const value = transform(state);
@@ -203,7 +206,7 @@ function underKey(slot: number, transform: Step): Entries {
   };
 }
 
-/** The entries of the map that the transformation makes. */
+/** Returns the entries of the map that the transformation yields. */
 function wholeEntries(transform: Step): Entries {
   return (state) => {
     const made = transform(state);

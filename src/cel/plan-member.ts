@@ -1,4 +1,4 @@
-// Reading members of values: the most frequent steps of all, so plain objects of JSON come first.
+// Member access, the most frequent step, so plain JSON objects are checked first.
 
 import type { Expression } from "./ast.ts";
 import type { Checked } from "./checker.ts";
@@ -15,7 +15,7 @@ function read(value: Value, field: string): Value {
   return found === undefined ? member(value, field) : found;
 }
 
-/** A member of what a step gives. */
+/** Reads a member of a computed value. */
 export function memberOf(run: Step, field: string, cost: number): Step {
   return (state) => {
     const value = run(state);
@@ -24,7 +24,7 @@ export function memberOf(run: Step, field: string, cost: number): Step {
   };
 }
 
-/** A member of a variable. */
+/** Reads a member of a variable. */
 export function variableMember(slot: number, name: string, field: string, cost: number): Step {
   return (state) => {
     const value = state.slots[slot];
@@ -34,7 +34,7 @@ export function variableMember(slot: number, name: string, field: string, cost: 
   };
 }
 
-/** Whether what a step gives has the member. */
+/** Reports whether a computed value has the member. */
 export function presence(run: Step, field: string): Step {
   return (state) => {
     const value = run(state);
@@ -45,7 +45,7 @@ export function presence(run: Step, field: string): Step {
   };
 }
 
-/** Whether reading the member costs one more for the base: not when the base is a ternary. */
+/** Returns the additional cost of reading a member: 1 for its base, or 0 if the base is a ternary. */
 export function ownCharge(node: Expression, { references }: Checked): number {
   let base = node;
   while (!references[base.id]?.kind.match(/variable|type/)) {

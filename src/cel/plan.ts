@@ -1,6 +1,6 @@
-// A checked expression as closures. Costs are charged where the reference charges them, which is why a name that is
-// read for another purpose than its value (as the base of a selection, the branch of a ternary or an index) is
-// planned without the charge for reading it.
+// Compiles a checked expression to closures. Costs are charged where the reference charges them. Therefore a
+// name that is not read for its value (the base of a selection, the branch of a ternary, or an index) is
+// planned without the cost of reading it.
 
 import type { Call, Expression, MapEntry, Select } from "./ast.ts";
 import { callCost, listCost, mapCost } from "./call-cost.ts";
@@ -30,12 +30,12 @@ import {
   noSuchOverload,
 } from "./values.ts";
 
-/** A program that cannot be made although its types are right: an illegal pattern, a conversion that must fail. */
+/** A well-typed program that can never succeed: an invalid pattern, or a constant conversion that fails. */
 export class PlanError extends Error {
   override readonly name = "PlanError";
 }
 
-/** The type of a constant that the reference takes for no index, by the name that it has there. */
+/** Returns the reference's type name of a constant that cannot be an index. */
 function unusableIndex(node: Expression, reference: Reference | undefined): string | undefined {
   if (reference?.kind === "type") return "*types.TypeValue";
   if (node.kind !== "literal") return undefined;
@@ -45,13 +45,13 @@ function unusableIndex(node: Expression, reference: Reference | undefined): stri
 
 export interface Plan {
   readonly run: Step;
-  /** Where the value of each variable is put before a run. */
+  /** Slot of each variable, to be set before a run. */
   readonly inputs: ReadonlyMap<string, number>;
   readonly slots: number;
 }
 
 export interface PlanOptions {
-  /** Whether calls of library functions cost what the library says, or 1. */
+  /** Whether calls of library functions cost what the library declares, or 1. */
   readonly libraryCosts: boolean;
 }
 
@@ -61,12 +61,12 @@ export function plan(expression: Expression, checked: Checked, options: PlanOpti
   return { run, inputs: planner.inputs, slots: planner.slots };
 }
 
-/** Functions that are worked out ahead for constants. */
+/** Functions that are evaluated at compile time for constant arguments. */
 export const conversions: ReadonlySet<string> = new Set(
   "bool bytes double duration dyn int string timestamp type uint".split(" "),
 );
 
-/** What an optional value holds; undefined when it holds nothing. */
+/** Returns the content of an optional value; undefined if it is empty. */
 function presentValue(value: Value): Value | undefined {
   if (!(value instanceof OptionalValue)) throw noSuchOverload();
   return value.value;
@@ -84,12 +84,12 @@ class Planner implements FoldPlanner {
     this.#options = options;
   }
 
-  /** The value with every charge for it. */
+  /** Plans the value, charging for every part. */
   value(node: Expression): Planned {
     return this.#plan(node, true);
   }
 
-  /** The value without the charge for reading a name, where the node is one. */
+  /** Plans the value without the cost of reading a name, if the node is one. */
   #base(node: Expression): Planned {
     return this.#plan(node, false);
   }
@@ -193,7 +193,7 @@ class Planner implements FoldPlanner {
     }
   }
 
-  /** Whether a value is a part of the input as it was given. */
+  /** Reports whether a value is an unmodified part of the input. */
   #isInput(node: Expression): boolean {
     const reference = this.#reference(node);
     if (reference?.kind === "variable") return !this.#locals.some(({ name }) => name === reference.name);
@@ -201,14 +201,14 @@ class Planner implements FoldPlanner {
     return node.kind === "call" && node.name === "_[_]" && this.#isInput(node.args[0]!);
   }
 
-  /** `&&` and `||`: the one side that decides also decides when the other one fails. */
+  /** `&&` and `||`: a side that decides the result also does so if the other side fails. */
   #logical(left: Expression, right: Expression, deciding: boolean): Planned {
     const runLeft = this.value(left).run;
     const runRight = this.value(right).run;
     return { run: logical(runLeft, runRight, deciding) };
   }
 
-  /** `or` and `orValue` of an optional value: the alternative is looked at only when there is none. */
+  /** `or` and `orValue` of an optional value: the alternative is evaluated only if the optional is empty. */
   #alternative({ id, name, target, args: [other] }: Call): Planned | undefined {
     const reference = this.#checked.references[id];
     if (reference?.kind !== "function" || !reference.overloads[0]!.id.startsWith("optional_or"))
@@ -270,7 +270,7 @@ class Planner implements FoldPlanner {
     };
   }
 
-  /** A list without those elements that are optional and absent. */
+  /** A list without its empty optional elements. */
   #listOfPresent(nodes: readonly Expression[], optional: ReadonlySet<number>): Planned {
     const runs = nodes.map((node) => this.value(node).run);
     return {
@@ -339,7 +339,9 @@ class Planner implements FoldPlanner {
     return { run: strictCall(args, apply, cost, node.name === "join") };
   }
 
-  /** Conversions of constants and membership in constant lists are worked out ahead and cost nothing. */
+  /**
+   * Conversions of constants and membership in constant lists are evaluated at compile time and cost nothing.
+   */
   #folded(node: Call, overloads: readonly Overload[], args: readonly Planned[]): Planned | undefined {
     if (conversions.has(node.name) && args.length === 1 && args[0]!.constant) {
       try {

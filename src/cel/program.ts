@@ -1,4 +1,4 @@
-// Environments and programs: the way in for those who use expressions.
+// Environments and programs: the public interface of this module.
 
 import { type Steps, finishSteps } from "#base";
 import { type Expression, someNode } from "./ast.ts";
@@ -33,21 +33,21 @@ export interface Environment {
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
   readonly typeNames: ReadonlyMap<string, CelType>;
   readonly authorizer: AuthorizerTypes;
-  /** The syntax and macros of optional values. */
+  /** Enables the syntax and macros of optional values. */
   readonly optionals: boolean;
-  /** The macros with two variables. */
+  /** Enables the macros with two variables. */
   readonly twoVariables: boolean;
 }
 
-/** The release of the expression language that is meant unless another one is named. */
+/** The default minor release of the expression language. */
 export const firstRelease = 27;
-/** The last release whose functions are here. */
+/** The last minor release whose functions are implemented. */
 export const lastRelease = 32;
 
 export interface EnvironmentOptions {
-  /** Begins the names of library types, as error messages show them. */
+  /** Prefix of library type names in error messages. */
   readonly typePrefix?: string;
-  /** The minor release whose functions there are. */
+  /** The minor release whose functions are available. */
   readonly release?: number;
 }
 
@@ -81,14 +81,17 @@ export function environment({
 
 export interface CompileOptions {
   readonly variables: Readonly<Record<string, CelType>>;
-  /** Library functions cost what their libraries say rather than 1; custom resources count so, policies do not. */
+  /**
+   * Whether library functions cost what their libraries declare, rather than 1; so in custom resources, but
+   * not in policies.
+   */
   readonly libraryCosts?: boolean;
 }
 
 export type Compilation =
   | { readonly program: Program }
   | { readonly error: string; readonly stage: "compile" }
-  /** Its types are right, but it can never run. */
+  /** The expression is well-typed but can never succeed. */
   | { readonly error: string; readonly stage: "instantiate"; readonly resultType: CelType };
 
 export type Outcome =
@@ -99,25 +102,25 @@ export type Bindings = Readonly<Record<string, Value>>;
 
 export interface Program {
   readonly resultType: CelType;
-  /** Whether the expression reads the variable. */
+  /** Reports whether the expression reads the variable. */
   reads(variable: string): boolean;
-  /** Whether it reads, or looks for, a member of the variable by name. */
+  /** Reports whether the expression selects a member of the variable by name, or tests for it. */
   selects(variable: string, field: string): boolean;
   estimateCost(sizeHint?: SizeHint): Interval;
-  /** The same for those who can give way to others. */
+  /** Like estimateCost, in steps that can yield to other work. */
   estimateCostSteps(sizeHint?: SizeHint): Steps<Interval>;
   evaluate(bindings: Bindings, costLimit: number): Outcome;
-  /** As evaluate, for expressions whose functions have to wait. */
+  /** Like evaluate, for expressions with asynchronous functions. */
   evaluateWaiting(bindings: Bindings, costLimit: number, signal: AbortSignal): Promise<Outcome>;
 }
 
 export const compile = (env: Environment, source: string, options: CompileOptions): Compilation =>
   finishSteps(compileSteps(env, source, options));
 
-/** The reference takes the names of two of its types for values, which never are there. */
+/** The reference declares two type names as values, which are never set. */
 const typesTakenForValues = Object.entries({ duration: types.duration, timestamp: types.timestamp });
 
-/** The same for those who can give way to others between the passes over the expression. */
+/** Compiles an expression in steps that can yield to other work. */
 export function* compileSteps(env: Environment, source: string, options: CompileOptions): Steps<Compilation> {
   const parsed = yield* parseSteps(source, env);
   yield;
@@ -184,12 +187,12 @@ function programOf(
   };
 }
 
-/** A hot path is made for a program that has run so often. */
+/** Number of runs after which a hot path is compiled. */
 const runsBeforeHot = 200;
-/** One that gives up more often than every fourth time is not taken any more. */
+/** A hot path that gives up in more than a quarter of its runs is discarded. */
 const mostGivenUp = 50;
 
-/** Runs a plan; what every run needs is worked out once. */
+/** Returns a function that runs a plan; the state of a run is reused. */
 function runnerOf({ run, inputs, slots }: Plan, makeHot: () => HotPath | undefined): Program["evaluate"] {
   const names = [...inputs.keys()];
   const places = [...inputs.values()];
@@ -221,14 +224,14 @@ function runnerOf({ run, inputs, slots }: Plan, makeHot: () => HotPath | undefin
       if (error instanceof CostExceeded) return { error: error.message, cost: state.cost, exceeded: true };
       throw error;
     } finally {
-      // What was read is not held on to until the next run.
+      // Release the variables until the next run.
       for (let at = 0; at < slots; at += 1) state.slots[at] = undefined;
       idle = state;
     }
   };
 }
 
-/** What fails on the hot path fails in the plan, which says how. */
+/** Errors on the hot path are ignored; the plan then reproduces and reports them. */
 function attempt(hot: HotPath, state: Evaluation): Value | undefined {
   try {
     return hot(state);

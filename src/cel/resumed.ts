@@ -1,15 +1,15 @@
-// Recursive passes over an expression in steps. A pass keeps what it has finished, throws where a step ends, and
-// descends from the beginning again, past what is finished. That costs a short expression nothing, and a long one
-// little: expressions are not deep.
+// Runs recursive passes over an expression in steps. A pass keeps its finished parts, throws at the end of a
+// step, and descends from the start again, skipping what is finished. This is free for short expressions and
+// cheap for long ones, as nesting is limited.
 import type { Steps } from "#base";
 
-/** Thrown where a step ends. */
+/** Thrown at the end of a step. */
 export const stepEnds = new Error("the step ends");
 
-/** Others have their turn after so many tokens or nodes. */
+/** Number of tokens or nodes after which a pass yields to other work. */
 export const mostPerStep = 4096;
 
-/** Runs a pass until it ends by itself; `again` makes it ready for the next descent. */
+/** Runs a pass until it completes; `again` prepares it for the next descent. */
 export function* resumed<T>(pass: () => T, again: () => void): Steps<T> {
   while (true) {
     try {

@@ -1,21 +1,21 @@
-// Source text with positions, and error messages that show the line and a caret.
+// Positions in source text, and error messages that show the line and a caret.
 
-/** An error at an offset in UTF-16 units; a negative one has no place. */
+/** An error at an offset in UTF-16 units; a negative offset means no position. */
 export interface SourceError {
   readonly offset: number;
   readonly message: string;
   /**
-   * Whether a place at the very start of a line is in that line: the reference's type checker counts it to the one
-   * before.
+   * Whether a position at the start of a line belongs to that line: the reference's type checker attributes
+   * it to the previous one.
    */
   readonly ofToken?: boolean;
 }
 
-/** Of more errors only the number is told. */
+/** Maximum number of errors shown; of further errors only the count is reported. */
 export const mostErrors = 100;
 const longestSnippet = 16_384;
 
-/** An error at a token. The reference takes its own sentence for a format, to which it has no values. */
+/** Creates a syntax error. The reference uses its own message as a format string without arguments. */
 const syntaxError = (offset: number, message: string): SourceError => ({
   offset,
   ofToken: true,
@@ -23,14 +23,14 @@ const syntaxError = (offset: number, message: string): SourceError => ({
     verb === "" ? "%!(NOVERB)" : verb === "%" && flags === "" ? "%" : `%!${verb}(MISSING)`,
   ),
 });
-/** Adds an error. Of those that are not shown there are no words. */
+/** Adds a syntax error. Messages that are not shown are not computed. */
 export function reportSyntax(errors: SourceError[], offset: number, words: () => string): void {
   errors.push(errors.length < mostErrors ? syntaxError(offset, words()) : { offset, message: "" });
 }
 
 const formatted = /%([-+# 0]*\d*(?:\.\d*)?)([^]?)/gu;
 
-/** The errors as one text, in the order of their places. */
+/** Formats the errors as one text, ordered by position. */
 export function formatErrors(source: string, errors: readonly SourceError[]): string {
   const points = Array.from(source);
   const starts = lineStarts(points);
@@ -74,7 +74,7 @@ function place(starts: readonly number[], offset: number, ofToken = false): Plac
   return { line, column };
 }
 
-/** From offsets in UTF-16 units to those in code points. */
+/** Maps offsets in UTF-16 units to offsets in code points. */
 function pointOffsets(source: string, points: readonly string[]): (offset: number) => number {
   if (points.length === source.length) return (offset) => offset;
   const pointAt = new Uint32Array(source.length + 1);
@@ -84,7 +84,7 @@ function pointOffsets(source: string, points: readonly string[]): (offset: numbe
   return (offset) => (offset < 0 ? offset : pointAt[offset]!);
 }
 
-/** A line of the source, and under each of its characters a dot as wide as it. */
+/** A source line, and a dot of matching width for each of its characters. */
 interface ShownLine {
   readonly text: string;
   readonly dots: string;
@@ -110,7 +110,7 @@ function shownLine(
 const snippet = ({ text, dots }: ShownLine, column: number): string =>
   `\n | ${text}\n | ${dots.slice(0, column)}${dots[column] === wideDot ? "\uff3e" : "^"}`;
 
-/** Without those that were told before. */
+/** Returns the errors without duplicates. */
 export function distinctErrors(errors: readonly SourceError[]): readonly SourceError[] {
   const told = new Map<number, string[]>();
   return errors.filter(({ offset, message }) => {

@@ -1,4 +1,4 @@
-// Timestamps and durations: their ranges, their text, and the fields of a calendar in a time zone.
+// Timestamps and durations: ranges, text forms, and calendar fields in a time zone.
 
 import { parseDuration, DurationError } from "#base";
 import { Duration, Timestamp, evaluationError } from "./values.ts";
@@ -38,7 +38,7 @@ export function durationFromText(text: string): Duration | undefined {
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** An RFC 3339 time; undefined when the text is none. */
+/** Parses an RFC 3339 time; returns undefined if it is invalid. */
 export function timestampFromText(text: string): Timestamp | undefined {
   const found = rfc3339.exec(text);
   if (!found) return undefined;
@@ -53,14 +53,14 @@ export function timestampFromText(text: string): Timestamp | undefined {
   return timestampOf(total, nanos, offset);
 }
 
-/** Midnight of a date that exists, in seconds. */
+/** Returns midnight of a date in seconds; undefined if the date does not exist. */
 export function secondsOfDate(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() / 1000 : undefined;
 }
 
-/** As RFC 3339 with the nanoseconds that are there. */
+/** Formats as RFC 3339 with the nanoseconds that are set. */
 export function timestampText(time: Timestamp): string {
   const date = new Date((time.seconds + time.offsetMinutes * 60) * 1000).toISOString().slice(0, 19);
   const fraction = time.nanos === 0 ? "" : `.${String(time.nanos).padStart(9, "0").replace(/0+$/, "")}`;
@@ -73,7 +73,7 @@ function offsetText(minutes: number): string {
   return `${minutes < 0 ? "-" : "+"}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
 }
 
-/** The fields of a calendar, as a date whose UTC fields are those of the zone. */
+/** Returns the calendar fields as a Date whose UTC fields are those of the zone. */
 export function calendar(time: Timestamp, zone: string | undefined): Date {
   return new Date((time.seconds + (zone === undefined ? 0 : zoneOffsetSeconds(time, zone))) * 1000);
 }

@@ -1,5 +1,5 @@
-// The nodes of a syntax tree, made one by one from tokens. What is wrong with literals, names and the arguments of
-// macros is collected: it does not end the parsing.
+// Builds syntax tree nodes from tokens. Errors in literals, names and macro arguments are collected and do
+// not end parsing.
 
 import type { Expression, ObjectLiteral } from "./ast.ts";
 import type { Token } from "./lexer.ts";
@@ -36,13 +36,15 @@ export class TreeBuilder implements NodeFactory {
 
   id = (): number => (this.#lastId += 1);
 
-  /** What stands for something that could not be made; the error is told, if it was not before. */
+  /**
+   * Returns a placeholder for a node that could not be built, and reports the error if there is a message.
+   */
   broken({ offset }: Place, message?: string): Expression {
     if (message !== undefined) this.errors.push({ offset, message, ofToken: true });
     return { kind: "literal", id: this.id(), offset, value: null };
   }
 
-  /** A literal with its sign, or nothing if the token is none. */
+  /** Returns a literal with its sign, or undefined if the token is not a literal. */
   literal(token: Token, sign?: Token): Expression | undefined {
     const { offset } = sign ?? token;
     try {
@@ -54,7 +56,7 @@ export class TreeBuilder implements NodeFactory {
     }
   }
 
-  /** A name, or what it calls with these arguments if they are opened. */
+  /** Returns a name, or a call of it if there is an opening parenthesis. */
   global(
     { dot, name, open }: { dot?: Token | undefined; name: Token; open?: Token | undefined },
     args: () => readonly Expression[],
@@ -80,7 +82,7 @@ export class TreeBuilder implements NodeFactory {
     return { kind: "call", id: this.id(), offset, name, args, ...(target && { target }) };
   }
 
-  /** A chain of `&&` or `||` becomes a balanced tree: its depth grows with the logarithm of its length. */
+  /** Builds a balanced tree from a chain of `&&` or `||`, so that its depth is logarithmic in its length. */
   chain(name: string, terms: readonly Expression[], signs: readonly Place[]): Expression {
     const balance = (from: number, to: number): Expression => {
       const middle = (from + to + 1) >> 1;
@@ -91,14 +93,16 @@ export class TreeBuilder implements NodeFactory {
     return signs.length === 0 ? terms[0]! : balance(0, signs.length - 1);
   }
 
-  /** A message of a type; its entries are not looked at if that has no name. */
+  /** Returns a message literal; its entries are skipped if the type is not a name. */
   message(type: Expression, { offset }: Place, entries: () => ObjectLiteral["entries"]): Expression {
     const name = this.#typeName(type);
     if (name === undefined) return this.broken({ offset });
     return { kind: "object", id: this.id(), offset, name, entries: entries() };
   }
 
-  /** The name that an expression is, with an error for each of its parts that has none. */
+  /**
+   * Returns the qualified name that an expression represents, with an error for each part that is not a name.
+   */
   #typeName(type: Expression): string | undefined {
     if (type.kind === "identifier") return type.name;
     const prefix = type.kind === "select" ? this.#typeName(type.operand) : undefined;

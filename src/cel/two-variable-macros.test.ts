@@ -1,4 +1,4 @@
-// Macros with two variables: what they give, what they refuse, and what they cost (facts about the reference).
+// Macros with two variables: results, rejected uses, and costs (facts about the reference).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type SchemaLike, type Value, compile, environment, typeOfSchema, viewOf } from "./index.ts";

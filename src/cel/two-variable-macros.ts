@@ -1,10 +1,10 @@
-// Macros whose loops name where an element stands and the element: all, exists, existsOne, transformList,
-// transformMap and transformMapEntry over (index, element) of a list or (key, value) of a map.
+// Macros with two variables: all, exists, existsOne, transformList, transformMap and transformMapEntry over
+// the (index, element) pairs of a list or the (key, value) pairs of a map.
 
 import { type Expression, accumulator } from "./ast.ts";
 import { type LoopVariables, MacroError, type Nodes, mapping, quantifier } from "./macro-loops.ts";
 
-/** The expansion, when the call is one of such a macro. */
+/** Returns the expansion if the call is a macro with two variables. */
 export function expandTwoVariables(
   make: Nodes,
   name: string,
@@ -44,7 +44,7 @@ function variablesOf(first: Expression, second: Expression): LoopVariables {
   return { variable, second: other };
 }
 
-/** Makes a map: of values under the keys of the range, or of whole entries. */
+/** Expands to a map: of values under the keys of the range, or of whole entries. */
 function mapTransformation(
   make: Nodes,
   macro: "transformMap" | "transformMapEntry",

@@ -1,4 +1,4 @@
-// The types of the expression language: what the checker infers, prints and compares.
+// The types of the expression language, as inferred, printed and compared by the checker.
 
 export type CelType =
   | { readonly kind: SimpleKind }
@@ -23,7 +23,7 @@ export type SimpleKind =
   | "timestamp"
   | "duration";
 
-/** Objects are the same type when their names agree. One without fields only has methods. */
+/** Object types are identical if their names are equal. A type without fields has only methods. */
 export interface ObjectType {
   readonly kind: "object";
   readonly name: string;
@@ -35,7 +35,7 @@ const simple = (kind: SimpleKind): CelType => ({ kind });
 export const types = {
   dyn: simple("dyn"),
   error: simple("error"),
-  /** What a call of a member that nobody declared has: no type, so that it fits nowhere. */
+  /** The result of calling an undeclared member: not a type, so that it matches nothing. */
   absent: simple("absent"),
   null: simple("null"),
   bool: simple("bool"),
@@ -64,14 +64,14 @@ export const abstractType = (name: string, params: readonly CelType[] = []): Cel
 });
 
 export const optionalType = (of: CelType): CelType => abstractType("optional_type", [of]);
-/** What an optional type is about; undefined for other types. */
+/** Returns the parameter of an optional type; undefined for other types. */
 export const insideOptional = (type: CelType): CelType | undefined =>
   type.kind === "abstract" && type.name === "optional_type" ? type.params[0] : undefined;
 
 export const isDyn = (type: CelType): boolean => type.kind === "dyn";
 export const isDynOrError = (type: CelType): boolean => type.kind === "dyn" || type.kind === "error";
 
-/** As the reference prints types in its messages. */
+/** Formats a type as in the reference's messages. */
 export function formatType(type: CelType): string {
   switch (type.kind) {
     case "list":
@@ -94,7 +94,7 @@ export function formatType(type: CelType): string {
   }
 }
 
-/** The protobuf text form, which one message of the reference shows instead of the usual one. */
+/** Formats a type as protobuf text, which one of the reference's messages uses. */
 export function protoText(type: CelType): string {
   switch (type.kind) {
     case "list":

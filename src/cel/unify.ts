@@ -2,7 +2,7 @@
 
 import { type CelType, isDyn, isDynOrError, listOf, mapOf, sameType, typeOf, types } from "./types.ts";
 
-/** What each type parameter stands for, by name. Failed attempts are undone, so nothing is copied. */
+/** Bindings of type parameters by name. Failed attempts are undone, so nothing is copied. */
 export class Substitutions {
   readonly #known = new Map<string, CelType>();
   readonly #undo: [name: string, before: CelType | undefined][] = [];
@@ -16,7 +16,7 @@ export class Substitutions {
     this.#known.set(name, type);
   }
 
-  /** Runs the attempt; what it set stays only when it succeeds. */
+  /** Runs an attempt and undoes its bindings if it fails. */
   attempt(run: () => boolean): boolean {
     const mark = this.#undo.length;
     if (run()) return true;
@@ -29,7 +29,9 @@ export class Substitutions {
   }
 }
 
-/** Whether each left type can be given where the right one is asked; parameters are bound if so. */
+/**
+ * Reports whether each left type is assignable to the corresponding right type; if so, binds type parameters.
+ */
 export function assignable(
   known: Substitutions,
   left: readonly CelType[],
@@ -78,7 +80,7 @@ const isNullable = (type: CelType): boolean =>
   type.kind === "timestamp" ||
   type.kind === "duration";
 
-/** Whether the parameter may stand for the type, and whether it already stood for something. */
+/** Reports whether the parameter can stand for the type, and whether it was already bound. */
 function bind(
   known: Substitutions,
   type: CelType,
@@ -135,7 +137,7 @@ function equalOrLessSpecific(left: CelType, right: CelType): boolean {
   return sameType(left, right);
 }
 
-/** The type with known parameters replaced; the unknown ones stay, or become dyn. */
+/** Replaces bound parameters in a type; unbound ones are kept or become dyn. */
 export function substitute(known: Pick<Substitutions, "get">, type: CelType, unknownIsDyn: boolean): CelType {
   switch (type.kind) {
     case "param": {

@@ -1,5 +1,6 @@
-// Values at run time. JSON data is used as it stands: booleans, strings, null, arrays and objects are themselves;
-// a JavaScript number is an int, a bigint is an int beyond 2^53. What JSON cannot tell apart has a class.
+// Run-time values. JSON data is used directly: booleans, strings, null, arrays and objects represent
+// themselves; a JavaScript number is an int, and a bigint is an int beyond 2^53. Types that JSON does not
+// distinguish have a class.
 
 import { type CelType, optionalType, types } from "./types.ts";
 
@@ -21,7 +22,10 @@ export type Value =
   | Opaque
   | { readonly [key: string]: Value };
 
-/** The base of all values that JSON data cannot hold: one check tells those from plain objects. */
+/**
+ * Base class of values that JSON data cannot represent, which distinguishes them from plain objects with one
+ * check.
+ */
 abstract class BeyondJson {}
 
 export class Double extends BeyondJson {
@@ -41,7 +45,7 @@ export class Uint extends BeyondJson {
   }
 }
 
-/** A point in time; the offset is only kept for printing. */
+/** A point in time; the offset is kept only for printing. */
 export class Timestamp extends BeyondJson {
   readonly seconds: number;
   readonly nanos: number;
@@ -70,7 +74,7 @@ export class TypeValue extends BeyondJson {
   }
 }
 
-/** A key as the map holds it: numbers of every type that are equal share one. */
+/** The canonical form of a map key: equal numbers of different types share one. */
 export type MapKey = string | number | bigint | boolean;
 
 /** A map built by an expression. */
@@ -82,30 +86,30 @@ export class MapValue extends BeyondJson {
   }
 }
 
-/** Data seen through a schema: members are converted when they are read. */
+/** Data viewed through a schema: members are converted when they are read. */
 export abstract class View extends BeyondJson {
   abstract readonly view: "list" | "map" | "object";
   abstract readonly size: number;
-  /** A member by index or key; undefined when there is none. */
+  /** Returns a member by index or key; undefined if it is absent. */
   abstract get(key: string | number): Value | undefined;
-  /** The elements of a list, the keys of a map or object. */
+  /** Returns the elements of a list, or the keys of a map or object. */
   abstract values(): readonly Value[];
-  /** The data behind the view. */
+  /** The underlying data. */
   abstract readonly raw: unknown;
-  /** Equality of its own; undefined when that of lists or maps holds. */
+  /** Specialized equality; undefined if that of lists or maps applies. */
   equals(_other: Value, _equal: (left: Value, right: Value) => boolean): boolean | undefined {
     return undefined;
   }
-  /** Concatenation of its own; undefined when that of lists holds. */
+  /** Specialized concatenation; undefined if that of lists applies. */
   concat(_other: readonly Value[]): Value | undefined {
     return undefined;
   }
 }
 
-/** A value that only functions of a library understand. */
+/** A value that only library functions understand. */
 export abstract class Opaque extends BeyondJson {
   abstract readonly type: CelType;
-  /** What it counts for where the cost of a call depends on sizes. */
+  /** Size of the value for call costs. */
   readonly costSize: number = 1;
   equals(other: Opaque): boolean {
     return this === other;
@@ -127,12 +131,12 @@ export const optionalNone = new OptionalValue(undefined);
 export const optionalOf = (value: Value | undefined): OptionalValue =>
   value === undefined ? optionalNone : new OptionalValue(value);
 
-/** An error of evaluation: the result of the expression unless `&&`, `||` or a macro absorbs it. */
+/** An evaluation error: the result of the expression unless `&&`, `||` or a macro absorbs it. */
 export class EvaluationError extends Error {
   override readonly name = "EvaluationError";
 }
 
-/** Evaluation errors carry no stack: they are results, and they are frequent. */
+/** Creates an evaluation error without a stack trace: such errors are results, and frequent. */
 export function evaluationError(message: string): EvaluationError {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -151,7 +155,7 @@ const mostUint = (1n << 64n) - 1n;
 const compact = (value: bigint): number | bigint =>
   value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value;
 
-/** An int in its one form. */
+/** Returns the canonical form of an int. */
 export function intOf(value: bigint): number | bigint {
   if (value < leastInt || value > mostInt) throw evaluationError("integer overflow");
   return compact(value);
@@ -162,14 +166,14 @@ export function uintOf(value: bigint): Uint {
   return new Uint(compact(value));
 }
 
-/** A number of JSON: whole ones within 64 bits are ints, all others doubles. */
+/** Converts a JSON number: integers within 64 bits are ints, all others doubles. */
 export function numberOf(value: number): number | bigint | Double {
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
   if (Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63) return BigInt(value);
   return new Double(value);
 }
 
-/** A member of JSON data or of a list or map that an expression built. */
+/** Converts a member of JSON data, or of a list or map built by an expression. */
 export const adapt = (value: Value): Value => (typeof value === "number" ? numberOf(value) : value);
 
 export const isInt = (value: Value): value is number | bigint =>
@@ -177,7 +181,7 @@ export const isInt = (value: Value): value is number | bigint =>
 export const isList = (value: Value): value is readonly Value[] | View =>
   Array.isArray(value) || (value instanceof View && value.view === "list");
 
-/** A plain object of JSON. */
+/** Reports whether the value is a plain JSON object. */
 export const isRecord = (value: Value): value is { readonly [key: string]: Value } =>
   typeof value === "object" &&
   value !== null &&

@@ -1,4 +1,4 @@
-// Every product-named identifier, in two dialects. No other room spells one.
+// Every product-specific identifier, in two dialects. No other module contains one.
 
 import type { WellKnownNames } from "./well-known.ts";
 
@@ -8,42 +8,42 @@ export interface Dialect {
   readonly name: DialectName;
   /** Names on the wire. */
   readonly wire: {
-    /** What follows branded group names: `events.<groupSuffix>`. */
+    /** Suffix of branded group names: `events.<groupSuffix>`. */
     readonly groupSuffix: string;
     readonly protobufMediaType: string;
-    /** The four bytes before a binary object; the same in both dialects. */
+    /** The four bytes before a protobuf object; the same in both dialects. */
     readonly protobufMagic: Uint8Array;
     /** Prefix of schema extensions such as `x-…-list-type`. */
     readonly extensionPrefix: string;
-    /** First parts of published schema names: `io.<x>.api.core.v1.Pod`. */
+    /** Prefix of published schema names: `io.<x>.api.core.v1.Pod`. */
     readonly schemaPrefix: string;
-    /** Prefix of response headers that carry the product name. */
+    /** Prefix of response headers that contain the product name. */
     readonly headerPrefix: string;
     /** The package of the aggregation kinds in published schema names. */
     readonly aggregatorPackage: string;
-    /** Response headers that tell which flow schema and priority level a request fell under. */
+    /** Response headers with the UIDs of the flow schema and priority level of a request. */
     readonly flowSchemaHeader: string;
     readonly priorityLevelHeader: string;
-    /** What the health endpoints call the check of the backing store. */
+    /** Name of the backing store's check in health endpoints. */
     readonly storeHealthCheck: string;
-    /** What probes call it that were written for the original. */
+    /** Name of the same check in probes written for the original. */
     readonly clientStoreHealthCheck: string;
-    /** What the names of spans call the backing store. */
+    /** Name of the backing store in trace spans. */
     readonly storeSpan: string;
-    /** The span of a request to the API server. */
+    /** Name of the span of a request to the API server. */
     readonly serverSpan: string;
     /** Title of the published API description. */
     readonly apiTitle: string;
     /**
-     * The group in which clients ask for aggregated discovery; compiled into them, so the same in every
+     * The group in which clients request aggregated discovery; compiled into them, so the same in every
      * dialect.
      */
     readonly discoveryGroup: string;
-    /** The prefix of schema extensions that command-line clients look for, whatever the server speaks. */
+    /** The prefix of schema extensions that command-line clients look for, whatever the server's dialect. */
     readonly clientExtensionPrefix: string;
-    /** What command-line clients call the binary form of what they send, whatever the server speaks. */
+    /** The media type that command-line clients use for protobuf, whatever the server's dialect. */
     readonly clientProtobufMediaType: string;
-    /** The group in which command-line clients ask for tables and metadata, whatever the server speaks. */
+    /** The group in which command-line clients request tables and metadata, whatever the server's dialect. */
     readonly clientMetaGroup: string;
   };
   /** Names inside objects. */
@@ -55,24 +55,24 @@ export interface Dialect {
     readonly nodeLeaseNamespace: string;
     /** The service through which pods reach the API server. */
     readonly apiService: string;
-    /** First part of component names: `<componentPrefix>scheduler`. */
+    /** Prefix of component names: `<componentPrefix>scheduler`. */
     readonly componentPrefix: string;
     /** The finalizer in every namespace's spec. */
     readonly namespaceFinalizer: string;
     /** The private claim of service account tokens. */
     readonly tokenClaim: string;
-    /** First part of environment variables that carry the name: `<environmentPrefix>SERVICE_HOST`. */
+    /** Prefix of environment variables with the product name: `<environmentPrefix>SERVICE_HOST`. */
     readonly environmentPrefix: string;
-    /** Reverse-domain prefix of the labels and annotations that the container runtime keeps. */
+    /** Reverse-domain prefix of the labels and annotations stored by the container runtime. */
     readonly runtimeLabelPrefix: string;
-    /** The cgroup below which all pods live. */
+    /** The parent cgroup of all pods. */
     readonly podsCgroup: string;
     readonly packetChainPrefix: string;
-    /** First parts of metric names that carry a name: the product's and the agent's. */
+    /** Prefixes of metric names: the product's and the agent's. */
     readonly metricPrefix: string;
     readonly agentMetricPrefix: string;
   };
-  /** Names an operator types or reads. */
+  /** Names that operators type or read. */
   readonly cli: {
     readonly product: string;
     readonly apiServer: string;
@@ -81,18 +81,18 @@ export interface Dialect {
     /** Environment variable that names the client configuration file. */
     readonly clientConfigVariable: string;
   };
-  /** Default places on disk. */
+  /** Default paths on disk. */
   readonly paths: {
     readonly servingCertificates: string;
     readonly agentRoot: string;
     readonly agentCertificates: string;
     readonly agentVolumePlugins: string;
-    /** Where device plug-ins register, whatever the root of the agent is. */
+    /** The directory in which device plugins register, independent of the agent's root directory. */
     readonly devicePlugins: string;
     readonly agentConfigFile: string;
     readonly staticPods: string;
     readonly configDirectory: string;
-    /** Where pods find their service account's token. */
+    /** The mount path of service account tokens in pods. */
     readonly serviceAccountMount: string;
   };
   /** Labels, annotations, taints, finalizers, secret types, signers, users and the like. */
@@ -100,17 +100,17 @@ export interface Dialect {
   readonly spelling: Spelling;
 }
 
-/** How this dialect writes a name that our own declarations write in neutral words. */
+/** The dialect's spelling of names that our declarations spell neutrally. */
 export interface Spelling {
-  /** `store-servers` → how the dialect's own documentation writes the flag. */
+  /** Spells a flag: `store-servers`. */
   flag(neutral: string): string;
-  /** `orchReserved`, or a path such as `authentication.x509.clientCAFile`. */
+  /** Spells a field: `orchReserved`, or a path such as `authentication.x509.clientCAFile`. */
   field(neutral: string): string;
-  /** `NodeAgentConfiguration`, `NodeAgentTracing`. */
+  /** Spells a kind or feature: `NodeAgentConfiguration`, `NodeAgentTracing`. */
   word(neutral: string): string;
 }
 
-/** Protocol names that clients and container runtimes speak unchanged in every dialect. */
+/** Protocol names that clients and container runtimes use unchanged in every dialect. */
 export const streamProtocols = {
   channel: [
     "v5.channel.k8s.io",
@@ -128,17 +128,17 @@ export const streamProtocols = {
   bearerTokenPrefix: "base64url.bearer.authorization.k8s.io.",
 } as const;
 
-/** Where containerd keeps what its CRI service uses, in either dialect. */
+/** The containerd namespace of its CRI plugin, in either dialect. */
 export const containerdNamespace = "k8s.io";
 
 /** Images keep their real names in every dialect. */
 export const pauseImage = "registry.k8s.io/pause:3.9";
 
-/** Names under which the usual command-line client owns fields, in every dialect. */
+/** Field managers of the usual command-line client, in every dialect. */
 export const commandLineManagers = {
   clientSideApply: "kubectl-client-side-apply",
   serverSideApply: "kubectl",
 } as const;
 
-/** The usual command-line client keeps its own name and flags whatever the server speaks. */
+/** The usual command-line client keeps its own name and flags, whatever the server's dialect. */
 export const commandLineClient = { program: "kubectl", configFlag: "--kubeconfig" } as const;

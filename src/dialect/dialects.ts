@@ -1,4 +1,4 @@
-// The two dialects, and the one flag that is read before all others.
+// The two dialects, and the --dialect flag, which is parsed before all others.
 
 import type { Dialect, DialectName } from "./dialect.ts";
 import { kubernetes } from "./kubernetes.ts";
@@ -6,14 +6,14 @@ import { orch } from "./orch.ts";
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = { orch, kubernetes };
 
-/** The one whose names other people's tools have built in. */
+/** The dialect whose names are built into third-party tools. */
 export const originalDialect: Dialect = kubernetes;
 
-/** The dialect of that name, or undefined. */
+/** Returns the dialect with the name, or undefined. */
 export const dialectNamed = (name: string): Dialect | undefined =>
   Object.hasOwn(dialects, name) ? dialects[name as DialectName] : undefined;
 
-/** The last `--dialect=x` or `--dialect x` before a bare `--`; undefined when not given. */
+/** Returns the last `--dialect=x` or `--dialect x` before a bare `--`; undefined if not given. */
 export function dialectArgument(argv: readonly string[]): string | undefined {
   let found: string | undefined;
   for (let i = 0; i < argv.length && argv[i] !== "--"; i++) {
@@ -24,7 +24,7 @@ export function dialectArgument(argv: readonly string[]): string | undefined {
   return found;
 }
 
-/** The dialect that a command line asks for, orch unless told otherwise; or what is wrong with the asking. */
+/** Returns the dialect selected on a command line (orch by default), or an error message. */
 export function chosenDialect(
   argv: readonly string[],
 ): { readonly dialect: Dialect } | { readonly problem: string } {

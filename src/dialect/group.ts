@@ -4,20 +4,20 @@ import { releaseVersion } from "#base";
 import type { Dialect } from "./dialect.ts";
 
 export interface GroupName {
-  /** Without the product's suffix: `events`, `apps`, or empty for the core group. */
+  /** The group without the product's suffix: `events`, `apps`, or empty for the core group. */
   readonly group: string;
-  /** Whether the dialect's suffix follows on the wire. */
+  /** Whether the dialect's suffix is appended on the wire. */
   readonly branded: boolean;
 }
 export interface GroupVersionName extends GroupName {
   readonly version: string;
 }
 
-/** The group as clients write it: `events.<suffix>`, `apps`, or empty. */
+/** Returns the group as clients write it: `events.<suffix>`, `apps`, or empty. */
 export const groupName = (dialect: Dialect, { group, branded }: GroupName): string =>
   branded ? `${dialect.spelling.field(group)}.${dialect.wire.groupSuffix}` : group;
 
-/** `events.<suffix>/v1`, `apps/v1`, or `v1` for the core group. */
+/** Returns the apiVersion: `events.<suffix>/v1`, `apps/v1`, or `v1` for the core group. */
 export function apiVersionOf(dialect: Dialect, name: GroupVersionName): string {
   const group = groupName(dialect, name);
   return group ? `${group}/${name.version}` : name.version;
@@ -31,14 +31,20 @@ export function groupFrom(dialect: Dialect, written: string): GroupName {
     : { group: written, branded: false };
 }
 
-/** `node`, `not-ready` → `node.<domain>/not-ready`; an empty prefix gives `<domain>/not-ready`. */
+/**
+ * Returns a label name: `node`, `not-ready` → `node.<domain>/not-ready`; with an empty prefix
+ * `<domain>/not-ready`.
+ */
 export const labelName = (dialect: Dialect, prefix: string, name: string): string =>
   `${prefix && `${prefix}.`}${dialect.data.labelDomain}/${name}`;
 
-/** `scheduler` → the component's name, also the user agent's first word. */
+/** Returns the name of a component such as `scheduler`, which is also the first word of its user agent. */
 export const componentName = (dialect: Dialect, component: string): string =>
   `${dialect.data.componentPrefix}${component}`;
 
-/** `scheduler` → the component's user agent; the server takes its first word as the manager of written fields. */
+/**
+ * Returns the user agent of a component such as `scheduler`; the server takes its first word as the field
+ * manager.
+ */
 export const componentAgent = (dialect: Dialect, component: string): string =>
   `${componentName(dialect, component)}/${releaseVersion}`;

@@ -1,8 +1,8 @@
-// The dialect that existing clients, controllers and conformance suites speak.
+// The dialect of existing clients, controllers and conformance suites.
 
 import { dialectFrom } from "./words.ts";
 
-/** Flags whose original name follows from no rule. */
+/** Flags whose original name follows no rule. */
 const flags: Readonly<Record<string, string>> = {
   "orch-service-node-port": "kubernetes-service-node-port",
   "cloud-provider-vendor-l7lb-src-cidrs": "cloud-provider-gce-l7lb-src-cidrs",
@@ -10,7 +10,7 @@ const flags: Readonly<Record<string, string>> = {
   "vendor-container-registry-config": "azure-container-registry-config",
 };
 
-/** Words inside feature gates and kinds whose original follows from no rule. */
+/** Parts of feature gates and kinds whose original spelling follows no rule. */
 const words: Readonly<Record<string, string>> = {
   CSIMigrationVendorP: "CSIMigrationPortworx",
   WinHostNetwork: "WindowsHostNetwork",

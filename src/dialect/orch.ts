@@ -1,4 +1,4 @@
-// The dialect of the documents: everything carries the neutral word.
+// The dialect of our documentation: all names are neutral.
 
 import { dialectFrom } from "./words.ts";
 

@@ -1,7 +1,7 @@
-// API groups of our own. They have the same name in every dialect: no other system has them.
+// Our own API groups. They have the same name in every dialect, as no other system has them.
 
 /** The read-only group of the event timeline. */
 export const timelineGroup = "timeline.orch.io";
 
-/** The annotation of an event into which others were folded: how many. */
+/** Annotation of an event with the number of events folded into it. */
 export const foldedAnnotation = `${timelineGroup}/folded`;

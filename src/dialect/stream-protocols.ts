@@ -1,14 +1,14 @@
-// Stream protocols have one spelling on the wire, the container runtimes'. Clients that spell them in their
-// own dialect are understood too.
+// Stream protocols have one spelling on the wire, that of the container runtimes. Clients may also use their
+// dialect's spelling.
 import { type Dialect, streamProtocols } from "./dialect.ts";
 
 const suffix = streamProtocols.portForward.replace("portforward.", "");
 
-/** Each name of a list such as `v4.channel.<suffix>, …`, as runtimes spell it. */
+/** Respells each name of a list such as `v4.channel.<suffix>, …` for the runtime. */
 export const runtimeProtocols = (dialect: Dialect, offered: string): string =>
   respelled(offered, dialect.wire.groupSuffix, suffix);
 
-/** A runtime's answer, as the client spelled what it offered. */
+/** Respells the protocol that a runtime chose the way the client spelled it in its offer. */
 export const clientProtocol = (dialect: Dialect, chosen: string, offered: string): string =>
   offered.includes(chosen) ? chosen : respelled(chosen, suffix, dialect.wire.groupSuffix);
 

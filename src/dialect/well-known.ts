@@ -1,4 +1,4 @@
-// The well-known names of objects, derived from a dialect's words.
+// Well-known names of objects, derived from a dialect's words.
 
 import type { Words } from "./words.ts";
 
@@ -14,7 +14,7 @@ export function wellKnownNames({
 }: Words) {
   return {
     conditions: {
-      /** Of definitions in groups of the project's own. */
+      /** For definitions in groups of the project. */
       approvalPolicyConformant: `${Product}APIApprovalPolicyConformant`,
     },
     labels: {
@@ -36,7 +36,7 @@ export function wellKnownNames({
       nodeRole: `${domain}/role`,
       excludeFromDisruption: `node.${domain}/exclude-disruption`,
       excludeFromLoadBalancers: `node.${domain}/exclude-from-external-load-balancers`,
-      /** Prefixes under which an agent may label its own node. */
+      /** Prefixes of the labels that an agent may set on its own node. */
       agentPrefix: `${agent}.${domain}`,
       nodePrefix: `node.${domain}`,
       nodeRestrictionPrefix: `node-restriction.${domain}`,
@@ -127,7 +127,7 @@ export function wellKnownNames({
       description: `${domain}/description`,
       tokenRotationDescription: `${domain}/invalid-since`,
     },
-    /** What encrypted values begin with in the store: the first is written, all are read. */
+    /** Prefixes of encrypted values in the store: the first is written, all are read. */
     encryptionMarkers: [`${suffix.split(".", 1)[0]!}:enc:`, "enc:", "k8s:enc:"],
     /** Keys of audit annotations. */
     audit: {
@@ -176,7 +176,7 @@ export function wellKnownNames({
       podName: `authentication.${domain}/pod-name`,
       podUid: `authentication.${domain}/pod-uid`,
     },
-    /** Service account tokens kept in secrets: who issued them, and their claims. */
+    /** Service account tokens in secrets: issuer and claims. */
     legacyTokens: {
       issuer: `${product}/serviceaccount`,
       namespace: `${domain}/serviceaccount/namespace`,
@@ -193,7 +193,7 @@ export function wellKnownNames({
       admin: `${product}-admin`,
       aggregator: `system:${component}aggregator`,
     },
-    /** Roles whose names carry the product's or the agent's name. */
+    /** Roles whose names contain the product's or the agent's name. */
     roles: {
       agentApiAdmin: `system:${agent}-api-admin`,
       aggregator: `system:${component}aggregator`,
@@ -207,7 +207,7 @@ export function wellKnownNames({
       nodeClientCsr: `system:certificates.${suffix}:certificatesigningrequests:nodeclient`,
       selfNodeClientCsr: `system:certificates.${suffix}:certificatesigningrequests:selfnodeclient`,
     },
-    /** Who manages endpoint slices. */
+    /** Managers of endpoint slices. */
     managers: {
       endpointSlices: `endpointslice-controller.${suffix}`,
       endpointSliceMirroring: `endpointslicemirroring-controller.${suffix}`,
@@ -233,11 +233,11 @@ export function wellKnownNames({
       csiPodInfoPrefix: `csi.storage.${suffix}/`,
     },
     resources: {
-      /** Resources under this prefix belong to the system; others are extended resources. */
+      /** Resources with this prefix belong to the system; others are extended resources. */
       nativePrefix: `${domain}/`,
       storageClassMarker: `.storageclass.storage.${suffix}/`,
     },
-    /** The policy file of attribute-based authorization names its group under the label domain. */
+    /** The ABAC policy file has its group under the label domain. */
     abacGroup: `abac.authorization.${domain}`,
     defaultTokenIssuer: `https://${product}.default.svc`,
   } as const;

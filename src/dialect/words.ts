@@ -1,4 +1,4 @@
-// A dialect is made from a handful of words.
+// Derives a dialect from a few words.
 
 import type { Dialect, DialectName, Spelling } from "./dialect.ts";
 import { wellKnownNames } from "./well-known.ts";
@@ -7,9 +7,9 @@ export interface Words {
   readonly name: DialectName;
   readonly product: string;
   readonly Product: string;
-  /** Follows branded API groups. */
+  /** Suffix of branded API groups. */
   readonly groupSuffix: string;
-  /** Follows labels, annotations, taints and finalizers. */
+  /** Domain of labels, annotations, taints and finalizers. */
   readonly labelDomain: string;
   readonly componentPrefix: string;
   readonly agent: string;

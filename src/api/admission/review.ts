@@ -1,4 +1,4 @@
-// What a webhook is asked, and what it answers.
+// Admission reviews: the request to a webhook and its response.
 import {
   type TypeOf,
   bool,

@@ -1,5 +1,5 @@
-// Policies that look at requests with expressions, and their bindings. Release 1.27 has one version of them; those
-// of later releases have more fields.
+// Admission policies that check requests with expressions, and their bindings. Release 1.27 has one version
+// of them; those of later releases have more fields.
 import {
   type Fields,
   type TypeOf,
@@ -26,7 +26,7 @@ import { RuleWithOperations } from "./webhook.ts";
 
 type Package = typeof admissionregistration;
 
-/** What later releases added. */
+/** Fields added by later releases. */
 interface Later<S extends Fields, R extends Fields> {
   spec(message: Package["message"]): S;
   readonly paramRef: R;
@@ -213,7 +213,7 @@ const later = {
   },
 };
 
-/** As releases from 1.28 on have them, by version. */
+/** The policies of releases since 1.28, by version. */
 export const laterPolicies = {
   v1: declare(admissionregistration, later),
   v1beta1: declare(admissionregistrationV1beta1, later),

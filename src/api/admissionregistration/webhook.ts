@@ -1,4 +1,4 @@
-// Webhooks that look at objects before they are stored.
+// Admission webhooks, which check or change objects before they are stored.
 import { type TypeOf, embedded, inline, int32, list, optional, pointer, required, string } from "#schema";
 import { assumed, emptyCounts, keyed, known, merged, whole } from "../extras.ts";
 import { CountedLabelSelector } from "../meta/label-selector.ts";
@@ -37,7 +37,10 @@ export const MatchCondition = message("MatchCondition", "A condition on the requ
 });
 export type MatchCondition = TypeOf<typeof MatchCondition>;
 
-/** What every webhook has; selectors of objects came later, under different numbers. */
+/**
+ * Fields common to all webhooks; `objectSelector` is the number of that field, which was added later and
+ * differs.
+ */
 const webhookFields = (objectSelector: number) => ({
   name: required(1, string, "Full name of the webhook."),
   clientConfig: embedded(2, WebhookClientConfig, "How it is reached.", { published: "required" }),

@@ -1,4 +1,4 @@
-// All that a server has, in one document. Both versions have the same fields.
+// Aggregated discovery: all resources of a server in one document. Both versions have the same fields.
 import { type TypeOf, embedded, list, optional, required, string } from "#schema";
 import { keyed, unique } from "../extras.ts";
 import { GroupVersionKind } from "../meta/group-version.ts";
@@ -43,5 +43,5 @@ function declare(version: string) {
 export const APIGroupDiscovery = declare("v2");
 export type APIGroupDiscovery = TypeOf<typeof APIGroupDiscovery>;
 
-/** The version that older clients ask for. */
+/** The version that older clients request. */
 export const APIGroupDiscoveryV2beta1 = declare("v2beta1");

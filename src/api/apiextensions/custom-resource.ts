@@ -1,4 +1,4 @@
-// Kinds that users define.
+// Custom resource definitions.
 import {
   type TypeOf,
   bool,

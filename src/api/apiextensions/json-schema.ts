@@ -1,4 +1,4 @@
-// The JSON schemas that custom resources are described with.
+// The JSON schemas of custom resources.
 import {
   type Message,
   type TypeOf,
@@ -20,7 +20,7 @@ import {
 import { emptyCounts, keyed, known, merged, since, worded } from "../extras.ts";
 import { apiextensions } from "../packages.ts";
 
-/** The original says nothing of these. */
+/** The reference publishes no description for these. */
 const undescribed = { undescribed: true } as const;
 
 const { message, named } = apiextensions;
@@ -49,7 +49,8 @@ export const ExternalDocumentation = message("ExternalDocumentation", "Documenta
 });
 export type ExternalDocumentation = TypeOf<typeof ExternalDocumentation>;
 
-// A schema holds schemas: the declaration refers to itself by this, and its type by the interface below.
+// A schema contains schemas: the declaration refers to itself through this function, its type through the
+// interface below.
 const self = (): Message => JSONSchemaProps;
 
 export const JSONSchemaProps = message("JSONSchemaProps", "A JSON schema.", {

@@ -1,4 +1,4 @@
-// Versions of the API that other servers serve.
+// API services: API versions that other servers provide.
 import {
   type TypeOf,
   bool,

@@ -1,4 +1,4 @@
-// Which versions the servers of a cluster store and read, by resource.
+// The versions in which the servers of a cluster store and decode each resource.
 import { type TypeOf, embedded, int64, list, optional, pointer, required, string, time } from "#schema";
 import { keyed, unique } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

@@ -1,4 +1,4 @@
-// Saved states of stateful and daemon sets.
+// Controller revisions: saved states of stateful sets and daemon sets.
 import { type TypeOf, embedded, int64, rawExtension, required } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { apps } from "../packages.ts";

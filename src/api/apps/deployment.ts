@@ -1,4 +1,4 @@
-// Deployments and the replica sets below them.
+// Deployments and their replica sets.
 import {
   type TypeOf,
   bool,

@@ -1,4 +1,4 @@
-// Stateful sets: pods with a name and storage of their own.
+// Stateful sets: pods with a stable name and storage.
 import {
   type TypeOf,
   embedded,

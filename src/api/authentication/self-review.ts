@@ -1,10 +1,10 @@
-// Asking who one is.
+// Self subject reviews, which return the attributes of the requesting user.
 import { type TypeOf, embedded } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { authenticationV1alpha1, authenticationV1beta1 } from "../packages.ts";
 import { UserInfo } from "./token.ts";
 
-/** The same in both of its versions. */
+/** Declares the kind, which is the same in both of its versions. */
 function selfReview({ message, kind }: typeof authenticationV1beta1) {
   const status = message("SelfSubjectReviewStatus", "Who the asker is.", {
     userInfo: embedded(1, UserInfo, "Name, groups and whatever else is known."),

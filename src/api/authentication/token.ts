@@ -1,4 +1,4 @@
-// Tokens: asking for one, and asking whose it is.
+// Token requests and token reviews.
 import { type TypeOf, bool, embedded, int64, list, map, optional, required, string, time } from "#schema";
 import { assumed } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

@@ -1,4 +1,4 @@
-// Asking what someone may do.
+// Access reviews, which check what a user is authorized to do.
 import { type TypeOf, bool, embedded, list, map, optional, required, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { ExtraValue } from "../named-types.ts";

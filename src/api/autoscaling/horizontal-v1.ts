@@ -1,4 +1,4 @@
-// Changing the number of pods by their load: the first version, for cpu alone.
+// Horizontal pod autoscalers in v1, which scale by CPU only.
 import { type TypeOf, embedded, int32, int64, optional, pointer, required, string, time } from "#schema";
 import { assumed } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

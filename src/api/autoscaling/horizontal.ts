@@ -1,4 +1,4 @@
-// Changing the number of pods by their load.
+// Horizontal pod autoscalers.
 import {
   type TypeOf,
   embedded,

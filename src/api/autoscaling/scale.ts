@@ -1,4 +1,4 @@
-// The number of replicas, the same for all kinds that have one.
+// The scale subresource, the same for all kinds with replicas.
 import { type TypeOf, embedded, int32, optional, required, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { autoscalingV1 } from "../packages.ts";

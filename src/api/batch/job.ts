@@ -1,4 +1,4 @@
-// Jobs: pods that run to an end, once or by the clock.
+// Jobs and cron jobs: pods that run to completion, once or on a schedule.
 import {
   type TypeOf,
   bool,

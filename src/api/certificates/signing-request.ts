@@ -1,4 +1,4 @@
-// Asking for certificates.
+// Certificate signing requests.
 import {
   type TypeOf,
   bytes,

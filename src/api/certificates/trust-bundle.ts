@@ -1,4 +1,4 @@
-// Trust anchors for the whole cluster.
+// Cluster trust bundles.
 import { type TypeOf, embedded, optional, required, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { certificatesV1alpha1 } from "../packages.ts";

@@ -1,4 +1,4 @@
-// The file of --authentication-config: issuers of tokens, and who may come without a credential.
+// The file of --authentication-config: token issuers, and anonymous access.
 import { type TypeOf, bool, embedded, list, optional, pointer, required, string } from "#schema";
 import { accessConfig } from "../packages.ts";
 
@@ -61,7 +61,7 @@ function declared(version: string) {
 }
 
 const versions = ["v1", "v1beta1", "v1alpha1"].map(declared);
-/** The kind in each version that files may be written in. */
+/** Returns the kind in each version that files may use. */
 export const authenticationConfigs = (): typeof versions => versions;
 export type AuthenticationConfig = TypeOf<(typeof versions)[number]>;
 export type JwtAuthenticator = NonNullable<AuthenticationConfig["jwt"]>[number];

@@ -1,4 +1,4 @@
-// The file of --authorization-config: the authorizers in the order in which they are asked.
+// The file of --authorization-config: the authorizers in the order in which they are consulted.
 import { type TypeOf, bool, duration, embedded, list, optional, pointer, required, string } from "#schema";
 import { accessConfig } from "../packages.ts";
 
@@ -34,7 +34,7 @@ function declared(version: string) {
 }
 
 const versions = ["v1", "v1beta1", "v1alpha1"].map(declared);
-/** The kind in each version that files may be written in. */
+/** Returns the kind in each version that files may use. */
 export const authorizationConfigs = (): typeof versions => versions;
 export type AuthorizationConfig = TypeOf<(typeof versions)[number]>;
 export type WebhookAuthorizerConfig = NonNullable<

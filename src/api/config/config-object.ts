@@ -1,9 +1,9 @@
-// Configuration objects that lie in files: the header says which kind and version a file holds.
+// Configuration objects in files: kind and apiVersion state what a file contains.
 import { type Dialect, apiVersionOf } from "#dialect";
 import { type Message, type TypeOf, fromJsonValue, parseYaml } from "#schema";
 import { inDialect } from "../in-dialect.ts";
 
-/** A schema that has a kind, as configuration files name it. */
+/** A schema with a kind, as configuration files name it. */
 export type ConfigKind = Message & {
   readonly kind: {
     readonly group: string;
@@ -16,13 +16,13 @@ export type ConfigKind = Message & {
 export interface ConfigObject<K extends ConfigKind> {
   readonly schema: K;
   readonly value: TypeOf<K>;
-  /** Unknown and repeated fields. They do not stop a server, but somebody should know. */
+  /** Unknown and duplicate fields. They do not prevent startup, but should be reported to the operator. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads a file that holds one object of the given kinds; a value that is already decoded (part of another
- * file) may be given instead of text. Throws naming the source and the field.
+ * Decodes a file that contains one object of the given kinds; instead of text, a decoded value (part of
+ * another file) may be given. Errors name the source and the field.
  */
 export function configObject<K extends ConfigKind>(
   content: string | { readonly value: unknown },
@@ -39,8 +39,8 @@ export function configObject<K extends ConfigKind>(
 }
 
 /**
- * The same, for whoever names the source in words of their own. What is wrong is said as kube-apiserver's
- * decoders say it.
+ * Like configObject, for callers that add the source to errors themselves. Errors have the wording of
+ * kube-apiserver's decoders.
  */
 export function decodeConfigObject<K extends ConfigKind>(
   content: string | { readonly value: unknown },
@@ -63,7 +63,7 @@ export function decodeConfigObject<K extends ConfigKind>(
   return { schema, value: decoded.value, warnings: [...duplicate, ...decoded.strict.toSorted()] };
 }
 
-/** The same for files in which unknown and repeated fields are errors. */
+/** Like configObject, but unknown and duplicate fields are errors. */
 export function strictConfigObject<K extends ConfigKind>(
   text: string,
   source: string,
@@ -79,10 +79,10 @@ export function strictConfigObject<K extends ConfigKind>(
 const headerType =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** Stands for the text of a document that holds secrets: what is wrong with it reaches logs. */
+/** Replaces the text of a document with secrets, since error messages are logged. */
 export const redacted = "REDACTED";
 
-/** What a document says of its kind; `text` is shown where it says nothing. */
+/** Returns the apiVersion and kind of a document; `text` is shown in the error if they are missing. */
 export function headerOf(
   value: unknown,
   text: string,

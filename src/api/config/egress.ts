@@ -32,7 +32,7 @@ const EgressSelectorConfiguration = kind("EgressSelectorConfiguration", "How net
   egressSelections: required(1, list(EgressSelection), "The networks; others are reached directly."),
 });
 
-/** The kind; it is the same in every version that files may be written in. */
+/** Returns the kind, which is the same in every version that files may use. */
 export const egressConfigKind = (): typeof EgressSelectorConfiguration => EgressSelectorConfiguration;
 export type EgressConfig = TypeOf<typeof EgressSelectorConfiguration>;
 export type EgressSelectionConfig = NonNullable<EgressConfig["egressSelections"]>[number];

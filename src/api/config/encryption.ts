@@ -1,4 +1,4 @@
-// The file of --encryption-provider-config: which keys the values of which resources are written with.
+// The file of --encryption-provider-config: the keys with which resources are encrypted.
 import { type TypeOf, duration, int32, list, optional, pointer, required, string } from "#schema";
 import { accessConfig, formerEncryptionConfig } from "../packages.ts";
 
@@ -44,7 +44,7 @@ const kinds = [
   declared("EncryptionConfiguration", accessConfig("v1")),
   declared("EncryptionConfig", formerEncryptionConfig),
 ];
-/** The kind under the names that files may give it. */
+/** Returns the kind under each name that files may use. */
 export const encryptionConfigs = (): typeof kinds => kinds;
 export type EncryptionConfig = TypeOf<(typeof kinds)[number]>;
 export type EncryptionRule = NonNullable<EncryptionConfig["resources"]>[number];

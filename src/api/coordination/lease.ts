@@ -1,4 +1,4 @@
-// Leases: who holds something, and for how long.
+// Leases: the holder of something, and for how long.
 import { type TypeOf, embedded, int32, microTime, pointer, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { coordination } from "../packages.ts";

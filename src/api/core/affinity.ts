@@ -1,4 +1,4 @@
-// Choosing nodes: selectors, affinities, taints and spreading.
+// Scheduling constraints: node selectors, affinity, taints, tolerations and topology spread.
 import {
   type TypeOf,
   embedded,

@@ -1,4 +1,4 @@
-// Odds and ends of the core group.
+// Miscellaneous kinds of the core group.
 import { type TypeOf, bytes, embedded, list, optional, required, string } from "#schema";
 import { merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

@@ -1,4 +1,4 @@
-// Settings, secrets and the accounts that pods run as.
+// Config maps, secrets and service accounts.
 import { type TypeOf, bool, bytes, embedded, list, map, optional, pointer, string } from "#schema";
 import { assumed, emptyCounts, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

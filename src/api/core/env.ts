@@ -1,4 +1,4 @@
-// Environment variables and where their values come from.
+// Environment variables and the sources of their values.
 import { type TypeOf, bool, embedded, inline, optional, pointer, quantity, required, string } from "#schema";
 import { assumed } from "../extras.ts";
 import { core } from "../packages.ts";

@@ -1,4 +1,4 @@
-// The core twin of events: the same stored object under its older field names.
+// Events of the core group: the same stored objects under their older field names.
 import { type TypeOf, embedded, int32, microTime, optional, required, string, time } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { core } from "../packages.ts";

@@ -1,4 +1,4 @@
-// Namespaces: walls between names.
+// Namespaces.
 import { type TypeOf, embedded, list, optional, required, string, time } from "#schema";
 import { assumed, known, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

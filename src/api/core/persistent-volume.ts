@@ -1,4 +1,4 @@
-// Persistent volumes: pieces of storage.
+// Persistent volumes.
 import { type TypeOf, bool, embedded, inline, list, map, optional, pointer, required, string } from "#schema";
 import { assumed, known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

@@ -1,4 +1,4 @@
-// What requests to a running pod, service or node may ask for; read from the query.
+// Options of requests to a running pod, service or node, read from the query.
 import { type TypeOf, bool, int32, int64, list, optional, pointer, required, string, time } from "#schema";
 import { core } from "../packages.ts";
 

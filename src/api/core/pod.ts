@@ -1,4 +1,4 @@
-// Pods: containers that share a node, an address and volumes.
+// Pods: containers that share a node, an IP address and volumes.
 import {
   type TypeOf,
   bool,

@@ -1,4 +1,4 @@
-// Asking a container how it is, and telling it what comes.
+// Probes and lifecycle hooks of containers.
 import {
   type TypeOf,
   embedded,

@@ -1,4 +1,4 @@
-// Limits on what a namespace may use.
+// Resource quotas and limit ranges.
 import { type TypeOf, embedded, list, optional, required, string } from "#schema";
 import { known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

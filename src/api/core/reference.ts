@@ -1,4 +1,4 @@
-// Pointers from one object to another.
+// References from one object to another.
 import { type TypeOf, embedded, optional, pointer, required, string } from "#schema";
 import { UID } from "../named-types.ts";
 import { core } from "../packages.ts";

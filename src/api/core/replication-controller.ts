@@ -1,4 +1,4 @@
-// The forerunner of replica sets.
+// Replication controllers, the predecessor of replica sets.
 import {
   type TypeOf,
   embedded,

@@ -1,17 +1,20 @@
-// Pods whose containers change their resources while they run: what the spec asks for and what the node has
-// given can differ for a while.
+// In-place resizing of running containers: the resources in the spec and those allocated by the node may
+// differ for a while.
 import { compareQuantity, parseQuantity } from "#base";
 import type { Container } from "./container.ts";
 import type { Pod } from "./pod.ts";
 
 export type Amounts = Readonly<Record<string, string>>;
-/** What a node says of a wanted change; the API server proposes it. */
+/** Status of a requested resize; `Proposed` is set by the API server, the others by the node. */
 export const resizeStatuses = ["Proposed", "InProgress", "Deferred", "Infeasible"] as const;
 export type ResizeStatus = (typeof resizeStatuses)[number];
-/** What of a container may change. */
+/** The resources of a container that can be resized. */
 export const resizable = ["cpu", "memory"] as const;
 
-/** What counts as requested: the larger of spec and allocation, or the allocation when the node can never give more. */
+/**
+ * Returns the requests that count: the larger of spec and allocation, or the allocation if the node can never
+ * grant more.
+ */
 export function countedRequests({ status }: Pick<Pod, "status">, container: Container): Amounts | undefined {
   const asked = container.resources?.requests;
   const statuses = status?.containerStatuses;
@@ -26,7 +29,7 @@ export function countedRequests({ status }: Pick<Pod, "status">, container: Cont
   return larger;
 }
 
-/** Whether two lists of amounts say the same, however they write it. */
+/** Reports whether two resource lists are equal, regardless of spelling. */
 export function sameAmounts(one: Amounts | undefined, other: Amounts | undefined): boolean {
   const [a, b] = [Object.entries(one ?? {}), Object.entries(other ?? {})];
   return (

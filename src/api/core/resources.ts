@@ -1,4 +1,4 @@
-// Amounts of cpu, memory and the rest.
+// Resource requirements.
 import { type TypeOf, list, optional, required, string } from "#schema";
 import { keyed } from "../extras.ts";
 import { ResourceList, ResourceName } from "../named-types.ts";

@@ -1,4 +1,4 @@
-// What pods and containers may do on their node.
+// Security contexts of pods and containers.
 import { type TypeOf, bool, int64, list, optional, pointer, required, string } from "#schema";
 import { known } from "../extras.ts";
 import { Capability } from "../named-types.ts";

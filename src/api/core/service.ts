@@ -1,4 +1,4 @@
-// Services and the addresses behind them.
+// Services and their endpoints.
 import {
   type TypeOf,
   bool,

@@ -1,4 +1,4 @@
-// What pods with sidecars need at a time.
+// The resources that pods with sidecars need at a time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container } from "./container.ts";

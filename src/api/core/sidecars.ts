@@ -1,5 +1,5 @@
-// Init containers that are restarted (`restartPolicy: Always`) keep running beside the containers after them:
-// sidecars. What a pod needs at a time depends on them.
+// Sidecars are init containers that are restarted (`restartPolicy: Always`) and keep running alongside the
+// containers started after them. They affect the resources that a pod needs at a time.
 import type { Container } from "./container.ts";
 import type { PodSpec } from "./pod.ts";
 
@@ -8,13 +8,13 @@ type Containers = Pick<PodSpec, "containers" | "initContainers">;
 export const isSidecar = ({ restartPolicy }: Pick<Container, "restartPolicy">): boolean =>
   restartPolicy === "Always";
 
-/** Those that run once the pod has started: containers, then sidecars. */
+/** Returns the containers that run once the pod has started: regular containers, then sidecars. */
 export const runningContainers = ({ initContainers, containers }: Containers): readonly Container[] => {
   const sidecars = initContainers?.filter(isSidecar) ?? [];
   return sidecars.length > 0 ? [...(containers ?? []), ...sidecars] : (containers ?? []);
 };
 
-/** How amounts of some sort are added up and compared. */
+/** Arithmetic for one type of amount. */
 export interface Arithmetic<A> {
   readonly none: A;
   readonly sum: (a: A, b: A) => A;
@@ -24,8 +24,9 @@ export interface Arithmetic<A> {
 export const numbers: Arithmetic<number> = { none: 0, sum: (a, b) => a + b, larger: Math.max };
 
 /**
- * The most that the containers of a pod need at one time. Init containers run one by one, each beside the
- * sidecars before it; then all containers run beside all sidecars.
+ * Returns the most that the containers of a pod need at one time. Init containers run one by one, each along
+ * with
+ * the sidecars before it; then all regular containers run along with all sidecars.
  *
  *   init 4, sidecar 1, init 2, containers 1 and 1   →   the largest of 4, 1, 1 + 2 and 1 + 1 + 1
  */

@@ -1,4 +1,4 @@
-// Whether a pod bears a taint of a node: said once for whoever places pods, admits them or removes them.
+// Reports whether a pod tolerates a taint; shared by scheduling, admission and eviction.
 import type { Taint, Toleration } from "./affinity.ts";
 
 export function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {

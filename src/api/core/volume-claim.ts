@@ -1,4 +1,4 @@
-// Claims: asking for storage without saying which.
+// Persistent volume claims.
 import { type TypeOf, embedded, list, optional, pointer, required, string, time } from "#schema";
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";

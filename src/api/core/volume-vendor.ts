@@ -1,4 +1,4 @@
-// Volumes of particular storage systems.
+// Volumes of specific storage systems.
 import { type TypeOf, bool, int32, list, map, optional, pointer, required, string } from "#schema";
 import { assumed, known } from "../extras.ts";
 import { core } from "../packages.ts";

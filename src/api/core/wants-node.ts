@@ -1,4 +1,4 @@
-// Whether a node is one that a pod wants: its node selector and the required terms of its node affinity.
+// Reports whether a node matches a pod's node selector and the required terms of its node affinity.
 import type { TypeOf } from "#schema";
 import type { NodeSelectorRequirement, NodeSelectorTerm } from "./affinity.ts";
 import type { PodSpec } from "./pod.ts";

@@ -1,4 +1,4 @@
-// The addresses behind services, in slices.
+// Endpoint slices: the addresses behind services.
 import { type TypeOf, bool, embedded, int32, list, map, optional, pointer, required, string } from "#schema";
 import { ObjectReference } from "../core/reference.ts";
 import { assumed, known, unique, whole } from "../extras.ts";

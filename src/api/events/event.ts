@@ -1,4 +1,4 @@
-// Events: what happened, to what, and who says so.
+// Events: what happened, to which object, and which component reported it.
 import { type TypeOf, embedded, int32, microTime, optional, required, string, time } from "#schema";
 import { EventSource } from "../core/event.ts";
 import { ObjectReference } from "../core/reference.ts";

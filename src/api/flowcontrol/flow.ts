@@ -1,5 +1,5 @@
-// Which requests go first when there are too many. Two versions are served; they differ in one name and one
-// merge rule.
+// Flow schemas and priority levels, which prioritize requests under load. The two served versions differ in
+// one field name and one merge rule.
 import {
   type FieldExtras,
   type Fields,
@@ -230,7 +230,7 @@ export const v1beta3 = declare(
   merged("type"),
 );
 
-/** The version before it. */
+/** The previous version. */
 export const v1beta2 = declare(
   "v1beta2",
   { assuredConcurrencyShares: optional(1, int32, doc, { ...assumed(30), publishedDefault: 0 }) },

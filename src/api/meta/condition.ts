@@ -1,4 +1,4 @@
-// The shared shape of conditions in a status.
+// Conditions of a status, shared by several kinds.
 import { type TypeOf, embedded, int64, optional, required, string, time } from "#schema";
 import { ConditionStatus } from "../named-types.ts";
 import { meta } from "../packages.ts";

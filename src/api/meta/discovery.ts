@@ -1,4 +1,4 @@
-// What a server says about the groups, versions and resources it has.
+// Discovery documents: the groups, versions and resources of a server.
 import { type TypeOf, bool, embedded, list, optional, required, string } from "#schema";
 import { meta } from "../packages.ts";
 

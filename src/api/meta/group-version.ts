@@ -1,4 +1,4 @@
-// Names of kinds and resources, spelled out.
+// Fully qualified names of kinds and resources.
 import { type TypeOf, required, string } from "#schema";
 import { meta } from "../packages.ts";
 

@@ -1,4 +1,4 @@
-// Choosing objects by their labels.
+// Label selectors.
 import { type TypeOf, list, map, optional, required, string } from "#schema";
 import { counted, merged } from "../extras.ts";
 import { meta } from "../packages.ts";
@@ -23,7 +23,7 @@ export const LabelSelector = message(
 );
 export type LabelSelector = TypeOf<typeof LabelSelector>;
 
-/** A selector of a kind that takes an empty list or map of it, where there was none, for a change. */
+/** A selector for kinds in which changing an absent list or map to an empty one is a change of the object. */
 export const CountedLabelSelector: typeof LabelSelector = {
   ...LabelSelector,
   fields: {

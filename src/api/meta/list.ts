@@ -1,4 +1,4 @@
-// Lists: of one kind, or of anything.
+// Lists, of a specific kind or of any kinds.
 import {
   type Field,
   type FieldExtras,
@@ -30,7 +30,7 @@ export type ListKind<K extends string, F extends Fields> = Kind<
 
 const lists = new WeakMap<Message, Message>();
 
-/** The list of a kind, made once. */
+/** Returns the list of a kind, created once. */
 export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): ListKind<K, F> {
   const { open, publishedName } = of.more;
   const name = open?.listKind ?? `${of.name}List`;
@@ -49,7 +49,7 @@ export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): List
   return made as ListKind<K, F>;
 }
 
-/** What the published lists of some kinds say besides. */
+/** Returns what the published lists of some kinds specify in addition. */
 function itemExtras({ kind, more: { open } }: Kind): FieldExtras {
   if (open) return {};
   if (kind.kind === "CSIStorageCapacity") return { list: { type: "map", keys: ["name"] } };
@@ -63,7 +63,7 @@ export const List = meta.kind("List", "Objects of any kinds, as tools pass them 
 });
 export type List = TypeOf<typeof List>;
 
-/** As prose: `services`, `policies`, `ingresses`, `endpoints`. */
+/** Returns the plural for descriptions: `services`, `policies`, `ingresses`, `endpoints`. */
 function pluralOf(kind: string): string {
   const word = kind.toLowerCase();
   if (word.endsWith("s")) return word.endsWith("ss") ? `${word}es` : word;

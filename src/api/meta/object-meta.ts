@@ -1,4 +1,4 @@
-// What every object and every list carries beside its kind.
+// Metadata of objects and lists.
 import {
   type TypeOf,
   bool,

@@ -1,4 +1,4 @@
-// What a request may ask for beside the object; each is also read from the query.
+// Options of requests; each can also be given in the query.
 import { type TypeOf, bool, int64, list, optional, pointer, string } from "#schema";
 import { UID } from "../named-types.ts";
 import { meta } from "../packages.ts";

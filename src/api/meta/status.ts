@@ -1,4 +1,4 @@
-// The answer to a request that does not return an object.
+// Status: the response to a request that does not return an object.
 import { type TypeOf, embedded, int32, list, optional, string } from "#schema";
 import { StatusReason, UID } from "../named-types.ts";
 import { meta } from "../packages.ts";

@@ -1,4 +1,4 @@
-// Objects as rows for people, and objects cut down to their metadata.
+// Tables of objects for human readers, and objects reduced to their metadata.
 import { type TypeOf, embedded, int32, json, list, optional, rawExtension, required, string } from "#schema";
 import { meta, metaGroup } from "../packages.ts";
 import { ListMeta, ObjectMeta } from "./object-meta.ts";

@@ -1,4 +1,4 @@
-// What a server says about its own build.
+// The version information of a server.
 import { type TypeOf, required, string } from "#schema";
 import { version } from "../packages.ts";
 

@@ -1,4 +1,4 @@
-// One frame of a watch.
+// Watch events.
 import { type TypeOf, embedded, rawExtension, required, string } from "#schema";
 import { meta } from "../packages.ts";
 

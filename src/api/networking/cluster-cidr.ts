@@ -1,4 +1,4 @@
-// Address blocks from which nodes get theirs for pods.
+// Cluster CIDRs: address ranges from which nodes get their pod CIDRs.
 import { type TypeOf, embedded, int32, optional, required, string } from "#schema";
 import { NodeSelector } from "../core/affinity.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

@@ -1,4 +1,4 @@
-// Ways into the cluster for HTTP.
+// Ingresses: HTTP routes into the cluster.
 import { type TypeOf, embedded, inline, int32, list, optional, pointer, required, string } from "#schema";
 import { TypedLocalObjectReference } from "../core/reference.ts";
 import { assumed, known, whole } from "../extras.ts";

@@ -1,4 +1,4 @@
-// Addresses that are in use, each an object of its own.
+// IP addresses in use, each represented by an object.
 import { type TypeOf, embedded, optional, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { UID } from "../named-types.ts";

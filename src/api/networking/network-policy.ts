@@ -1,4 +1,4 @@
-// Which pods may talk to which.
+// Network policies: the traffic allowed between pods.
 import {
   type TypeOf,
   embedded,

@@ -1,4 +1,4 @@
-// Ways to run containers.
+// Runtime classes.
 import { type TypeOf, embedded, list, map, optional, required, string } from "#schema";
 import { Toleration } from "../core/affinity.ts";
 import { whole } from "../extras.ts";

@@ -1,4 +1,4 @@
-// Where an agent's configuration came from, as older agents kept it in a checkpoint.
+// The origin of an agent's configuration, which older agents recorded in a checkpoint.
 import { type TypeOf, optional } from "#schema";
 import { NodeConfigSource } from "../core/node.ts";
 import { nodeagentConfig } from "../packages.ts";

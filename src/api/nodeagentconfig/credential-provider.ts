@@ -1,5 +1,4 @@
-// Programs that provide credentials for pulling images: how they are configured, what they are asked and what
-// they answer.
+// Credential provider plugins for image pulls: their configuration, requests and responses.
 import { type TypeOf, duration, list, map, optional, pointer, required, string } from "#schema";
 import { credentialProvider, nodeagentConfig } from "../packages.ts";
 

@@ -1,4 +1,4 @@
-// How many pods may be taken away on purpose, and taking one away.
+// Pod disruption budgets and evictions.
 import {
   type TypeOf,
   embedded,

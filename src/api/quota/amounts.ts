@@ -1,4 +1,4 @@
-// Arithmetic over named amounts.
+// Arithmetic on amounts of resources by name.
 import {
   type Quantity,
   addQuantity,
@@ -33,8 +33,7 @@ export function largerOf(a: Amounts, b: Amounts): Amounts {
   return larger;
 }
 
-/** What `a` has more than `b`, never less than nothing. */
-/** What the first has more or less than the second. */
+/** Returns a minus b for each resource; negative where b is larger. */
 export const changeOf = (a: Amounts, b: Amounts): Amounts =>
   new Map(
     [...new Set([...a.keys(), ...b.keys()])].map((name) => [
@@ -43,6 +42,7 @@ export const changeOf = (a: Amounts, b: Amounts): Amounts =>
     ]),
   );
 
+/** Returns by how much a exceeds b for each resource, zero where it does not. */
 export const excessOf = (a: Amounts, b: Amounts): Amounts =>
   new Map(
     [...a].map(([name, amount]) => {
@@ -60,7 +60,7 @@ export const shown = (amounts: Amounts): string =>
     .toSorted()
     .join(",");
 
-/** The arithmetic as one thing, for those who do much of it. */
+/** All operations as one object, for callers that use many of them. */
 export const quotaMath = {
   amountsOf,
   changeOf,

@@ -1,5 +1,5 @@
-// What an object counts for in a quota: pods by what they ask for, claims by their size, services by their
-// ports, everything else by being there.
+// The quota usage of an object: pods by their requests and limits, claims by size, services by ports, and
+// everything else by count.
 import type { PodAffinityTerm } from "../core/affinity.ts";
 import type { Container } from "../core/container.ts";
 import type { Pod } from "../core/pod.ts";
@@ -13,14 +13,14 @@ import type { Dialect } from "#dialect";
 import { type Amounts, amountsOf, isZero, largerOf, sumOf } from "./amounts.ts";
 
 export interface QuotaEvaluator {
-  /** The writes that may change what is used. */
+  /** The operations that may change the usage. */
   readonly operations: readonly ("CREATE" | "UPDATE")[];
-  /** Which of a quota's resources it can count. */
+  /** Reports whether the evaluator counts a resource of a quota. */
   counts(resource: string): boolean;
   usage(object: object): Amounts;
-  /** What the quota wants to be said and is not, as text. */
+  /** Returns an error message about values that the quota requires and the object lacks. */
   missing?(resources: readonly string[], object: object): string | undefined;
-  /** Whether an object falls under a scope; what has none falls under no scope. */
+  /** Reports whether an object is in a scope; without this function, no object is in any scope. */
   inScope?(scope: ScopedResourceSelectorRequirement, object: object): boolean;
 }
 
@@ -53,7 +53,7 @@ function serviceEvaluator(count: string): QuotaEvaluator {
     usage: (object) => {
       const { type, ports = [], allocateLoadBalancerNodePorts } = (object as Service).spec;
       const balanced = type === "LoadBalancer";
-      // Ports are given out later: what counts is what was asked for.
+      // Ports are allocated later: the requested ones count.
       const asked =
         balanced && allocateLoadBalancerNodePorts === false
           ? ports.filter(({ nodePort }) => nodePort)
@@ -85,7 +85,7 @@ function claimEvaluator(count: string, { names }: Dialect): QuotaEvaluator {
       const className =
         metadata.annotations?.[names.annotations.betaStorageClass] ?? spec.storageClassName ?? "";
       const asked = amountsOf(spec.resources.requests).get("storage");
-      // A claim that asks for less again counts what is allocated for it meanwhile.
+      // A claim whose request was reduced counts the size already allocated, if larger.
       const allocated = amountsOf(status?.allocatedResources).get("storage");
       const more = asked && allocated && compareQuantity(allocated, asked) > 0 ? allocated : asked;
       const size = more && (more.scale < 0 ? quantityOf(scaledValue(more, 0), 0, more.format) : more);
@@ -100,7 +100,7 @@ function claimEvaluator(count: string, { names }: Dialect): QuotaEvaluator {
 
 const compute = ["cpu", "memory", "ephemeral-storage"];
 const computeNames = compute.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
-/** Quotas over these want every container to say what it needs. */
+/** Quotas for these resources require every container to specify them. */
 const wanted = ["cpu", "memory"].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
 
 function podEvaluator(count: string, { names }: Dialect, now: () => number): QuotaEvaluator {
@@ -148,7 +148,7 @@ function podEvaluator(count: string, { names }: Dialect, now: () => number): Quo
   };
 }
 
-/** Pods that are over, or should be gone by now, use nothing. */
+/** Reports whether a pod has terminated, or should have by now; such pods use no quota. */
 function isSpent({ metadata, status }: Pod, now: number): boolean {
   if (status?.phase === "Failed" || status?.phase === "Succeeded") return true;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;

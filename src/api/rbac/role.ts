@@ -1,4 +1,4 @@
-// Who may do what.
+// Roles and role bindings.
 import { type TypeOf, embedded, list, optional, required, string } from "#schema";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

@@ -1,4 +1,4 @@
-// Claims to resources that drivers hand out: what is asked for, from which class, and what was allocated.
+// Resource claims, fulfilled by drivers: what is requested, from which class, and what was allocated.
 import { type TypeOf, bool, embedded, list, optional, required, string } from "#schema";
 import { NodeSelector } from "../core/affinity.ts";
 import { keyed, whole } from "../extras.ts";
@@ -88,7 +88,7 @@ export const DeviceClaimStatus = message("ResourceClaimStatus", "What became of 
 });
 export type DeviceClaimStatus = TypeOf<typeof DeviceClaimStatus>;
 
-/** The kind ResourceClaim; a container names its claims by a message of the same name. */
+/** The kind ResourceClaim; containers refer to claims by a message of the same name. */
 export const DeviceClaim = kind("ResourceClaim", "A resource that pods want to use.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
   spec: embedded(2, DeviceClaimSpec, "What is claimed. It cannot change.", { published: "required" }),

@@ -1,4 +1,4 @@
-// How the scheduler and the drivers of resources agree on the node of a pod.
+// Pod scheduling contexts, in which the scheduler and resource drivers agree on the node of a pod.
 import { type TypeOf, embedded, list, optional, string } from "#schema";
 import { keyed, unique } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

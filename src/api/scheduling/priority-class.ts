@@ -1,4 +1,4 @@
-// How important pods are.
+// Priority classes.
 import { type TypeOf, bool, embedded, int32, optional, pointer, required, string } from "#schema";
 import { assumed, known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";

@@ -1,4 +1,4 @@
-// CSI drivers: what they can do, where they run and what room they have.
+// CSI drivers: their capabilities, nodes and storage capacities.
 import {
   type TypeOf,
   bool,

@@ -1,4 +1,4 @@
-// Sorts of storage, and volumes being attached.
+// Storage classes and volume attachments.
 import { type TypeOf, bool, embedded, list, map, optional, pointer, required, string, time } from "#schema";
 import { TopologySelectorTerm } from "../core/affinity.ts";
 import { PersistentVolumeSpec } from "../core/persistent-volume.ts";

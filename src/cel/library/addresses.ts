@@ -1,4 +1,4 @@
-// IP addresses and networks: ip(), cidr() and what can be asked of them.
+// IP addresses and networks: ip(), cidr() and their methods.
 
 import { type IpBytes, addressProblem, formatIp, ipScope, parseIp } from "#base";
 import { type Library, declare, method, overload } from "../declarations.ts";
@@ -9,7 +9,7 @@ const { bool, int, string } = types;
 const ipType = abstractType("net.IP");
 const cidrType = abstractType("net.CIDR");
 
-/** Names that stand for the types. */
+/** Names that denote the types. */
 export const addressTypeNames: readonly (readonly [string, CelType])[] = [
   ["net.IP", typeOf(ipType)],
   ["net.CIDR", typeOf(cidrType)],
@@ -49,7 +49,7 @@ class CidrValue extends Opaque {
   }
 }
 
-/** Why a text is no address; addresses in the form of the other family, and zones, are none either. */
+/** Parses an address, or returns why it is invalid; IPv4-mapped IPv6 addresses and zones are rejected. */
 function readIp(text: string): IpValue | string {
   const shown = JSON.stringify(text);
   const zone = /^[^%]*:[^%]*%(.+)$/s.exec(text);
@@ -113,7 +113,7 @@ function containsIp(cidr: CidrValue, bytes: IpBytes): boolean {
   return masked(cidr).equals(masked(new CidrValue(bytes, cidr.prefix)));
 }
 
-/** As the reference has it: the inner network's address itself must be the outer one's first. */
+/** As in the reference, the unmasked inner address must be the first address of the outer network. */
 const containsCidr = (outer: CidrValue, inner: CidrValue): boolean =>
   outer.prefix <= inner.prefix && masked(outer).equals(new CidrValue(inner.bytes, outer.prefix));
 

@@ -1,5 +1,5 @@
-// The authorizer variable: checks whether a user may do something. Decisions take time, so evaluation is suspended
-// for each one and starts over when it is known.
+// The authorizer variable, which checks whether a user is authorized. Decisions are asynchronous: evaluation
+// is suspended for each one and restarts when it is available.
 
 import { type FunctionDeclaration, type Library, declare, method } from "../declarations.ts";
 import { Suspended } from "../evaluation.ts";
@@ -16,7 +16,7 @@ export interface ResourceQuery {
   readonly name: string;
 }
 
-/** What is asked: about the user of the request, or about a service account. */
+/** An authorization query about the requesting user or about a service account. */
 export interface AuthorizationQuery {
   readonly verb: string;
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
@@ -50,7 +50,7 @@ export function authorizerTypes(typePrefix: string): AuthorizerTypes {
   };
 }
 
-/** Decisions of one evaluation, asked once each. */
+/** The decisions of one evaluation; each is requested once. */
 class Decisions {
   readonly #decide: Decide;
   readonly #known = new Map<string, AuthorizationDecision | Error>();
@@ -75,7 +75,7 @@ class Decisions {
 
 type Subject = Pick<AuthorizationQuery, "serviceAccount">;
 
-/** A step on the way from the authorizer to a decision. */
+/** An intermediate value between the authorizer and a decision. */
 class CheckValue extends Opaque {
   readonly type: ObjectType;
   readonly decisions: Decisions;
@@ -107,7 +107,7 @@ class DecisionValue extends Opaque {
   }
 }
 
-/** The values of the variables `authorizer` and `authorizer.requestResource`. */
+/** Returns the values of the variables `authorizer` and `authorizer.requestResource`. */
 export function authorizerValues(
   named: AuthorizerTypes,
   decide: Decide,

@@ -1,4 +1,4 @@
-// The fields of timestamps and durations: getFullYear(), getHours() and their kin, in UTC or a named zone.
+// Fields of timestamps and durations: getFullYear(), getHours() and so on, in UTC or a named zone.
 
 import { type FunctionDeclaration, type Implementation, declare, method } from "../declarations.ts";
 import { calendar } from "../time-values.ts";

@@ -1,4 +1,4 @@
-// Functions of releases after 1.27: what they give, and in which release they are not there yet.
+// Functions of releases after 1.27: their results, and the first release that has them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Double, type Value, compile, environment, types } from "../index.ts";

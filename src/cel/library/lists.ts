@@ -29,7 +29,7 @@ function itemsOf(list: Value): readonly Value[] {
   return elements(list);
 }
 
-/** Values of different types are in no order, as in cel-go: only what has no order at all is refused. */
+/** Values of different types compare as equal, as in cel-go; only types without an order are rejected. */
 function order(one: Value, other: Value): number {
   try {
     return compare(one, other);
@@ -45,7 +45,7 @@ const isSorted = (list: Value): boolean => {
   return items.every((item, at) => at === 0 || order(adapt(items[at - 1]!), adapt(item)) <= 0);
 };
 
-/** The least element in the order that the sign gives. */
+/** Returns a function for the smallest (sign 1) or largest (sign -1) element. */
 const extreme =
   (name: string, sign: number) =>
   (list: Value): Value => {

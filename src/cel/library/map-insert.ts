@@ -1,5 +1,5 @@
-// The function behind transformMap and transformMapEntry. Their loops put entries in themselves: only the checker
-// and the estimate of costs see the call.
+// The function behind transformMap and transformMapEntry. Their loops insert entries directly: only the
+// checker and the cost estimate see the call.
 
 import { type Library, declare, overload } from "../declarations.ts";
 import { mapOf, typeParam } from "../types.ts";

@@ -1,4 +1,4 @@
-// Comparisons of numbers of different types, which later releases allow without going through dyn().
+// Comparisons of numbers of different types, which later releases allow without dyn().
 
 import { type FunctionDeclaration, type Library, declare, overload } from "../declarations.ts";
 import { compare } from "../operations.ts";

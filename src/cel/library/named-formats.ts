@@ -1,4 +1,4 @@
-// Named formats: format.dns1123Label().validate(text) tells what is wrong with a text, if anything.
+// Named formats: format.dns1123Label().validate(text) returns the errors of a string, if any.
 
 import {
   dns1035LabelProblems,
@@ -14,7 +14,10 @@ import { parseUrl } from "./url-value.ts";
 
 type Problems = (text: string) => readonly string[];
 
-/** A dash at the end of a prefix will not stay at the end, so it and the letter before it do not count. */
+/**
+ * A dash at the end of a prefix will not be at the end of the name, so it and the character before are
+ * replaced.
+ */
 const asPrefix =
   (problems: Problems): Problems =>
   (text) =>
@@ -36,7 +39,7 @@ function isDate(text: string): boolean {
   return date.getUTCMonth() === month! - 1 && date.getUTCDate() === day;
 }
 
-/** What each format refuses, and how long a pattern it counts for. */
+/** The check of each format, and the regex size that its cost is based on. */
 const formats: Readonly<Record<string, { readonly problems: Problems; readonly patternSize: number }>> = {
   dns1123Label: { problems: dns1123LabelProblems, patternSize: 30 },
   dns1123Subdomain: { problems: dns1123SubdomainProblems, patternSize: 60 },

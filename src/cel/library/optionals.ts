@@ -1,4 +1,5 @@
-// Optional values: functions on them, and what the brackets do with them. Selection by `.?` is the checker's own.
+// Optional values: their functions, and indexing of and by them. The checker itself handles selection by
+// `.?`.
 
 import { type Library, declare, method, overload } from "../declarations.ts";
 import { index, optionalMember, sizeOf } from "../operations.ts";
@@ -20,7 +21,7 @@ const k = typeParam("K");
 const v = typeParam("V");
 const optional = optionalType(v);
 
-/** The name that stands for the type. */
+/** The name that denotes the type. */
 export const optionalTypeName: readonly [string, CelType] = ["optional_type", typeOf(optional)];
 const list = listOf(v);
 const map = mapOf(k, v);
@@ -30,7 +31,7 @@ function within(value: Value): Value | undefined {
   return value.value;
 }
 
-/** Nothing, nought, the first moment of all, or empty. */
+/** Reports whether a value is the zero value of its type: null, zero, the first instant, or empty. */
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === 0) return true;
   if (value instanceof Double || value instanceof Uint) return value.value === 0;
@@ -39,7 +40,7 @@ function isZero(value: Value): boolean {
   if (value instanceof OptionalValue) return value.value === undefined;
   return sizeOf(value) === 0;
 }
-/** The first second of the year one, where times begin. */
+/** The first second of the year 1, the zero time. */
 const firstSecond = -62_135_596_800;
 
 export const optionalsLibrary: Library = [

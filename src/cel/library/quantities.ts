@@ -1,4 +1,4 @@
-// Quantities: amounts such as "1500m" and "1.5Gi", compared and added up exactly.
+// Quantities such as "1500m" and "1.5Gi", with exact comparison and arithmetic.
 
 import {
   type Quantity,
@@ -124,7 +124,7 @@ function isQuantity(text: string): boolean {
 
 const mostInt = (1n << 63n) - 1n;
 
-/** The amount, where it is whole and fits. */
+/** Returns the quantity as an integer, if it is one and fits in 64 bits. */
 function wholeIn(value: Value): bigint | undefined {
   const { value: amount, scale } = quantityIn(value);
   const factor = 10n ** BigInt(Math.abs(scale));

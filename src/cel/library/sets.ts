@@ -1,4 +1,4 @@
-// Lists taken as sets: sets.contains, sets.equivalent and sets.intersects.
+// Lists as sets: sets.contains, sets.equivalent and sets.intersects.
 
 import { type Library, declare, overload } from "../declarations.ts";
 import { elements, isIn } from "../operations.ts";

@@ -44,7 +44,7 @@ const b = typeParam("B");
 const listOfA = listOf(a);
 const mapOfAB = mapOf(a, b);
 
-/** Evaluated by the planner itself, since their arguments are not always evaluated. */
+/** Evaluated by the planner, since not all arguments are always evaluated. */
 const special: Implementation = () => {
   throw noSuchOverload();
 };
@@ -54,7 +54,7 @@ const relation = (
   word: string,
   apply: (left: Value, right: Value) => boolean,
 ): FunctionDeclaration => {
-  // Numbers of different types can be compared once the checker let them pass as dynamic.
+  // Numbers of different types are comparable if the checker accepted them as dynamic.
   const over = (suffix: string, type: CelType) => ({
     ...overload(`${word}_${suffix}`, [type, type], bool, apply),
     judgesTypes: true,
@@ -79,7 +79,7 @@ const conversion = (
   from: readonly (readonly [id: string, param: CelType])[],
 ): FunctionDeclaration => declare(name, ...from.map(([id, param]) => overload(id, [param], result, apply)));
 
-/** Texts are short as a rule: comparing units beats calling into the engine. */
+/** Strings are usually short: comparing units is faster than calling the built-in. */
 function beginsWith(text: string, part: string): boolean {
   if (part.length > text.length) return false;
   for (let at = 0; at < part.length; at += 1) if (text.charCodeAt(at) !== part.charCodeAt(at)) return false;
@@ -248,7 +248,7 @@ export const standardLibrary: Library = [
   ),
 ];
 
-/** Names that stand for types. */
+/** Names that denote types. */
 export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ["int", typeOf(int)],
   ["uint", typeOf(uint)],

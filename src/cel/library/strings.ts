@@ -9,7 +9,7 @@ const { int, string } = types;
 
 const outOfRange = (at: Value) => evaluationError(`index out of range: ${String(at)}`);
 
-/** The code points, or the string itself where each is one unit. */
+/** Returns the code points, or the string itself if each is one unit. */
 function pointsOf(text: string): string | string[] {
   return /[\ud800-\udfff]/.test(text) ? Array.from(text) : text;
 }
@@ -23,7 +23,7 @@ function charAt(text: string, at: number): string {
   return points[at] ?? "";
 }
 
-/** The number of code points before a place in units. */
+/** Returns the number of code points before a unit offset. */
 const pointsBefore = (text: string, units: number): number => pointsOf(text.slice(0, units)).length;
 const unitsBefore = (points: string | string[], at: number): number =>
   typeof points === "string" ? at : points.slice(0, at).join("").length;
@@ -54,7 +54,7 @@ function substring(text: string, from: number, to?: number): string {
   return slice(points, from, to);
 }
 
-/** The first `limit` places are replaced; a negative limit means all. */
+/** Replaces the first `limit` occurrences; a negative limit means all. */
 function replace(text: string, from: string, to: string, most: number | bigint = -1): string {
   const limit = Number(most);
   if (limit === 0 || from === to) return text;
@@ -94,14 +94,14 @@ function join(list: Value, separator: Value = ""): string {
   return items.join(separator as string);
 }
 
-/** White space as Unicode has it, without the byte order mark that JavaScript's trim removes. */
+/** Trims Unicode whitespace, but not the byte order mark, which JavaScript's trim also removes. */
 const trim = (text: string): string =>
   text.replace(/^[\p{White_Space}]+/u, "").replace(/[\p{White_Space}]+$/u, "");
 
 const asciiCase = (text: string, pattern: RegExp, change: (found: string) => string): string =>
   text.replaceAll(pattern, change);
 
-/** The planner has made sure of the types. */
+/** The planner has checked the types. */
 const typed = (apply: (...args: never[]) => Value): Implementation => apply as Implementation;
 
 export const stringsLibrary: Library = [

@@ -1,4 +1,4 @@
-// Texts with clauses, as printf has them: "%s is %d".format([name, age]); and strings.quote.
+// Format strings like printf's: "%s is %d".format([name, age]); and strings.quote.
 
 import { doubleText, toText, typeNameOf } from "../conversions.ts";
 import { type Library, declare, method, overload } from "../declarations.ts";
@@ -21,7 +21,7 @@ import {
 
 const { dyn, string } = types;
 const usualPrecision = 6;
-/** As many digits as any double has; more would only make us compute. */
+/** Maximum precision. No double has more digits. */
 const mostPrecision = 100;
 
 const failure = (letter: string, value: Value) =>
@@ -72,7 +72,7 @@ function realOf(value: Value, letter: string): number {
 const special = (value: number): string | undefined =>
   Number.isNaN(value) ? "NaN" : Number.isFinite(value) ? undefined : value < 0 ? "-∞" : "∞";
 
-/** Rounded to the nearest; halfway, to the even digit. All digits of a double are told before the hundredth. */
+/** Rounds to nearest, half to even. The hundred digits requested include all digits of a double. */
 function fixed(value: number, precision: number): string {
   const rounded = value.toFixed(precision);
   const exact = value.toFixed(mostPrecision);
@@ -111,7 +111,7 @@ function plain(value: Value): string {
   return value instanceof Double ? doubleText(value.value) : toText(value);
 }
 
-/** A value within a list or map, as an expression would spell it. */
+/** Formats a value nested in a list or map as an expression would spell it. */
 function literal(value: Value): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (value instanceof Uint8Array) return `b${JSON.stringify(Buffer.from(value).toString())}`;
@@ -124,7 +124,7 @@ function literal(value: Value): string {
   return plain(value);
 }
 
-/** What each clause takes, and how it says so. */
+/** The kinds of values that each clause accepts, and its error message. */
 export const clauseRules: Readonly<Record<string, { readonly kinds: string; readonly rule: string }>> = {
   s: {
     kinds: "list map int uint double bool string timestamp bytes duration type null",
@@ -142,10 +142,10 @@ export const clauseRules: Readonly<Record<string, { readonly kinds: string; read
 };
 const ruleOf = (letter: string): string => clauseRules[letter.toLowerCase()]!.rule;
 
-/** A clause: a percent sign, a precision if any, and a letter. */
+/** A clause: a percent sign, an optional precision, and a letter. */
 const clausePattern = /%(?:%|(\.\d*)?(.?))/gsu;
 
-/** The text with what stands for each clause in its place. Throws at the first that is none, or is one too many. */
+/** Replaces each clause of a format string. Throws at the first invalid or surplus clause. */
 export function replaceClauses(
   text: string,
   count: number,

@@ -1,4 +1,4 @@
-// URLs as the reference parses them: absolute ones, or absolute paths.
+// URLs as the reference parses them: absolute URLs or absolute paths.
 
 export interface ParsedUrl {
   readonly scheme: string;
@@ -13,7 +13,9 @@ const badEscape = /%(?![0-9A-Fa-f]{2})/;
 // oxlint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f]/;
 
-/** The parts of a URL; undefined when the text is none. Only a `request` leaves the fragment in the path. */
+/**
+ * Parses a URL; returns undefined if it is invalid. Only for a `request` the fragment stays part of the path.
+ */
 export function parseUrl(text: string, request: boolean): ParsedUrl | undefined {
   const hash = request ? -1 : text.indexOf("#");
   const whole = hash < 0 ? text : text.slice(0, hash);
@@ -41,7 +43,7 @@ function withPath(parts: Omit<ParsedUrl, "escapedPath">, path: string): ParsedUr
   return badEscape.test(path) ? undefined : { ...parts, escapedPath: escapePath(path) };
 }
 
-/** The path as it stands where its encoding is valid, encoded anew otherwise. */
+/** Returns the path unchanged if its encoding is valid, otherwise re-encoded. */
 function escapePath(path: string): string {
   if (/^[A-Za-z0-9\-_.~!$&'()*+,;=:@[\]%/]*$/.test(path)) return path;
   const plain = Buffer.from(
@@ -85,7 +87,7 @@ export function port(host: string): string {
   return found ? found[1]! : "";
 }
 
-/** The values of each key; pairs that cannot be decoded are left out. */
+/** Returns the values of each key; pairs that cannot be decoded are dropped. */
 export function queryValues(query: string): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const pair of query.split("&")) {

@@ -26,7 +26,7 @@ export function negated(ranges: Ranges): Ranges {
   return result;
 }
 
-/** In order and without overlap. */
+/** Returns the ranges sorted and without overlaps. */
 export function merged(ranges: Ranges): Ranges {
   const sorted = ranges.toSorted((left, right) => left[0] - right[0]);
   const result: [number, number][] = [];
@@ -90,7 +90,7 @@ const categories =
   /^(?:C|Cc|Cf|Co|Cs|L|Ll|Lm|Lo|Lt|Lu|M|Mc|Me|Mn|N|Nd|Nl|No|P|Pc|Pd|Pe|Pf|Pi|Po|Ps|S|Sc|Sk|Sm|So|Z|Zl|Zp|Zs)$/;
 const unicode = new Map<string, Ranges>();
 
-/** A Unicode category or script; there are few enough names to keep them all. */
+/** Returns a Unicode category or script. There are few enough names to cache them all. */
 export function classNamed(name: string): Ranges | undefined {
   if (name === "Any") return [[0, last]];
   if (!/^[A-Z][A-Za-z_]*$/.test(name)) return undefined;
@@ -108,7 +108,7 @@ export function classNamed(name: string): Ranges | undefined {
   return ranges;
 }
 
-/** The code points that the pattern matches, as ranges. */
+/** Returns the code points that the pattern matches, as ranges. */
 function scan(pattern: RegExp): Ranges {
   const ranges: Range[] = [];
   let from = -1;
@@ -125,7 +125,7 @@ function scan(pattern: RegExp): Ranges {
 
 const widestFolded = 3000;
 
-/** With the other case of every letter. A very wide range is taken to hold both cases already. */
+/** Adds the other case of every letter. Very wide ranges are assumed to contain both cases already. */
 export function folded(ranges: Ranges): Ranges {
   const result: Range[] = [...ranges];
   const single = (code: number) => result.push([code, code]);

@@ -1,10 +1,10 @@
 // Matching in time linear in the text: all threads of the program advance together, one code point at a time.
-// Whether a text matches at all is answered by a deterministic machine, whose states are made as they are met.
+// Tests without a match position use a DFA whose states are built on demand.
 
 import type { Instruction, RegexProgram } from "./program.ts";
 import type { Assertion } from "./syntax.ts";
 
-/** The work of one search: threads times code points. */
+/** Work limit of one search: threads times code points. */
 const mostSteps = 4_000_000;
 const mostStates = 1000;
 
@@ -91,7 +91,7 @@ export class Matcher {
     return this.#automaton ? this.#automaton.test(text) : this.find(text, 0) !== undefined;
   }
 
-  /** The leftmost match from a place on, the preferred one among those that start there. */
+  /** Returns the leftmost match from a position on; of several starting there, the preferred one. */
   find(text: string, from: number, work: { steps: number } = { steps: 0 }): Match | undefined {
     let now = this.#now;
     let next = this.#next;
@@ -125,7 +125,7 @@ export class Matcher {
     }
   }
 
-  /** Adds a thread and what it reaches without consuming anything. */
+  /** Adds a thread and everything it reaches without consuming input. */
   #follow(threads: Threads, first: number, start: number, before: number, after: number): void {
     const pending = [first];
     while (pending.length > 0) {
@@ -151,12 +151,12 @@ function codeBefore(text: string, at: number): number {
 interface State {
   readonly positions: readonly number[];
   readonly matches: boolean;
-  /** Whether the state matches when the text ends here. */
+  /** Whether the state matches if the text ends here. */
   readonly matchesAtEnd: boolean;
   readonly next: (State | undefined)[];
 }
 
-/** The deterministic machine for expressions that look around at the ends of the text only. */
+/** The DFA for expressions whose assertions concern only the ends of the text. */
 class Automaton {
   readonly #code: readonly Instruction[];
   readonly #start: number;
@@ -204,7 +204,7 @@ class Automaton {
     this.#initial = undefined;
   }
 
-  /** The class of code points to which one belongs: no set of the program tells its members apart. */
+  /** Returns the equivalence class of a code point: no set of the program distinguishes its members. */
   #search(code: number): number {
     let low = 0;
     let high = this.#bounds.length - 1;
@@ -229,7 +229,7 @@ class Automaton {
     return next;
   }
 
-  /** The state in which these positions are live. */
+  /** Returns the state in which these positions are live. */
   #state(from: readonly number[], atStart: boolean): State {
     const positions = this.#closure(from, atStart, false);
     this.#steps += positions.length + 1;

@@ -1,4 +1,4 @@
-// Regular expressions of RE2 in linear time; compiled ones are kept for a while.
+// RE2 regular expressions with linear-time matching; compiled ones are cached.
 
 import { LRUCache } from "lru-cache";
 import { Matcher, RegexWorkError } from "./match.ts";
@@ -8,9 +8,9 @@ import { evaluationError } from "../values.ts";
 
 export interface Pattern {
   test(text: string): boolean;
-  /** The leftmost match. */
+  /** Returns the leftmost match. */
   find(text: string): string | undefined;
-  /** Matches that do not overlap, at most `limit` of them unless it is negative. */
+  /** Returns matches that do not overlap, at most `limit` of them unless it is negative. */
   findAll(text: string, limit: number): string[];
 }
 

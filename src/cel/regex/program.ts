@@ -1,9 +1,12 @@
-// Regular expressions as programs of a nondeterministic machine.
+// Compiles regular expressions to programs of a nondeterministic machine.
 
 import { merged } from "./classes.ts";
 import { type Assertion, type Regex, RegexError } from "./syntax.ts";
 
-/** `split` prefers its first target; `set` consumes one code point within its ranges (low, high, low, high ...). */
+/**
+ * `split` prefers its first target; `set` consumes one code point within its ranges (low, high, low, high
+ * ...).
+ */
 export type Instruction =
   | { readonly op: "set"; readonly ranges: Int32Array; readonly next: number }
   | { readonly op: "split"; readonly first: number; readonly second: number }
@@ -17,7 +20,7 @@ export interface RegexProgram {
 
 const mostInstructions = 20_000;
 
-/** Built backwards: each piece is given where it continues. */
+/** Built backwards: each piece is given the position where it continues. */
 export function compileRegex(regex: Regex, pattern: string): RegexProgram {
   const code: Instruction[] = [{ op: "match" }];
   const emit = (instruction: Instruction): number => {

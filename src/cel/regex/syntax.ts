@@ -1,4 +1,4 @@
-// The syntax of regular expressions, as RE2 reads them: no backreferences and no lookaround.
+// Parses the RE2 syntax of regular expressions, without backreferences and lookaround.
 
 import { type Ranges, classNamed, folded, negated, perlClass, posixClass } from "./classes.ts";
 
@@ -35,7 +35,7 @@ interface Flags {
 const noFlags: Flags = { fold: false, lines: false, dotAll: false, swapGreed: false };
 const mostRepeats = 1000;
 const deepest = 1000;
-/** Each is an instruction at least; programs have a limit. */
+/** Each atom compiles to at least one instruction, and programs are limited. */
 const mostAtoms = 20_000;
 const anything: Ranges = [[0, 0x10ffff]];
 const anythingButNewline = negated([[10, 10]]);
@@ -80,7 +80,10 @@ class RegexParser {
     return this.#text.slice(start, this.#at).join("");
   }
 
-  /** Alternatives up to a closing parenthesis or the end; flags set inside hold to the end of the group. */
+  /**
+   * Parses alternatives up to a closing parenthesis or the end; flags set inside apply to the end of the
+   * group.
+   */
   #alternatives(outer: Flags): { readonly regex: Regex } {
     this.#depth += 1;
     if (this.#depth > deepest) throw new RegexError("expression nests too deeply", this.#pattern);
@@ -105,7 +108,7 @@ class RegexParser {
     return { regex: choices.length === 1 ? choices[0]! : { kind: "either", choices } };
   }
 
-  /** `(?i)` changes the flags for what follows. */
+  /** Parses a flag group: `(?i)` changes the flags for what follows. */
   #flagGroup(flags: Flags): Flags | undefined {
     if (!this.#peek("(?")) return undefined;
     const found = /^\(\?([imsU]*)(?:-([imsU]+))?\)/.exec(this.#text.slice(this.#at, this.#at + 20).join(""));
@@ -215,7 +218,7 @@ class RegexParser {
     return this.#set(this.#classEscape(flags) ?? [this.#charEscape(start)], flags);
   }
 
-  /** `\d`, `\pL` and their kin, when the text goes on with one. */
+  /** Parses a class escape such as `\d` or `\pL`, if present. */
   #classEscape(flags: Flags): Ranges | undefined {
     const next = this.#text[this.#at];
     if (next === undefined) return undefined;
@@ -234,7 +237,7 @@ class RegexParser {
     return negate ? negated(whole) : whole;
   }
 
-  /** One character after a backslash. */
+  /** Parses the escape of one character after a backslash. */
   #charEscape(start: number): readonly [number, number] {
     const rest = this.#text.slice(this.#at, this.#at + 14).join("");
     if (rest === "") throw new RegexError("trailing backslash at end of expression", "");

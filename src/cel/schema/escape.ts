@@ -1,4 +1,5 @@
-// Names of fields as identifiers: what an identifier cannot hold is escaped as `__dash__`, `__dot__` and so on.
+// Field names as identifiers: characters that an identifier cannot contain are escaped as `__dash__`,
+// `__dot__` and so on.
 
 const reserved = new Set(
   (
@@ -14,14 +15,14 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const names = new Map(Object.entries(escapes).map(([text, name]) => [name, text]));
 
-/** The identifier for a field; undefined when the name cannot be written as one. */
+/** Returns the identifier of a field; undefined if the name cannot be escaped. */
 export function escapeName(name: string): string | undefined {
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined;
   if (reserved.has(name)) return `__${name}__`;
   return name.replaceAll(/__|[-./]/g, (found) => escapes[found]!);
 }
 
-/** The field that an identifier names; undefined when it holds no valid escape. */
+/** Returns the field name of an identifier; undefined if it contains an invalid escape. */
 export function unescapeName(identifier: string): string | undefined {
   let valid = true;
   const name = identifier.replaceAll(/__[^_]+__/g, (found) => {

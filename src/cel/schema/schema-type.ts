@@ -1,10 +1,10 @@
-// The types of data that a structural schema describes, with the sizes that it can have in one request.
+// Expression types of data described by a structural schema, with the maximum sizes within one request.
 
 import { type Steps, finishSteps } from "#base";
 import { types, type CelType, listOf, mapOf } from "../types.ts";
 import { escapeName } from "./escape.ts";
 
-/** The keywords of a schema that matter to expressions, spelled as in OpenAPI; extensions by their plain name. */
+/** The schema keywords that matter to expressions, spelled as in OpenAPI; extensions without their prefix. */
 export interface SchemaLike {
   readonly type?: string;
   readonly format?: string;
@@ -27,12 +27,12 @@ export interface SchemaLike {
 export interface SchemaType {
   readonly type: CelType;
   readonly schema: SchemaLike;
-  /** The most elements, characters or entries. */
+  /** Maximum number of elements, characters or entries. */
   readonly maxElements: number;
-  /** The fewest bytes that such a value takes in JSON. */
+  /** Minimum number of bytes of such a value in JSON. */
   readonly minSize: number;
   readonly elem?: SchemaType;
-  /** Fields by the identifier that expressions use. */
+  /** Fields by their identifier in expressions. */
   readonly fields?: ReadonlyMap<string, SchemaType>;
 }
 
@@ -41,7 +41,9 @@ export const mostRequestBytes = 3 * 1024 * 1024;
 const longest = mostRequestBytes - 2;
 const positive = (value: number): number => Math.max(value, 0);
 
-/** The type; undefined when expressions cannot see such data. Objects are named after their path. */
+/**
+ * Returns the type; undefined if the data is not visible to expressions. Objects are named after their path.
+ */
 export const typeOfSchema = (schema: SchemaLike, name: string, isRoot: boolean): SchemaType | undefined =>
   finishSteps(schemaTypeSteps(schema, name, isRoot));
 
@@ -152,7 +154,10 @@ function stringType(schema: SchemaLike): SchemaType {
 
 const text: SchemaLike = { type: "string" };
 
-/** A resource always shows its kind and name, whether or not its schema says so. */
+/**
+ * Adds kind, apiVersion and metadata, which a resource always exposes, whether or not its schema declares
+ * them.
+ */
 export function withMetadata(schema: SchemaLike): SchemaLike {
   const { kind, apiVersion, metadata } = schema.properties ?? {};
   const described =
@@ -166,7 +171,7 @@ export function withMetadata(schema: SchemaLike): SchemaLike {
   return { ...schema, properties: { ...schema.properties, kind: text, apiVersion: text, metadata: named } };
 }
 
-/** The sizes of data below a variable of this type, by path. */
+/** Returns the sizes of data below a variable of this type, by path. */
 export function sizesOf(
   root: SchemaType,
 ): (path: readonly string[]) => { min: number; max: number } | undefined {
@@ -181,7 +186,7 @@ export function sizesOf(
         current = step === "@items" || step === "@values" ? current.elem : current.fields?.get(step);
     }
     if (!current) return undefined;
-    // The keys of maps have no declared size: the reference takes them for empty.
+    // Map keys have no declared size; the reference treats them as empty.
     return { min: 0, max: isKey ? 0 : current.maxElements };
   };
 }

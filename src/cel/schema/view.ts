@@ -1,4 +1,4 @@
-// JSON data seen through its schema: nothing is copied, members are converted when they are read.
+// JSON data viewed through its schema: nothing is copied, members are converted when they are read.
 
 import { isDeepStrictEqual } from "node:util";
 import { durationFromText, secondsOfDate, timestampFromText } from "../time-values.ts";
@@ -19,7 +19,7 @@ import { type SchemaLike, withMetadata } from "./schema-type.ts";
 
 type Json = Record<string, unknown>;
 
-/** The value of JSON data under a schema. */
+/** Returns the value of JSON data under a schema. */
 export function viewOf(data: unknown, schema: SchemaLike): Value {
   if (data === null || data === undefined) {
     if (schema.nullable) return null;
@@ -105,7 +105,7 @@ const dayUnits: readonly (readonly [RegExp, number])[] = [
   [/^(?:ns|nano|nanosecond)s?$/, 1e-9],
 ];
 
-/** Durations of schemas also come as "3 days". */
+/** Durations in schemas may also have the form "3 days". */
 function durationValue(text: string): Duration | undefined {
   const plain = durationFromText(text);
   if (plain) return plain;
@@ -122,7 +122,7 @@ function dateValue(text: string): Timestamp | undefined {
 
 const own = (data: Json, key: string): unknown => (Object.hasOwn(data, key) ? data[key] : undefined);
 
-/** An object with declared fields: a null field is an absent one. */
+/** An object with declared fields: a null field counts as absent. */
 class ObjectView extends View {
   readonly view = "object";
   readonly raw: Json;
@@ -225,7 +225,7 @@ const rawOf = (value: Value): unknown => (value instanceof View ? value.raw : va
 const listValues = (value: Value): readonly Value[] | undefined =>
   isList(value) ? (value instanceof View ? value.values() : value) : undefined;
 
-/** A list whose elements are told apart by key fields: order does not matter, and `+` merges by key. */
+/** A list whose items are identified by key fields: order is irrelevant, and `+` merges by key. */
 class KeyedList extends ListView {
   readonly #keys: readonly string[];
 
@@ -257,7 +257,7 @@ class KeyedList extends ListView {
   }
 }
 
-/** A list without repeated elements: order does not matter, and `+` is the union. */
+/** A list without duplicate elements: order is irrelevant, and `+` is the union. */
 class SetList extends ListView {
   override equals(other: Value): boolean | undefined {
     const theirs = listValues(other);
