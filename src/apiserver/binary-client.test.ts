@@ -1,4 +1,4 @@
-// A client that sends the binary form does the same as one that sends JSON.
+// A client that sends protobuf behaves the same as one that sends JSON.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "#base";
@@ -10,7 +10,7 @@ const place = { namespace: "default" };
 const named = (name: string) => ({ ...place, name });
 
 for (const dialect of Object.values(dialects)) {
-  test(`what is sent in binary form is what would have been sent in JSON, in the dialect ${dialect.name}`, async () => {
+  test(`a protobuf client sends the same requests as a JSON client, in the dialect ${dialect.name}`, async () => {
     await using server = await startServer({ store: "memory", dialect: dialect.name });
     const types: string[] = [];
     const { transport } = server.client;

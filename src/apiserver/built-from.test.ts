@@ -10,13 +10,13 @@ const commit = "0123456789012345678901234567890123456789";
 const nothing = { commit: "unknown", tree: "unknown", date: "1970-01-01T00:00:00Z" };
 const cases: [name: string, written: string | undefined, expected: object][] = [
   [
-    "what the build wrote",
+    "the file written by the build",
     `{"commit":"${commit}","tree":"clean","date":"2030-01-02T03:04:05Z"}`,
     { commit, tree: "clean", date: "2030-01-02T03:04:05Z" },
   ],
   ["a build without a repository", "{}", nothing],
-  ["no build", undefined, nothing],
-  ["half a file", `{"commit":"`, nothing],
+  ["a missing file", undefined, nothing],
+  ["a truncated file", `{"commit":"`, nothing],
 ];
 for (const [name, written, expected] of cases) {
   test(`built from: ${name}`, () => {

@@ -15,7 +15,7 @@ const names = (items: Iterable<{ metadata: { name?: string | undefined } }>): st
   [...items].map(({ metadata }) => metadata.name ?? "").sort();
 const map = (name: string, value = "1") => ({ metadata: { name, namespace: "default" }, data: { value } });
 
-test("a server in process answers its client and inject", async () => {
+test("an in-process server answers its client and inject", async () => {
   await using server = await startServer({ store: "memory" });
   assert.equal(server.url, "");
   const maps = server.client.of(kinds.configMaps);
@@ -26,7 +26,7 @@ test("a server in process answers its client and inject", async () => {
   assert.equal(((await answer.json()) as { metadata: { name: string } }).metadata.name, "a");
 });
 
-test("several servers run side by side, in both dialects, and share nothing", async () => {
+test("several servers run in one process, in both dialects, and share nothing", async () => {
   await using one = await startServer({ store: "memory" });
   await using other = await startServer({ store: "memory", dialect: "kubernetes" });
   await one.client.of(kinds.configMaps).create(map("only-here"));
@@ -42,7 +42,7 @@ test("several servers run side by side, in both dialects, and share nothing", as
   assert.ok(roots[1]!.includes("events.k8s.io"));
 });
 
-test("a port serves HTTPS to whoever has the client config, and to nobody else", async () => {
+test("a port serves HTTPS only to clients that have the client config", async () => {
   await using server = await startServer({ store: "memory", port: 0 });
   assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
   const dialect = dialectNamed("orch")!;
@@ -62,7 +62,7 @@ test("a port serves HTTPS to whoever has the client config, and to nobody else",
   stranger.close();
 });
 
-test("a store in a folder is there again after a stop", async () => {
+test("a store in a directory survives a restart of the server", async () => {
   const dir = mkdtempSync(join(tmpdir(), "orch-library-"));
   try {
     const first = await startServer({ store: { dir } });
@@ -79,7 +79,7 @@ test("a store in a folder is there again after a stop", async () => {
   }
 });
 
-test("flags that are wrong are refused with all their problems", async () => {
+test("invalid flags are rejected with all their errors", async () => {
   await assert.rejects(
     startServer({ store: "memory", flags: ["--no-such-flag", "--event-ttl=x"] }),
     /no-such-flag.*event-ttl|event-ttl.*no-such-flag/s,
@@ -98,7 +98,7 @@ test("after stop() nothing keeps the process alive", async () => {
     await server.client.of(kinds.configMaps).create({ metadata: { name: "a", namespace: "default" } });
     await server.stop();
     await watching;
-    // A closed socket is let go of a few turns later.
+    // A closed socket is released a few turns later.
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
     process.stdout.write(JSON.stringify(process.getActiveResourcesInfo().filter((name) => !/^(PipeWrap|TTYWrap|FSReqCallback|Immediate|CloseReq|TickObject)$/.test(name))));
   `;
@@ -113,7 +113,7 @@ test("after stop() nothing keeps the process alive", async () => {
   assert.equal(stdout, "[]");
 });
 
-test("a snapshot brings everything back, and watchers see how", async () => {
+test("a rewind restores a snapshot, and watchers see each change", async () => {
   await using server = await startServer({ store: "memory" });
   const maps = server.client.of(kinds.configMaps);
   await maps.create(map("changed"));
@@ -145,7 +145,7 @@ test("a snapshot brings everything back, and watchers see how", async () => {
 });
 
 for (const flag of ["--watch-cache=false", "--watch-cache-sizes=configmaps#0,namespaces#0"]) {
-  test(`${flag} reads straight from the store, and roles and webhooks still count`, async () => {
+  test(`${flag} reads directly from the store, and roles and webhooks still apply`, async () => {
     await using server = await startServer({ store: "memory", flags: [flag] });
     const viewer = { name: "vera", groups: ["system:authenticated"] };
     await server.client.of(kinds.clusterRoles).create({
@@ -187,7 +187,7 @@ for (const flag of ["--watch-cache=false", "--watch-cache-sizes=configmaps#0,nam
   });
 }
 
-test("a fork has the past of its origin and a future of its own", async () => {
+test("a fork starts with the state of its origin and then diverges", async () => {
   await using server = await startServer({ store: "memory" });
   const maps = server.client.of(kinds.configMaps);
   const before = await maps.create(map("shared"));
@@ -203,14 +203,14 @@ test("a fork has the past of its origin and a future of its own", async () => {
   assert.deepEqual(names((await forked.list({ namespace: "default" })).items), ["shared", "theirs"]);
 });
 
-test("a fork of a server with a port has a port of its own", async () => {
+test("a fork of a server with a port has a separate port", async () => {
   await using server = await startServer({ store: "memory", port: 0 });
   await using fork = await server.kit.fork();
   assert.match(fork.url, /^https:/);
   assert.notEqual(fork.url, server.url);
 });
 
-test("events expire when the virtual clock says so, and not before", async () => {
+test("events expire by the virtual clock", async () => {
   const clock = virtualClock(Date.UTC(2030, 0, 1));
   await using server = await startServer({ store: "memory", clock, flags: ["--event-ttl=1h"] });
   const events = server.client.of(kinds.coreEvents);
@@ -225,7 +225,7 @@ test("events expire when the virtual clock says so, and not before", async () =>
   assert.equal((await events.list({ namespace: "default" })).items.length, 0);
 });
 
-test("faults hit only the client they are planned for", async () => {
+test("faults affect only the client they are planned for", async () => {
   await using server = await startServer({ store: "memory" });
   const { client, faults } = server.kit.faultyClient();
   faults.plan({ answer: 429, retryAfterSeconds: 3 });

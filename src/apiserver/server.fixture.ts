@@ -1,4 +1,4 @@
-// For tests of endpoints: one server per test file, asked without sockets.
+// Support for endpoint tests: one server per test file, called without sockets.
 import assert from "node:assert/strict";
 import { after } from "node:test";
 import type { VirtualClock } from "#base";
@@ -15,20 +15,20 @@ export interface Answer {
   readonly json: Json;
   /** A value in the JSON body, by path. */
   at(path: string): unknown;
-  /** `Invalid spec.x`, as the causes of a refusal say. */
+  /** The causes of a Status, as `Invalid spec.x`. */
   readonly causes: readonly string[];
 }
 
 export type Json = Record<string, unknown>;
 
-/** A value by its path: `items.0.metadata.name`; undefined where there is none. */
+/** Returns a value by its path, such as `items.0.metadata.name`; undefined if it does not exist. */
 export const at = (value: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((found, key) => (found as Json | undefined)?.[key], value);
 
-/** The same text value, for paths to come. */
+/** Like `at`, converted to a string. */
 export const textAt = (value: unknown, path: string): string => String(at(value, path));
 
-/** One value of every item of a list, or of every frame of a watch. */
+/** Returns one value of every item of a list, or of every frame of a watch. */
 export const each = (values: unknown, path: string): unknown[] =>
   (values as unknown[]).map((value) => at(value, path));
 
@@ -43,22 +43,22 @@ export interface Asking {
 export interface Served {
   readonly server: RunningServer;
   ask(method: string, path: string, asking?: Asking): Promise<Answer>;
-  /** Asks, and insists on the status. */
+  /** Sends a request and requires the status. */
   must(status: number, method: string, path: string, asking?: Asking): Promise<Answer>;
-  /** The frames of a watch, read as they come. */
+  /** Opens a watch whose frames are read as they arrive. */
   watch(path: string, asking?: Asking): Watching;
-  /** The same, from now on: what is there already is not sent. */
+  /** Opens a watch from the current revision, without the existing objects. */
   follow(path: string): Promise<Watching>;
-  /** A namespace of the test's own. */
+  /** Creates a namespace for the test. */
   place(): Promise<string>;
 }
 
 export interface Watching {
-  /** The next frames, parsed; waits for them. */
+  /** Resolves with the next frames, parsed. */
   next(count?: number): Promise<Json[]>;
-  /** All frames until the server ends the stream. */
+  /** Resolves with all frames until the server ends the stream. */
   rest(): Promise<Json[]>;
-  /** Leaves. */
+  /** Disconnects. */
   stop(): void;
 }
 
@@ -171,7 +171,7 @@ async function* framesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Json
   }
 }
 
-/** What a new event must say in the events group. */
+/** Returns a valid new event of the events group. */
 export const newEvent = (name: string, namespace: string, more: object = {}): Json => ({
   metadata: { name },
   eventTime: "2030-01-02T03:04:05.123456Z",
@@ -185,7 +185,7 @@ export const newEvent = (name: string, namespace: string, more: object = {}): Js
   ...more,
 });
 
-/** What a core event usually says. */
+/** Returns a typical event of the core group. */
 export const coreEvent = (name: string, namespace: string, more: object = {}): Json => ({
   metadata: { name },
   involvedObject: { kind: "Pod", namespace, name: "p", uid: "u-1" },

@@ -1,4 +1,4 @@
-// Several servers on one store: limits hold whoever asks where, and what each does by itself is done once.
+// Several servers on one store: limits hold across servers, and shared work is done once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ApiError, virtualClock } from "#base";
@@ -12,7 +12,7 @@ const merge = { "content-type": "application/merge-patch+json" };
 const core = "/api/v1/namespaces/default";
 const clientsOf = ({ servers }: Several): readonly ApiClient[] => servers.map(({ client }) => client);
 
-test("servers that share a store charge a quota to the last, and no further", async () => {
+test("servers that share a store charge a quota up to its limit and not beyond", async () => {
   await using several = await startSeveral(3);
   const clients = clientsOf(several);
   const quota = { hard: { configmaps: "10" }, used: { configmaps: "0" } };
@@ -33,7 +33,7 @@ test("servers that share a store charge a quota to the last, and no further", as
   assert.equal((await clients[1]!.of(kinds.configMaps).list({ namespace: "default" })).items.length, 10);
 });
 
-test("servers that share a store evict as many pods as a budget allows", async () => {
+test("servers that share a store evict exactly as many pods as a budget allows", async () => {
   await using several = await startSeveral(3, { flags: ["--disable-admission-plugins=ServiceAccount"] });
   const clients = clientsOf(several);
   const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
@@ -78,7 +78,7 @@ test("servers that share a store evict as many pods as a budget allows", async (
   assert.equal(items.filter(({ metadata }) => metadata.deletionTimestamp).length, 4);
 });
 
-test("servers that start at the same time make what a cluster has, and then leave each other's work alone", async () => {
+test("servers that start at the same time create the initial objects once, and do not rewrite each other's", async () => {
   const clock = virtualClock(Date.now());
   await using several = await startSeveral(3, { clock });
   const { entries, revision } = await several.store.read({ prefix: "/registry/" });
@@ -90,11 +90,11 @@ test("servers that start at the same time make what a cluster has, and then leav
   const changed = (await several.store.read({ prefix: "/registry/" })).entries
     .filter((entry) => entry.revision > revision)
     .map(({ key }) => key.split("/")[2]);
-  // Each renews its lease, and those of one machine have one.
+  // Each server renews its lease; servers on one host share it.
   assert.deepEqual(new Set(changed), new Set(["leases"]));
 });
 
-test("a server starts on a store that is full, so that something can be deleted", async () => {
+test("a server starts on a full store, so that objects can be deleted", async () => {
   const store = new MemoryStore();
   const before = await startOn(store);
   await before.client.of(kinds.configMaps).create({ metadata: { name: "large", namespace: "default" } });

@@ -1,5 +1,5 @@
-// For tests of several servers on one store. Each sees the store through a window of its own, which can be
-// held shut.
+// Support for tests of several servers on one store. Each server has a separate proxy of the store, which can
+// delay its watches and writes.
 import { type Clock, silentLog, systemClock } from "#base";
 import { type ApiClient, apiClient, inProcess } from "#client";
 import { dialects } from "#dialect";
@@ -11,9 +11,9 @@ import { type StartedServer, start } from "./server.ts";
 export interface OneOfSeveral {
   readonly client: ApiClient;
   readonly started: StartedServer;
-  /** What the store does stays unknown to this server from now on, as if its watch hung. */
+  /** Withholds store events from this server, as if its watch hung. */
   holdWatch(): void;
-  /** Writes that this server begins from now on wait until they are let go. */
+  /** Delays matching writes of this server until they are released. */
   holdWrites(which: (write: Write) => boolean): void;
   letGo(): void;
 }
@@ -24,7 +24,7 @@ export interface Several extends AsyncDisposable {
 }
 
 /**
- * Starts servers at the same time on one empty store in memory, which they take for one that is elsewhere.
+ * Starts servers at the same time on one empty memory store, which they treat as a remote store.
  */
 export async function startSeveral(
   count: number,
@@ -59,7 +59,7 @@ export async function startSeveral(
   };
 }
 
-/** One server on a store that it takes for one that is elsewhere. The caller stops it. */
+/** Starts one server on a store that it treats as a remote store. The caller stops it. */
 export async function startOn(
   store: Store,
   options: { readonly flags?: readonly string[]; readonly clock?: Clock } = {},

@@ -10,16 +10,16 @@ const { ask, must } = await serve();
 const maps = "/api/v1/namespaces/default/configmaps";
 
 const cases: [name: string, texts: string[], values: string[]][] = [
-  ["a text is quoted", ["be careful"], ['299 - "be careful"']],
+  ["text is quoted", ["be careful"], ['299 - "be careful"']],
   ["quotes and backslashes are escaped", ['say "a\\b"'], ['299 - "say \\"a\\\\b\\""']],
-  ["one that could get out of its header is not sent", ["a\r\nSet-Cookie: b", "\u0000", "\u0085"], []],
-  ["an empty one is not sent", ["", "a"], ['299 - "a"']],
-  ["what headers cannot hold is not shown", ["ü"], ['299 - "?"']],
-  ["several come in order", ["a", "b"], ['299 - "a"', '299 - "b"']],
-  ["a long one alone is fine", ["x".repeat(4096)], [`299 - "${"x".repeat(4096)}"`]],
-  ["a longer one is shortened", ["x".repeat(4097)], [`299 - "${"x".repeat(256)}"`]],
+  ["text with control characters is not sent", ["a\r\nSet-Cookie: b", "\u0000", "\u0085"], []],
+  ["empty text is not sent", ["", "a"], ['299 - "a"']],
+  ["characters that headers cannot contain are replaced", ["ü"], ['299 - "?"']],
+  ["several warnings are sent in order", ["a", "b"], ['299 - "a"', '299 - "b"']],
+  ["a single long warning is sent in full", ["x".repeat(4096)], [`299 - "${"x".repeat(4096)}"`]],
+  ["a warning above the size limit is truncated", ["x".repeat(4097)], [`299 - "${"x".repeat(256)}"`]],
   [
-    "many long ones are shortened, and the last left out",
+    "many long warnings are truncated, and the last ones dropped",
     Array.from({ length: 60 }, () => "x".repeat(300)),
     Array.from({ length: 16 }, () => `299 - "${"x".repeat(256)}"`),
   ],
@@ -27,7 +27,7 @@ const cases: [name: string, texts: string[], values: string[]][] = [
 for (const [name, texts, values] of cases)
   test(`warnings: ${name}`, () => assert.deepEqual(warningValues(texts), values));
 
-test("a field nobody knows is a warning that cannot break out of its header", async () => {
+test("an unknown field is a warning that cannot inject headers", async () => {
   const answer = await must(201, "POST", `${maps}?dryRun=All`, {
     body: { metadata: { name: "a" }, 'x"\r\nSet-Cookie: y': 1, [`z${"z".repeat(100_000)}`]: 1 },
   });
@@ -39,7 +39,7 @@ test("a field nobody knows is a warning that cannot break out of its header", as
   }
 });
 
-test("repeated fields are warned of too, and the last one counts", async () => {
+test("duplicate fields cause warnings, too, and the last value is used", async () => {
   const answer = await must(201, "POST", `${maps}?dryRun=All`, {
     body: '{"metadata":{"name":"a","name":"b"},"data":{"x":"1","x":"2"}}',
   });
@@ -66,7 +66,7 @@ for (const [mode, status, warned] of strictness) {
   });
 }
 
-test("every answer carries an audit id, the client's own where it is one", async () => {
+test("every response carries an audit ID, that of the client if it is valid", async () => {
   for (const path of ["/version", maps, `${maps}/none`, "/nowhere"])
     assert.match(String((await ask("GET", path)).headers["audit-id"]), /^[0-9a-f-]{36}$/);
   assert.equal(
@@ -80,7 +80,7 @@ test("every answer carries an audit id, the client's own where it is one", async
 });
 
 const troubles: [name: string, error: Error, code: number, message: RegExp, logged: number][] = [
-  ["a mistake", new Error("oops"), 500, /^Internal error occurred: logged-1$/, 1],
+  ["an unexpected error", new Error("oops"), 500, /^Internal error occurred: logged-1$/, 1],
   [
     "a full store",
     new StoreFull("/somewhere", "disk is full"),
@@ -91,7 +91,7 @@ const troubles: [name: string, error: Error, code: number, message: RegExp, logg
   ["a busy store", new StoreBusy(3), 429, /try again later$/, 0],
 ];
 for (const [name, error, code, message, logged] of troubles) {
-  test(`${name} below the endpoints is told as ${code}`, async () => {
+  test(`${name} below the endpoints is answered with ${code}`, async () => {
     const seen: unknown[] = [];
     const options = {
       dialect: dialects.orch,
@@ -109,11 +109,11 @@ for (const [name, error, code, message, logged] of troubles) {
   });
 }
 
-test("answers are not to be cached", async () => {
+test("responses are not cacheable", async () => {
   assert.equal((await must(200, "GET", maps)).headers["cache-control"], "no-cache, private");
 });
 
-test("who is not known answers 401, who may not 403, and nothing is told about the object", async () => {
+test("unauthenticated requests get 401, unauthorized ones 403, and nothing about the object is revealed", async () => {
   const anonymous = await must(403, "GET", `${maps}/secret`, {
     trusted: { name: "system:anonymous", groups: ["system:unauthenticated"] },
   });
@@ -129,9 +129,9 @@ test("who is not known answers 401, who may not 403, and nothing is told about t
 });
 
 const lateTokens: [name: string, authorization: string, warned: boolean][] = [
-  ["a token too many spaces behind its scheme is ignored with a word", "Bearer  nonsense", true],
+  ["a token after several spaces is ignored with a warning", "Bearer  nonsense", true],
   ["a scheme without a token is ignored silently", "Bearer", false],
-  ["another scheme is none of ours", "Basic  nonsense", false],
+  ["another scheme is ignored", "Basic  nonsense", false],
 ];
 for (const [name, authorization, warned] of lateTokens) {
   test(name, async () => {
@@ -140,7 +140,7 @@ for (const [name, authorization, warned] of lateTokens) {
   });
 }
 
-test("impersonation makes another user of the caller, where that is allowed", async () => {
+test("impersonation changes the caller's identity if it is allowed", async () => {
   const { json } = await must(403, "GET", maps, {
     headers: { "impersonate-user": "jane", "impersonate-group": "dev" },
   });

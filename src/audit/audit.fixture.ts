@@ -1,5 +1,5 @@
-// For tests of the audit system: an event with whatever does not matter filled in, and a backend that keeps
-// what it gets.
+// Support for tests of the audit system: an event with default values, and a backend that records its
+// deliveries.
 import type { AuditBackend } from "./backend.ts";
 import type { AuditEvent } from "./event.ts";
 
@@ -23,7 +23,7 @@ export interface KeepingBackend extends AuditBackend {
   closed: boolean;
 }
 
-/** Keeps the audit ids of each delivery. */
+/** Records the audit IDs of each delivery. */
 export function keepingBackend(): KeepingBackend {
   const backend: KeepingBackend = {
     batches: [],

@@ -23,7 +23,7 @@ function harness(given: Partial<BatchOptions> = {}) {
   return { clock, inner, lost, backend, take };
 }
 
-test("a full batch goes at once, the rest after the wait", async () => {
+test("a full batch is sent at once, the rest after the wait", async () => {
   const { clock, inner, take } = harness();
   take("a", "b", "c", "d");
   await clock.advance(0);
@@ -34,7 +34,7 @@ test("a full batch goes at once, the rest after the wait", async () => {
   assert.deepEqual(inner.batches[1], ["d"]);
 });
 
-test("a full buffer loses events and counts them", async () => {
+test("a full buffer drops events and counts them", async () => {
   const { clock, inner, lost, take } = harness({ bufferSize: 2, maxBatchSize: 2, concurrent: false });
   let release = (): void => undefined;
   inner.process = () => new Promise((resolve) => (release = resolve));
@@ -45,7 +45,7 @@ test("a full buffer loses events and counts them", async () => {
   release();
 });
 
-test("a full buffer goes where a batch could hold more", async () => {
+test("a full buffer is sent even if a batch could hold more", async () => {
   const { clock, inner, lost, take } = harness({ bufferSize: 2, maxBatchSize: 5 });
   take("a", "b");
   await clock.advance(0);
@@ -53,7 +53,7 @@ test("a full buffer goes where a batch could hold more", async () => {
   assert.deepEqual([inner.batches, lost], [[["a", "b"]], []]);
 });
 
-test("batches beyond the burst wait for their turn", async () => {
+test("batches beyond the burst are throttled", async () => {
   const { clock, inner, take } = harness({ maxBatchSize: 1, throttle: { perSecond: 1, burst: 2 } });
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   take("a", "b", "c");
@@ -64,7 +64,7 @@ test("batches beyond the burst wait for their turn", async () => {
   assert.deepEqual(inner.batches[2], ["c"]);
 });
 
-test("closing delivers what is buffered, throttled or not, and then takes nothing", async () => {
+test("close delivers the buffered events without throttling, and then accepts none", async () => {
   const { inner, lost, backend, take } = harness({
     maxBatchSize: 2,
     throttle: { perSecond: 0.001, burst: 1 },

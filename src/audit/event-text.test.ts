@@ -47,12 +47,12 @@ test("an event has its fields in the order of the reference", () => {
 });
 
 const objects: [name: string, requestUri: string, name: string, fromPath: boolean][] = [
-  ["as it is in the path", "/api/v1/namespaces/n/pods/p", "p", true],
+  ["identical to the path", "/api/v1/namespaces/n/pods/p", "p", true],
   ["decoded from the path", "/api/v1/namespaces/n/pods/%22p%22%0A", '"p"\n', true],
   ["sent in the body", "/api/v1/namespaces/n/pods", 'p"', false],
 ];
 for (const [name, requestUri, objectName, fromPath] of objects)
-  test(`the name of an object is escaped where it needs to be: ${name}`, () => {
+  test(`the name of an object is escaped if necessary: ${name}`, () => {
     const object = {
       fromPath,
       resource: "pods",
@@ -76,7 +76,7 @@ for (const [name, requestUri, objectName, fromPath] of objects)
     });
   });
 
-test("clients, users and annotations may have any characters", () => {
+test("clients, users and annotations may contain any characters", () => {
   const odd = 'a"b\\c\u2028\u0001é';
   const event = eventOf({
     auditId: odd,
@@ -116,7 +116,7 @@ test("items of a list carry no type header", () => {
   );
 });
 
-test("the old form is a line of quoted values", () => {
+test("the legacy format is a line of quoted values", () => {
   assert.equal(
     legacyText(eventOf({ responseStatus: { code: 200 } })),
     '2024-01-02T03:04:05.678000Z AUDIT: id="id-1" stage="ResponseComplete" ip="10.0.0.1" method="list" ' +

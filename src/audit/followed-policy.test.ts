@@ -14,7 +14,7 @@ const apiVersion = apiVersionOf(dialect, { group: "audit", branded: true, versio
 const policyWith = (level: string): string =>
   JSON.stringify({ apiVersion, kind: "Policy", rules: [{ level }] });
 
-test("the audit policy is followed under the name of its flag, and a bad one is refused to whoever follows", () => {
+test("the audit policy is watched under the name of its flag, and an invalid one throws an error", () => {
   const policyFile = join(folder, "policy.json");
   writeFileSync(policyFile, policyWith("Metadata"));
   let setting = "";

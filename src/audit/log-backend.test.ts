@@ -36,7 +36,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 const ids = ['a"b', "c", "d\u2028"];
 
-test("events are written together before the first of their answers leaves", () => {
+test("events are written together before the first of their responses is sent", () => {
   const { written, backend } = harness();
   for (const auditId of ids) assert.equal(backend.process([eventOf({ auditId })]), undefined);
   assert.deepEqual(written, []);
@@ -47,7 +47,7 @@ test("events are written together before the first of their answers leaves", () 
   assert.equal(written.length, 1);
 });
 
-test("the first event of a request is written in the same turn of the event loop though no answer leaves", async () => {
+test("the first event of a request is written in the same turn of the event loop without a response", async () => {
   const { written, backend } = harness();
   for (const auditId of ids) void backend.process([eventOf({ auditId, stage: "RequestReceived" })]);
   await turn();
@@ -57,7 +57,7 @@ test("the first event of a request is written in the same turn of the event loop
   assert.deepEqual(idsIn(written), [...ids, "e"]);
 });
 
-test("other events are written soon though no answer leaves", async () => {
+test("other events are written soon without a response", async () => {
   const { written, backend, clock } = harness();
   for (const auditId of ids) void backend.process([eventOf({ auditId })]);
   await turn();
@@ -78,7 +78,7 @@ const sizes: [mode: AuditMode, padding: number][] = [
   ["blocking", 70_000],
 ];
 for (const [mode, padding] of sizes)
-  test(`many events of ${padding} bytes and more are written in parts with ${mode}, each once and in order`, async () => {
+  test(`many events of ${padding} bytes and more are written in chunks with ${mode}, each once and in order`, async () => {
     const { written, backend } = harness({ mode });
     const many = Array.from({ length: padding > 0 ? 5 : 400 }, (_, at) => `id-${at}`);
     const requestObject = JSON.stringify("x".repeat(padding));
@@ -105,7 +105,7 @@ const modes: [mode: AuditMode, goesOn: boolean][] = [
   ["blocking-strict", false],
 ];
 for (const [mode, goesOn] of modes)
-  test(`events that cannot be written are lost, and the request ${goesOn ? "goes on" : "fails"} with ${mode}`, async () => {
+  test(`events that cannot be written are lost, and the request ${goesOn ? "continues" : "fails"} with ${mode}`, async () => {
     const { backend, lost } = harness({ failing: true, mode });
     const told: string[] = [];
     const sink = sinkOf(backend, {

@@ -17,21 +17,21 @@ const cases: [name: string, text: string, expected: string][] = [
     '{"items":[{"metadata":{"a":1}},{"spec":{}}],"metadata":{}}',
   ],
   [
-    "but not elsewhere",
+    "only there",
     '{"spec":{"managedFields":1},"metadata":{"labels":{"managedFields":"x"}}}',
     '{"spec":{"managedFields":1},"metadata":{"labels":{"managedFields":"x"}}}',
   ],
   [
-    "numbers keep their digits",
+    "without changing the digits of numbers",
     '{"n":12345678901234567890,"metadata":{"a":1.0,"managedFields":[]}}',
     '{"n":12345678901234567890,"metadata":{"a":1.0}}',
   ],
   [
-    "with spaces around",
+    "with surrounding spaces",
     '{ "metadata" : { "managedFields" : [ ] , "a" : 1 } }',
     '{ "metadata" : {  "a" : 1 } }',
   ],
-  ["in what is no object", '"managedFields"', '"managedFields"'],
+  ["not from other values", '"managedFields"', '"managedFields"'],
 ];
 for (const [name, text, expected] of cases)
-  test(`managed fields are cut out ${name}`, () => assert.equal(withoutManagedFields(text), expected));
+  test(`managed fields are removed: ${name}`, () => assert.equal(withoutManagedFields(text), expected));

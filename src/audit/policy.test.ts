@@ -28,48 +28,58 @@ const matching: [name: string, rule: object, request: PolicyRequest, matches: bo
   ["an empty rule matches resources", {}, get(), true],
   ["an empty rule matches other paths", {}, path("/healthz"), true],
   ["a user is named exactly", { users: ["ann"] }, get(), true],
-  ["a star is no user", { users: ["*"] }, get(), false],
-  ["nobody is no user", { users: ["ann"] }, get({}, { user: undefined }), false],
+  ["an asterisk is not a user wildcard", { users: ["*"] }, get(), false],
+  ["an unauthenticated request matches no user", { users: ["ann"] }, get({}, { user: undefined }), false],
   ["one of the groups is enough", { userGroups: ["ops", "other"] }, get(), true],
   ["no group matches", { userGroups: ["other"] }, get(), false],
   ["a verb is named exactly", { verbs: ["get"] }, get(), true],
-  ["a star is no verb", { verbs: ["*"] }, get(), false],
+  ["an asterisk is not a verb wildcard", { verbs: ["*"] }, get(), false],
   ["a namespace matches", { namespaces: ["n"] }, get(), true],
   ["cluster scope is the empty namespace", { namespaces: [""] }, get({ namespace: "" }), true],
-  ["a rule of namespaces is about resources only", { namespaces: [""] }, path("/healthz"), false],
-  ["a group alone is all its resources", { resources: [{ group: "" }] }, get(), true],
+  ["a rule with namespaces matches only resources", { namespaces: [""] }, path("/healthz"), false],
+  ["a group alone matches all its resources", { resources: [{ group: "" }] }, get(), true],
   ["another group does not match", { resources: [{ group: "apps" }] }, get(), false],
   [
-    "a resource does not stand for its parts",
+    "a resource does not match its subresources",
     { resources: [{ resources: ["pods"] }] },
     get({ subresource: "log" }),
     false,
   ],
   [
-    "a part is named with its resource",
+    "a subresource is named with its resource",
     { resources: [{ resources: ["pods/log"] }] },
     get({ subresource: "log" }),
     true,
   ],
-  ["all parts of a resource, and itself", { resources: [{ resources: ["pods/*"] }] }, get(), true],
-  ["a part of any resource", { resources: [{ resources: ["*/log"] }] }, get({ subresource: "log" }), true],
-  ["a star is everything", { resources: [{ resources: ["*"] }] }, get({ subresource: "log" }), true],
+  ["a resource and all its subresources match", { resources: [{ resources: ["pods/*"] }] }, get(), true],
+  [
+    "a subresource of any resource matches",
+    { resources: [{ resources: ["*/log"] }] },
+    get({ subresource: "log" }),
+    true,
+  ],
+  [
+    "an asterisk matches everything",
+    { resources: [{ resources: ["*"] }] },
+    get({ subresource: "log" }),
+    true,
+  ],
   [
     "a name of an object matches",
     { resources: [{ resources: ["pods"], resourceNames: ["p"] }] },
     get(),
     true,
   ],
-  ["another name does not", { resources: [{ resources: ["pods"], resourceNames: ["q"] }] }, get(), false],
-  ["a path matches exactly", { nonResourceURLs: ["/healthz"] }, path("/healthz"), true],
   [
-    "a path does not stand for what is below it",
-    { nonResourceURLs: ["/healthz"] },
-    path("/healthz/ping"),
+    "another name does not match",
+    { resources: [{ resources: ["pods"], resourceNames: ["q"] }] },
+    get(),
     false,
   ],
-  ["a star at the end stands for anything", { nonResourceURLs: ["/healthz*"] }, path("/healthz/ping"), true],
-  ["a rule of paths is not about resources", { nonResourceURLs: ["*"] }, get(), false],
+  ["a path matches exactly", { nonResourceURLs: ["/healthz"] }, path("/healthz"), true],
+  ["a path does not match paths below it", { nonResourceURLs: ["/healthz"] }, path("/healthz/ping"), false],
+  ["a trailing asterisk matches any suffix", { nonResourceURLs: ["/healthz*"] }, path("/healthz/ping"), true],
+  ["a rule with paths does not match resources", { nonResourceURLs: ["*"] }, get(), false],
 ];
 for (const [name, rule, request, matches] of matching) {
   test(name, () => {
@@ -78,7 +88,7 @@ for (const [name, rule, request, matches] of matching) {
   });
 }
 
-test("the first rule that matches decides, and stages of policy and rule add up", () => {
+test("the first matching rule decides, and omitted stages of policy and rule are combined", () => {
   const policy = policyOf({
     omitStages: ["RequestReceived"],
     omitManagedFields: true,
@@ -95,7 +105,7 @@ test("the first rule that matches decides, and stages of policy and rule add up"
   assert.equal(policy.configFor(get({}, { verb: "list" })).omitManagedFields, true);
 });
 
-test("unknown fields do not refuse a policy", () => {
+test("unknown fields do not invalidate a policy", () => {
   const { warnings } = policyOf({ rules: [{ level: "None", colour: "red" }] });
   assert.match(warnings.join(), /colour/);
 });
@@ -114,17 +124,17 @@ const refused: [name: string, body: object, why: string][] = [
     'omitStages[0]: Invalid value: "Later": allowed stages are RequestReceived,ResponseStarted,ResponseComplete,Panic',
   ],
   [
-    "paths without a slash and with a star inside",
+    "paths without a slash or with an inner asterisk",
     { rules: [{ level: "None", nonResourceURLs: ["x", "/a/*/b"] }] },
     `[rules[0].nonResourceURLs[0]: Invalid value: "x": non-resource URL rules must begin with a '/' character, rules[0].nonResourceURLs[1]: Invalid value: "/a/*/b": non-resource URL wildcards '*' must be the final character of the rule]`,
   ],
   [
-    "paths beside resources",
+    "paths in addition to resources",
     { rules: [{ level: "None", nonResourceURLs: ["/a"], namespaces: ["x"] }] },
     'rules[0].nonResourceURLs: Invalid value: []string{"/a"}: rules cannot apply to both regular resources and non-resource URLs',
   ],
   [
-    "a group that is no name",
+    "an invalid group name",
     { rules: [{ level: "None", resources: [{ group: "A!" }] }] },
     `rules[0].resources.group: Invalid value: "A!": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
   ],
@@ -134,7 +144,7 @@ const refused: [name: string, body: object, why: string][] = [
     'rules[0].resources.resourceNames: Invalid value: []string{"x"}: using resourceNames requires at least one resource',
   ],
   [
-    "a text in place of a list",
+    "a string in place of a list",
     { rules: [{ level: "None", users: "bob" }] },
     "failed decoding: json: cannot unmarshal string into Go struct field PolicyRule.rules.users of type []string",
   ],
@@ -150,18 +160,18 @@ const refused: [name: string, body: object, why: string][] = [
   ],
 ];
 for (const [name, body, why] of refused)
-  test(`a policy is refused for ${name}, in kube-apiserver's words`, () =>
+  test(`a policy is rejected for ${name}, with kube-apiserver's error text`, () =>
     assert.throws(
       () => policyOf(body),
       new Error(`loading audit policy file: ${why}: from file policy.yaml`),
     ));
 
-test("a policy need not say its kind", () => {
+test("a policy may omit its kind", () => {
   const text = JSON.stringify({ apiVersion: header.apiVersion, rules: [{ level: "Metadata" }] });
   assert.equal(parsePolicy(text, "policy.yaml", dialect).configFor(get()).level, "Metadata");
 });
 
-test("a policy that is not there is told in kube-apiserver's words", () =>
+test("a missing policy file is reported with kube-apiserver's error text", () =>
   assert.throws(
     () => readPolicyFile("/nowhere/at/all"),
     new Error(

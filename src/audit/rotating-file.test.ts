@@ -28,7 +28,7 @@ function open(given: Partial<RotatingFileOptions> = {}, files: Readonly<Record<s
 const names = (): string[] => readdirSync(folder).toSorted();
 const contentOf = (name: string): string => readFileSync(join(folder, name), "utf8");
 
-test("a file that would grow too large is put aside under its time", async () => {
+test("a file that would grow too large is rotated under its time", async () => {
   const file = open();
   file.write("12345\n");
   file.write("67890\n");
@@ -39,21 +39,21 @@ test("a file that would grow too large is put aside under its time", async () =>
   assert.equal(statSync(join(folder, "audit.log")).mode & 0o777, 0o600);
 });
 
-test("a file that is there is continued", async () => {
+test("an existing file is appended to", async () => {
   const file = open({}, { "audit.log": "old\n" });
   file.write("new\n");
   await file.close();
   assert.equal(contentOf("audit.log"), "old\nnew\n");
 });
 
-test("what is put aside in one millisecond gets names of its own", async () => {
+test("files rotated in the same millisecond get distinct names", async () => {
   const file = open();
   for (let i = 0; i < 3; i++) file.write("1234567\n");
   await file.close();
   assert.equal(names().length, 3);
 });
 
-test("old files go by number and by age, others stay", async () => {
+test("old files are removed by number and age, others are kept", async () => {
   const file = open(
     { maxBackups: 2, maxAgeDays: 1 },
     {
@@ -73,7 +73,7 @@ test("old files go by number and by age, others stay", async () => {
   ]);
 });
 
-test("files put aside are compressed", async () => {
+test("rotated files are compressed", async () => {
   const file = open({ compress: true });
   file.write("12345\n");
   file.write("67890\n");
@@ -83,6 +83,6 @@ test("files put aside are compressed", async () => {
   assert.equal(gunzipSync(readFileSync(join(folder, packed))).toString(), "12345\n");
 });
 
-test("what is larger than a file is refused", () => {
+test("text above the maximum file size is refused", () => {
   assert.throws(() => open().write("x".repeat(11)), /more than a file may have/);
 });

@@ -14,7 +14,7 @@ function harness(maxEventBytes: number) {
   return { taken, dropped, backend };
 }
 
-test("a large event loses both bodies and says so", () => {
+test("a large event loses both bodies and is marked as truncated", () => {
   const { taken, backend } = harness(1000);
   void backend.process([
     eventOf({ requestObject: `"${"x".repeat(900)}"`, responseObject: "{}", annotations: [["a", "b"]] }),
@@ -38,7 +38,7 @@ test("a large event loses both bodies and says so", () => {
   );
 });
 
-test("an event within the limit stays whole", () => {
+test("an event within the limit is unchanged", () => {
   const { taken, backend } = harness(1000);
   void backend.process([eventOf({ requestObject: '{"a":1}' })]);
   assert.equal(taken[0]!.requestObject, '{"a":1}');

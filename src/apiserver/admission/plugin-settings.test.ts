@@ -56,13 +56,13 @@ const refused: [
   why: string,
 ][] = [
   [
-    "no limits",
+    "a missing list of limits",
     eventLimits(dialect),
     undefined,
     "limits: Invalid value: []eventratelimit.Limit(nil): must not be empty",
   ],
   [
-    "a limit of nothing",
+    "a limit of zero",
     eventLimits(dialect),
     rate([{ ...server, burst: 0, qps: 0 }]),
     "[limits[0].burst: Invalid value: 0: must be positive, limits[0].qps: Invalid value: 0: must be positive]",
@@ -74,7 +74,7 @@ const refused: [
     'limits[0].type: Unsupported value: "Odd": supported values: "Server", "Namespace", "User", "SourceAndObject"',
   ],
   [
-    "a cache of less than nothing",
+    "a negative cache size",
     eventLimits(dialect),
     rate([{ ...server, type: "User", cacheSize: -5 }]),
     "limits[0].cacheSize: Invalid value: -5: must not be negative",
@@ -87,48 +87,43 @@ const refused: [
   ],
   ["no kind", eventLimits(dialect), { limits: [] }, `Object 'Kind' is missing in '{"limits":[]}'`],
   [
-    "an unknown standard",
+    "an unknown security level",
     securityDefaults(dialect),
     security({ defaults: { enforce: "odd" } }),
     "PodSecurity configuration error: enforce: must be one of privileged, baseline, restricted",
   ],
   [
-    "versions of standards without their v",
+    "a policy version without its leading v",
     securityDefaults(dialect),
     security({ defaults: { "enforce-version": "1.27", "warn-version": "x" } }),
     'PodSecurity configuration error: [enforce-version: must be "latest" or "v1.x", warn-version: must be "latest" or "v1.x"]',
   ],
   [
-    "exempt names that are none, and one that is there twice",
+    "an invalid or duplicate exemption",
     securityDefaults(dialect),
     security({ exemptions: { namespaces: ["A_", "a", "a"], runtimeClasses: ["A"], usernames: [""] } }),
     `PodSecurity invalid: [exemptions.namespaces[0]: Invalid value: "A_": ${label}, exemptions.namespaces[2]: Duplicate value: "a", exemptions.runtimeClasses[0]: Invalid value: "A": ${subdomain}, exemptions.usernames[0]: Invalid value: "": username must not be empty]`,
   ],
   [
-    "a field nobody knows where that is an error",
+    "an unknown field in a strictly decoded configuration",
     securityDefaults(dialect),
     security({ foo: 1 }),
     'strict decoding error: unknown field "foo"',
   ],
   [
-    "tolerations that no pod could have",
+    "an invalid toleration",
     tolerations(dialect),
     taints({ default: [{ key: "a", operator: "Odd" }], whitelist: [{ operator: "Equal" }] }),
     'invalid config: [podtolerationrestriction.default[0].operator: Unsupported value: "Odd": supported values: "Equal", "Exists" podtolerationrestriction.whitelist[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"]',
   ],
-  ["no image policy", imagePolicy, undefined, "no config specified"],
+  ["a missing image policy", imagePolicy, undefined, "no config specified"],
   [
-    "an image policy without its file",
+    "an image policy without a client config",
     imagePolicy,
     { imagePolicy: {} },
     "invalid configuration: no configuration has been provided",
   ],
-  [
-    "a time below nothing",
-    imagePolicy,
-    image({ allowTTL: -5 }),
-    "valid value is between 1s and 30m0s, got -5s",
-  ],
+  ["a negative time", imagePolicy, image({ allowTTL: -5 }), "valid value is between 1s and 30m0s, got -5s"],
   [
     "a time that is too long",
     imagePolicy,
@@ -142,26 +137,26 @@ const refused: [
     "limitedResources[0].resource: Required value",
   ],
   [
-    "a relative file of credentials",
+    "a relative path of a client config",
     webhookCredentials(dialect),
     configured("WebhookAdmissionConfiguration", { kubeConfigFile: "x" }),
     'kubeConfigFile: Invalid value: "x": must be an absolute file path',
   ],
   [
-    "no file of credentials",
+    "a missing path of a client config",
     webhookCredentials(dialect),
     configured("WebhookAdmissionConfiguration", {}),
     'kubeConfigFile: Invalid value: "": must be an absolute file path',
   ],
 ];
 for (const [name, parse, config, why] of refused)
-  test(`${name} is refused in kube-apiserver's words`, () =>
+  test(`${name} is rejected with kube-apiserver's error text`, () =>
     assert.throws(
       () => parse(config),
       (error: Error) => (assert.equal(error.message, why), true),
     ));
 
-test("a configuration says what it says", () => {
+test("configurations are parsed into plug-in settings", () => {
   assert.deepEqual(eventLimits(dialect)(rate([server])), [
     { type: "Server", perSecond: 1, burst: 1, mostKeys: 4096 },
   ]);
@@ -183,7 +178,7 @@ test("a configuration says what it says", () => {
   );
 });
 
-test("configurations stand in the file or beside it, and complaints name the plug-in", () => {
+test("configurations are inline or in separate files, and errors name the plug-in", () => {
   const main = join(folder, "admission.yaml");
   const write = (plugins: unknown, head: object = {}): string => {
     writeFileSync(

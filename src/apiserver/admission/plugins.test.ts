@@ -13,12 +13,12 @@ const plugins = [
 ].map((name) => ({ name, handles: [] }));
 type Names = Parameters<typeof chosen>[1]["enableAdmissionPlugins"];
 const cases: [name: string, enable: Names, disable: Names, expected: string[]][] = [
-  ["without a word the usual plug-ins run", [], [], ["NamespaceLifecycle", "LimitRanger", "escalation guard", "ResourceQuota"]],
-  ["those asked for run in their own place", ["AlwaysPullImages", "AlwaysAdmit"], [], ["AlwaysAdmit", "NamespaceLifecycle", "LimitRanger", "AlwaysPullImages", "escalation guard", "ResourceQuota"]],
-  ["in whichever order they were named", ["AlwaysAdmit", "AlwaysPullImages"], [], ["AlwaysAdmit", "NamespaceLifecycle", "LimitRanger", "AlwaysPullImages", "escalation guard", "ResourceQuota"]],
-  ["those not wanted do not run", [], ["ResourceQuota", "LimitRanger"], ["NamespaceLifecycle", "escalation guard"]],
-  ["whatever the order", [], ["LimitRanger", "ResourceQuota"], ["NamespaceLifecycle", "escalation guard"]],
-  ["asking for what runs anyway changes nothing", ["LimitRanger"], [], ["NamespaceLifecycle", "LimitRanger", "escalation guard", "ResourceQuota"]],
+  ["the default plug-ins run without flags", [], [], ["NamespaceLifecycle", "LimitRanger", "escalation guard", "ResourceQuota"]],
+  ["enabled plug-ins run at their fixed position", ["AlwaysPullImages", "AlwaysAdmit"], [], ["AlwaysAdmit", "NamespaceLifecycle", "LimitRanger", "AlwaysPullImages", "escalation guard", "ResourceQuota"]],
+  ["the order of enabled plug-ins in the flag is irrelevant", ["AlwaysAdmit", "AlwaysPullImages"], [], ["AlwaysAdmit", "NamespaceLifecycle", "LimitRanger", "AlwaysPullImages", "escalation guard", "ResourceQuota"]],
+  ["disabled plug-ins do not run", [], ["ResourceQuota", "LimitRanger"], ["NamespaceLifecycle", "escalation guard"]],
+  ["the order of disabled plug-ins in the flag is irrelevant", [], ["LimitRanger", "ResourceQuota"], ["NamespaceLifecycle", "escalation guard"]],
+  ["enabling a default plug-in changes nothing", ["LimitRanger"], [], ["NamespaceLifecycle", "LimitRanger", "escalation guard", "ResourceQuota"]],
 ]; // prettier-ignore
 for (const [name, enableAdmissionPlugins, disableAdmissionPlugins, expected] of cases) {
   // prettier-ignore

@@ -5,7 +5,7 @@ import { each, serve } from "../server.fixture.ts";
 const cases: [name: string, flags: string[], seconds: number[]][] = [
   ["pods tolerate an unready and an unreachable node for 300 seconds", [], [300, 300]],
   [
-    "or for as long as --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds say",
+    "pods tolerate them for --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds",
     ["--default-not-ready-toleration-seconds=7", "--default-unreachable-toleration-seconds=8"],
     [7, 8],
   ],

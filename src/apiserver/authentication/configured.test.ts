@@ -35,13 +35,13 @@ async function configured(...jwt: object[]) {
   const clock = virtualClock(now);
   const served = await serve({ flags: [`--authentication-config=${file}`], clock });
   const reviews = `/apis/authentication.${dialect.wire.groupSuffix}/v1/tokenreviews`;
-  /** The user whom a token stands for; undefined for none. */
+  /** Returns the user of a token; undefined if it is not authenticated. */
   const userOf = async (token: string) =>
     (await served.must(201, "POST", reviews, { body: { spec: { token } } })).at("status.user") as
       | { readonly username: string; readonly groups: readonly string[] }
       | undefined;
   const anonymous = async (path: string) => (await served.ask("GET", path, { trusted: null })).status;
-  /** Lets time pass until what is asked for is the case. */
+  /** Advances the clock until the condition holds. */
   const until = async (holds: () => Promise<boolean>): Promise<void> => {
     while (!(await holds())) {
       await clock.advance(5000);
@@ -57,7 +57,7 @@ const of = ({ url, ca }: Issuer, more: object = {}): object => ({
 });
 const claims = { aud: "app", sub: "pat", teams: ["a"], exp: later };
 
-test("tokens of several issuers become the users that expressions make of them", async () => {
+test("tokens of several issuers are mapped to users by expressions", async () => {
   const [one, two] = issuers as [Issuer, Issuer];
   const plain = { claimMappings: { username: { claim: "sub", prefix: "two:" } } };
   const rules = [{ expression: "!user.username.startsWith('system:')", message: "reserved" }];
@@ -79,13 +79,13 @@ test("tokens of several issuers become the users that expressions make of them",
   }
 });
 
-test("an issuer is trusted by the host's authorities unless its own are given", async () => {
+test("an issuer's certificate is verified with the host's CAs unless a CA is configured", async () => {
   const [one] = issuers as [Issuer];
   const { userOf } = await configured(of(one, { issuer: { url: one.url, audiences: ["app"] } }));
   assert.equal((await userOf(one.token(claims)))?.username, undefined);
 });
 
-test("a changed file counts at once; a broken one is refused and shown, and the last good one is kept", async () => {
+test("a changed file takes effect; an invalid one is reported by /readyz, and the last valid one is kept", async () => {
   const [one] = issuers as [Issuer];
   const { userOf, write, until, ask } = await configured();
   const name = async (): Promise<unknown> => (await userOf(one.token(claims)))?.username;
@@ -101,7 +101,7 @@ test("a changed file counts at once; a broken one is refused and shown, and the 
   assert.ok(!(await ready()).includes("--authentication-config"));
 });
 
-test("requests without a credential are let in where the file says so", async () => {
+test("anonymous requests are accepted on the paths that the file allows", async () => {
   const { anonymous, write, until } = await configured();
   assert.equal(await anonymous("/api/v1/pods"), 403);
   write({ jwt: [], anonymous: { enabled: true, conditions: [{ path: "/livez" }] } });
@@ -113,7 +113,7 @@ test("requests without a credential are let in where the file says so", async ()
   await until(async () => (await anonymous("/livez")) === 401);
 });
 
-test("keys that an issuer replaces are noticed, under a new name and under the same one", async () => {
+test("keys rotated by an issuer are reloaded, with a new key ID and with the same one", async () => {
   const issuer = await startIssuer();
   try {
     const { userOf, until } = await configured(of(issuer));

@@ -19,7 +19,7 @@ interface Review {
 }
 
 let files = 0;
-/** A service that decides; the name of its client configuration. */
+/** Starts an authorization webhook; returns its client config and the reviews it received. */
 async function service(answer: (review: Review) => object | undefined) {
   const asked: Review[] = [];
   const server = createServer((request, response) => {
@@ -97,7 +97,7 @@ async function configured(...authorizers: object[]) {
   return { ...served, write, may, until };
 }
 
-test("webhooks are asked in order about what their conditions let through", async () => {
+test("webhooks are called in order for requests that match their conditions", async () => {
   const first = await service(({ spec }) => ({ allowed: spec.user === "ann", denied: spec.user === "bad" }));
   const second = await service(() => ({ allowed: true }));
   const { may } = await configured(
@@ -118,7 +118,7 @@ test("webhooks are asked in order about what their conditions let through", asyn
   assert.equal(first.asked.length, before);
 });
 
-test("a webhook that fails counts as its policy says", async () => {
+test("a failing webhook is handled by its failure policy", async () => {
   const broken = await service(() => undefined);
   const lenient = await configured(webhook("w", broken.config), { type: "AlwaysAllow", name: "alwaysallow" });
   assert.equal(await lenient.may("ann"), 200);
@@ -129,7 +129,7 @@ test("a webhook that fails counts as its policy says", async () => {
   assert.equal(await strict.may("ann"), 500);
 });
 
-test("a changed file counts; one that takes a mode away or brings a new one is refused", async () => {
+test("a changed file takes effect; one that removes or adds an authorizer type is rejected", async () => {
   const hook = await service(() => ({ allowed: true }));
   const { may, write, until, ask } = await configured(rbac);
   assert.equal(await may("ann"), 403);

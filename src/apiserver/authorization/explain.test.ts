@@ -45,7 +45,7 @@ async function prepared() {
   return served;
 }
 
-test("a review tells what decided, only where that is asked for, and roles only to those who may list them", async () => {
+test("a review explains the decision on request, and names roles only to users who may list them", async () => {
   const { must } = await prepared();
   const review = async (who: string, asker: string, headers: Record<string, string> = explained) => {
     const resourceAttributes = { verb: "list", resource: "pods", namespace: "default" };
@@ -65,7 +65,7 @@ test("a review tells what decided, only where that is asked for, and roles only 
   assert.deepEqual(await review("bob", "asker"), {});
 });
 
-test("a refusal names the narrowest rule to those who ask for it and may know; others see the usual text", async () => {
+test("a 403 names the narrowest allowing rule on request, to users who may list roles; others get the usual text", async () => {
   const { must } = await prepared();
   const refusal = async (who: string, headers: Record<string, string>): Promise<unknown> =>
     (await must(403, "GET", "/api/v1/namespaces/default/pods", { headers, trusted: user(who) })).at(

@@ -38,31 +38,31 @@ const cases: [
   at: number,
   expected: Readonly<Record<string, string>>,
 ][] = [
-  ["authorities of clients are told", {}, trusting(ours), now, { "client-ca-file": ours }],
+  ["client CAs are published", {}, trusting(ours), now, { "client-ca-file": ours }],
   [
-    "those of another server stay",
+    "CAs of another server are kept",
     { "client-ca-file": theirs },
     trusting(ours),
     now,
     { "client-ca-file": theirs + ours },
   ],
-  ["nobody is told twice", { "client-ca-file": ours }, trusting(ours), now, { "client-ca-file": ours }],
+  ["CAs are not duplicated", { "client-ca-file": ours }, trusting(ours), now, { "client-ca-file": ours }],
   [
-    "who is over is left out",
+    "expired CAs are removed",
     { "client-ca-file": short },
     trusting(ours),
     now + 2 * 86_400_000,
     { "client-ca-file": ours },
   ],
   [
-    "headers count only with an authority for proxies",
+    "request headers are published only with a proxy CA",
     {},
     trusting(ours, "", words("A")),
     now,
     { "client-ca-file": ours },
   ],
   [
-    "headers of several servers are joined",
+    "request headers of several servers are merged",
     { "requestheader-client-ca-file": theirs, "requestheader-username-headers": '["B"]' },
     trusting("", theirs, words("A")),
     now,
@@ -76,9 +76,9 @@ const cases: [
   ],
 ];
 for (const [name, told, trust, at, expected] of cases)
-  test(`told trust: ${name}`, () => assert.deepEqual(combinedTrust(told, trust, at), expected));
+  test(`authentication info: ${name}`, () => assert.deepEqual(combinedTrust(told, trust, at), expected));
 
-test("a server writes down how it recognizes clients, and again when that is taken away", async () => {
+test("a server publishes its client CA, and restores the config map after its deletion", async () => {
   const folder = mkdtempSync(join(tmpdir(), "told-trust-"));
   try {
     const file = join(folder, "ca.crt");
@@ -105,7 +105,7 @@ test("a server writes down how it recognizes clients, and again when that is tak
   }
 });
 
-test("since when the use of old tokens is noted is written down once", async () => {
+test("the start of legacy token tracking is recorded once", async () => {
   await using server = await startServer({ store: "memory", clock: virtualClock(now) });
   const { data } = await server.client
     .of(kinds.configMaps)
@@ -113,7 +113,7 @@ test("since when the use of old tokens is noted is written down once", async () 
   assert.deepEqual(data, { since: "2027-01-01" });
 });
 
-test("a day that is none is written anew, and without tracking the note goes", async () => {
+test("an invalid start date is replaced, and the config map is deleted when tracking is off", async () => {
   const dir = mkdtempSync(join(tmpdir(), "token-tracking-"));
   const name = "orch-apiserver-legacy-service-account-token-tracking";
   const place = { namespace: "orch-system" };
@@ -126,7 +126,7 @@ test("a day that is none is written anew, and without tracking the note goes", a
       await maps.update({ ...told, data: { since: "2027-02-30", other: "x" } });
       const data = async () => (await maps.get(name, place)).data;
       const isNew = async (): Promise<boolean> => {
-        // The store writes in another thread, which follows no virtual clock.
+        // The store writes in another thread, which does not use the virtual clock.
         await sleep(5);
         return (await data())?.["since"] === "2027-01-01";
       };

@@ -12,7 +12,7 @@ const levels = {
 } as const;
 const annotation = "apf.orch.io/autoupdate-spec";
 
-test("a new cluster has its levels, its schemas, and no schema without a level", async () => {
+test("a new cluster has the default priority levels and flow schemas, none of them dangling", async () => {
   await using server = await startServer({ store: "memory" });
   const found = (await server.client.of(schemas).list()).items;
   assert.equal(found.length, 13);
@@ -20,7 +20,7 @@ test("a new cluster has its levels, its schemas, and no schema without a level",
   for (const { status } of found) assert.equal(status.conditions?.[0]?.status, "False");
 });
 
-test("without priority and fairness nobody looks whether schemas have their levels", async () => {
+test("without priority and fairness no Dangling condition is maintained", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--enable-priority-and-fairness=false"],
@@ -35,8 +35,8 @@ test("without priority and fairness nobody looks whether schemas have their leve
   assert.deepEqual(hooks, ["max-in-flight-filter", "priority-and-fairness-config-producer"]);
 });
 
-test("whether a schema has its level is told as soon as either changes", async () => {
-  // The clock stands: nothing happens here because time passes.
+test("the Dangling condition is updated when a flow schema or priority level changes", async () => {
+  // The clock stands still, so no timer triggers anything here.
   await using server = await startServer({ store: "memory", clock: virtualClock(Date.now()) });
   const [ours, others] = [server.client.of(schemas), server.client.of(levels)];
   const told = async (expected: string): Promise<void> => {
@@ -61,7 +61,7 @@ test("whether a schema has its level is told as soon as either changes", async (
   await told("True");
 });
 
-test("what must be is put right; what is suggested only while it is ours", async () => {
+test("mandatory objects are restored; suggested ones only while they are auto-updated", async () => {
   const clock = virtualClock(Date.now());
   await using server = await startServer({ store: "memory", clock });
   const client = server.client.of(schemas);
@@ -84,7 +84,7 @@ test("what must be is put right; what is suggested only while it is ours", async
   assert.equal((await client.get("probes")).metadata.annotations?.[annotation], "false");
 });
 
-test("an object marked as the server's own that this release does not make is removed", async () => {
+test("an auto-updated object that is not among this release's defaults is removed", async () => {
   const clock = virtualClock(Date.now());
   await using server = await startServer({ store: "memory", clock });
   const client = server.client.of(schemas);

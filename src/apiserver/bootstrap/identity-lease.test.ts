@@ -20,7 +20,7 @@ const dead = (renewTime?: string) => ({
   spec: { holderIdentity: "x", leaseDurationSeconds: 3600, ...(renewTime && { renewTime }) },
 });
 
-test("a server has a lease, renews it, makes it again, and collects those of servers that are gone", async () => {
+test("a server creates, renews and recreates its lease, and collects expired leases", async () => {
   const clock = virtualClock(Date.UTC(2030, 0, 1));
   await using server = await startServer({ store: "memory", clock });
   const leases = server.client.of(kinds.leases);
@@ -50,7 +50,7 @@ test("a server has a lease, renews it, makes it again, and collects those of ser
   assert.ok(await found());
 });
 
-test("no lease without its gate", async () => {
+test("no lease is created when the feature gate is off", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--feature-gates=APIServerIdentity=false"],

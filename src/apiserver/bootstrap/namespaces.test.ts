@@ -8,7 +8,7 @@ import { settingsFor } from "../library/settings.ts";
 import { each, serve } from "../server.fixture.ts";
 import { start } from "../server.ts";
 
-test("a store is of one dialect: the first to come names it, later ones must agree", async () => {
+test("a store has one dialect: the first server records it, later ones must use the same", async () => {
   const store = new MemoryStore();
   await claimDialect(store, "/registry", dialects.orch);
   await claimDialect(store, "/registry", dialects.orch);
@@ -21,7 +21,7 @@ test("a store is of one dialect: the first to come names it, later ones must agr
 });
 
 for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
-  test(`a new cluster of the ${name} dialect has its namespaces, and they are active`, async () => {
+  test(`a new cluster of the ${name} dialect has its system namespaces, and they are active`, async () => {
     const { must } = await serve({ dialect: name });
     const { at } = await must(200, "GET", "/api/v1/namespaces");
     const prefix = name === "orch" ? "orch" : "kube";
@@ -35,7 +35,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   });
 }
 
-test("a server that starts again makes nothing anew", async () => {
+test("a restarted server does not recreate existing objects", async () => {
   const store = new MemoryStore();
   const open = async () =>
     await start({

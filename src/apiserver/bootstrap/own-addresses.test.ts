@@ -15,21 +15,27 @@ const cases: [
   ["unusable endpoints are replaced", undefined, "10.0.0.2", 2, ["10.0.0.2"]],
   ["a server adds itself", ["10.0.0.3"], "10.0.0.2", 2, ["10.0.0.2", "10.0.0.3"]],
   [
-    "a server that is there changes nothing",
+    "a server that is already listed changes nothing",
     ["10.0.0.3", "10.0.0.2"],
     "10.0.0.2",
     2,
     ["10.0.0.3", "10.0.0.2"],
   ],
-  ["the next in their order goes", ["10.0.0.1", "10.0.0.3"], "10.0.0.2", 2, ["10.0.0.1", "10.0.0.2"]],
-  ["behind the last one comes the first", ["10.0.0.1", "10.0.0.2"], "10.0.0.3", 2, ["10.0.0.2", "10.0.0.3"]],
-  ["several go", ["10.0.0.1", "10.0.0.2", "10.0.0.3"], "10.0.0.3", 1, ["10.0.0.3"]],
+  [
+    "the address after the server's own is removed",
+    ["10.0.0.1", "10.0.0.3"],
+    "10.0.0.2",
+    2,
+    ["10.0.0.1", "10.0.0.2"],
+  ],
+  ["the order wraps around", ["10.0.0.1", "10.0.0.2"], "10.0.0.3", 2, ["10.0.0.2", "10.0.0.3"]],
+  ["several addresses are removed", ["10.0.0.1", "10.0.0.2", "10.0.0.3"], "10.0.0.3", 1, ["10.0.0.3"]],
 ];
 for (const [name, present, own, count, all] of cases) {
   test(name, () => assert.deepEqual(amongCounted(present, own, count), all));
 }
 
-test("--apiserver-count acts with --endpoint-reconciler-type=master-count", async () => {
+test("--apiserver-count takes effect with --endpoint-reconciler-type=master-count", async () => {
   const store = new MemoryStore();
   const flags = ["--endpoint-reconciler-type=master-count", "--apiserver-count=2"];
   const settings = settingsFor(dialects.orch, { store: "memory", flags });

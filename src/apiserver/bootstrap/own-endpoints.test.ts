@@ -18,7 +18,7 @@ const inDefault = { namespace: "default" };
 async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
   for (;;) {
     const found = await ask().catch((error: unknown) => {
-      // Not yet: anything else is a fault.
+      // Not created yet; any other error is a failure.
       if (error instanceof ApiError && error.code === 404) return undefined;
       throw error;
     });
@@ -27,7 +27,7 @@ async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
   }
 }
 
-test("the server's own service has its address behind it", async () => {
+test("the server's address is published as the endpoint of its own service", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--advertise-address=192.0.2.7", "--secure-port=7443"],
@@ -48,13 +48,13 @@ test("the server's own service has its address behind it", async () => {
   );
 });
 
-test("an address of this machine only is told to nobody", async () => {
+test("an address that is only valid on this host is not published", async () => {
   await using server = await startServer({ store: "memory" });
   await server.client.of(kinds.services).get("orch", inDefault);
   assert.deepEqual((await server.client.of(endpoints).list()).items, []);
 });
 
-test("a node port for the own service is kept", async () => {
+test("the configured node port of the own service is used", async () => {
   await using server = await startServer({ store: "memory", flags: ["--orch-service-node-port=30443"] });
   const { spec } = await server.client.of(kinds.services).get("orch", inDefault);
   assert.deepEqual([spec.type, spec.ports?.[0]?.nodePort], ["NodePort", 30_443]);
@@ -80,11 +80,11 @@ async function objectsIn(
 }
 
 const ways: [name: string, addresses: (store: MemoryStore, own: string) => OwnAddresses][] = [
-  ["keep leases", (store, own) => leasedAddresses(store, "/registry", own)],
-  ["are counted", (_store, own) => countedAddresses(own, 2)],
+  ["hold leases", (store, own) => leasedAddresses(store, "/registry", own)],
+  ["use master-count", (_store, own) => countedAddresses(own, 2)],
 ];
 for (const [name, addresses] of ways) {
-  test(`servers that share a store and ${name} are all written down, until they leave`, async () => {
+  test(`servers that share a store and ${name} are all published until they stop`, async () => {
     const clock = virtualClock(Date.now());
     const store = new MemoryStore({ clock });
     const { server, caches } = await objectsIn(store, clock);

@@ -57,7 +57,7 @@ function kept(t: { after(run: () => void): void }, options: Partial<PostStartHoo
   };
 }
 
-test("post-start hook: nothing is fine before it was done once, nor when nobody does it any more", async (t) => {
+test("post-start hook: the check fails before the first success and after the hook has stopped", async (t) => {
   const at = kept(t);
   assert.equal(at.health(), "not finished");
   await at.start();
@@ -70,14 +70,14 @@ test("post-start hook: nothing is fine before it was done once, nor when nobody 
   assert.equal(at.health(), "nobody does this any more");
 });
 
-test("post-start hook: what cannot be done first is not done", async (t) => {
+test("post-start hook: a permanent error fails the start", async (t) => {
   const at = kept(t);
   at.seen.trouble = "no";
   await assert.rejects(at.start(), /no/);
   assert.equal(at.health(), "not finished");
 });
 
-test("post-start hook: what is done at the start alone is tried again until it is done", async (t) => {
+test("post-start hook: work done only once is retried until it succeeds", async (t) => {
   let troubled = true;
   let looks = 0;
   const reconcile = async (): Promise<void> => {
@@ -97,10 +97,10 @@ test("post-start hook: what is done at the start alone is tried again until it i
 const troubles: [name: string, error: Error, optional: boolean][] = [
   ["full", new StoreFull("/somewhere", "disk is full"), false],
   ["full", new StoreFull("/somewhere", "disk is full"), true],
-  ["away", new GrpcError("UNAVAILABLE", "the connection was lost"), false],
+  ["unavailable", new GrpcError("UNAVAILABLE", "the connection was lost"), false],
 ];
 for (const [name, error, optional] of troubles) {
-  test(`post-start hook: a store that is ${name} keeps no server from starting, and what is missing is made up for, ${optional ? "though nobody waits for it" : "before it is ready"}`, async (t) => {
+  test(`post-start hook: a store that is ${name} does not prevent the start, and the work is retried ${optional ? "without delaying readiness" : "before the server is ready"}`, async (t) => {
     let troubled = true;
     const reconcile = async (): Promise<void> => {
       if (troubled) throw error;
@@ -115,7 +115,7 @@ for (const [name, error, optional] of troubles) {
   });
 }
 
-test("post-start hook: it is done again every so often, sooner after a failure, which is told", async (t) => {
+test("post-start hook: it is repeated periodically, and sooner after a failure, which is reported", async (t) => {
   const at = kept(t);
   await at.start();
   at.keep();
@@ -129,7 +129,7 @@ test("post-start hook: it is done again every so often, sooner after a failure, 
   assert.deepEqual([at.seen.looks, at.seen.troubles.length], [3, 1]);
 });
 
-test("post-start hook: what changes what it looks after calls for it at once, also while watches change hands", async (t) => {
+test("post-start hook: a change of the watched object triggers it at once, also after the watch is restarted", async (t) => {
   const at = kept(t);
   await at.start();
   at.keep();
@@ -148,7 +148,7 @@ test("post-start hook: what changes what it looks after calls for it at once, al
   assert.equal(at.seen.looks, 4);
 });
 
-test("post-start hook: two who undo each other's work do not keep the server busy", async (t) => {
+test("post-start hook: two writers that undo each other's changes are rate limited", async (t) => {
   const at = kept(t);
   await at.start();
   at.keep();
@@ -167,7 +167,7 @@ test("post-start hook: two who undo each other's work do not keep the server bus
   assert.equal(at.seen.looks, 53);
 });
 
-test("post-start hook: what is done at the start alone is over with that", async (t) => {
+test("post-start hook: work done only once is not repeated", async (t) => {
   const at = kept(t, { everyMilliseconds: undefined });
   await at.start();
   at.keep();

@@ -14,7 +14,7 @@ interface Binding {
   readonly subjects: readonly { readonly name: string }[];
 }
 
-test("a missing binding of what is open to all has the subjects of the discovery that was restricted", async () => {
+test("a missing public-info-viewer binding inherits the subjects of a restricted discovery binding", async () => {
   const store = new MemoryStore();
   const during = async (
     act: (ask: (method: string, path: string, body?: object) => Promise<Binding>) => Promise<void>,

@@ -8,7 +8,7 @@ function counting(direct = false) {
   return { changes, watched: sources.map((source) => ({ resource: { source } })) };
 }
 
-test("a look takes place at first, and then when any of the objects changed", async () => {
+test("a reconciliation runs at first, and then whenever an object has changed", async () => {
   const { changes, watched } = counting();
   let looks = 0;
   const look = whenChanged(watched, async () => void looks++);
@@ -21,7 +21,7 @@ test("a look takes place at first, and then when any of the objects changed", as
   assert.equal(looks, 2);
 });
 
-test("what changed during a look, or before one that failed, is looked at again", async () => {
+test("changes during a reconciliation, or before a failed one, cause another", async () => {
   const { changes, watched } = counting();
   const looks = [
     async () => void changes[0]!++,
@@ -36,7 +36,7 @@ test("what changed during a look, or before one that failed, is looked at again"
   await look();
 });
 
-test("without a cache each look takes place", async () => {
+test("without a cache every reconciliation runs", async () => {
   const { watched } = counting(true);
   let looks = 0;
   const look = whenChanged(watched, async () => void looks++);

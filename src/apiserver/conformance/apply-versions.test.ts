@@ -1,5 +1,5 @@
-// Objects that are applied in one version and then in another: what a manager gave up is taken out of the
-// version it was given in.
+// Server-side apply in one API version and then in another: fields that a manager gives up are removed from
+// the version in which the manager owned them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
@@ -41,11 +41,11 @@ test("an autoscaler applied in both versions by one manager", async () => {
   assert.equal(
     newer.at("metadata.annotations"),
     undefined,
-    "what travels in annotations stays in the older version",
+    "annotations that carry fields of v2 appear only in v1",
   );
 });
 
-test("what is given up in the older version stays while it cannot be told from a default in the newer one", async () => {
+test("a field given up in the older version stays if the newer one cannot distinguish it from a default", async () => {
   const namespace = await place();
   const path = (version: string, manager: string): string =>
     `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers/a?fieldManager=${manager}&force=true`;
@@ -84,11 +84,11 @@ test("a priority level applied in both versions by two managers", async () => {
   assert.deepEqual(
     [left.at("spec.limited.nominalConcurrencyShares"), left.at("spec.limited.lendablePercent")],
     [7, 0],
-    "one still has the first, nobody the second",
+    "the first manager still owns the shares, no manager owns lendablePercent",
   );
 });
 
-test("shares of a priority level that its manager gives up in another version stay, as none cannot be told from some", async () => {
+test("shares given up in another version stay, because an absent value cannot be distinguished from a default", async () => {
   const apply = (status: number, version: string, manager: string, shares: object) =>
     must(
       status,
@@ -115,7 +115,7 @@ test("shares of a priority level that its manager gives up in another version st
   );
 });
 
-test("an apply that changes nothing loses nothing that its version cannot say", async () => {
+test("a no-op apply keeps fields that its version cannot represent", async () => {
   const namespace = await place();
   const path = (version: string): string =>
     `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers`;
@@ -136,7 +136,7 @@ test("an apply that changes nothing loses nothing that its version cannot say", 
   );
 });
 
-test("an apply that changes nothing is not written, in whatever version, however late it comes", async () => {
+test("a no-op apply is not written, in any version and at any later time", async () => {
   const clock = virtualClock();
   const later = await serve({ clock });
   const namespace = await later.place();

@@ -1,4 +1,4 @@
-// Flags of connections that the server opens: to agents of nodes and to other servers.
+// Flags of outgoing connections: to node agents and to aggregated API servers.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ writeFileSync(file("ca.crt"), authority.certificate);
 writeFileSync(file("other.crt"), createAuthority({ commonName: "others" }, life).certificate);
 writePair(signClient(authority, { commonName: "the-server" }, life), file("client.crt"), file("client.key"));
 
-/** Ends a server and its connections with the test. */
+/** Starts to listen; the server and its connections are closed at the end of the test. */
 async function listening(t: TestContext, server: Server, where: number | string = 0): Promise<number> {
   const open = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -40,7 +40,7 @@ async function listening(t: TestContext, server: Server, where: number | string 
   return typeof where === "string" ? 0 : (server.address() as AddressInfo).port;
 }
 
-/** An agent or another server: answers with whom it talks to. */
+/** A node agent or API server that replies with the name in the caller's certificate. */
 const telling = (answer?: (request: IncomingMessage, response: ServerResponse) => boolean): Server =>
   createServer(
     {
@@ -57,7 +57,7 @@ const telling = (answer?: (request: IncomingMessage, response: ServerResponse) =
     },
   );
 
-/** The log of a pod on a node whose agent listens at the port. */
+/** Requests the log of a pod on a node whose agent listens at the port. */
 async function logOf(port: number, flags: readonly string[], addresses?: object[]): Promise<Answer> {
   const { must, ask } = await serve({ flags: ["--disable-admission-plugins=ServiceAccount", ...flags] });
   await must(201, "POST", "/api/v1/nodes", {
@@ -82,20 +82,20 @@ const trust: [name: string, flags: string[], status: number, text: RegExp][] = [
     /^caller undefined$/,
   ],
   [
-    "another authority than --nodeagent-certificate-authority is not",
+    "a CA other than that of --nodeagent-certificate-authority is not trusted",
     [`--nodeagent-certificate-authority=${file("other.crt")}`],
     500,
     /certificate/,
   ],
   [
-    "--nodeagent-client-certificate and --nodeagent-client-key are shown",
+    "--nodeagent-client-certificate and --nodeagent-client-key are presented",
     [`--nodeagent-client-certificate=${file("client.crt")}`, `--nodeagent-client-key=${file("client.key")}`],
     200,
     /^caller the-server$/,
   ],
 ];
 for (const [name, flags, status, text] of trust)
-  test(`to agents of nodes, ${name}`, async (t) => {
+  test(`connections to node agents: ${name}`, async (t) => {
     const answer = await logOf(await listening(t, telling()), flags);
     assert.equal(answer.status, status, answer.text);
     assert.match(answer.text, text);
@@ -112,7 +112,7 @@ test("an agent is reached at the first address of --nodeagent-preferred-address-
   assert.equal((await logOf(port, [], addresses)).status, 500);
 });
 
-test("an agent that says nothing is given up after --nodeagent-timeout", async (t) => {
+test("a connection to a silent agent is aborted after --nodeagent-timeout", async (t) => {
   const port = await listening(t, createPlain());
   const answer = await logOf(port, ["--nodeagent-timeout=20ms"]);
   assert.equal(answer.status, 500);
@@ -121,7 +121,7 @@ test("an agent that says nothing is given up after --nodeagent-timeout", async (
 
 let proxies = 0;
 
-/** A proxy for connections to the cluster, which refuses them all; and the flag that names it. */
+/** Starts an egress proxy that rejects all connections; returns its flag and the first request line. */
 async function refusingProxy(t: TestContext): Promise<{ flag: string; asked: Promise<string> }> {
   const [socket, config] = [file(`proxy${++proxies}.sock`), file(`egress${proxies}.json`)];
   const { promise: asked, resolve } = Promise.withResolvers<string>();
@@ -155,7 +155,7 @@ for (const [flags, host] of [
   [[], "10.0.0.77:443"],
   [["--enable-aggregator-routing"], "10.1.0.7:8443"],
 ] as const)
-  test(`another server is reached at ${host} for ${flags[0] ?? "no flag"}`, async (t) => {
+  test(`an aggregated server is reached at ${host} for ${flags[0] ?? "no flag"}`, async (t) => {
     const { flag, asked } = await refusingProxy(t);
     const { must } = await serve({ flags: [flag, ...flags] });
     await register(must, { clusterIP: "10.0.0.77", ports: [{ name: "api", port: 443 }] });
@@ -164,7 +164,7 @@ for (const [flags, host] of [
 
 const services = "/apis/apiregistration.orch.io/v1/apiservices";
 
-/** Registers a version that the service serves. */
+/** Registers an API service that is backed by the service. */
 async function register(must: Served["must"], service: object, port = 443): Promise<void> {
   const core = "/api/v1/namespaces/default";
   await must(201, "POST", `${core}/services`, { body: { metadata: { name: "agg" }, spec: service } });
@@ -181,7 +181,7 @@ async function register(must: Served["must"], service: object, port = 443): Prom
   await must(201, "POST", services, { body: { metadata: { name: "v1.agg.example.com" }, spec } });
 }
 
-/** Starts a server that knows another one, and waits until that is available. */
+/** Starts a server with an aggregated API server, and waits until that is available. */
 async function aggregated(t: TestContext, flags: readonly string[]): Promise<Served> {
   const port = await listening(t, telling(discovery));
   const served = await serve({ flags });
@@ -200,7 +200,7 @@ const discovery = (request: IncomingMessage, response: ServerResponse): boolean 
   return true;
 };
 
-test("other servers are shown the certificate of --proxy-client-cert-file and --proxy-client-key-file", async (t) => {
+test("the certificate of --proxy-client-cert-file and --proxy-client-key-file is presented to aggregated servers", async (t) => {
   const { must } = await aggregated(t, [
     `--proxy-client-cert-file=${file("client.crt")}`,
     `--proxy-client-key-file=${file("client.key")}`,
@@ -213,7 +213,7 @@ for (const [flags, status] of [
   [[], 502],
   [["--aggregator-reject-forwarding-redirect=false"], 302],
 ] as const)
-  test(`a redirect of another server is answered with ${status} for ${flags[0] ?? "no flag"}`, async (t) => {
+  test(`a redirect of an aggregated server is answered with ${status} for ${flags[0] ?? "no flag"}`, async (t) => {
     const { must } = await aggregated(t, flags);
     const answer = await must(status, "GET", "/apis/agg.example.com/v1/away");
     assert.equal(answer.headers["location"], status === 302 ? "https://x.example/" : undefined);

@@ -222,7 +222,7 @@ for (const dialect of ["orch", "kubernetes"] satisfies DialectName[]) {
     });
 
     const deletions: [name: string, query: string, asking: Asking, gone: boolean][] = [
-      ["without a word", "", {}, true],
+      ["no options", "", {}, true],
       [
         "with options in the body",
         "",
@@ -270,8 +270,8 @@ for (const dialect of ["orch", "kubernetes"] satisfies DialectName[]) {
     for (const [query, left] of collections) {
       test(titled(`deletecollection takes ${query || "nothing"} and answers 200`), async () => {
         const path = await filled(3);
-        // Without a body of its own a deletion takes its options from the query too, and there a version is
-        // one that each object must have.
+        // Without a body, delete options are taken from the query too, where resourceVersion is a
+        // precondition for each object.
         const answer = await must(
           200,
           "DELETE",
@@ -302,7 +302,7 @@ for (const dialect of ["orch", "kubernetes"] satisfies DialectName[]) {
     );
 
     test(
-      titled("deletecollection with a version and no body deletes only what has that version"),
+      titled("deletecollection with a version and no body deletes only objects of that version"),
       async () => {
         const path = await filled(3);
         await must(409, "DELETE", `${path}?resourceVersion=0`);
@@ -335,44 +335,44 @@ for (const dialect of ["orch", "kubernetes"] satisfies DialectName[]) {
       ["DELETE", "namespaces/default/events"],
     ];
     for (const [method, path, body] of operations) {
-      test(titled(`${method} ${path} answers 401 to who is not known and 403 to who may not`), async () => {
-        const sent = body === undefined ? {} : { body };
-        const unknown = await must(401, method, `${root}/${path}`, {
-          ...sent,
-          trusted: null,
-          headers: { authorization: "Bearer nonsense" },
-        });
-        assert.deepEqual(
-          [unknown.at("kind"), unknown.at("reason"), unknown.at("code")],
-          ["Status", "Unauthorized", 401],
-        );
-        const stranger = await must(403, method, `${root}/${path}`, {
-          ...sent,
-          trusted: { name: "stranger", groups: [] },
-        });
-        assert.equal(stranger.at("reason"), "Forbidden");
-      });
+      test(
+        titled(`${method} ${path} answers 401 to an unauthenticated client and 403 to an unauthorized user`),
+        async () => {
+          const sent = body === undefined ? {} : { body };
+          const unknown = await must(401, method, `${root}/${path}`, {
+            ...sent,
+            trusted: null,
+            headers: { authorization: "Bearer nonsense" },
+          });
+          assert.deepEqual(
+            [unknown.at("kind"), unknown.at("reason"), unknown.at("code")],
+            ["Status", "Unauthorized", 401],
+          );
+          const stranger = await must(403, method, `${root}/${path}`, {
+            ...sent,
+            trusted: { name: "stranger", groups: [] },
+          });
+          assert.equal(stranger.at("reason"), "Forbidden");
+        },
+      );
     }
 
-    test(
-      titled("events are kept for as long as --event-ttl says, and a change begins the time anew"),
-      async () => {
-        const path = await filled(2);
-        await clock.advance(40_000);
-        await must(200, "PATCH", `${path}/e1`, {
-          type: merge,
-          body: { metadata: { labels: { fresh: "1" } } },
-        });
-        await clock.advance(22_000);
-        assert.deepEqual(names((await must(200, "GET", path)).json), ["e1"]);
-        await must(404, "GET", `${path}/e0`);
-        await clock.advance(40_000);
-        assert.deepEqual(names((await must(200, "GET", path)).json), []);
-      },
-    );
+    test(titled("events are kept for the time of --event-ttl, which an update restarts"), async () => {
+      const path = await filled(2);
+      await clock.advance(40_000);
+      await must(200, "PATCH", `${path}/e1`, {
+        type: merge,
+        body: { metadata: { labels: { fresh: "1" } } },
+      });
+      await clock.advance(22_000);
+      assert.deepEqual(names((await must(200, "GET", path)).json), ["e1"]);
+      await must(404, "GET", `${path}/e0`);
+      await clock.advance(40_000);
+      assert.deepEqual(names((await must(200, "GET", path)).json), []);
+    });
   }
 
-  test(`${dialect}: what one group writes the other reads, changes and deletes`, async () => {
+  test(`${dialect}: an event written through one group can be read, changed and deleted through the other`, async () => {
     const namespace = await place();
     const [events, core] = [
       `/apis/events.${suffix}/v1/namespaces/${namespace}/events`,

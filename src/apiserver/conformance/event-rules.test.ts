@@ -1,4 +1,4 @@
-// What an Event may say, as document 1 states it in sections 2.1 and 2.2, in both groups and both dialects.
+// Validation of Events, as document 1 states it in sections 2.1 and 2.2, in both groups and both dialects.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DialectName } from "#dialect";
@@ -8,7 +8,7 @@ const long = (length: number): string => "x".repeat(length);
 const later = "2030-01-02T04:00:00.000000Z";
 const series = { count: 2, lastObservedTime: later };
 
-/** What changes in a new event, and the causes of its refusal; none when it is accepted. */
+/** Changes to a valid new event, and the causes of its rejection; empty if it is accepted. */
 const created: [name: string, more: Json, causes: string[]][] = [
   ["a new event with every required field is accepted", {}, []],
   [
@@ -16,9 +16,9 @@ const created: [name: string, more: Json, causes: string[]][] = [
     { eventTime: undefined },
     ["Required eventTime", "Invalid involvedObject.namespace"],
   ],
-  ["eventTime null is as good as none", { eventTime: null }, ["Required eventTime"]],
+  ["a null eventTime counts as missing", { eventTime: null }, ["Required eventTime"]],
   [
-    "an eventTime of the year 1 is given, though it is zero",
+    "an eventTime of the year 1 is accepted, though it is the zero time",
     { eventTime: "0001-01-01T00:00:00.000000Z" },
     [],
   ],
@@ -62,9 +62,9 @@ const created: [name: string, more: Json, causes: string[]][] = [
   ],
   ["related is optional", { related: { kind: "Node", name: "n" } }, []],
   ["a series is accepted", { series }, []],
-  ["a series of one is none", { series: { ...series, count: 1 } }, ["Invalid series.count"]],
-  ["a series has a count", { series: { lastObservedTime: later } }, ["Invalid series.count"]],
-  ["a series has a last time", { series: { count: 2 } }, ["Required series.lastObservedTime"]],
+  ["a series with a count of 1 is refused", { series: { ...series, count: 1 } }, ["Invalid series.count"]],
+  ["a series requires a count", { series: { lastObservedTime: later } }, ["Invalid series.count"]],
+  ["a series requires a last observed time", { series: { count: 2 } }, ["Required series.lastObservedTime"]],
   ["the old count must be unset", { deprecatedCount: 1 }, ["Invalid count"]],
   [
     "the old first time must be unset",
@@ -80,7 +80,7 @@ const created: [name: string, more: Json, causes: string[]][] = [
   ["a name is a DNS subdomain", { metadata: { name: "Upper" } }, ["Invalid metadata.name"]],
 ];
 
-/** Values that cannot be read at all. */
+/** Values that cannot be decoded. */
 const unreadable: [name: string, more: Json][] = [
   ["eventTime has six fraction digits", { eventTime: "2030-01-02T03:04:05.123Z" }],
   ["eventTime is a time", { eventTime: "yesterday" }],
@@ -126,7 +126,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     });
   }
 
-  test(`${name}: an event carries apiVersion and kind of its group, said or not`, async () => {
+  test(`${name}: an event carries the apiVersion and kind of its group, whether sent or not`, async () => {
     const id = next();
     const answer = await must(201, "POST", events, { body: newEvent(id, namespace) });
     assert.deepEqual([answer.at("apiVersion"), answer.at("kind")], [`${group}/v1`, "Event"]);
@@ -153,7 +153,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     );
   });
 
-  test(`${name}: microseconds survive the way in and out`, async () => {
+  test(`${name}: microseconds survive a create and get round trip`, async () => {
     const id = next();
     await must(201, "POST", events, {
       body: newEvent(id, namespace, { eventTime: "2030-12-31T23:59:59.000001Z" }),
@@ -162,14 +162,14 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     assert.equal((await must(200, "GET", `${core}/${id}`)).at("eventTime"), "2030-12-31T23:59:59.000001Z");
   });
 
-  test(`${name}: a note of 64 kB is read whole`, async () => {
+  test(`${name}: a note of 64 kB is returned in full`, async () => {
     const id = next();
     const message = long(64 * 1024);
     await must(201, "POST", core, { body: coreEvent(id, namespace, { message }) });
     assert.equal((await must(200, "GET", `${events}/${id}`)).at("note"), message);
   });
 
-  test(`${name}: a type nobody knows is read as it is`, async () => {
+  test(`${name}: an unknown type is returned unchanged`, async () => {
     const id = next();
     await must(201, "POST", core, { body: coreEvent(id, namespace, { type: "Terrible" }) });
     assert.equal((await must(200, "GET", `${events}/${id}`)).at("type"), "Terrible");
@@ -181,7 +181,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     assert.equal("series" in (await must(200, "GET", `${events}/${id}`)).json, false);
   });
 
-  test(`${name}: a series counts what the reporter says, when the reporter says it`, async () => {
+  test(`${name}: a series has the count that its reporter sets`, async () => {
     const id = next();
     await must(201, "POST", events, { body: newEvent(id, namespace) });
     for (const count of [2, 7, 3]) {
@@ -224,7 +224,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     );
   });
 
-  test(`${name}: rules for new events do not hold for those that are there`, async () => {
+  test(`${name}: rules for new events do not apply to existing ones`, async () => {
     const id = next();
     await must(201, "POST", core, {
       body: coreEvent(id, namespace, { reason: long(200), message: long(2000) }),
@@ -254,18 +254,18 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     ["deprecatedSource", { component: "other" }, "Invalid source"],
   ];
   for (const [field, value, cause] of frozen) {
-    test(`${name}: ${field} cannot change once it is reported, but through the core group`, async () => {
+    test(`${name}: ${field} is immutable in the events group, while the core group accepts updates`, async () => {
       const id = next();
       const { json } = await must(201, "POST", events, { body: newEvent(id, namespace) });
       const refused = await must(422, "PUT", `${events}/${id}`, { body: { ...json, [field]: value } });
       assert.ok(refused.causes.includes(cause), refused.causes.join());
-      assert.equal(refused.at("details.group"), undefined, "errors speak of the core group");
+      assert.equal(refused.at("details.group"), undefined, "errors refer to the core group");
       const old = (await must(200, "GET", `${core}/${id}`)).json;
       await must(200, "PUT", `${core}/${id}`, { body: { ...old, count: 9, message: "other" } });
     });
   }
 
-  test(`${name}: a list carries apiVersion, kind and metadata, and items even when there are none`, async () => {
+  test(`${name}: a list carries apiVersion, kind and metadata, and items even if it is empty`, async () => {
     const empty = await must(200, "GET", `/apis/${group}/v1/namespaces/nowhere/events`);
     assert.deepEqual(
       [empty.at("apiVersion"), empty.at("kind"), empty.at("items")],
@@ -301,7 +301,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
 
   const coreRules: [name: string, more: Json, causes: string[]][] = [
     [
-      "asks for nothing but the namespace of its object",
+      "requires only the namespace of the involved object",
       {
         reason: undefined,
         message: undefined,
@@ -312,14 +312,14 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
       },
       [],
     ],
-    ["takes names that are no host names", { metadata: { name: "Upper_Case" } }, []],
+    ["accepts names that are not DNS subdomains", { metadata: { name: "Upper_Case" } }, []],
     [
       "refuses an object of another namespace",
       { involvedObject: { namespace: "other" } },
       ["Invalid involvedObject.namespace"],
     ],
     [
-      "asks for more when there is a time of the newer form",
+      "requires more fields if eventTime is set",
       { eventTime: later },
       [
         "Required reportingComponent",
@@ -341,7 +341,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     });
   }
 
-  test(`${name}: every field has its twin in the other group`, async () => {
+  test(`${name}: every field has a counterpart in the other group`, async () => {
     const id = next();
     const related = {
       kind: "Node",
@@ -369,6 +369,10 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     };
     for (const [here, there] of Object.entries(pairs)) assert.deepEqual(twin[there], sent[here], here);
     const back = (await must(200, "PUT", `${core}/${id}`, { body: twin })).json;
-    assert.deepEqual({ ...back, metadata: {} }, { ...twin, metadata: {} }, "what was read can be written");
+    assert.deepEqual(
+      { ...back, metadata: {} },
+      { ...twin, metadata: {} },
+      "a read object can be written back",
+    );
   });
 }

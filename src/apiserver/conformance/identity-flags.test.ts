@@ -1,4 +1,4 @@
-// Flags of authentication, from the command line to who is let in as whom.
+// Authentication flags, from the command line to the resulting identities.
 import assert from "node:assert/strict";
 import { generateKeyPairSync, sign } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What the server says about a token: the user's name and groups, or nothing. */
+/** Returns the user that a token review reports; undefined if the token is not authenticated. */
 async function userOf({ must }: Served, token: string, audiences?: string[]): Promise<unknown> {
   const reviews = `/apis/authentication.${dialect.wire.groupSuffix}/v1/tokenreviews`;
   const review = await must(201, "POST", reviews, { body: { spec: { token, audiences } } });
@@ -38,7 +38,7 @@ for (const [flags, status] of [
     await must(status, "GET", "/api/v1/pods", { trusted: null });
   });
 
-test("tokens of --token-auth-file are those of its users", async () => {
+test("tokens of --token-auth-file authenticate its users", async () => {
   const file = join(folder, "tokens.csv");
   writeFileSync(file, 'secret,pat,uid1,"dev,ops"\n');
   const served = await serve({ flags: [`--token-auth-file=${file}`] });
@@ -50,7 +50,7 @@ for (const [flags, user] of [
   [[], undefined],
   [["--enable-bootstrap-token-auth"], "system:bootstrap:abcdef"],
 ] as const)
-  test(`a bootstrap token is that of ${user ?? "nobody"} for ${flags[0] ?? "no flag"}`, async () => {
+  test(`a bootstrap token authenticates ${user ?? "no user"} for ${flags[0] ?? "no flag"}`, async () => {
     const served = await serve({ flags });
     await served.must(201, "POST", `/api/v1/namespaces/${dialect.data.systemNamespace}/secrets`, {
       body: {
@@ -68,14 +68,14 @@ for (const [flags, user] of [
   });
 
 const oidc: [name: string, flags: string[], claims: object, user: object | undefined][] = [
-  ["--oidc-username-claim is sub", [], {}, { username: "pre:pat", groups: [] }],
+  ["--oidc-username-claim defaults to sub", [], {}, { username: "pre:pat", groups: [] }],
   [
     "--oidc-username-claim names another claim",
     ["--oidc-username-claim=login"],
     { login: "pat2" },
     { username: "pre:pat2", groups: [] },
   ],
-  ["a claim that is missing names nobody", ["--oidc-username-claim=login"], {}, undefined],
+  ["the username claim is missing", ["--oidc-username-claim=login"], {}, undefined],
   [
     "--oidc-groups-claim and --oidc-groups-prefix make groups",
     ["--oidc-groups-claim=teams", "--oidc-groups-prefix=t:"],
@@ -83,7 +83,7 @@ const oidc: [name: string, flags: string[], claims: object, user: object | undef
     { username: "pre:pat", groups: ["t:a", "t:b"] },
   ],
   [
-    "every --oidc-required-claim is there",
+    "every --oidc-required-claim is present",
     ["--oidc-required-claim=hd=example.com", "--oidc-required-claim=tier=gold"],
     { hd: "example.com", tier: "gold" },
     { username: "pre:pat", groups: [] },
@@ -103,7 +103,7 @@ const oidc: [name: string, flags: string[], claims: object, user: object | undef
   ["--oidc-signing-algs does not list the algorithm", ["--oidc-signing-algs=RS256,ES384"], {}, undefined],
 ];
 for (const [name, flags, claims, user] of oidc)
-  test(`${name}: the token is ${user ? "good" : "refused"}`, async () => {
+  test(`${name}: the token is ${user ? "accepted" : "refused"}`, async () => {
     const served = await serve({
       flags: [
         `--oidc-issuer-url=${issuer.url}`,
@@ -132,7 +132,7 @@ interface Issued {
   readonly token: string;
 }
 
-/** Starts a server with an account and a pod, and asks for a token. */
+/** Starts a server with a service account and a pod, and requests a token. */
 async function issued(flags: string[], spec: object): Promise<Issued & { readonly served: Served }> {
   const served = await serve({ flags });
   const { must } = served;
@@ -147,7 +147,7 @@ async function issued(flags: string[], spec: object): Promise<Issued & { readonl
   return { token, claims, served };
 }
 
-test("tokens are for --api-audiences unless they say otherwise, and those for others are refused", async () => {
+test("tokens are issued for --api-audiences by default, and those for other audiences are refused", async () => {
   const { token, claims, served } = await issued(["--api-audiences=https://one,https://two"], {});
   assert.deepEqual(claims.aud, ["https://one", "https://two"]);
   assert.ok(await userOf(served, token));
@@ -169,7 +169,7 @@ for (const [flags, spec, seconds] of lives)
     assert.equal(claims.exp - claims.iat, seconds);
   });
 
-test("--service-account-jwks-uri stands in the discovery document", async () => {
+test("--service-account-jwks-uri is published in the discovery document", async () => {
   const flags = ["--service-account-jwks-uri=https://keys.example/jwks"];
   const { must } = await serve({ flags });
   const found = await must(200, "GET", "/.well-known/openid-configuration");
@@ -188,7 +188,7 @@ test("mode ABAC decides by the lines of --authorization-policy-file", async () =
   await must(403, "GET", "/api/v1/secrets", { trusted });
 });
 
-/** Key files, and tokens that are signed with their key. */
+/** Writes a key file; returns its flags and a function that signs tokens with the key. */
 function signer(): { readonly flags: string[]; token(claims: object): string } {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const file = join(folder, "accounts.key");
@@ -208,7 +208,7 @@ for (const [flags, known] of [
   [[], false],
   [["--service-account-issuer=https://second.invalid"], true],
 ] as const)
-  test(`a token of a second issuer is ${known ? "good" : "refused"} for ${flags[0] ?? "no flag"}`, async () => {
+  test(`a token of a second issuer is ${known ? "accepted" : "refused"} for ${flags[0] ?? "no flag"}`, async () => {
     const { flags: keys, token } = signer();
     const served = await serve({ flags: [...keys, ...flags] });
     const body = { metadata: { name: "a" } };
@@ -233,7 +233,7 @@ for (const [flags, known] of [
   [[], false],
   [["--service-account-lookup=false"], true],
 ] as const)
-  test(`a token whose secret is gone is ${known ? "good" : "refused"} for ${flags[0] ?? "no flag"}`, async () => {
+  test(`a token whose secret does not exist is ${known ? "accepted" : "refused"} for ${flags[0] ?? "no flag"}`, async () => {
     const { flags: keys, token } = signer();
     const served = await serve({ flags: [...keys, ...flags] });
     const names = dialect.names.legacyTokens;

@@ -1,5 +1,5 @@
-// What odd patches and configurations are answered with: the status, the causes and the warnings that clients
-// of this API family know.
+// Responses to unusual patches and apply configurations: status, causes and warnings, as clients of this API
+// family expect them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Answer, serve } from "../server.fixture.ts";
@@ -16,7 +16,7 @@ const strict = "?fieldValidation=Strict";
 const mine = "?fieldManager=m";
 const twice = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "1"\n  x: "2"\n';
 
-/** What stands between quotation marks in the warnings. */
+/** Returns the quoted parts of the warnings. */
 const warned = ({ headers }: Answer): string[] =>
   [headers["warning"] ?? []].flat().map((text) => /\\"(.*)\\"/.exec(text)?.[1] ?? text);
 
@@ -44,7 +44,7 @@ const cases: [name: string, type: string, query: string, body: unknown, status: 
       { causes: ["Invalid patch"] },
     ],
     [
-      "the same of a strategic patch",
+      "a duplicate field of a strategic patch is invalid for a strict client",
       strategic,
       strict,
       '{"data":{"x":"2"},"data":{"y":"2"}}',
@@ -52,7 +52,7 @@ const cases: [name: string, type: string, query: string, body: unknown, status: 
       { causes: ["Invalid patch"] },
     ],
     [
-      "a step of a JSON patch that says more is a warning",
+      "an unknown field of a JSON patch operation is a warning",
       json,
       "",
       [{ op: "add", path: "/data/y", value: "2", why: "" }],
@@ -60,7 +60,7 @@ const cases: [name: string, type: string, query: string, body: unknown, status: 
       { warned: ["[0].why"] },
     ],
     [
-      "a step of a JSON patch that says more is invalid for a strict client",
+      "an unknown field of a JSON patch operation is invalid for a strict client",
       json,
       strict,
       [{ op: "test", path: "/data/x", value: "1", why: "" }],
@@ -68,19 +68,19 @@ const cases: [name: string, type: string, query: string, body: unknown, status: 
       { causes: ["Invalid patch"] },
     ],
     [
-      "it is nobody's business where fields are ignored",
+      "an unknown field of a JSON patch operation is accepted if unknown fields are ignored",
       json,
       "?fieldValidation=Ignore",
       [{ op: "test", path: "/data/x", value: "1", why: "" }],
       200,
       { warned: [] },
     ],
-    ["a step must be named by a text", json, "", [{ op: 1, path: "/data/x" }], 400],
-    ["unknown fields are told in their order", merge, "", { z: 1, b: 1 }, 200, { warned: ["b", "z"] }],
-    ["a merge patch may take the kind away", merge, "", { kind: null }, 200],
-    ["a merge patch may not take the version away", merge, "", { apiVersion: null }, 400],
+    ["the op of a JSON patch operation must be a string", json, "", [{ op: 1, path: "/data/x" }], 400],
+    ["unknown fields are reported in order", merge, "", { z: 1, b: 1 }, 200, { warned: ["b", "z"] }],
+    ["a merge patch may remove the kind", merge, "", { kind: null }, 200],
+    ["a merge patch may not remove the apiVersion", merge, "", { apiVersion: null }, 400],
     [
-      "a strategic patch cannot make it another kind",
+      "a strategic patch cannot change the kind",
       strategic,
       "",
       { kind: "Secret", apiVersion: "v9" },
@@ -98,7 +98,7 @@ const cases: [name: string, type: string, query: string, body: unknown, status: 
     ],
     ["a strategic patch cannot delete the whole object", strategic, "", { $patch: "delete" }, 400],
     [
-      "a configuration may leave the name to the path",
+      "an apply configuration may omit the name",
       apply,
       mine,
       { apiVersion: "v1", kind: "ConfigMap", data: { y: "1" } },
@@ -106,7 +106,7 @@ const cases: [name: string, type: string, query: string, body: unknown, status: 
       { data: { x: "1", y: "1" } },
     ],
     [
-      "a configuration with another uid",
+      "an apply configuration with another uid is invalid",
       apply,
       mine,
       { ...map, metadata: { name: "a", uid: "u" } },
@@ -114,21 +114,21 @@ const cases: [name: string, type: string, query: string, body: unknown, status: 
       { causes: ["Invalid metadata.uid", "Invalid metadata.uid"] },
     ],
     [
-      "a configuration with owners, even none",
+      "an apply configuration with managedFields, even an empty list, is refused",
       apply,
       mine,
       { ...map, metadata: { name: "a", managedFields: [] } },
       400,
     ],
     [
-      "a configuration without owners",
+      "an apply configuration with null managedFields is accepted",
       apply,
       mine,
       { ...map, metadata: { name: "a", managedFields: null } },
       200,
     ],
     [
-      "a key that stands twice in a configuration is a warning",
+      "a duplicate key in an apply configuration is a warning",
       apply,
       `${mine}&force=1`,
       twice,
@@ -136,14 +136,14 @@ const cases: [name: string, type: string, query: string, body: unknown, status: 
       { warned: ["x"], data: { x: "2" } },
     ],
     [
-      "a key that stands twice in a configuration is refused for a strict client",
+      "a duplicate key in an apply configuration is refused for a strict client",
       apply,
       `${mine}&force=1&fieldValidation=Strict`,
       twice,
       400,
     ],
     [
-      "a manager with two characters that cannot be printed",
+      "a field manager with two unprintable characters is invalid",
       merge,
       "?fieldManager=%07%07",
       {},
@@ -162,13 +162,13 @@ for (const [name, type, query, body, status, { causes, warned: warnings, data } 
   });
 }
 
-test("a patch of nothing is not looked into", async () => {
+test("a patch of a missing object is not parsed", async () => {
   const path = `/api/v1/namespaces/${await place()}/configmaps/none`;
   for (const type of [json, merge, strategic]) await must(404, "PATCH", path, { type, body: "{" });
   await must(400, "PATCH", `${path}${mine}`, { type: apply, body: "a: [" });
 });
 
-test("a key that stands twice in YAML is a warning, and refused for a strict client", async () => {
+test("a duplicate key in YAML is a warning, and refused for a strict client", async () => {
   const path = `/api/v1/namespaces/${await place()}/configmaps`;
   const answer = await must(201, "POST", path, {
     type: "application/yaml",
@@ -186,11 +186,11 @@ test("a key that stands twice in YAML is a warning, and refused for a strict cli
 });
 
 const deletions: [name: string, query: string, body: unknown, status: number, causes?: string[]][] = [
-  ["no policy at all", "?propagationPolicy=", undefined, 422, ["NotSupported propagationPolicy"]],
+  ["an empty propagation policy", "?propagationPolicy=", undefined, 422, ["NotSupported propagationPolicy"]],
   ["two bad dry runs", "?dryRun=a&dryRun=b", undefined, 422, ["NotSupported dryRun"]],
   ["another uid", "?uid=u", undefined, 409],
   ["another version", "?resourceVersion=1", undefined, 409],
-  ["another uid beside a body", "?uid=u", { dryRun: ["All"] }, 200],
+  ["another uid, in addition to a body", "?uid=u", { dryRun: ["All"] }, 200],
 ];
 for (const [name, query, body, status, causes] of deletions) {
   test(`deleting with ${name} in the query answers ${status}`, async () => {
@@ -202,7 +202,7 @@ for (const [name, query, body, status, causes] of deletions) {
   });
 }
 
-test("a replacement that creates forgets the version it came with", async () => {
+test("a PUT that creates an object ignores the sent resourceVersion", async () => {
   const path = `/apis/coordination.orch.io/v1/namespaces/${await place()}/leases/l`;
   const lease = { metadata: { name: "l", resourceVersion: "5" }, spec: {} };
   await must(201, "PUT", path, { body: lease });
@@ -214,11 +214,11 @@ test("a replacement that creates forgets the version it came with", async () => 
 });
 
 const creating: [name: string, verbs: string[], status: number][] = [
-  ["who may change but not create", ["patch", "update"], 403],
+  ["who may update but not create", ["patch", "update"], 403],
   ["who may do both", ["patch", "update", "create"], 201],
 ];
 for (const [name, verbs, status] of creating) {
-  test(`a change that would create, by one ${name}, answers ${status}`, async () => {
+  test(`an update that would create, by a user ${name}, answers ${status}`, async () => {
     const namespace = await place();
     const rbac = `/apis/rbac.authorization.orch.io/v1/namespaces/${namespace}`;
     const rules = [{ apiGroups: ["", "coordination.orch.io"], resources: ["configmaps", "leases"], verbs }];

@@ -1,4 +1,4 @@
-// Lists, watches and forms at their edges, as clients of this API family know them.
+// Edge cases of lists, watches and representations, as clients of this API family expect them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
@@ -19,7 +19,7 @@ async function mapsOn({ place, must }: Served, ...labels: readonly string[]): Pr
   return path;
 }
 
-test("pages of events are cut even where any version will do", async () => {
+test("lists of events are paged even with resourceVersion=0", async () => {
   const namespace = await place();
   const path = `/api/v1/namespaces/${namespace}/events`;
   for (const name of ["a", "b"]) await must(201, "POST", path, { body: coreEvent(name, namespace) });
@@ -32,7 +32,7 @@ test("pages of events are cut even where any version will do", async () => {
   );
 });
 
-test("there are no pages of one name within a namespace", async () => {
+test("a list selected by a single name in a namespace is not paged", async () => {
   const path = await maps("1", "2");
   const one = await must(200, "GET", `${path}?limit=1&fieldSelector=metadata.name%3Da`);
   assert.deepEqual([names(one.json), one.at("metadata.continue")], [["a"], undefined]);
@@ -64,7 +64,7 @@ for (const [query, status] of named) {
   });
 }
 
-test("the old path of watches is checked as a list", async () => {
+test("the deprecated watch path is validated as a list", async () => {
   const path = await mapsOn(timed, "1");
   const old = path.replace("/v1/", "/v1/watch/");
   const rv = (await timed.must(200, "GET", path)).at("metadata.resourceVersion");
@@ -78,7 +78,7 @@ test("the old path of watches is checked as a list", async () => {
   ]);
 });
 
-test("a watch of tables has titles on the first one only", async () => {
+test("a watch of tables sends column definitions in the first event only", async () => {
   const path = await maps("1", "2");
   const watching = watch(`${path}?watch=1`, { accept: form("Table") });
   const [first, second] = await watching.next(2);
@@ -93,7 +93,7 @@ test("a watch of tables has titles on the first one only", async () => {
   assert.deepEqual(at(third, "object.rows.0.cells.0"), "c");
 });
 
-test("the rows of a table are of the version of the table", async () => {
+test("the rows of a table have the meta version of the table", async () => {
   const table = await must(200, "GET", await maps("1"), { accept: form("Table", "v1beta1") });
   assert.deepEqual(
     [table.at("apiVersion"), table.at("rows.0.object.apiVersion")],
@@ -114,13 +114,13 @@ const accepts: [name: string, where: "list" | "object", accept: string, status: 
   ["the metadata of one object, or JSON", "list", `${form("PartialObjectMetadata")},application/json`, 406],
   ["the metadata of a list, or JSON", "object", `${form("PartialObjectMetadataList")},application/json`, 406],
   [
-    "a form of a group that is not ours, or JSON",
+    "a form of an unknown group, or JSON",
     "list",
     "application/json;as=Table;v=v1;g=example.com,application/json",
     200,
     "ConfigMapList",
   ],
-  ["a form nobody knows, or JSON", "object", `${form("Poem")},application/json`, 200, "ConfigMap"],
+  ["an unknown form, or JSON", "object", `${form("Poem")},application/json`, 200, "ConfigMap"],
   [
     "tables of two versions, or JSON",
     "list",
@@ -132,26 +132,26 @@ const accepts: [name: string, where: "list" | "object", accept: string, status: 
 const unfit: [name: string, method: string, object: string, accept: string, status: number][] = [
   ["read of a missing object", "GET", "none", form("PartialObjectMetadataList"), 404],
   ["read of an object", "GET", "a", form("PartialObjectMetadataList"), 406],
-  ["read of a missing object in a medium nobody has", "GET", "none", "text/poem", 406],
+  ["read of a missing object in an unsupported media type", "GET", "none", "text/poem", 406],
   ["deletion of a missing object", "DELETE", "none", form("PartialObjectMetadataList"), 404],
   ["replacement of an object", "PUT", "a", form("PartialObjectMetadataList"), 406],
 ];
 for (const [name, method, object, accept, status] of unfit)
-  test(`the ${name} that does not fit what is accepted: ${status}`, async () => {
+  test(`the ${name} with an unsuitable Accept header answers ${status}`, async () => {
     const path = await maps("1");
     const body = { metadata: { name: "a" }, data: { changed: "yes" } };
     await must(status, method, `${path}/${object}`, { accept, ...(method === "PUT" && { body }) });
     assert.equal((await must(200, "GET", `${path}/a`)).at("data.changed"), undefined);
   });
 
-test("a deletion is answered by a status, whatever form of an object is accepted", async () => {
+test("a deletion is answered with a Status, whatever representation of an object is accepted", async () => {
   const path = await maps("1");
   await must(200, "DELETE", `${path}/a`, { accept: form("PartialObjectMetadataList") });
   await must(404, "GET", `${path}/a`);
 });
 
 for (const [name, where, accept, status, kind] of accepts) {
-  test(`of ${where === "list" ? "a list" : "an object"} a client takes ${name}: ${kind ?? status}`, async () => {
+  test(`${where === "list" ? "a list" : "an object"} for a client that accepts ${name}: ${kind ?? status}`, async () => {
     const path = await maps("1");
     const answer = await must(status, "GET", where === "list" ? path : `${path}/a`, { accept });
     if (kind) assert.equal(answer.at("kind"), kind);
@@ -164,7 +164,7 @@ test("a watch in YAML is refused without details", async () => {
   assert.doesNotMatch(answer.text, /details/);
 });
 
-test("an empty list of metadata has no items at all", async () => {
+test("an empty list of metadata has null items", async () => {
   assert.equal(
     (await must(200, "GET", await maps(), { accept: form("PartialObjectMetadataList") })).at("items"),
     null,
@@ -181,7 +181,7 @@ for (const [accept, status] of versions)
   test(`the version as ${accept} answers ${status}`, async () =>
     void (await must(status, "GET", "/version", { accept })));
 
-test("every health check has a path of its own, and the root lists it", async () => {
+test("every health check has a separate path, which the root path lists", async () => {
   const paths = (await must(200, "GET", "/")).at("paths") as string[];
   for (const check of [
     "ping",
@@ -196,7 +196,7 @@ test("every health check has a path of its own, and the root lists it", async ()
   }
 });
 
-test("a watch that should have ended before it began ends at once", async () => {
+test("a watch with a negative timeout ends at once", async () => {
   await must(200, "GET", `${await maps("1")}?watch=1&timeoutSeconds=-1`);
 });
 
@@ -220,7 +220,7 @@ for (const [path, wanted, status] of selectors) {
   });
 }
 
-test("a scale makes a table, and has metadata", async () => {
+test("a scale can be read as a table and as metadata", async () => {
   const path = `/apis/apps/v1/namespaces/${await place()}/deployments`;
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
   await must(201, "POST", path, {
@@ -238,16 +238,16 @@ test("a scale makes a table, and has metadata", async () => {
   await must(406, "GET", `${path}/d/scale`, { accept: form("PartialObjectMetadataList") });
 });
 
-test("the token of a page means the same place in another namespace and in all of them", async () => {
+test("a continue token denotes the same position in another namespace and across all namespaces", async () => {
   const [here, there] = [await maps("1", "2", "3"), await maps("1", "2", "3")];
   const token = String((await must(200, "GET", `${here}?limit=1`)).at("metadata.continue"));
   assert.deepEqual(names((await must(200, "GET", `${here}?continue=${token}`)).json), ["b", "c"]);
   assert.deepEqual(names((await must(200, "GET", `${there}?continue=${token}`)).json), ["b", "c"]);
-  // Among all namespaces the same token stands for a namespace: those that come behind "a".
+  // Across all namespaces the token's key is compared with namespaces: those after "a" follow.
   assert.ok(names((await must(200, "GET", `/api/v1/configmaps?continue=${token}`)).json).length >= 6);
 });
 
-test("every kind can be watched as tables, its marks too", async () => {
+test("every kind can be watched as tables, bookmarks included", async () => {
   const listing = await serve({ flags: ["--feature-gates=WatchList=true"] });
   const groups = (await listing.must(200, "GET", "/apis")).at("groups") as {
     versions: { groupVersion: string }[];

@@ -1,4 +1,4 @@
-// Flags of serving and storage, from the command line to what they change.
+// Flags of serving and storage, from the command line to their effect.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), "orch-flags-"));
 after(() => rmSync(folder, { recursive: true }));
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("--strict-transport-security-directives are sent with every answer", async () => {
+test("--strict-transport-security-directives are sent with every response", async () => {
   const { ask } = await serve({ flags: ["--strict-transport-security-directives=max-age=60,preload"] });
   for (const path of ["/version", "/nowhere"])
     assert.equal((await ask("GET", path)).headers["strict-transport-security"], "max-age=60; preload");
@@ -31,7 +31,7 @@ const contention: [flags: string[], status: number][] = [
   [["--contention-profiling", "--profiling=false"], 404],
 ];
 for (const [flags, status] of contention)
-  test(`delays of the event loop are shown with ${status} for ${flags.join(" ") || "no flags"}`, async () => {
+  test(`/debug/pprof/block answers ${status} for ${flags.join(" ") || "no flags"}`, async () => {
     const { ask } = await serve({ flags });
     assert.equal((await ask("GET", "/debug/pprof/block")).status, status);
   });
@@ -43,7 +43,7 @@ const endings: [flag: string, option: string, value: unknown][] = [
   ["--request-timeout=5s", "requestTimeoutMilliseconds", 5000],
 ];
 for (const [flag, option, value] of endings)
-  test(`the end of the server follows ${flag}`, () => {
+  test(`the shutdown is configured by ${flag}`, () => {
     const optionsOf = (...flags: string[]): unknown => {
       const serving = servingFor({
         dialect: dialects.orch,
@@ -61,7 +61,7 @@ for (const [flag, option, value] of endings)
     assert.notEqual(optionsOf(), value);
   });
 
-test("a watch lives for --min-request-timeout at least, and for less than twice as long", async () => {
+test("a watch lasts at least --min-request-timeout and less than twice as long", async () => {
   const clock = virtualClock();
   const { watch, must } = await serve({ flags: ["--min-request-timeout=100"], clock });
   const path = "/api/v1/namespaces/default/configmaps";
@@ -78,7 +78,7 @@ test("a watch lives for --min-request-timeout at least, and for less than twice 
   assert.deepEqual(await over, []);
 });
 
-test("--max-connection-bytes-per-sec holds watches to that rate", async () => {
+test("--max-connection-bytes-per-sec limits watches to that rate", async () => {
   const clock = virtualClock();
   const { watch, must } = await serve({ flags: ["--max-connection-bytes-per-sec=200"], clock });
   const path = "/api/v1/namespaces/default/configmaps";
@@ -108,7 +108,7 @@ for (const [flags, left] of [
     if (left === 200) assert.deepEqual(kept.at("metadata.finalizers"), ["foregroundDeletion"]);
   });
 
-/** Counts how many writes are under way at once. */
+/** Records the maximum number of concurrent writes. */
 class BusyStore extends MemoryStore {
   most = 0;
   #now = 0;
@@ -124,7 +124,7 @@ for (const [workers, least, most] of [
   [1, 1, 64],
   [2, 65, 128],
 ] as const)
-  test(`--delete-collection-workers=${workers} has at most ${most} deletions under way`, async () => {
+  test(`--delete-collection-workers=${workers} runs at most ${most} deletions concurrently`, async () => {
     const store = new BusyStore();
     const server = await start({
       dialect: dialects.orch,
@@ -149,7 +149,7 @@ for (const [workers, least, most] of [
     await store.close();
   });
 
-test("--store-db-metric-poll-interval says how often the store is measured; with 0 it is not", async () => {
+test("--store-db-metric-poll-interval enables measuring the store's size; 0 disables it", async () => {
   const family = "apiserver_storage_size_bytes{";
   const measuring = await serve();
   while (!(await measuring.must(200, "GET", "/metrics")).text.includes(family)) await turn();
@@ -199,7 +199,7 @@ for (const [flags, status] of [
     await must(status, "POST", path, { body: { metadata: { name: "p" }, spec } });
   });
 
-test("resources of --store-servers-overrides are kept elsewhere", async () => {
+test("resources of --store-servers-overrides are kept in a separate store", async () => {
   const store = new MemoryStore();
   const server = await start({
     dialect: dialects.orch,
@@ -221,7 +221,7 @@ test("resources of --store-servers-overrides are kept elsewhere", async () => {
   await store.close();
 });
 
-test("only pages of origins of --cors-allowed-origins may call", async () => {
+test("only the origins of --cors-allowed-origins are allowed", async () => {
   const { ask } = await serve({ flags: ["--cors-allowed-origins=^https://a\\.example$"] });
   const allowed = async (origin: string): Promise<unknown> =>
     (await ask("GET", "/version", { headers: { origin } })).headers["access-control-allow-origin"];

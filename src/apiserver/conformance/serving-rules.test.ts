@@ -1,5 +1,4 @@
-// How the server is reached, what it keeps where, and how it tells its health, as document 1 states it in
-// sections 2.3 and 3.
+// Serving, storage layout and health checks, as document 1 states them in sections 2.3 and 3.
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
@@ -32,10 +31,15 @@ const folder = (t: TestContext): string => {
 
 const addresses: [name: string, advertiseAddress: string, bindAddress: string, expected: string][] = [
   ["the advertised address", "192.0.2.7", "192.0.2.8", "192.0.2.7"],
-  ["the bind address where none is advertised", "", "192.0.2.8", "192.0.2.8"],
-  ["that of the way out where it binds to all", "", "0.0.0.0", hostAddress("IPv4") ?? "127.0.0.1"],
+  ["the bind address if none is advertised", "", "192.0.2.8", "192.0.2.8"],
   [
-    "that of the way out where it binds to all of the newer family",
+    "the address of the default route if it binds to all interfaces",
+    "",
+    "0.0.0.0",
+    hostAddress("IPv4") ?? "127.0.0.1",
+  ],
+  [
+    "the address of the default IPv6 route if it binds to all IPv6 interfaces",
     "",
     "::",
     hostAddress("IPv6") ?? "127.0.0.1",
@@ -45,7 +49,7 @@ for (const [name, advertiseAddress, bindAddress, expected] of addresses)
   test(`members reach the server at ${name}`, () =>
     assert.equal(publicAddress({ ...settings(), advertiseAddress, bindAddress }), expected));
 
-test("an external host name stands in the addresses that are handed out", async () => {
+test("an external host name is used in published addresses", async () => {
   assert.equal(externalAddress(settings("--external-hostname=api.example")), "api.example:6443");
   assert.equal(externalAddress(settings("--advertise-address=fd00::1")), "[fd00::1]:6443");
   const { must } = await serve({ flags: ["--external-hostname=api.example"] });
@@ -56,7 +60,7 @@ test("an external host name stands in the addresses that are handed out", async 
 });
 
 for (const address of ["0.0.0.0", "::", ""]) {
-  test(`a bind address of "${address}" is all interfaces`, async (t) => {
+  test(`a bind address of "${address}" means all interfaces`, async (t) => {
     const port = await open(t, {
       ...settings(`--bind-address=${address || "::"}`, `--cert-dir=${folder(t)}`),
       ...(address === "" && { bindAddress: "" }),
@@ -90,7 +94,7 @@ async function open(t: TestContext, given: ReturnType<typeof settings>) {
   return port;
 }
 
-test("--http2-max-streams-per-connection is told to clients of HTTP/2", async (t) => {
+test("--http2-max-streams-per-connection is announced to HTTP/2 clients", async (t) => {
   const given = settings("--http2-max-streams-per-connection=7", `--cert-dir=${folder(t)}`);
   const port = await open(t, { ...given, securePort: 0 });
   const session = connect(port.url, { ca: port.certificate });
@@ -99,7 +103,7 @@ test("--http2-max-streams-per-connection is told to clients of HTTP/2", async (t
   assert.equal(told.maxConcurrentStreams, 7);
 });
 
-test("without files a self-signed pair for the public address is made, kept, and used again", async (t) => {
+test("without files a self-signed pair for the public address is created, stored and reused", async (t) => {
   const certDir = folder(t);
   const given = {
     ...settings(`--cert-dir=${certDir}`, "--advertise-address=192.0.2.7", "--bind-address=127.0.0.1"),
@@ -112,7 +116,7 @@ test("without files a self-signed pair for the public address is made, kept, and
   assert.equal((await open(t, given)).certificate, certificate);
 });
 
-test("another pair that is put in the place of the self-signed one is served", async (t) => {
+test("a pair that replaces the self-signed one is served", async (t) => {
   const certDir = folder(t);
   const port = await open(t, {
     ...settings(`--cert-dir=${certDir}`, "--bind-address=127.0.0.1"),
@@ -130,7 +134,7 @@ test("another pair that is put in the place of the self-signed one is served", a
   }
 });
 
-test("a folder for certificates is not touched when files are given, which may hold the authority behind the certificate", async (t) => {
+test("the certificate directory is not touched if files are given, which may include the CA after the certificate", async (t) => {
   const [certDir, files] = [join(folder(t), "none"), folder(t)];
   const [server, authority] = ["server", "authority"].map((commonName) =>
     selfSigned({ commonName }, ["localhost"], { now: Date.now(), days: 1 }),
@@ -159,7 +163,7 @@ for (const [flag, first, prefix] of [
   ["--storage-media-type=application/json", "{", "elsewhere/"],
   ["--storage-media-type=application/vnd.orch.protobuf", "k", "//elsewhere"],
 ] as const) {
-  test(`with ${flag} objects are stored so, below the prefix (${prefix})`, async () => {
+  test(`${flag} determines the encoding of stored objects, below the prefix (${prefix})`, async () => {
     const store = new MemoryStore();
     const started = await start({
       dialect: dialects.orch,
@@ -184,7 +188,7 @@ for (const [flag, first, prefix] of [
   });
 }
 
-/** Checks over a store that answers when told to, and start-up work that is not done. */
+/** Health checks with the given store probe and with unfinished start-up work. */
 function checks(clock: ReturnType<typeof virtualClock>, answers: () => Promise<unknown>, leaving = false) {
   return healthChecks({
     dialect: dialects.orch,
@@ -221,7 +225,7 @@ const failing = async (
   return failed.flat();
 };
 
-test("the store's checks fail when it does not answer in their time", async () => {
+test("the store's checks fail if it does not answer within their timeout", async () => {
   const clock = virtualClock();
   const { healthz, readyz } = checks(clock, () => new Promise(() => undefined));
   const { storeHealthCheck } = dialects.orch.wire;
@@ -234,7 +238,7 @@ test("the store's checks fail when it does not answer in their time", async () =
   assert.deepEqual(await ready, [storeHealthCheck, `${storeHealthCheck}-readiness`, "work"]);
 });
 
-test("unfinished start-up work fails /livez only when the grace period is over", async () => {
+test("unfinished start-up work fails /livez only after the grace period", async () => {
   const clock = virtualClock();
   const { healthz, livez } = checks(clock, async () => undefined);
   assert.deepEqual([await failing(healthz), await failing(livez)], [["work"], []]);
@@ -242,13 +246,13 @@ test("unfinished start-up work fails /livez only when the grace period is over",
   assert.deepEqual(await failing(livez), ["work"]);
 });
 
-test("a server on its way out is alive and healthy, but not ready", async () => {
+test("a server that is shutting down is live and healthy, but not ready", async () => {
   const { healthz, readyz } = checks(virtualClock(), async () => undefined, true);
   assert.deepEqual((await failing(healthz)).includes("shutdown"), false);
   assert.ok((await failing(readyz)).includes("shutdown"));
 });
 
-test("--store-count-metric-poll-period says how often objects are counted; with 0 they are not", async () => {
+test("--store-count-metric-poll-period enables counting of objects; 0 disables it", async () => {
   const family = "apiserver_storage_objects{";
   const counting = await serve();
   while (!(await counting.must(200, "GET", "/metrics")).text.includes(family));
@@ -257,7 +261,7 @@ test("--store-count-metric-poll-period says how often objects are counted; with 
     assert.ok(!(await still.must(200, "GET", "/metrics")).text.includes(family));
 });
 
-test("figures of the store are looked up at their intervals, and with zero never", async () => {
+test("metrics of the store are sampled at their intervals, and with zero never", async () => {
   const clock = virtualClock();
   const stop = new AbortController();
   const looks = { count: 0, size: 0 };

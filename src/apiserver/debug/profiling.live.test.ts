@@ -1,5 +1,5 @@
-// Profiles that are really taken. They are of the whole process, which for that has one of its own: where all tests
-// run, the profiler would write down each of their functions first.
+// Takes real profiles. They cover the whole process, so this file runs in a separate one: among all other
+// tests the profiler would first record each of their functions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -10,7 +10,7 @@ import { profilingPaths } from "./profiling.ts";
 
 const textOf = (reply: Reply | undefined): string => Buffer.from(reply!.body as Uint8Array).toString();
 
-test("with format=devtools a profile is what browsers open, and only one is taken at a time", async () => {
+test("format=devtools returns a profile for browser tools, and only one is taken at a time", async () => {
   const clock = virtualClock();
   const handle = profilingPaths({ clock });
   const ask = () =>

@@ -15,7 +15,7 @@ test("the index names every profile", async () => {
     assert.match(textOf(reply), new RegExp(`href="${page}"`));
 });
 
-test("other paths are not ours", async () => {
+test("other paths are not handled", async () => {
   for (const path of ["/debug/pprof/nothing", "/debug", "/metrics"])
     assert.equal(await profilingPaths({ clock: systemClock })(apiCall({ path })), undefined);
 });

@@ -15,14 +15,14 @@ const bodyOf = async (path: string): Promise<string> => {
   return Buffer.from(reply!.body as Uint8Array).toString();
 };
 
-test("/statusz tells since when what runs", async () => {
+test("/statusz shows the start time and the version", async () => {
   const text = await bodyOf("/statusz");
   assert.match(text, /^\ntest-apiserver statusz\nWarning: /);
   assert.match(text, /Started: Fri, 02 Jan 2026 00:00:00 GMT\nUp: 1h2m3s\n/);
   assert.match(text, /Binary version: v1\.27\.16\n/);
 });
 
-test("/flagz tells every flag with its value", async () => {
+test("/flagz shows every flag with its value", async () => {
   assert.match(await bodyOf("/flagz"), /test-apiserver flags\n[^]*\nmax-requests-inflight=400\n+$/);
 });
 

@@ -4,7 +4,7 @@ import { cpuStacks, heapStacks } from "./v8-profiles.ts";
 
 const frame = (functionName: string, lineNumber = 0) => ({ functionName, url: "a.ts", lineNumber });
 
-test("processor time belongs to the stack that a sample saw; idle time is left out", () => {
+test("processor time is attributed to the sampled stack; idle time is left out", () => {
   const stacks = cpuStacks({
     nodes: [
       { id: 1, callFrame: frame("(root)"), children: [2, 4] },
@@ -29,7 +29,7 @@ test("processor time belongs to the stack that a sample saw; idle time is left o
   );
 });
 
-test("bytes on the heap belong to the stack that allocated them", () => {
+test("heap bytes are attributed to the allocating stack", () => {
   const leaf = { callFrame: frame("make"), selfSize: 64, id: 3, children: [] };
   const outer = { callFrame: frame("outer"), selfSize: 0, id: 2, children: [leaf] };
   const stacks = heapStacks({

@@ -33,7 +33,7 @@ const cases: [
   status: number | undefined,
   text?: RegExp | string,
 ][] = [
-  ["all is well", well, "/healthz", 200, "ok"],
+  ["all checks pass", well, "/healthz", 200, "ok"],
   ["each path has its own checks", unwell, "/livez", 200, "ok"],
   [
     "verbose names the checks",
@@ -43,56 +43,56 @@ const cases: [
     "[+]ping ok\n[+]log ok\nhealthz check passed\n",
   ],
   [
-    "one failure fails the whole, and the reason stays in the log",
+    "one failure fails the endpoint, and the reason is withheld",
     unwell,
     "/healthz",
     500,
     "[+]ping ok\n[-]store failed: reason withheld\n[+]log ok\nhealthz check failed\n",
   ],
-  ["a failing check can be left out", unwell, "/healthz?exclude=store", 200, "ok"],
+  ["a failing check can be excluded", unwell, "/healthz?exclude=store", 200, "ok"],
   [
-    "what is left out is told",
+    "an excluded check is listed",
     unwell,
     "/healthz?exclude=store&verbose=true",
     200,
     "[+]ping ok\n[+]store excluded: ok\n[+]log ok\nhealthz check passed\n",
   ],
   [
-    "a check is left out by its other name, and by both",
+    "a check is excluded by its alias, and by both names",
     unwell,
     "/healthz?exclude=disk&exclude=store&verbose",
     200,
     "[+]ping ok\n[+]store excluded: ok\n[+]log ok\nhealthz check passed\n",
   ],
-  ["a check is asked for by its other name", unwell, "/healthz/disk", 500, /the disk is full/],
-  ["several can be left out", unwell, "/readyz?exclude=a/b&exclude=c", 200, "ok"],
+  ["a check is requested by its alias", unwell, "/healthz/disk", 500, /the disk is full/],
+  ["several checks can be excluded", unwell, "/readyz?exclude=a/b&exclude=c", 200, "ok"],
   [
-    "a name is taken whole, with its commas, and be it empty",
+    "an excluded name may contain commas or be empty",
     well,
     "/readyz?exclude=ping,log&exclude=&verbose",
     200,
     /ok\nwarn: some health checks cannot be excluded: no matches for "","ping,log"\n/,
   ],
   [
-    "leaving out what is not there is a remark",
+    "excluding an unknown check is a warning",
     well,
     "/readyz?exclude=none&verbose",
     200,
     /warn: some health checks cannot be excluded: no matches for "none"/,
   ],
-  ["one check alone", well, "/healthz/log", 200, "ok"],
+  ["a single check", well, "/healthz/log", 200, "ok"],
   [
-    "one check alone that fails says why",
+    "a single failing check reports the reason",
     unwell,
     "/healthz/store",
     500,
     "internal server error: the disk is full\n",
   ],
-  ["a check whose name has parts", unwell, "/readyz/a/b", 500, /disk/],
-  ["a check that is not there", well, "/healthz/none", undefined],
+  ["a check whose name contains a slash", unwell, "/readyz/a/b", 500, /disk/],
+  ["an unknown check", well, "/healthz/none", undefined],
   ["a check of another path", well, "/livez/log", undefined],
   ["another path", well, "/health", undefined],
-  ["a path that only begins so", well, "/healthzz", undefined],
+  ["a path with the same prefix", well, "/healthzz", undefined],
 ];
 for (const [name, paths, path, status, text] of cases) {
   test(`health: ${name}`, async () => {
@@ -106,15 +106,15 @@ for (const [name, paths, path, status, text] of cases) {
   });
 }
 
-test("health: whatever the method, the answer is the same", async () =>
+test("health: the method does not matter", async () =>
   assert.equal((await healthReply(well, call("/healthz", "POST")))?.status, 200));
 
-test("health: a check that fails without a word still fails", async () => {
+test("health: a check that fails with an empty message still fails", async () => {
   const reply = await healthReply({ ...well, livez: [ill("mute", "")] }, call("/livez"));
   assert.equal(reply?.status, 500);
 });
 
-test("what is found is told, check by check, of whole endpoints only", async () => {
+test("results are observed per check, for whole endpoints only", async () => {
   const found: string[] = [];
   const observer = {
     found: (endpoint: string, name: string, fine: boolean) => void found.push(`${endpoint} ${name} ${fine}`),
@@ -124,7 +124,7 @@ test("what is found is told, check by check, of whole endpoints only", async () 
   assert.deepEqual(found, ["healthz ping true", "healthz store false"]);
 });
 
-test("why an endpoint failed is for the log, not for whoever asked", async () => {
+test("the reason of a failure is logged, not returned to the client", async () => {
   const told: string[] = [];
   const observer = {
     found: () => undefined,

@@ -6,7 +6,7 @@ import { inOrder, startedChecks } from "./started-checks.ts";
 const yes = (): boolean => true;
 const parts = { aggregation: yes, definitions: yes, admission: yes, counting: yes, leaseCollector: yes };
 
-test("checks fail until the part they stand for has begun", async () => {
+test("checks fail until their part has started", async () => {
   let started = false;
   const checks = startedChecks(dialects.orch, { ...parts, definitions: () => started });
   const failing = (): string[] =>
@@ -27,7 +27,7 @@ test("checks fail until the part they stand for has begun", async () => {
   assert.deepEqual(failing(), []);
 });
 
-test("what is followed only where it is configured is a check only there", () => {
+test("optional parts have a check only if they are configured", () => {
   const plain = startedChecks(dialects.orch, parts).map(({ name }) => name);
   const added = (more: object): string[] =>
     startedChecks(dialects.orch, { ...parts, ...more })
@@ -40,7 +40,7 @@ test("what is followed only where it is configured is a check only there", () =>
   assert.deepEqual(added({ proxyCertificate: yes }), ["poststarthook/aggregator-reload-proxy-client-cert"]);
 });
 
-test("checks are told in the order of the reference, those of ours alone at the end", () => {
+test("checks are listed in the order of the reference, additional ones at the end", () => {
   const named = (...names: string[]) => names.map((name) => ({ name, check: () => undefined }));
   const given = named(
     "autoregister-completion",

@@ -29,7 +29,7 @@ const countsOf = (text: string, metric: string): string[] =>
     .map((line) => line.replace(/^[^{]*/, ""))
     .toSorted();
 
-test("each plugin and each step is measured by operation and whether it refused", async () => {
+test("each plug-in and each step is measured by operation and outcome", async () => {
   const metrics = createMetrics();
   const chain = admissionChain([picky], admissionMetrics(metrics));
   await chain.mutate(attributes("good"));

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createMetrics } from "#base";
 import { aggregationMetrics } from "./aggregation-metrics.ts";
 
-test("API services that cannot be reached are told, and forgotten when they are gone", () => {
+test("unavailable API services are exported, and removed after their deletion", () => {
   const metrics = createMetrics();
   let services = [
     { name: "v1.a", available: true },
@@ -15,7 +15,7 @@ test("API services that cannot be reached are told, and forgotten when they are 
   assert.doesNotMatch(metrics.expose(), /aggregator_unavailable_apiservice\{/);
 });
 
-test("what changes the documents of the API, and who is lost, is counted", () => {
+test("changes of API documents and losses of API services are counted", () => {
   const metrics = createMetrics();
   const observer = aggregationMetrics(metrics);
   observer.described(0.25);

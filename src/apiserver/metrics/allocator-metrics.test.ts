@@ -21,25 +21,25 @@ function allocator(errors: ReturnType<ServiceAllocator["allocate"]> = []) {
 
 const cases: [name: string, spec: Partial<Service["spec"]>, failed: boolean, line: RegExp][] = [
   [
-    "an address that the server chose",
+    "an address chosen by the server",
     {},
     false,
     /clusterip_allocator_allocation_total\{cidr="10.0.0.0\/24",scope="dynamic"\} 1/,
   ],
   [
-    "an address that was asked for",
+    "a requested address",
     { clusterIPs: ["10.0.0.9"] },
     false,
     /allocation_total\{cidr="10.0.0.0\/24",scope="static"\} 1/,
   ],
   [
-    "an address that was refused",
+    "a refused address",
     { clusterIPs: ["10.0.0.9"] },
     true,
     /allocation_errors_total\{cidr="10.0.0.0\/24",scope="static"\} 1/,
   ],
   [
-    "a node port that was asked for",
+    "a requested node port",
     { clusterIPs: ["10.0.0.9"], ports: [{ port: 1, nodePort: 30001 }] as never },
     false,
     /nodeport_allocator_allocation_total\{scope="static"\} 1/,
@@ -52,7 +52,7 @@ for (const [name, spec, failed, line] of cases)
     assert.match(metrics.expose(), line);
   });
 
-test("what services have and what is free is shown", () => {
+test("allocated and free addresses and ports are exported", () => {
   const { metrics, allocator: measured } = allocator();
   measured.showUse(() => [
     service({ clusterIPs: ["10.0.0.1"] }),

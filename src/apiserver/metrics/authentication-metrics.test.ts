@@ -21,7 +21,7 @@ const outcomes: [result: string, authenticate: Authenticator["authenticate"]][] 
   ],
 ];
 for (const [result, authenticate] of outcomes)
-  test(`an attempt to authenticate that ends in ${result} is counted so`, async () => {
+  test(`an authentication attempt with the result ${result} is counted`, async () => {
     const metrics = createMetrics();
     const measured = measuredAuthenticator({ authenticate }, metrics);
     await (async () => measured.authenticate(credentials))().catch(() => undefined);
@@ -30,7 +30,7 @@ for (const [result, authenticate] of outcomes)
     assert.match(text, new RegExp(`authentication_duration_seconds_count\\{result="${result}"\\} 1`));
   });
 
-test("tokens are counted by kind, and by whether they were known", async () => {
+test("tokens are counted by kind and cache result", async () => {
   const metrics = createMetrics();
   const observer = tokenMetrics(metrics);
   observer.used("stale");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createMetrics } from "#base";
 import { egressMetrics } from "./egress-metrics.ts";
 
-test("connections through proxies are counted by how the proxy is reached and where they failed", () => {
+test("connections through proxies are counted by transport and stage of failure", () => {
   const metrics = createMetrics();
   const observer = egressMetrics(metrics);
   for (const transport of ["tcp", "uds"] as const) observer(transport).started();

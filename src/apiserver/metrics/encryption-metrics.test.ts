@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createMetrics, virtualClock } from "#base";
 import { dataKeyMetrics, encryptionMetrics } from "./encryption-metrics.ts";
 
-test("data keys are counted, and shown as zero while there are none", () => {
+test("data keys are counted, starting with zero", () => {
   const metrics = createMetrics();
   let now = 1000;
   const observer = dataKeyMetrics(metrics, { ...virtualClock(), now: () => now });
@@ -27,7 +27,7 @@ test("data keys are counted, and shown as zero while there are none", () => {
     assert.ok(text.includes(`${line}\n`), line);
 });
 
-test("values, calls of key services and the ids of their keys are counted", () => {
+test("values, key service calls and key IDs are counted", () => {
   const metrics = createMetrics();
   const observer = encryptionMetrics(metrics, { clock: virtualClock(5000), marker: "m:enc:" });
   observer.transformation("to_storage", "kms:v2:a:").succeeded(0.1);
@@ -57,7 +57,7 @@ test("values, calls of key services and the ids of their keys are counted", () =
   assert.doesNotMatch(text, /duration_seconds_count\{[^}]*from_storage[^}]*kms/);
 });
 
-test("of ever new keys only the newest are shown", () => {
+test("only the most recently used keys are exported", () => {
   const metrics = createMetrics();
   const observer = encryptionMetrics(metrics, { clock: virtualClock(), marker: "m:enc:" });
   for (let at = 0; at < 300; at++)

@@ -12,7 +12,7 @@ import {
   ruleMetrics,
 } from "./extension-metrics.ts";
 
-test("questions to webhooks are counted as requests of a client", () => {
+test("webhook calls are counted as client requests", () => {
   const metrics = createMetrics();
   const exchanged = clientMetrics(metrics);
   const exchange = { url: "https://h/", requestHeaders: () => [], requestBody: "", confidential: false };
@@ -29,7 +29,7 @@ test("questions to webhooks are counted as requests of a client", () => {
   assert.match(text, /rest_client_response_size_bytes_sum\{verb="POST",host="h:1"\} 300/);
 });
 
-test("failed connections to aggregated servers are counted where their certificate is why", () => {
+test("failed connections to aggregated servers are counted if the certificate is the cause", () => {
   const metrics = createMetrics();
   const failed = certificateMetrics(metrics, "kube_aggregator", "aggregated servers");
   failed(new NoAlternativeNames("no names"));
@@ -39,7 +39,7 @@ test("failed connections to aggregated servers are counted where their certifica
   assert.match(metrics.expose(), /apiserver_kube_aggregator_x509_insecure_sha1_total 1/);
 });
 
-test("conversions by webhooks are timed by version and success; those that need none are not", async () => {
+test("webhook conversions are timed by version and outcome; objects that need no conversion are not", async () => {
   const metrics = createMetrics();
   const definition = { metadata: { name: "things.g" } } as CustomResourceDefinition;
   const objects = [{ apiVersion: "g/v1" }] as unknown as ApiObject[];
@@ -52,7 +52,7 @@ test("conversions by webhooks are timed by version and success; those that need 
   assert.deepEqual(counted.toSorted(), [`{${labels},succeeded="false"} 1`, `{${labels},succeeded="true"} 1`]);
 });
 
-test("rules of custom resources are timed when they are compiled and when they judge", () => {
+test("compilation and evaluation of custom resource rules are timed", () => {
   const metrics = createMetrics();
   const observer = ruleMetrics(metrics);
   observer.compiled(0.02);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServer } from "../library.ts";
 
-test("what health checks found is told, with the last and with all", async () => {
+test("health check results are exported, the latest one and totals", async () => {
   await using server = await startServer({ store: "memory", dialect: "kubernetes" });
   const read = async (path: string): Promise<string> =>
     Buffer.from(await (await server.inject({ method: "GET", path })).bytes()).toString();
@@ -23,7 +23,7 @@ test("what health checks found is told, with the last and with all", async () =>
   assert.ok((await read("/")).includes('"/metrics/slis"'));
 });
 
-test("a DELETE makes them begin anew, where profiling is on", async () => {
+test("a DELETE resets health metrics if profiling is on", async () => {
   for (const [profiling, expected] of [
     [true, false],
     [false, true],
@@ -37,7 +37,7 @@ test("a DELETE makes them begin anew, where profiling is on", async () => {
   }
 });
 
-test("a DELETE of all metrics does, too, by whoever may delete there", async () => {
+test("a DELETE resets all metrics for users who are authorized to delete", async () => {
   await using server = await startServer({ store: "memory" });
   const ask = async (method: string, groups: string[]) => {
     const answer = await server.inject({ method, path: "/metrics", trusted: { name: "pat", groups } });
@@ -51,7 +51,7 @@ test("a DELETE of all metrics does, too, by whoever may delete there", async () 
   assert.doesNotMatch((await ask("GET", masters)).text, counted);
 });
 
-test("not without its gate", async () => {
+test("/metrics/slis and /logs are not served when switched off", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--feature-gates=ComponentSLIs=false", "--enable-logs-handler=false"],
@@ -64,7 +64,7 @@ test("not without its gate", async () => {
   );
 });
 
-test("flags that hide metrics and labels hold for health metrics, and gates for the rules of roles", async () => {
+test("flags that hide metrics and labels apply to health metrics, and feature gates to bootstrap roles", async () => {
   await using server = await startServer({
     store: "memory",
     dialect: "kubernetes",

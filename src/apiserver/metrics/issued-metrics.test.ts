@@ -4,7 +4,7 @@ import { createMetrics } from "#base";
 import { dialects } from "#dialect";
 import { issuedMetrics } from "./issued-metrics.ts";
 
-test("issued certificates are counted by signer, and those of others together", () => {
+test("issued certificates are counted by signer, with all custom signers as one", () => {
   const metrics = createMetrics();
   const issued = issuedMetrics(metrics, dialects.orch);
   issued("orch.io/apiserver-client", true);

@@ -4,7 +4,7 @@ import { createMetrics } from "#base";
 import { openStore } from "#store";
 import { storeMeasuring } from "./measured-store.ts";
 
-test("questions to the store are timed by operation and type of object", async () => {
+test("store operations are timed by operation and object type", async () => {
   const metrics = createMetrics();
   const store = storeMeasuring("/registry", metrics)(await openStore({ memory: true }));
   const value = Buffer.from("x");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createMetrics } from "#base";
 import { podLogMetrics } from "./pod-log-metrics.ts";
 
-test("requests for logs are counted under their old names, too", () => {
+test("log requests are counted under the deprecated metric names, too", () => {
   const metrics = createMetrics();
   const observer = podLogMetrics(metrics);
   observer.asked(false);

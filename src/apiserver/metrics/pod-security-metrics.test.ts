@@ -11,7 +11,7 @@ const attributes = {
 } as AdmissionAttributes;
 const request = 'request_operation="create",resource="pod",subresource=""';
 
-test("judgements of pod security are counted", () => {
+test("Pod Security evaluations are counted", () => {
   const metrics = createMetrics();
   const observer = podSecurityMetrics(metrics);
   observer.judged({ mode: "enforce", denied: true, level: "baseline", version: "latest" }, attributes);
@@ -26,7 +26,7 @@ test("judgements of pod security are counted", () => {
     assert.ok(text.includes(`pod_security_${line}\n`), line);
 });
 
-test("the common series are there before the first pod", () => {
+test("the common series are exported before the first pod", () => {
   const metrics = createMetrics();
   podSecurityMetrics(metrics);
   assert.match(

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createMetrics } from "#base";
 import { remoteStoreMetrics } from "./remote-store-metrics.ts";
 
-test("calls to a store elsewhere are counted by service, method, type and code", () => {
+test("calls to a remote store are counted by service, method, type and code", () => {
   const metrics = createMetrics();
   const { calls, leaseReplaced } = remoteStoreMetrics(metrics);
   const call = { service: "etcdserverpb.KV", method: "Range", type: "unary" } as const;

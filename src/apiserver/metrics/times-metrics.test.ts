@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createMetrics } from "#base";
 import { timesMetrics } from "./times-metrics.ts";
 
-test("comparisons of updates are timed by how they were decided", () => {
+test("comparisons of updates are timed by outcome", () => {
   const metrics = createMetrics();
   const compared = timesMetrics(metrics);
   compared("unequal_objects_fast", 0.0002);

@@ -20,7 +20,7 @@ test("work is counted while it runs and when it has ended", async () => {
   assert.match(metrics.expose(), /workqueue_work_duration_seconds_count\{name="roles"\} 1\n/);
 });
 
-test("work that fails is counted as tried again", async () => {
+test("failed work is counted as a retry", async () => {
   const metrics = createMetrics();
   await assert.rejects(workMetrics(metrics)("roles", () => Promise.reject(new Error("no"))));
   assert.match(metrics.expose(), /workqueue_retries_total\{name="roles"\} 1\n/);

@@ -33,7 +33,7 @@ function* sources(): Generator<string> {
   }
 }
 
-test("the gates that act are those that the code reads, no more and no fewer", () => {
+test("the list of gates matches exactly the gates that the code reads", () => {
   const names = new Set(knownGates.map(({ name }) => name));
   const read = new Set<string>();
   for (const text of sources())
@@ -41,7 +41,7 @@ test("the gates that act are those that the code reads, no more and no fewer", (
   assert.deepEqual([...read].toSorted(), [...gatesRead].toSorted());
 });
 
-test("gates of the bootstrap roles act, too, and every gate that acts is known", () => {
+test("gates of the bootstrap roles are effective, too, and every effective gate is known", () => {
   const acting = actingGates(dialects.orch);
   const names = new Set(knownGates.map(({ name }) => name));
   assert.deepEqual(
@@ -51,7 +51,7 @@ test("gates of the bootstrap roles act, too, and every gate that acts is known",
   assert.ok(acting.includes("DynamicResourceAllocation"));
 });
 
-test("a gate that acts is not reported as without effect", () => {
+test("an effective gate is not reported as having no effect", () => {
   const { warnings } = settle(apiserverOptions(dialects.orch), [
     "--feature-gates=APIServerIdentity=false,ComponentSLIs=false,DynamicResourceAllocation=true,CronJobTimeZone=true,WinOverlay=false",
   ]);

@@ -21,7 +21,7 @@ function run(argv: readonly string[], { dialect = dialects.orch, without = [] as
 
 test("the base of all cases is accepted", () => assert.deepEqual(run([]).errors, []));
 
-/** Each refused with a message that names these flags. */
+/** Each is rejected with an error that names these flags. */
 const refused: [argv: string[], blamed: string[], without?: string[]][] = [
   [
     [],
@@ -208,7 +208,7 @@ const refused: [argv: string[], blamed: string[], without?: string[]][] = [
   [["--dialect=klingon"], ["--dialect", Object.keys(dialects).join(" or ")]],
 ];
 for (const [argv, blamed, without] of refused) {
-  test(`[${[...argv, ...(without ?? []).map((flag) => `without ${flag}`)].join(" ")}] is refused by name`, () => {
+  test(`[${[...argv, ...(without ?? []).map((flag) => `without ${flag}`)].join(" ")}] is rejected with an error that names the flag`, () => {
     const { errors } = run(argv, without && { without });
     assert.notEqual(errors.length, 0);
     for (const flag of blamed)
@@ -219,7 +219,7 @@ for (const [argv, blamed, without] of refused) {
   });
 }
 
-test("objects are stored in one of three forms, the binary one unless told otherwise", () => {
+test("objects are stored in one of three encodings, protobuf by default", () => {
   const binary = dialects.orch.wire.protobufMediaType;
   assert.equal(
     run(["--store-servers=http://127.0.0.1:2379"], { without: ["--store-servers"] }).values.storageMediaType,
@@ -233,7 +233,7 @@ test("objects are stored in one of three forms, the binary one unless told other
   assert.match(run(["--storage-media-type=application/xml"]).errors.join(), /must be/);
 });
 
-test("the size of watch caches is taken as kube-apiserver takes it: deprecated, and without effect", () => {
+test("the size of watch caches is accepted as by kube-apiserver: deprecated, and without effect", () => {
   const { errors, warnings } = run(["--default-watch-cache-size=50"]);
   assert.deepEqual(errors, []);
   assert.match(
@@ -246,13 +246,13 @@ test("the size of watch caches is taken as kube-apiserver takes it: deprecated, 
   );
 });
 
-test("the embedded store holds JSON unless told otherwise", () => {
+test("the embedded store holds JSON by default", () => {
   const { values, provenance } = run(["--data-dir=/data"], { without: ["--store-servers"] });
   assert.equal(values.storageMediaType, "application/json");
   assert.deepEqual(provenance.storageMediaType, { from: "derived", of: "the embedded store" });
 });
 
-test("a collection is deleted by one worker unless told otherwise, and by at least one", () => {
+test("a collection is deleted by one worker by default, and by at least one", () => {
   assert.equal(run([]).values.deleteCollectionWorkers, 1);
   assert.equal(run(["--delete-collection-workers=4"]).values.deleteCollectionWorkers, 4);
   assert.notEqual(run(["--delete-collection-workers=0"]).errors.length, 0);
@@ -290,7 +290,7 @@ const anonymous: [argv: string[], allowed: boolean, warned: boolean][] = [
   [["--authorization-mode=Node,RBAC", "--anonymous-auth=false"], false, false],
 ];
 for (const [argv, allowed, warned] of anonymous) {
-  test(`[${argv.join(" ")}] ${allowed ? "lets" : "does not let"} anonymous requests in`, () => {
+  test(`[${argv.join(" ")}] ${allowed ? "accepts" : "rejects"} anonymous requests`, () => {
     const { values, warnings } = run(argv, { without: ["--authorization-mode"] });
     assert.equal(allowsAnonymous(values.anonymousAuth, values.authorizationMode), allowed);
     assert.equal(
@@ -323,7 +323,7 @@ const notYet = apiserverOptions(dialects.orch).sections.flatMap(({ options }) =>
   options.filter((option) => option.notYet !== undefined),
 );
 
-test("flags that cannot be used yet are listed with the reason", () => {
+test("unsupported flags are listed with the reason", () => {
   const help = helpText(apiserverOptions(dialects.orch), { width: 10_000 });
   for (const option of notYet) {
     assert.match(help, new RegExp(`--${option.flag}\\b.*\\n.*Not available yet: ${option.notYet}\\.`));
@@ -383,7 +383,7 @@ test("defaults follow the dialect", () => {
   }
 });
 
-test("audiences follow from the issuer unless given", () => {
+test("audiences default to the issuer", () => {
   assert.deepEqual(run([]).values.apiAudiences, ["https://x"]);
   assert.deepEqual(run([]).provenance.apiAudiences, { from: "derived", of: "--service-account-issuer" });
   assert.deepEqual(run(["--api-audiences=a,b"]).values.apiAudiences, ["a", "b"]);
@@ -409,11 +409,11 @@ test("values are typed", () => {
   assert.equal(values.eventTtl, 3_600_000);
 });
 
-test("the embedded store is taken where a directory is given for it", () => {
+test("the embedded store is used if its directory is given", () => {
   assert.deepEqual(run(["--data-dir=/d"], { without: ["--store-servers"] }).errors, []);
 });
 
-test("tokens are verified with the key of the serving certificate where no other is given", () => {
+test("tokens are verified with the key of the serving certificate if no other key is given", () => {
   const without = [
     "--service-account-key-file",
     "--service-account-signing-key-file",
@@ -427,13 +427,13 @@ test("tokens are verified with the key of the serving certificate where no other
   );
 });
 
-test("the old way to keep the server's own endpoints is accepted, and told to be old", () => {
+test("the deprecated endpoint reconciler type is accepted with a warning", () => {
   const settled = run(["--endpoint-reconciler-type=master-count"]);
   assert.deepEqual(settled.errors, []);
   assert.ok(settled.warnings.some((line) => line.includes("master-count is deprecated")));
 });
 
-test("settings of a JSON log are taken with their gate, and told to be of no effect", () => {
+test("settings of a JSON log are accepted with their feature gate, with a warning that they have no effect", () => {
   const flags = ["--log-json-split-stream", "--log-json-info-buffer-size=1K"];
   const { errors } = settle(apiserverOptions(dialects.orch), flags, { purpose: "check" });
   for (const flag of ["--log-json-split-stream", "--log-json-info-buffer-size"])

@@ -1,11 +1,11 @@
-// Flags that are taken as kube-apiserver takes them, and told in its words where they cannot be.
+// Flags that are parsed as in kube-apiserver, with its error texts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dialects } from "#dialect";
 import { settle } from "#options";
 import { apiserverOptions } from "./options.ts";
 
-test("the older flag names all plug-ins that run", () => {
+test("--admission-control names all plug-ins to run", () => {
   const { values, warnings } = settle(apiserverOptions(dialects.kubernetes), [
     "--admission-control=AlwaysAdmit,LimitRanger",
   ]);
@@ -18,7 +18,7 @@ test("the older flag names all plug-ins that run", () => {
   );
 });
 
-test("ports of node agents are deprecated flags, and one of them is of no effect", () => {
+test("the flags of node agent ports are deprecated, and one of them has no effect", () => {
   const { values, warnings } = settle(apiserverOptions(dialects.kubernetes), [
     "--kubelet-port=1234",
     "--kubelet-read-only-port=1",
@@ -31,7 +31,7 @@ test("ports of node agents are deprecated flags, and one of them is of no effect
   assert.match(warnings[2]!, /^--kubelet-read-only-port=1: has no effect: /);
 });
 
-test("address ranges of a vendor's load balancers are taken, and of no effect", () => {
+test("address ranges of a vendor's load balancers are accepted and have no effect", () => {
   const { values, errors, warnings } = settle(apiserverOptions(dialects.kubernetes), [
     "--cloud-provider-gce-l7lb-src-cidrs=10.0.0.0/8",
     "--cloud-provider-gce-lb-src-cidrs=10.1.0.0/16,10.2.0.0/16",
@@ -46,7 +46,7 @@ test("address ranges of a vendor's load balancers are taken, and of no effect", 
   assert.equal(warnings.filter((text) => text.includes("has no effect")).length, 2);
 });
 
-test("a claim that a token must hold may have commas", () => {
+test("a required claim may contain commas", () => {
   const { values } = settle(apiserverOptions(dialects.kubernetes), [
     "--oidc-required-claim=a=b,c",
     "--oidc-required-claim=d=e",
@@ -94,7 +94,7 @@ const unparsable: [flag: string, told: string][] = [
   ["---x", "bad flag syntax: ---x"],
 ];
 for (const [flag, told] of unparsable)
-  test(`${flag} is told as kube-apiserver tells it`, () => {
+  test(`${flag} is rejected with the error text of kube-apiserver`, () => {
     const { errors } = settle(apiserverOptions(dialects.kubernetes), [flag]);
     assert.ok(errors.includes(told), errors.join("\n"));
   });

@@ -7,7 +7,7 @@ import { serverGates } from "./server-gates.ts";
 
 const refused = serverGates.filter(({ refused: why }) => why !== undefined).map(({ name }) => name);
 
-test("gates that are not built are refused by name, and stay off with their stage", () => {
+test("gates of missing features are rejected by name, and stay off when their stage is enabled", () => {
   assert.deepEqual(refused, ["MultiCIDRServiceAllocator", "StorageVersionAPI"]);
   for (const name of refused) {
     const { errors } = settle(apiserverOptions(dialects.orch), [`--feature-gates=${name}=true`]);

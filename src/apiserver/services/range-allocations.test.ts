@@ -19,10 +19,10 @@ const bits: [positions: number[], bytes: number[]][] = [
   [[23], [128, 0, 0]],
 ];
 for (const [positions, bytes] of bits)
-  test(`the bits of ${JSON.stringify(positions)} are one number, its highest byte first`, () =>
+  test(`the bits of ${JSON.stringify(positions)} are one big-endian number`, () =>
     assert.deepEqual([...bitsOf(positions)], bytes));
 
-test("addresses have positions within their range alone", () => {
+test("only addresses within the range have positions", () => {
   const range = addressRange("10.0.0.0/24");
   const positions = ["10.0.0.1", "10.0.0.254", "10.0.0.0", "10.0.0.255", "10.0.1.1", "fd00::1", "port 1"];
   assert.deepEqual(positions.map(range.positionOf), [1, 254, ...Array<undefined>(5)]);
@@ -66,7 +66,7 @@ async function harness(media: "protobuf" | "json" = "protobuf") {
   return { store, write, add, stored };
 }
 
-test("the store tells which addresses and node ports services have", async () => {
+test("the allocated addresses and node ports are stored", async () => {
   const { write, add, stored } = await harness();
   add({ type: "ClusterIP", clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "fd00::9"] });
   add({ type: "NodePort", clusterIPs: ["10.0.0.10"], ports: [{ nodePort: 30_001 }, { nodePort: 29_000 }] });
@@ -79,7 +79,7 @@ test("the store tells which addresses and node ports services have", async () =>
   ]);
 });
 
-test("nothing is written unless what services have has changed", async () => {
+test("nothing is written unless allocations have changed", async () => {
   const { store, write, add, stored } = await harness();
   await write();
   const { revision } = await store.status();
@@ -93,7 +93,7 @@ test("nothing is written unless what services have has changed", async () => {
   assert.equal((await stored())[1]![3], "02");
 });
 
-test("it is JSON where objects are stored as JSON", async () => {
+test("allocations are JSON if objects are stored as JSON", async () => {
   const { store, write } = await harness("json");
   await write();
   const [entry] = (await store.read({ key: "/registry/ranges/serviceips" })).entries;

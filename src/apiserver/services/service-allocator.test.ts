@@ -37,7 +37,7 @@ const ranges: [
   ],
 ];
 for (const [text, size, first, last, inside, outside] of ranges) {
-  test(`${text} gives its usable addresses`, () => {
+  test(`${text} has its usable addresses`, () => {
     const range = addressRange(text);
     assert.deepEqual([range.size, range.at(1), range.at(range.size)], [size, first, last]);
     for (const address of [first, last, ...inside]) assert.ok(range.contains(address), address);
@@ -45,7 +45,7 @@ for (const [text, size, first, last, inside, outside] of ranges) {
   });
 }
 
-test("an address has one text", () =>
+test("addresses have a canonical text", () =>
   assert.deepEqual(["fd00:0:0::0A", "010.0.0.001"].map(canonicalAddress), ["fd00::a", "10.0.0.1"]));
 
 interface Spec extends Omit<Partial<Service["spec"]>, "ports"> {
@@ -67,7 +67,7 @@ const small = (): ClusterServiceAllocator =>
     random: () => 0,
   });
 
-/** Reserved as a request would have it. */
+/** Allocates and reserves as a request does. */
 async function take(pool: ClusterServiceAllocator, service: Service): Promise<ReservedShare> {
   const state = new WriteState();
   assert.deepEqual(pool.allocate(service, undefined, state, false), []);
@@ -78,18 +78,18 @@ async function take(pool: ClusterServiceAllocator, service: Service): Promise<Re
 
 const given: [name: string, spec: Spec, expected: Spec][] = [
   ["a plain service gets an address", {}, { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"] }],
-  ["a service of two families gets two", { ipFamilies: ["IPv6", "IPv4"] }, { clusterIPs: ["fd00::11", "10.0.0.1"] }],
-  ["an alias gets nothing", { type: "ExternalName" }, {}],
+  ["a dual-stack service gets two addresses", { ipFamilies: ["IPv6", "IPv4"] }, { clusterIPs: ["fd00::11", "10.0.0.1"] }],
+  ["an ExternalName service gets nothing", { type: "ExternalName" }, {}],
   ["a headless service gets nothing", { clusterIP: "None", clusterIPs: ["None"] }, { clusterIPs: ["None"] }],
-  ["a chosen address is given", { clusterIP: "10.0.0.6", clusterIPs: ["10.0.0.6"] }, { clusterIPs: ["10.0.0.6"] }],
-  ["node ports are given", { type: "NodePort", ports: [{ port: 1 }, { port: 2 }] }, { ports: [{ port: 1, nodePort: 30_000 }, { port: 2, nodePort: 30_001 }] }],
+  ["a requested address is allocated", { clusterIP: "10.0.0.6", clusterIPs: ["10.0.0.6"] }, { clusterIPs: ["10.0.0.6"] }],
+  ["node ports are allocated", { type: "NodePort", ports: [{ port: 1 }, { port: 2 }] }, { ports: [{ port: 1, nodePort: 30_000 }, { port: 2, nodePort: 30_001 }] }],
   [
-    "one port number in two protocols shares a node port, also one that is chosen later",
+    "one port number with two protocols shares a node port, even if requested for the second",
     { type: "NodePort", ports: [{ port: 53, protocol: "UDP" }, { port: 53, protocol: "TCP", nodePort: 30_002 }] },
     { ports: [{ port: 53, protocol: "UDP", nodePort: 30_002 }, { port: 53, protocol: "TCP", nodePort: 30_002 }] },
   ],
-  ["a load balancer may do without node ports", { type: "LoadBalancer", allocateLoadBalancerNodePorts: false, ports: [{ port: 1 }] }, { ports: [{ port: 1 }] }],
-  ["a local load balancer gets a port for its health", { type: "LoadBalancer", externalTrafficPolicy: "Local", ports: [{ port: 1 }] }, { healthCheckNodePort: 30_001 }],
+  ["a load balancer may have no node ports", { type: "LoadBalancer", allocateLoadBalancerNodePorts: false, ports: [{ port: 1 }] }, { ports: [{ port: 1 }] }],
+  ["a load balancer with local traffic policy gets a health check port", { type: "LoadBalancer", externalTrafficPolicy: "Local", ports: [{ port: 1 }] }, { healthCheckNodePort: 30_001 }],
 ]; // prettier-ignore
 for (const [name, spec, expected] of given) {
   test(name, () => {
@@ -112,7 +112,7 @@ const refused: [name: string, spec: Spec, text: RegExp][] = [
     /^spec\.clusterIPs: Invalid value.*: the provided IP \(.*\) is not in the valid range\. The range of valid IPs is 10/,
   ],
   [
-    "an address that somebody was promised is refused",
+    "an address that is reserved for another service is refused",
     { clusterIPs: ["10.0.0.2"] },
     /^spec\.clusterIPs: Invalid value.*already allocated/,
   ],
@@ -122,17 +122,17 @@ const refused: [name: string, spec: Spec, text: RegExp][] = [
     /^spec\.ports\[0\]\.nodePort: .*30000-30002/,
   ],
   [
-    "a port that somebody was promised is refused",
+    "a port that is reserved for another service is refused",
     { type: "NodePort", ports: [{ port: 1, nodePort: 30_001 }] },
     /^spec\.ports\[0\]\.nodePort: .*already allocated/,
   ],
   [
-    "so is one for health checks",
+    "a reserved health check port is refused",
     { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 30_001 },
     /^spec\.healthCheckNodePort: .*already allocated/,
   ],
   [
-    "a new service asks for a node port for one of its ports only",
+    "a new service may request a node port for one of its service ports only",
     {
       type: "NodePort",
       ports: [
@@ -144,7 +144,7 @@ const refused: [name: string, spec: Spec, text: RegExp][] = [
     /^spec\.ports\[2\]\.nodePort: .*already allocated/,
   ],
   [
-    "of several things that cannot be had the first is told",
+    "of several failed allocations the first is reported",
     {
       type: "LoadBalancer",
       externalTrafficPolicy: "Local",
@@ -170,21 +170,21 @@ for (const [name, spec, text] of refused) {
 }
 
 const dryRuns: [name: string, spec: object, errors: RegExp[]][] = [
-  ["an address that is taken", { clusterIPs: ["10.0.0.2"] }, []],
+  ["with an address in use", { clusterIPs: ["10.0.0.2"] }, []],
   [
-    "an address outside the range",
+    "with an address outside the range",
     { clusterIPs: ["10.1.0.2"] },
     [/^spec\.clusterIPs: .*not in the valid range/],
   ],
-  ["a port outside the range", { type: "NodePort", ports: [{ port: 1, nodePort: 80 }] }, []],
+  ["with a port outside the range", { type: "NodePort", ports: [{ port: 1, nodePort: 80 }] }, []],
   [
-    "a port that is taken",
+    "with a port in use",
     { type: "NodePort", ports: [{ port: 1, nodePort: 30_001 }] },
     [/^spec\.ports\[0\]\.nodePort: .*already allocated/],
   ],
 ];
 for (const [name, spec, expected] of dryRuns)
-  test(`a dry run is ${expected.length > 0 ? "refused" : "granted"} ${name}`, async () => {
+  test(`a dry run ${name} is ${expected.length > 0 ? "refused" : "accepted"}`, async () => {
     const pool = small();
     const ports = [{ port: 1, nodePort: 30_001 }];
     await take(pool, make("first", { type: "NodePort", clusterIPs: ["10.0.0.2"], ports }));
@@ -193,7 +193,7 @@ for (const [name, spec, expected] of dryRuns)
     for (const [position, text] of expected.entries()) assert.match(fieldErrorText(errors[position]!), text);
   });
 
-test("a dry run is shown the address of the range, and ports that follow each other", () => {
+test("a dry run shows the network address of the range, and consecutive ports", () => {
   const pool = serviceAllocator({ ranges: ["10.0.0.0/24", "fd00::/112"], ports: { from: 1, to: 9 } });
   const shown = (spec: object): unknown[] => {
     const service = make("dry", structuredClone(spec));
@@ -212,7 +212,7 @@ test("a dry run is shown the address of the range, and ports that follow each ot
     assert.deepEqual(shown({ ...local, ipFamilies: ["IPv4"], ports }), [["10.0.0.0"], [...expected], health]);
 });
 
-test("what was promised and not used comes back at once, and is shared by those who ask for the same service", async () => {
+test("an unused reservation is released at once, and is shared by requests for the same service", async () => {
   const pool = serviceAllocator({ ranges: [], ports: { from: 1, to: 2 } });
   const chosen = (name: string): Service => make(name, { clusterIPs: ["10.0.0.9"] });
   const [one, other] = [await take(pool, chosen("a")), await take(pool, chosen("a"))];
@@ -223,7 +223,7 @@ test("what was promised and not used comes back at once, and is shared by those 
   assert.equal(refused(), 0);
 });
 
-test("what was only looked at is nobody's", () => {
+test("an allocation that is not secured reserves nothing", () => {
   const pool = small();
   for (const name of ["a", "b"])
     assert.deepEqual(
@@ -232,7 +232,7 @@ test("what was only looked at is nobody's", () => {
     );
 });
 
-test("what is free again is given last", () => {
+test("released values are reused last", () => {
   const pool = serviceAllocator({ ranges: ["10.0.0.0/28"], ports: { from: 30_000, to: 30_013 } });
   const given = Array.from({ length: 14 }, () => {
     const service = make("s", { type: "NodePort", ports: [{ port: 1 }] });
@@ -245,13 +245,13 @@ test("what is free again is given last", () => {
   );
 });
 
-test("an exhausted range is an error of the server", async () => {
+test("an exhausted range is a server error", async () => {
   const pool = serviceAllocator({ ranges: ["10.0.0.0/30"], ports: { from: 1, to: 1 } });
   for (const name of ["a", "b"]) await take(pool, make(name, {}));
   assert.throws(() => pool.allocate(make("c", {}), undefined, new WriteState(), false), (error) => error instanceof ApiError && error.code === 500 && error.message.endsWith("a serviceIP: range is full"));
 }); // prettier-ignore
 
-test("what a service has stays, though the range has moved on", () => {
+test("a service keeps its values when the range changes", () => {
   const spec = {
     clusterIP: "10.9.9.9",
     clusterIPs: ["10.9.9.9"],
@@ -263,7 +263,7 @@ test("what a service has stays, though the range has moved on", () => {
   assert.deepEqual([service.spec.clusterIPs, service.spec.ports![0]!.nodePort], [["10.9.9.9"], 99]);
 });
 
-test("a node port that ports of two protocols share is claimed once", () => {
+test("a node port shared by ports of two protocols is claimed once", () => {
   const { spec } = make("dns", {
     type: "NodePort",
     ports: [
@@ -274,7 +274,7 @@ test("a node port that ports of two protocols share is claimed once", () => {
   assert.deepEqual(claimsOf(spec), ["port 30053"]);
 });
 
-test("a server gives an address back when its service is deleted, and knows after a restart which are taken", async () => {
+test("an address is released when its service is deleted, and still known to be in use after a restart", async () => {
   await using server = await startServer({
     store: "memory",
     flags: ["--service-cluster-ip-range=10.7.0.0/24"],
@@ -298,7 +298,7 @@ test("a server gives an address back when its service is deleted, and knows afte
   assert.equal(await takes(server, "c"), "taken");
 });
 
-test("the server has a service of its own, at the first address, whoever tells what is behind it, and makes it again", async () => {
+test("the server's own service has the first address with any endpoint reconciler, and is recreated after a deletion", async () => {
   for (const flags of [[], ["--endpoint-reconciler-type=none"]]) {
     const clock = virtualClock(Date.now());
     await using server = await startServer({
@@ -338,7 +338,7 @@ const staticPorts: [count: number, kept: number][] = [
   [10_000, 128],
 ];
 for (const [count, kept] of staticPorts)
-  test(`of ${count} node ports the first ${kept} are left to those who choose theirs`, () => {
+  test(`of ${count} node ports the first ${kept} are reserved for static assignment`, () => {
     const ports = { from: 30_000, to: 30_000 + count - 1 };
     const first = (keepsStaticPorts: boolean): number | undefined => {
       const service = make("a", { type: "NodePort", ports: [{ port: 1 }] });
@@ -351,31 +351,31 @@ for (const [count, kept] of staticPorts)
 
 const updates: [name: string, before: object, after: object, message: RegExp][] = [
   [
-    "what cannot be had is told before what is wrong",
+    "failed allocations are reported before validation errors",
     { type: "ExternalName", externalName: "a.b" },
     { type: "ClusterIP", clusterIP: "10.1.0.1", ports: [{ port: 1, nodePort: 30_001 }] },
     /is invalid: spec\.clusterIPs: Invalid value: \[\]string\{"10\.1\.0\.1"\}: failed to allocate IP 10\.1\.0\.1: .* not in the valid range/,
   ],
   [
-    "an address that may not change is not looked for",
+    "an immutable address is not allocated",
     { ports: [{ port: 1 }] },
     { clusterIP: "10.1.0.1", ports: [{ port: 1 }] },
     /is invalid: spec\.clusterIPs\[0\]: Invalid value: .*: may not change once set$/,
   ],
   [
-    "a port of health checks that may not change is not looked for",
+    "an immutable health check port is not allocated",
     { type: "LoadBalancer", externalTrafficPolicy: "Local", ports: [{ port: 1 }] },
     { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 1, ports: [{ port: 1 }] },
     /is invalid: spec\.healthCheckNodePort: Forbidden: field is immutable$/,
   ],
   [
-    "a second family needs a policy for it",
+    "a second IP family requires a dual-stack policy",
     { ports: [{ port: 1 }] },
     { ipFamilies: ["IPv4", "IPv6"], ports: [{ port: 1 }] },
     /spec\.ipFamilyPolicy: .*: must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified$/,
   ],
 ];
-test("an update of a service is refused in the order of kube-apiserver", async () => {
+test("errors of a service update are reported in the order of kube-apiserver", async () => {
   await using server = await startServer({ store: "memory" });
   const services = server.client.of(kinds.services);
   const meta = { name: "s", namespace: "default" };

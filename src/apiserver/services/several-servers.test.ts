@@ -1,5 +1,5 @@
-// Services on servers that share a store: nothing is given twice, and nothing is kept for good by those who
-// fail.
+// Services on servers that share a store: no value is allocated twice, and none is leaked when a server
+// fails.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ApiError, virtualClock } from "#base";
@@ -19,16 +19,16 @@ const make = (client: ApiClient, name: string, spec?: object): Promise<string> =
   outcome(client.of(kinds.services).create(draft(name, spec)));
 const promises = async ({ store }: Several): Promise<number> =>
   (await store.read({ prefix: "/registry/promises/" })).entries.length;
-/** Lets everything that is under way come as far as it can. */
+/** Yields to the event loop until pending work has progressed as far as it can. */
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test("servers that share a store give every address and port once, to the last, chosen or not", async () => {
+test("servers that share a store allocate every address and port once, requested or not, until none is left", async () => {
   await using several = await startSeveral(3, { flags });
   const clients = several.servers.map(({ client }) => client);
   for (let round = 0; round < 3; round++) {
-    // Fourteen addresses, one of which the servers have themselves; ten ports.
+    // Fourteen addresses, one of them used by the servers' own service; ten ports.
     const chosen = {
       clusterIP: "10.7.0.9",
       type: "NodePort",
@@ -48,14 +48,14 @@ test("servers that share a store give every address and port once, to the last, 
     assert.equal(addresses.length, 14);
     assert.deepEqual([new Set(addresses).size, new Set(ports).size], [addresses.length, ports.length]);
     assert.equal(await promises(several), 0);
-    // What one server gives back another can give at once.
+    // An address that one server releases can be allocated by another one at once.
     for (const [at, { metadata }] of items.entries())
       if (metadata.name !== "orch")
         await clients[at % 3]!.of(kinds.services).delete(metadata.name!, { namespace: "default" });
   }
 });
 
-test("a change that wants what a new service wants gets it, or the new one does", async () => {
+test("of an update and a create that request the same port exactly one succeeds", async () => {
   await using several = await startSeveral(2, { flags });
   const [one, other] = several.servers.map(({ client }) => client) as [ApiClient, ApiClient];
   assert.equal(await make(one, "web"), "made");
@@ -69,7 +69,7 @@ test("a change that wants what a new service wants gets it, or the new one does"
     "Invalid",
     "made",
   ]);
-  // A change that keeps what it has asks nobody.
+  // An update that keeps its values makes no reservation.
   const { revision } = await several.store.status();
   await other
     .of(kinds.services)
@@ -77,7 +77,7 @@ test("a change that wants what a new service wants gets it, or the new one does"
   assert.equal((await several.store.status()).revision, revision + 1);
 });
 
-test("a server whose watch hangs gives nothing that it cannot know to be free", async () => {
+test("a server whose watch hangs allocates nothing that may be in use", async () => {
   const clock = virtualClock(Date.now());
   await using several = await startSeveral(2, { flags, clock });
   const [one, other] = several.servers as [Several["servers"][0], Several["servers"][0]];
@@ -96,7 +96,7 @@ test("a server whose watch hangs gives nothing that it cannot know to be free", 
   assert.equal(await make(one.client, "c", { clusterIP: "10.7.0.10" }), "made");
 });
 
-test("a server that hangs between promise and write has lost both", async () => {
+test("a server that hangs between reservation and write loses the reservation", async () => {
   const clock = virtualClock(Date.now());
   await using several = await startSeveral(2, { flags, clock });
   const [one, other] = several.servers as [Several["servers"][0], Several["servers"][0]];
@@ -114,7 +114,7 @@ test("a server that hangs between promise and write has lost both", async () => 
   });
 });
 
-test("what is refused for another reason is free again, and a dry run takes nothing", async () => {
+test("a failed write releases its reservations, and a dry run makes none", async () => {
   await using several = await startSeveral(2, { flags });
   const [one, other] = several.servers.map(({ client }) => client) as [ApiClient, ApiClient];
   const chosen = { clusterIP: "10.7.0.9" };
@@ -125,7 +125,7 @@ test("what is refused for another reason is free again, and a dry run takes noth
   await turns();
   assert.equal(await promises(several), 0);
   assert.equal(await make(other, "good", chosen), "made");
-  // The same name at the same time: one of them is there already.
+  // Of two creates with the same name, one finds that the service exists already.
   const same = await Promise.all(
     [one, other].map((client) => make(client, "twin", { clusterIP: "10.7.0.10" })),
   );
@@ -134,13 +134,13 @@ test("what is refused for another reason is free again, and a dry run takes noth
   assert.equal(await promises(several), 0);
 });
 
-test("a server that writes down who is there late writes down also those who came meanwhile", async () => {
+test("a delayed write of the server endpoints includes servers added in the meantime", async () => {
   const clock = virtualClock(Date.now());
   const addresses = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
   const store = new MemoryStore({ clock });
   const write = store.write.bind(store);
   const late = Promise.withResolvers<void>();
-  // The first to change the endpoints has to wait.
+  // Delay the first update of the endpoints.
   let first = true;
   store.write = async (asked) => {
     if (asked.key.endsWith("endpoints/default/orch") && asked.expect !== "absent" && first) {

@@ -7,7 +7,7 @@ import { auditSettings } from "./audit-settings.ts";
 const of = (...flags: string[]) => auditSettings(settleFlags(dialects.orch, flags).values);
 const both = ["--audit-log-path=-", "--audit-webhook-config-file=/hook"];
 
-test("events go to a file and to a webhook, to both at once, or nowhere", () => {
+test("events are sent to a file, to a webhook, to both, or to neither", () => {
   const backends = (...flags: string[]): boolean[] => {
     const { log, webhook } = of(...flags);
     return [log !== undefined, webhook !== undefined];
@@ -18,7 +18,7 @@ test("events go to a file and to a webhook, to both at once, or nowhere", () => 
   assert.deepEqual(backends(...both), [true, true]);
 });
 
-test("events are truncated only where that is enabled", () => {
+test("events are truncated only if that is enabled", () => {
   const limits = { maxEventBytes: 102_400, maxBatchBytes: 10_485_760 };
   const { log, webhook } = of(...both, "--audit-log-truncate-enabled=true");
   assert.deepEqual([log?.truncate, webhook?.truncate], [limits, undefined]);
@@ -30,7 +30,7 @@ interface Nested {
   [field: string]: unknown;
 }
 type Path = readonly [backend: "log" | "webhook", ...fields: string[]];
-/** Each flag alone, the field it changes, and its value. */
+/** A flag, the field it changes, and the field's value. */
 const cases: [flag: string, path: Path, value: unknown, besides?: string[]][] = [
   ["--audit-log-path=/var/log/audit", ["log", "path"], "/var/log/audit"],
   ["--audit-log-version=audit.orch.io/v1", ["log", "apiVersion"], "audit.orch.io/v1"],
@@ -54,7 +54,7 @@ const cases: [flag: string, path: Path, value: unknown, besides?: string[]][] = 
   ["--audit-webhook-batch-throttle-qps=2.5", ["webhook", "throttle", "perSecond"], 2.5],
   ["--audit-webhook-batch-throttle-burst=4", ["webhook", "throttle", "burst"], 4],
 ];
-/** The same for flags that count only where another one switches them on. */
+/** Flags that take effect only together with another flag. */
 const further: typeof cases = [
   [
     "--audit-log-batch-throttle-qps=2.5",

@@ -40,7 +40,7 @@ for (const [name, item] of asked)
 
 const validity = { now: Date.now(), days: 1 };
 
-test("names come from the alternatives, or from the common name of a certificate without them", () => {
+test("names are the alternative names, or the common name of a certificate without any", () => {
   const withNames = selfSigned({ commonName: "ignored" }, ["one.example", "192.0.2.7"], validity);
   assert.deepEqual(namesOf(new X509Certificate(withNames.certificate)), ["one.example", "192.0.2.7"]);
   assert.deepEqual(
@@ -49,7 +49,7 @@ test("names come from the alternatives, or from the common name of a certificate
   );
 });
 
-test("files that change are read again; a broken pair is told and the old one kept", async () => {
+test("changed files are reloaded; an invalid pair is reported and the old one kept", async () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-pair-"));
   const files = { certFile: join(folder, "c"), keyFile: join(folder, "k") };
   const put = (pair: { certificate: string; key: string }, second: number): void => {
@@ -93,7 +93,7 @@ test("files that change are read again; a broken pair is told and the old one ke
 });
 
 test(
-  "clients are told the names of the authorities, on every name and after a change",
+  "clients receive the names of the client CAs, for every server name and after a change",
   needs("openssl"),
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "authorities-"));

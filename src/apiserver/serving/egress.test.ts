@@ -13,13 +13,13 @@ const file = (connection: unknown, name = "cluster"): string =>
 const connect = (transport: unknown) => ({ proxyProtocol: "HTTPConnect", transport });
 
 const accepted: [name: string, text: string, networks: string[]][] = [
-  ["straight connections", file({ proxyProtocol: "Direct" }), []],
+  ["direct connections", file({ proxyProtocol: "Direct" }), []],
   ["a Unix socket", file(connect({ uds: { udsName: "/run/p" } })), ["cluster"]],
   ["a plain proxy", file(connect({ tcp: { url: "http://127.0.0.1:1" } }), "etcd"), ["etcd"]],
   ["names in any case", file(connect({ uds: { udsName: "/run/p" } }), "ControlPlane"), ["controlplane"]],
   ["the former name", file(connect({ uds: { udsName: "/run/p" } }), "master"), ["controlplane"]],
   ["no selections", '{"kind":"EgressSelectorConfiguration"}', []],
-  ["a field nobody knows", file({ proxyProtocol: "Direct", proxy: 1 }), []],
+  ["an unknown field", file({ proxyProtocol: "Direct", proxy: 1 }), []],
 ];
 for (const [name, text, networks] of accepted)
   test(`an egress file is accepted with ${name}`, () =>
@@ -54,17 +54,17 @@ const refused: [name: string, text: string, why: string][] = [
   ],
   ["has no protocol", file({}), invalid(`service.connection.protocol: Unsupported value: "": ${protocols}`)],
   [
-    "wants gRPC without a socket",
+    "selects gRPC without a socket",
     file({ proxyProtocol: "GRPC", transport: { tcp: { url: "http://x" } } }),
     invalid("service.connection.uds: Required value: UDS must be set with GRPC"),
   ],
   [
-    "wants gRPC",
+    "selects gRPC",
     file({ proxyProtocol: "GRPC", transport: { uds: { udsName: "/x" } } }),
     "GRPC tunnels are not supported: their protocol belongs to one proxy, which also speaks HTTPConnect",
   ],
   [
-    "has a transport for straight connections",
+    "has a transport for direct connections",
     file({ proxyProtocol: "Direct", transport: {} }),
     invalid(
       'service.connection.transport: Invalid value: "direct": Transport config should be absent for direct connect',
@@ -114,14 +114,14 @@ const refused: [name: string, text: string, why: string][] = [
     invalid("service.connection.tlsConfig: Required value: TLSConfig must be present when using HTTPS"),
   ],
   [
-    "names files that are not there, and no certificate",
+    "names missing files, and no certificate",
     file(connect({ tcp: { url: "https://x", tlsConfig: { caBundle: "/nope", clientKey: "/nope" } } })),
     invalid(
       '[service.connection.tlsConfig.caBundle: Invalid value: "/nope": TLS config ca bundle does not exist, service.connection.tlsConfig.clientCert: Invalid value: "nil": Using TLS requires clientCert, service.connection.tlsConfig.clientKey: Invalid value: "/nope": TLS client key does not exist]',
     ),
   ],
   [
-    "is wrong in several places",
+    "is invalid in several places",
     several(
       { name: "foo", connection: { proxyProtocol: "Bar" } },
       { name: "foo", connection: connect({ uds: {} }) },
@@ -133,10 +133,10 @@ const refused: [name: string, text: string, why: string][] = [
   ],
 ];
 for (const [name, text, why] of refused)
-  test(`an egress file that ${name} is refused in kube-apiserver's words`, () =>
+  test(`an egress file that ${name} is rejected with kube-apiserver's error text`, () =>
     assert.throws(() => parseEgress(text, dialect), new Error(why)));
 
-test("an egress file that is not there is told in kube-apiserver's words", () =>
+test("a missing egress file is reported with kube-apiserver's error text", () =>
   assert.throws(
     () => readEgress("/nowhere/at/all", dialect),
     new Error(

@@ -32,7 +32,7 @@ const problems = (...flags: string[]): string[] => {
   return fileProblems(settled.values, dialects.orch);
 };
 
-test("files that fit are no problem", () => {
+test("valid files are accepted", () => {
   assert.deepEqual(
     problems(
       `--tls-cert-file=${file("one.crt")}`,
@@ -63,14 +63,14 @@ const wrong: [flag: string, ...flags: string[]][] = [
   ],
 ];
 for (const [flag, ...flags] of wrong) {
-  test(`a file of ${flag} that cannot be used is told by name`, () => {
+  test(`an unusable file of ${flag} is reported with its name`, () => {
     const found = problems(...flags);
     assert.equal(found.length, 1);
     assert.ok(found[0]!.startsWith(`${flag}: `) && found[0]!.includes(folder), found.join());
   });
 }
 
-test("flags are told by their names in the dialect", () => {
+test("flags are reported with their names in the dialect", () => {
   const flag = dialects.kubernetes.spelling.flag("nodeagent-certificate-authority");
   const { values } = settle(apiserverOptions(dialects.kubernetes), [`--${flag}=${file("nonsense")}`]);
   assert.ok(fileProblems(values, dialects.kubernetes)[0]!.startsWith(`--${flag}: `));

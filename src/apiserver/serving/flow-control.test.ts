@@ -27,19 +27,19 @@ const dumps: [path: string, first: string | undefined][] = [
   ["/version", undefined],
 ];
 for (const [path, first] of dumps)
-  test(`${path} is ${first ? "a table" : "not answered here"}`, async () => {
+  test(`${path} is ${first ? "a table" : "not handled"}`, async () => {
     const reply = await flowControlDumps(made())(apiCall({ path }));
     const text = reply && Buffer.from(reply.body as Uint8Array).toString();
     assert.equal(text?.split(",")[0], first);
   });
 
-/** As much of a resource as counting looks at. */
+/** The part of a resource that the counter uses. */
 function resource(group: string, name: string, count: number): Resource {
   const made = { strategy: { resource: name }, source: { count: () => count } } as unknown as Resource;
   return Object.assign(made, { endpoints: [{ group, resource: made } as unknown as Endpoint] });
 }
 
-test("objects are counted of built-in kinds and of those that definitions add", () => {
+test("objects of built-in and custom resources are counted", () => {
   let served: readonly Endpoint[] = [];
   let generation = 0;
   const countOf = objectCounter([resource("", "pods", 3)], {

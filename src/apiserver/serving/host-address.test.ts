@@ -20,12 +20,12 @@ const interfaces = {
 
 const cases: [name: string, prefer: "IPv4" | "IPv6", network: Partial<HostNetwork>, found: string | undefined][] = [
   ["the interface of the default route wins over earlier ones", "IPv4", { routes4: head + route4("docker0", "0001", "000011AC", "0000FFFF") + route4("eth0") }, "10.0.2.15"],
-  ["a route that is down leads nowhere", "IPv4", { routes4: head + route4("eth0", "0000") }, "172.17.0.1"],
-  ["without a default route any interface does", "IPv4", {}, "172.17.0.1"],
-  ["an IPv6 address where IPv6 is bound", "IPv6", { routes4: head + route4("eth0"), routes6: route6("eth0") }, "2001:db8::15"],
-  ["IPv4 where there is no route of IPv6", "IPv6", { routes4: head + route4("eth0"), routes6: route6("lo", "00200200") }, "10.0.2.15"],
-  ["IPv6 where there is nothing else", "IPv4", { routes6: route6("eth0"), interfaces: { eth0: [item("fe80::1"), item("2001:db8::15")] } }, "2001:db8::15"],
-  ["no address that only this machine reaches", "IPv4", { interfaces: { lo: interfaces.lo, eth0: [item("169.254.1.1"), item("fe80::1")] } }, undefined],
+  ["a route that is down is ignored", "IPv4", { routes4: head + route4("eth0", "0000") }, "172.17.0.1"],
+  ["without a default route any interface is used", "IPv4", {}, "172.17.0.1"],
+  ["an IPv6 address is preferred if the server binds to IPv6", "IPv6", { routes4: head + route4("eth0"), routes6: route6("eth0") }, "2001:db8::15"],
+  ["IPv4 is used if there is no IPv6 route", "IPv6", { routes4: head + route4("eth0"), routes6: route6("lo", "00200200") }, "10.0.2.15"],
+  ["IPv6 is used if there is no other address", "IPv4", { routes6: route6("eth0"), interfaces: { eth0: [item("fe80::1"), item("2001:db8::15")] } }, "2001:db8::15"],
+  ["link-local and loopback addresses are not used", "IPv4", { interfaces: { lo: interfaces.lo, eth0: [item("169.254.1.1"), item("fe80::1")] } }, undefined],
 ]; // prettier-ignore
 for (const [name, prefer, network, found] of cases)
   test(`the advertised address: ${name}`, () =>

@@ -7,7 +7,7 @@ import { inject } from "#http";
 import { ApiCall } from "#endpoints";
 import { logFiles } from "./log-files.ts";
 
-test("the log folder is served as files and lists", async () => {
+test("the log directory is served as files and listings", async () => {
   const folder = mkdtempSync(join(tmpdir(), "log-files-"));
   try {
     mkdirSync(join(folder, "sub"));

@@ -24,7 +24,7 @@ const exchange: WebhookExchange = {
   receivedBytes: 7,
 };
 
-/** What is logged at a level, without time and place. */
+/** Returns the lines logged at a level, without time and source location. */
 function linesAt(verbosity: number, told: WebhookExchange = exchange): string[] {
   const lines: string[] = [];
   const sink = { write: (line: string) => void lines.push(line), flush: () => undefined };
@@ -57,16 +57,16 @@ const levels: [level: number, lines: readonly string[]][] = [
   ],
 ];
 for (const [level, lines] of levels)
-  test(`a request to another server at -v=${level}`, () => assert.deepEqual(linesAt(level), lines));
+  test(`an outgoing request is logged at -v=${level}`, () => assert.deepEqual(linesAt(level), lines));
 
-test("bodies are longer at -v=9 and whole at -v=10", () => {
+test("bodies are longer at -v=9 and complete at -v=10", () => {
   const long = { ...exchange, requestBody: "q".repeat(20_000) };
   const lengthAt = (level: number): number =>
     linesAt(level, long).find((line) => line.startsWith("Request Body"))!.length;
   assert.deepEqual([lengthAt(9) > 10_240, lengthAt(9) < 20_000, lengthAt(10) > 20_000], [true, true, true]);
 });
 
-test("no level tells credentials, nor bodies that hold some", () => {
+test("no level logs credentials or bodies that contain some", () => {
   const secret = { ...exchange, confidential: true, requestBody: "s3cr3t", responseBody: "s3cr3t" };
   for (let level = 0; level <= 12; level++)
     assert.ok(!linesAt(level, secret).some((line) => line.includes("s3cr3t")), `-v=${level}`);

@@ -15,7 +15,7 @@ function numberIn(text: string): number {
   return value;
 }
 
-test("a changed file is read again; a broken one is refused, told and forgotten when it is mended", async () => {
+test("a changed file is reloaded; an invalid one is rejected and reported until it is fixed", async () => {
   const file = join(folder, "number");
   const clock = virtualClock();
   const metrics = createMetrics();
@@ -42,7 +42,7 @@ test("a changed file is read again; a broken one is refused, told and forgotten 
   assert.match(text, /apiserver_config_reload_total\{setting="--number-file",status="failure"\} 1/);
 });
 
-test("a first version that cannot be used is the caller's to handle", () => {
+test("an invalid first version throws an error", () => {
   const stop = new AbortController();
   const reloads = configReloads({
     clock: virtualClock(),

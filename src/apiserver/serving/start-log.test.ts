@@ -20,7 +20,7 @@ function told(verbosity: number, tell: (log: ReturnType<typeof createLog>) => vo
   return lines;
 }
 
-test("groups and plugins are told from level 1 on, the plugins in their order", () => {
+test("groups and plug-ins are logged from level 1 on, the plug-ins in their order", () => {
   const plugins = [
     { name: "First", handles: [], mutate: async () => undefined },
     { name: "Both", handles: [], mutate: async () => undefined, validate: async () => [] },
@@ -42,7 +42,7 @@ test("groups and plugins are told from level 1 on, the plugins in their order", 
   );
 });
 
-test("certificates are told from level 2 on", () => {
+test("certificates are logged from level 2 on", () => {
   const tell = (log: ReturnType<typeof createLog>): void =>
     logCertificates(log, { serving: pair.certificate, clientCas: { "ca.crt": pair.certificate }, now });
   assert.deepEqual(told(1, tell), []);
@@ -51,7 +51,7 @@ test("certificates are told from level 2 on", () => {
   assert.match(text, /"Loaded serving cert" certName="serving-cert" certDetail=/);
 });
 
-test("a certificate is described by its names, its signer and its time", () => {
+test("a certificate is described by its names, its issuer and its validity", () => {
   const detail = certificateDetail(new X509Certificate(pair.certificate), now);
   assert.match(detail, /^"server" \[.*\] validServingFor=\[.*localhost.*\] issuer="<self>" \(/);
   assert.match(detail, /to 2026-01-1\d .* \(now=2026-01-02 00:00:00 \+0000 UTC\)\)$/);

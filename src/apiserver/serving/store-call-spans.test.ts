@@ -6,7 +6,7 @@ import { storeCallSpans } from "./store-call-spans.ts";
 
 const call = { service: "etcdserverpb.KV", method: "Txn", type: "unary" } as const;
 
-/** The spans of a request that has one call to the store. */
+/** Returns the spans of a request that makes one call to the store. */
 function spansOf(code: GrpcCode): { readonly ended: readonly Span[]; readonly root: Span } {
   const active = new ActiveSpan();
   const ended: Span[] = [];
@@ -22,7 +22,7 @@ function spansOf(code: GrpcCode): { readonly ended: readonly Span[]; readonly ro
   return { ended, root };
 }
 
-test("a call to the store inside a request is a span as otelgrpc makes it", () => {
+test("a store call inside a request is a span like that of otelgrpc", () => {
   const { ended, root } = spansOf("OK");
   const [span] = ended;
   assert.deepEqual(
@@ -41,12 +41,12 @@ test("a call to the store inside a request is a span as otelgrpc makes it", () =
   );
 });
 
-test("the span of a refused call has its code", () => {
+test("the span of a failed call has its status code", () => {
   const { ended } = spansOf("UNAVAILABLE");
   assert.deepEqual([ended[0]!.failed, ended[0]!.attributes["rpc.grpc.status_code"]], [true, 14]);
 });
 
-test("a call outside of any request has no span, nor one that goes on behind the answer", () => {
+test("a call outside of a request, or after its span has ended, has no span", () => {
   const active = new ActiveSpan();
   const follow = storeCallSpans(active);
   assert.equal(follow(call), undefined);

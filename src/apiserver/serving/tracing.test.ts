@@ -18,7 +18,7 @@ const cases: [name: string, text: string, expected: object | RegExp][] = [
   ["an empty file samples nothing", "", never],
   ["a file without fields samples nothing", head, never],
   [
-    "the older version is taken",
+    "the older version is accepted",
     `${head.replace("v1beta1", "v1alpha1")}endpoint: otel:4317\nsamplingRatePerMillion: 100\n`,
     { endpoint: "http://otel:4317", samplingRatePerMillion: 100 },
   ],
@@ -28,10 +28,14 @@ const cases: [name: string, text: string, expected: object | RegExp][] = [
     /no kind "OtherConfiguration" is registered for version /,
   ],
   ["another version is refused", head.replace("v1beta1", "v9"), /v9/],
-  ["text that is no YAML is refused", "a: [b", /tracing\.yaml/],
-  ["a rate of text is refused", `${head}samplingRatePerMillion: many`, /samplingRatePerMillion: must be/],
+  ["invalid YAML is refused", "a: [b", /tracing\.yaml/],
+  [
+    "a rate that is not a number is refused",
+    `${head}samplingRatePerMillion: many`,
+    /samplingRatePerMillion: must be/,
+  ],
   ["a rate above a million is refused", `${head}samplingRatePerMillion: 1000001`, /one million/],
-  ["an endpoint by URL is refused", `${head}endpoint: http://a:1`, /endpoint: unsupported scheme: http/],
+  ["an endpoint URL is refused", `${head}endpoint: http://a:1`, /endpoint: unsupported scheme: http/],
 ];
 for (const [name, text, expected] of cases)
   test(`tracing configuration: ${name}`, () => {
@@ -41,7 +45,7 @@ for (const [name, text, expected] of cases)
     else assert.deepEqual(read(), expected);
   });
 
-test("a field that nobody knows is told and ignored", () => {
+test("an unknown field is reported and ignored", () => {
   writeFileSync(file, `${head}colour: red`);
   const told: string[] = [];
   assert.deepEqual(
@@ -51,7 +55,7 @@ test("a field that nobody knows is told and ignored", () => {
   assert.deepEqual(told, ["colour"]);
 });
 
-test("a slow operation is one line of the log", () => {
+test("a slow operation is logged in one line", () => {
   const lines: string[] = [];
   const log = createLog({ sink: { write: (line) => void lines.push(String(line)), flush: () => undefined } });
   const span = new Span("List", { url: "/api/v1/pods" }, { began: 0, slowMilliseconds: 500 });

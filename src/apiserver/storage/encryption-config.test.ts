@@ -24,13 +24,13 @@ const patterns: [pattern: string, resource: string, group: string, matches: bool
   ["*.*", "deployments", "apps", true],
 ];
 for (const [pattern, resource, group, matches] of patterns) {
-  test(`${pattern} ${matches ? "means" : "does not mean"} ${resource} of group "${group}"`, () => {
+  test(`${pattern} ${matches ? "matches" : "does not match"} ${resource} of group "${group}"`, () => {
     const table = parse(config([{ resources: [pattern], providers: [gcm] }]));
     assert.equal(table({ resource, group }) !== undefined, matches);
   });
 }
 
-test("the first entry that means a resource counts, and its providers keep their order", () => {
+test("the first matching entry applies, with its providers in order", () => {
   const table = parse(
     config([
       {
@@ -52,7 +52,7 @@ const kms = (given: object): string =>
     { resources: ["secrets"], providers: [{ kms: { name: "p", endpoint: "unix:///p.sock", ...given } }] },
   ]);
 
-test("key services are opened in the order of the file, with what it says of them", () => {
+test("KMS providers are opened in the order of the file, with its settings", () => {
   const opened: unknown[] = [];
   parseEncryptionConfig(kms({ timeout: "2s", cachesize: 5 }), {
     file: "enc.yaml",
@@ -83,8 +83,8 @@ const names: [first: string, second: string, reload: boolean, accepted: boolean]
   ["v2", "v2", false, false],
 ];
 for (const [first, second, reload, accepted] of names) {
-  const followed = reload ? "a followed file" : "a file";
-  test(`the name of a key service of ${first} ${accepted ? "may" : "must not"} be that of one of ${second} in ${followed}`, () => {
+  const followed = reload ? "a file with automatic reload" : "a file";
+  test(`a KMS ${first} provider ${accepted ? "may" : "must not"} have the name of a ${second} provider in ${followed}`, () => {
     const parsed = () => parseEncryptionConfig(twice(first, second), { file: "enc.yaml", dialect, reload });
     if (accepted) parsed();
     else
@@ -106,24 +106,24 @@ const ofKeys = (name: string, ...keys: object[]): string => ofProviders({ [name]
 const decoding = 'error decoding encryption provider configuration file "enc.yaml": ';
 
 const wrong: [name: string, text: string, message: string][] = [
-  ["nothing", "", 'encryption provider configuration file "enc.yaml" is empty'],
+  ["an empty file", "", 'encryption provider configuration file "enc.yaml" is empty'],
   [
     "another kind",
     config([], { kind: "Config", apiVersion: version }),
     `${decoding}no kind "Config" is registered for version "${version}"`,
   ],
   [
-    "no kind, and no key in what is told of it",
+    "a missing kind, with keys redacted in the error,",
     "a: 1\n",
     `${decoding}Object 'Kind' is missing in 'REDACTED'`,
   ],
   [
-    "no version",
+    "a missing apiVersion",
     "kind: EncryptionConfiguration\n",
     `${decoding}Object 'apiVersion' is missing in 'REDACTED'`,
   ],
   [
-    "a text",
+    "a string",
     "text\n",
     `${decoding}couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
   ],
@@ -132,14 +132,14 @@ const wrong: [name: string, text: string, message: string][] = [
     config(5),
     `${decoding}json: cannot unmarshal number into Go struct field EncryptionConfiguration.resources of type []v1.ResourceConfiguration`,
   ],
-  ["no resources", config([]), "resources: Required value: at least one resources is required"],
+  ["an empty list of resources", config([]), "resources: Required value: at least one resources is required"],
   [
-    "no providers",
+    "an empty list of providers",
     ofProviders(),
     "resources[0].providers: Required value: at least one resources[0].providers is required",
   ],
   [
-    "a bare star",
+    "a bare wildcard",
     ofResources("*"),
     `resources[0].resources[0]: Invalid value: "*": use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources`,
   ],
@@ -164,98 +164,98 @@ const wrong: [name: string, text: string, message: string][] = [
     `resources[0].providers[0]: Invalid value: ${noProvider}`,
   ],
   [
-    "a provider that is null",
+    "a null provider",
     ofProviders({ identity: null }),
     `resources[0].providers[0]: Invalid value: ${noProvider}`,
   ],
   [
-    "a key service without a name",
+    "a KMS provider without a name",
     kms({ name: "" }),
     "resources[0].providers[0].kms.name: Required value: name is a mandatory field for a provider",
   ],
   [
-    "a key service of version 2 with a colon",
+    "a KMS v2 provider with a colon in its name",
     kms({ apiVersion: "v2", name: "a:b" }),
     `resources[0].providers[0].kms.name: Invalid value: "a:b": invalid KMS provider name a:b, must not contain ':'`,
   ],
   [
-    "nodes' ports, which are no objects",
+    "the node port allocations, which are not API objects,",
     ofResources("secrets", "servicenodeportallocations"),
     'resources[0].resources[1]: Invalid value: "servicenodeportallocations": resources which do not have REST API/s cannot be encrypted',
   ],
   [
-    "events in the group they are not stored in",
+    "events in the group in which they are not stored",
     ofResources(`events.${events}`),
     `resources[0].resources[0]: Invalid value: "events.${events}": '*.${events}' objects are stored using the 'events' API group in etcd. Use 'events' instead in the config file`,
   ],
   [
-    "a group that is gone",
+    "a removed group",
     ofResources("*.extensions"),
     `resources[0].resources[0]: Invalid value: "*.extensions": 'extensions' group has been removed and cannot be used for encryption`,
   ],
   [
-    "a key service without a socket",
+    "a KMS provider without an endpoint",
     kms({ endpoint: "" }),
     'resources[0].providers[0].kms.endpoint: Invalid value: "": endpoint is a mandatory field for a kms',
   ],
   [
-    "a key service over TCP",
+    "a KMS provider over TCP",
     kms({ endpoint: "tcp://127.0.0.1:1" }),
     'resources[0].providers[0].kms.endpoint: Invalid value: "tcp://127.0.0.1:1": unsupported scheme "tcp" for KMS provider, only unix is supported',
   ],
   [
-    "a key service at no address",
+    "a KMS provider with an invalid endpoint",
     kms({ endpoint: "unix://foo:%zz" }),
     'resources[0].providers[0].kms.endpoint: Invalid value: "unix://foo:%zz": invalid endpoint for kms provider, error: parse "unix://foo:%zz": invalid port ":%zz" after host',
   ],
   [
-    "a cache of nothing",
+    "a cache size of zero",
     kms({ cachesize: 0 }),
     "resources[0].providers[0].kms.cachesize: Invalid value: 0: cachesize should be a positive value, or negative to disable",
   ],
   [
-    "a cache where there is none",
+    "a cache size for KMS v2",
     kms({ apiVersion: "v2", cachesize: 1 }),
     "resources[0].providers[0].kms.cachesize: Invalid value: 1: cachesize is not supported in v2",
   ],
   [
-    "an unknown version of a key service",
+    "an unknown version of a KMS provider",
     kms({ apiVersion: "v3" }),
     'resources[0].providers[0].kms.apiVersion: Invalid value: "v3": unsupported apiVersion apiVersion for KMS provider, only v1 and v2 are supported',
   ],
   [
-    "a timeout of less than nothing",
+    "a negative timeout",
     kms({ timeout: "-1s" }),
     "resources[0].providers[0].kms.timeout: Invalid value: v1.Duration{Duration:-1000000000}: timeout should be a positive value",
   ],
-  ["a timeout that is none", kms({ timeout: "xx" }), `${decoding}time: invalid duration "xx"`],
+  ["an invalid timeout", kms({ timeout: "xx" }), `${decoding}time: invalid duration "xx"`],
   [
-    "a resource that a wildcard of the list covers",
+    "a resource that is covered by a wildcard of the list",
     ofResources("*.apps", "deployments.apps"),
     `resources[0].resources: Invalid value: []string{"*.apps", "deployments.apps"}: ${overlap}`,
   ],
   [
-    "a resource that a later wildcard of the list covers",
+    "a resource that is covered by a later wildcard of the list",
     ofResources("deployments.apps", "*.*"),
     `resources[0].resources: Invalid value: []string{"deployments.apps", "*.*"}: ${overlap}`,
   ],
   [
-    "a resource twice",
+    "a duplicate resource",
     ofResources("secrets", "secrets"),
     'resources[0].resources: Invalid value: []string{"secrets", "secrets"}: the same resource cannot be specified multiple times',
   ],
   [
-    "a key of secretbox that is too short",
+    "a secretbox key that is too short",
     ofKeys("secretbox", { name: "k", secret: "AAAA" }),
     'resources[0].providers[0].secretbox.keys[0].secret: Invalid value: "REDACTED": secret is not of the expected length, got 3, expected one of [32]',
   ],
   [
-    "no keys",
+    "an empty list of keys",
     ofKeys("aescbc"),
     "resources[0].providers[0].aescbc.keys: Required value: at least one keys is required",
   ],
   [
-    "a key that is empty, and one that is too short",
+    "an empty key and a short key",
     ofKeys("aesgcm", {}, { name: "k", secret: "AAAA" }),
     '[resources[0].providers[0].aesgcm.keys[0].name: Required value: name is a mandatory field for a key, resources[0].providers[0].aesgcm.keys[0].secret: Required value: secret is a mandatory field for a key, resources[0].providers[0].aesgcm.keys[1].secret: Invalid value: "REDACTED": secret is not of the expected length, got 3, expected one of [16 24 32]]',
   ],
@@ -266,7 +266,7 @@ const wrong: [name: string, text: string, message: string][] = [
   ],
 ];
 for (const [name, text, message] of wrong) {
-  test(`${name} is refused in kube-apiserver's words`, () =>
+  test(`${name} is rejected with kube-apiserver's error text`, () =>
     assert.throws(() => parse(text), new Error(`error while parsing file: ${message}`)));
 }
 
@@ -276,14 +276,14 @@ const masked: [first: string, second: string, by: string][] = [
   ["*.", "configmaps", "*."],
 ];
 for (const [first, second, by] of masked) {
-  test(`${second} behind ${first} is refused: nobody would look at it`, () =>
+  test(`${second} behind ${first} is refused, since it would never apply`, () =>
     assert.throws(
       () => parse(config([first, second].map((name) => ({ resources: [name], providers: [gcm] })))),
       new Error(`error while building transformers: resource "${second}" is masked by earlier rule "${by}"`),
     ));
 }
 
-test("a resource of two rules is written by the first and read with the keys of both", () => {
+test("a resource of two rules is written with the first and read with the keys of both", () => {
   const table = parse(
     config([
       { resources: ["secrets"], providers: [gcm] },
@@ -297,18 +297,18 @@ test("a resource of two rules is written by the first and read with the keys of 
 });
 
 const accepted: [name: string, text: string][] = [
-  ["a field nobody knows", config([{ resources: ["secrets"], providers: [gcm], more: 1 }])],
+  ["an unknown field", config([{ resources: ["secrets"], providers: [gcm], more: 1 }])],
   ["a key with a colon in its name", ofKeys("aesgcm", { name: "a:b", secret })],
   [
-    "the kind by its former name",
+    "the former kind name",
     config([{ resources: ["secrets"], providers: [gcm] }], { kind: "EncryptionConfig", apiVersion: "v1" }),
   ],
 ];
 for (const [name, text] of accepted)
-  test(`${name} is accepted, as kube-apiserver does`, () =>
+  test(`${name} is accepted, as by kube-apiserver`, () =>
     assert.notEqual(parse(text)({ resource: "secrets", group: "" }), undefined));
 
-test("a file that cannot be read is told in kube-apiserver's words", () => {
+test("an unreadable file is reported with kube-apiserver's error text", () => {
   assert.throws(
     () => readEncryptionFile("/nowhere/at/all"),
     new Error(
@@ -321,7 +321,7 @@ test("a file that cannot be read is told in kube-apiserver's words", () => {
   );
 });
 
-test("no key is in what is told of a file that cannot be read", () => {
+test("errors about invalid files contain no keys", () => {
   const key = "bXktc2VjcmV0LWtleS1teS1zZWNyZXQta2V5LW15LXM=";
   const rules = `resources: [{ resources: [secrets], providers: [{ aesgcm: { keys: [{ name: k, secret: ${key} }] } }] }]`;
   for (const text of [

@@ -10,7 +10,7 @@ import { openEncryption } from "./encryption.ts";
 
 const dialect = dialects.orch;
 
-/** Configmaps and events at two depths, and a custom resource. */
+/** Resources with storage paths of one and two segments. */
 const strategies = [
   ["configmaps", undefined, ""],
   ["services", "services/specs", ""],
@@ -52,9 +52,9 @@ const service = (name: string, apiVersion: string): object => ({
   kms: { apiVersion, name, endpoint: `unix:///nowhere/${name}.sock`, timeout: "3s" },
 });
 const checks: [name: string, versions: readonly string[], reload: boolean, expected: readonly string[]][] = [
-  ["each key service has a check of its own", ["v1", "v2"], false, ["kms-provider-0", "kms-provider-1"]],
-  ["services of version 2 share one", ["v2", "v2"], false, ["kms-providers"]],
-  ["with automatic reload no service has a check of its own", ["v1", "v2"], true, ["kms-providers"]],
+  ["each KMS provider has a separate check", ["v1", "v2"], false, ["kms-provider-0", "kms-provider-1"]],
+  ["KMS v2 providers share one check", ["v2", "v2"], false, ["kms-providers"]],
+  ["with automatic reload all providers share one check", ["v1", "v2"], true, ["kms-providers"]],
 ];
 for (const [name, versions, reload, expected] of checks)
   test(`health: ${name}`, (t) => {
@@ -66,7 +66,7 @@ for (const [name, versions, reload, expected] of checks)
     );
   });
 
-test("health: a shared check names the services that fail", async (t) => {
+test("health: a shared check names the providers that fail", async (t) => {
   const providers = ["a", "b"].map((name) => service(name, "v2"));
   const { encryption, clock } = open(t, [{ resources: ["configmaps"], providers }]);
   const asked = Promise.resolve(encryption.checks[0]!.check());
@@ -91,7 +91,7 @@ const keys: [key: string, provider: string][] = [
   ["/registry/ranges/serviceips", ""],
   ["/registry/", ""],
 ];
-test("the place of a key says which providers keep its value, whatever was asked before", (t) => {
+test("the providers of a value depend on its key alone, in any order of lookups", (t) => {
   const { encryption } = open(t, [
     { resources: ["configmaps"], providers: [aesgcm("maps")] },
     { resources: ["services"], providers: [aesgcm("services")] },
@@ -102,7 +102,7 @@ test("the place of a key says which providers keep its value, whatever was asked
       assert.equal(encryption.providersFor(key)[0]!.id, provider, `${key}, ${round}`);
 });
 
-test("what nothing is said of stays plain, unless the file may be replaced", (t) => {
+test("values without a rule are plain, unless the file may be reloaded", (t) => {
   const resources = [{ resources: ["configmaps"], providers: [aesgcm("maps"), { identity: {} }] }];
   const { encryption } = open(t, resources, false);
   assert.deepEqual(
@@ -112,7 +112,7 @@ test("what nothing is said of stays plain, unless the file may be replaced", (t)
   assert.equal(open(t, resources, true).encryption.isPlain("/registry/events/"), false);
 });
 
-test("without KMSv2 key services of version 2 are refused, and those of version 1 are not", (t) => {
+test("without the gate KMSv2, KMS v2 providers are refused, and v1 providers are accepted", (t) => {
   const configured = (version: string) => () =>
     open(t, [{ resources: ["configmaps"], providers: [service("s", version)] }], false, false);
   assert.throws(configured("v2"), {

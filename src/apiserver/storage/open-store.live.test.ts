@@ -11,7 +11,7 @@ import { openStoreFor } from "./open-store.ts";
 
 const dialect = dialects.orch;
 
-/** The store that the flags ask for; what was told of leases is noted. */
+/** Opens the store of the flags; records the lease notifications. */
 async function open(t: TestContext, flags: readonly string[], more: Partial<ApiserverSettings> = {}) {
   const shared: number[] = [];
   const store = await openStoreFor({
@@ -27,7 +27,7 @@ async function open(t: TestContext, flags: readonly string[], more: Partial<Apis
 }
 
 test(
-  "etcd is spoken to with --store-cafile, --store-certfile and --store-keyfile, and not without",
+  "connections to etcd need --store-cafile, --store-certfile and --store-keyfile",
   { ...needs("etcd", "openssl") },
   async (t) => {
     const authority = await testAuthority();
@@ -51,11 +51,11 @@ test(
   },
 );
 
-test("--lease-reuse-duration-seconds says how long writes share a lease", needs("etcd"), async (t) => {
+test("--lease-reuse-duration-seconds determines how long writes share a lease", needs("etcd"), async (t) => {
   const etcd = await startEtcd();
   t.after(() => etcd.stop());
   const servers = `--store-servers=${etcd.endpoints.join(",")}`;
-  // The least that the flag takes is a second; without any, time need not pass.
+  // The minimum of the flag is one second; zero avoids waiting.
   for (const [seconds, replaced] of [
     [60, []],
     [0, [1, 1]],

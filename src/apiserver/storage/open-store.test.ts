@@ -61,7 +61,7 @@ async function setUp(t: TestContext, ...flags: string[]) {
     signal: stop.signal,
   });
   const store = await openStoreFor({ settings, dialect, encryption, clock, log: silentLog }, plain);
-  /** Lets the file be looked at. */
+  /** Advances the clock so that the file is polled. */
   const advance = async (milliseconds: number): Promise<void> => {
     await clock.advance(milliseconds);
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -81,7 +81,7 @@ test("with --encryption-provider-config secrets are encrypted in the store, by t
   assert.equal(Buffer.from(entries[0]!.value).includes("value"), false);
 });
 
-test("a changed encryption configuration is read again where that is asked for; a broken one is not taken up", async (t) => {
+test("a changed encryption configuration is reloaded if enabled; an invalid one does not take effect", async (t) => {
   const { file, clock, advance, keyOf } = await setUp(t, "--encryption-provider-config-automatic-reload");
   assert.equal(await keyOf("a"), "first");
   writeFileSync(file, config("second", "first"));
@@ -92,7 +92,7 @@ test("a changed encryption configuration is read again where that is asked for; 
   assert.equal(await keyOf("c"), "second");
 });
 
-test("a value that another provider wrote is stale until it is written again", async (t) => {
+test("a value encrypted by another provider is stale until it is written again", async (t) => {
   const { plain, store } = await setUp(t);
   const key = "/registry/secrets/ns/old";
   await plain.write({ key, value: Buffer.from("plain"), expect: "absent" });
@@ -101,14 +101,14 @@ test("a value that another provider wrote is stale until it is written again", a
   assert.equal(await store.isStale!(key), false);
 });
 
-test("otherwise the encryption configuration is that of the start", async (t) => {
+test("without automatic reload the encryption configuration does not change", async (t) => {
   const { file, advance, keyOf } = await setUp(t);
   writeFileSync(file, config("second", "first"));
   await advance(120_000);
   assert.equal(await keyOf("a"), "first");
 });
 
-test("a store elsewhere that does not come is named with its place", async () => {
+test("an unreachable remote store is reported with its address", async () => {
   const { values: settings } = settleFlags(dialect, ["--store-servers=http://127.0.0.1:1"]);
   const options = {
     settings,
@@ -122,7 +122,7 @@ test("a store elsewhere that does not come is named with its place", async () =>
   );
 });
 
-test("a data folder that cannot be is refused at once", async () => {
+test("an unusable data directory is rejected at once", async () => {
   const { values: settings } = settleFlags(dialect, ["--data-dir=/proc/orch-none"]);
   const options = {
     settings,

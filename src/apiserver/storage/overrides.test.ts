@@ -14,7 +14,7 @@ const strategies = builtInStrategies.filter(({ resource }) =>
 const strategy = (resource: string) => strategies.find((each) => each.resource === resource)!;
 const override = (group: string, resource: string, ...servers: string[]) => ({ group, resource, servers });
 
-test("resources with servers of their own share a store where the servers are the same", async () => {
+test("resources with overrides share a store if their servers are the same", async () => {
   const opened: string[][] = [];
   const warned: unknown[] = [];
   const { storeOf, stores } = await openOverrides({
@@ -38,7 +38,7 @@ test("resources with servers of their own share a store where the servers are th
   assert.deepEqual(warned, [{ group: "apps", resource: "pods" }]);
 });
 
-test("stores that were opened are closed when a later one cannot be", async () => {
+test("opened stores are closed if a later one fails to open", async () => {
   let closed = 0;
   const opening = openOverrides({
     overrides: [override("", "events", "http://a:1"), override("", "pods", "http://b:1")],
@@ -54,7 +54,7 @@ test("stores that were opened are closed when a later one cannot be", async () =
   assert.equal(closed, 1);
 });
 
-test("each resource is read from its own store, and everything is current when all stores are", async () => {
+test("each resource is read from its store, and the caches are current when all stores are", async () => {
   const [main, other] = [await openMemory(), await openMemory()];
   const caches = cachedResources({
     program: "test",

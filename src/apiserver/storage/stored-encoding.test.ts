@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openMemory } from "#store";
 import { encodedSince } from "./stored-encoding.ts";
 
-test("a store remembers since when one program has written to it, and begins anew with another", async () => {
+test("a store records since when one build has written to it, and starts over with another build", async () => {
   const store = await openMemory({});
   const write = (key: string) => store.write({ key, value: Buffer.from("v"), expect: "absent" });
   assert.equal(await encodedSince(store, "first"), await store.progress());
@@ -15,12 +15,12 @@ test("a store remembers since when one program has written to it, and begins ane
   assert.ok(second > begin);
   await write("/b");
   assert.equal(await encodedSince(store, "second"), second);
-  // Back to the first: what the second wrote is not its own.
+  // Back to the first build: the values of the second were not encoded by it.
   assert.equal(await encodedSince(store, "first"), await store.progress());
   await store.close();
 });
 
-test("of a store that others write to nothing is known", async () => {
+test("nothing is recorded for a store that other servers write to", async () => {
   const { derived: _derived, ...remote } = await openMemory({});
   assert.equal(
     await encodedSince({ ...remote, progress: async () => 7 } as never, "first"),

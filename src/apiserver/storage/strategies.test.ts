@@ -6,15 +6,19 @@ const kinds = ["certificates", "networking", "internal.apiserver"];
 const config = kinds.map((group) => `${group}.orch.io/v1alpha1=true`).join(",");
 
 const cases: [name: string, flags: string[], served: (string | undefined)[]][] = [
-  ["alpha kinds are not served unless asked for", ["--feature-gates=AllAlpha=true"], []],
-  ["a gated kind needs its gate, too", [`--runtime-config=${config}`], ["clustercidrs", "storageversions"]],
+  ["alpha kinds are not served by default", ["--feature-gates=AllAlpha=true"], []],
   [
-    "alpha kinds are served when asked for",
+    "a gated kind requires its gate, too",
+    [`--runtime-config=${config}`],
+    ["clustercidrs", "storageversions"],
+  ],
+  [
+    "alpha kinds are served if enabled",
     [`--runtime-config=${config}`, "--feature-gates=ClusterTrustBundle=true"],
     ["clustertrustbundles", "clustercidrs", "storageversions"],
   ],
 ];
-test("kinds of dynamic resources need no gate, but pods use them only with theirs", async () => {
+test("kinds of dynamic resource allocation need no gate, but pod fields for them do", async () => {
   const served = "--runtime-config=resource.orch.io/v1alpha2=true";
   const plain = "--disable-admission-plugins=ServiceAccount";
   const resourceClaims = [{ name: "x", source: { resourceClaimName: "r" } }];

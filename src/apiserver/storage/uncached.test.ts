@@ -21,7 +21,7 @@ test("a resource of size zero is read from the store, others are not", () => {
   assert.deepEqual([names.toSorted(), warned], [["deployments", "pods"], []]);
 });
 
-test("the group belongs to the name of a resource; a name that nothing has is reported", () => {
+test("a resource is named with its group; an unknown name is reported", () => {
   const { names, warned } = uncached([
     { resource: "deployments", group: "", size: 0 },
     { resource: "pods", group: "apps", size: 0 },
@@ -30,5 +30,5 @@ test("the group belongs to the name of a resource; a name that nothing has is re
   assert.deepEqual([names, warned.length], [[], 3]);
 });
 
-test("without the cache everything is read from the store", () =>
+test("without the cache all resources are read from the store", () =>
   assert.equal(uncached([], false).names.length, strategies.length));

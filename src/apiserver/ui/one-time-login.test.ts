@@ -38,32 +38,32 @@ test("a code is exchanged for a token of its user, once", () => {
   assert.equal(existsSync(it.file), false);
 });
 
-test("a wrong code gets nothing and leaves the right one as it is", () => {
+test("a wrong code is rejected and keeps the right one valid", () => {
   using it = setUp(noteOf("secret"));
   assert.equal(it.login.exchange("guess"), undefined);
   assert.ok(it.login.exchange("secret"));
 });
 
 const refused: [string, unknown][] = [
-  ["a code that is too old", noteOf("secret", 1_000_000)],
-  ["a file that is no JSON", "{"],
-  ["a file that lacks the user", { ...noteOf("secret"), user: undefined }],
-  ["a file that is absent", undefined],
+  ["an expired code", noteOf("secret", 1_000_000)],
+  ["a file with invalid JSON", "{"],
+  ["a file without a user", { ...noteOf("secret"), user: undefined }],
+  ["a missing file", undefined],
 ];
 for (const [name, note] of refused)
-  test(`${name} gives no token`, () => {
+  test(`${name} yields no token`, () => {
     using it = setUp(note);
     assert.equal(it.login.exchange("secret"), undefined);
   });
 
-test("a token ends", async () => {
+test("a token expires", async () => {
   using it = setUp(noteOf("secret"));
   const { token } = it.login.exchange("secret")!;
   await it.clock.advance(9 * hour);
   assert.equal(it.login.tokens.identify(token, []), undefined);
 });
 
-test("the tokens that are kept are bounded; the oldest goes", () => {
+test("the number of tokens is bounded; the oldest is dropped", () => {
   using it = setUp();
   const made = Array.from({ length: 65 }, (_, at) => {
     writeFileSync(it.file, JSON.stringify(noteOf(`code-${at}`)));

@@ -6,8 +6,8 @@ import { inject } from "#http";
 import { auditSignIn } from "./sign-in-audit.ts";
 
 const levels: [name: string, level: "None" | "Metadata", events: number][] = [
-  ["an attempt to sign in is written as the policy says", "Metadata", 1],
-  ["an attempt that the policy leaves out is not written", "None", 0],
+  ["a sign-in attempt is recorded according to the policy", "Metadata", 1],
+  ["a sign-in attempt at level None is not recorded", "None", 0],
 ];
 for (const [name, level, count] of levels)
   test(name, async () => {

@@ -26,7 +26,7 @@ const on = await serve({
 });
 const core = "/api/v1/namespaces/default";
 
-test("autoscalers go down to nothing with HPAScaleToZero", async () => {
+test("autoscalers may scale to zero with HPAScaleToZero", async () => {
   const path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
   const external = { metric: { name: "q" }, target: { type: "Value", value: "1" } };
   const scaler = (minReplicas: number) => ({
@@ -49,7 +49,7 @@ test("autoscalers go down to nothing with HPAScaleToZero", async () => {
   await on.must(422, "PUT", `${path}/a`, { body: scaler(-1) });
 });
 
-test("stateful sets say how many pods may be unavailable with MaxUnavailableStatefulSet", async () => {
+test("stateful sets accept maxUnavailable with MaxUnavailableStatefulSet", async () => {
   const path = "/apis/apps/v1/namespaces/default/statefulsets";
   const set = (name: string, updateStrategy?: object) => ({
     metadata: { name },
@@ -79,7 +79,7 @@ const claim = (name: string, storage: string, more: object = {}) => ({
   spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage } }, ...more },
 });
 
-test("a claim asks for less again with RecoverVolumeExpansionFailure, but not for less than it has", async () => {
+test("a claim may reduce its request with RecoverVolumeExpansionFailure, but not below its capacity", async () => {
   const classes = "/apis/storage.orch.io/v1/storageclasses";
   const spec = { storageClassName: "s" };
   for (const server of [on, off]) {
@@ -122,7 +122,7 @@ test("a claim asks for less again with RecoverVolumeExpansionFailure, but not fo
   assert.match(await text(422, on, "2Gi"), /Forbidden: field can not be less than status\.capacity$/);
 });
 
-test("a claim without a class cannot be given one later without RetroactiveDefaultStorageClass", async () => {
+test("the class of a claim cannot be set later without RetroactiveDefaultStorageClass", async () => {
   for (const server of [on, off]) {
     await server.must(201, "POST", claims, { body: claim("plain", "1Gi") });
     const body = claim("plain", "1Gi", { storageClassName: "s" });
@@ -130,14 +130,14 @@ test("a claim without a class cannot be given one later without RetroactiveDefau
   }
 });
 
-test("nobody can ask who they are without APISelfSubjectReview", async () => {
+test("self subject reviews are not served without APISelfSubjectReview", async () => {
   const path = "/apis/authentication.orch.io/v1beta1";
   await on.must(201, "POST", `${path}/selfsubjectreviews`, { body: {} });
   await off.must(404, "POST", `${path}/selfsubjectreviews`, { body: {} });
   await off.must(404, "GET", path);
 });
 
-test("the values that fields may have are published unless OpenAPIEnums is switched off", async () => {
+test("enum values are published unless OpenAPIEnums is off", async () => {
   const found = async (server: typeof on): Promise<unknown> => {
     const document = await server.must(200, "GET", "/openapi/v3/api/v1");
     const schemas = document.at("components.schemas") as Record<string, unknown>;
@@ -150,14 +150,14 @@ test("the values that fields may have are published unless OpenAPIEnums is switc
   assert.doesNotMatch((await second(off)).text, /"enum":\[/);
 });
 
-test("since when the use of tokens is noted is told with LegacyServiceAccountTokenTracking", async () => {
+test("the start of token tracking is published with LegacyServiceAccountTokenTracking", async () => {
   const path = "/api/v1/namespaces/orch-system/configmaps";
   const told = `${path}/orch-apiserver-legacy-service-account-token-tracking`;
   assert.match(String((await on.must(200, "GET", told)).at("data.since")), /^\d{4}-\d{2}-\d{2}$/);
   await off.must(404, "GET", told);
 });
 
-test("a watch from nowhere is not marked with WatchFromStorageWithoutResourceVersion", async () => {
+test("a watch without a resource version gets no bookmarks with WatchFromStorageWithoutResourceVersion", async () => {
   for (const server of [on, off]) {
     const path = `/api/v1/namespaces/${await server.place()}/configmaps`;
     await server.must(201, "POST", path, { body: { metadata: { name: "a" } } });

@@ -5,7 +5,7 @@ import { serve } from "../../server.fixture.ts";
 const { ask, must } = await serve();
 const apply = "application/apply-patch+yaml";
 
-test("a name says nothing where a status is applied whose kind takes no metadata there", async () => {
+test("the name is ignored when a status is applied whose kind ignores metadata there", async () => {
   const path = "/apis/storage.orch.io/v1/volumeattachments";
   const spec = { attacher: "a", nodeName: "n", source: { persistentVolumeName: "v" } };
   await must(201, "POST", path, { body: { metadata: { name: "one" }, spec } });
@@ -22,7 +22,7 @@ test("a name says nothing where a status is applied whose kind takes no metadata
   assert.equal((await sent("", "two")).status, 400);
 });
 
-test("a status that is reset is not read, be it no status at all", async () => {
+test("a status that is reset is not decoded, even if it is invalid", async () => {
   const path = "/api/v1/namespaces/default/services";
   await must(201, "POST", path, { body: { metadata: { name: "one" }, spec: { ports: [{ port: 80 }] } } });
   const status = { conditions: [{ type: "a", lastTransitionTime: "yesterday" }] };

@@ -1,4 +1,4 @@
-// An empty list or map where there was none: for some kinds that is a change, as in kube-apiserver.
+// Setting a missing list or map to an empty one is a change for some kinds, as in kube-apiserver.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serve } from "../../server.fixture.ts";
@@ -23,13 +23,13 @@ const refused: [path: string, body: object, patch: object, field: string][] = [
   [classes, { provisioner: "a.example.com/b" }, { parameters: {} }, "parameters"],
 ];
 for (const [path, body, patch, field] of refused)
-  test(`${JSON.stringify(patch)} changes what may not change`, async () => {
+  test(`${JSON.stringify(patch)} changes an immutable field`, async () => {
     await must(201, "POST", path, { body: { metadata: { name: "fixed" }, ...body } });
     const answer = await ask("PATCH", `${path}/fixed`, { type: merge, body: patch });
     assert.deepEqual([answer.status, answer.causes], [422, [`Forbidden ${field}`]]);
   });
 
-test("the data of a config map is never absent, so that empty data is no change", async () => {
+test("the data of a config map is never absent, so empty data is not a change", async () => {
   const path = `${core}/configmaps`;
   await must(201, "POST", path, { body: { metadata: { name: "empty" }, immutable: true } });
   await must(200, "PATCH", `${path}/empty`, { type: merge, body: { data: {} } });
@@ -42,7 +42,7 @@ const counted: [path: string, body: object, changed: object][] = [
   [hooks, { webhooks: [hook] }, { webhooks: [{ ...hook, namespaceSelector: { matchLabels: {} } }] }],
 ];
 for (const [index, [path, body, changed]] of counted.entries())
-  test(`a new generation begins with ${JSON.stringify(changed)}, each time, and it is not kept`, async () => {
+  test(`${JSON.stringify(changed)} increments the generation each time, and is not stored`, async () => {
     const name = `counted-${index}`;
     const made = await must(201, "POST", path, { body: { metadata: { name }, ...body } });
     let resourceVersion = made.at("metadata.resourceVersion");

@@ -1,4 +1,4 @@
-// Objects that are stored in another shape than the one asked for have their fields in the order of the one asked for.
+// Objects stored in another version than the requested one have the field order of the requested version.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serve } from "../../server.fixture.ts";
@@ -25,7 +25,7 @@ test("an event of the core group has the fields of that group in their order", a
   );
 });
 
-test("so has an autoscaler of the first version", async () => {
+test("an autoscaler of the first version has the fields of that version in their order", async () => {
   const target = { kind: "Deployment", name: "d" };
   const spec = { maxReplicas: 3, scaleTargetRef: target, metrics: [] };
   const path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";

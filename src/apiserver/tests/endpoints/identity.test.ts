@@ -6,7 +6,7 @@ const { must, place } = await serve();
 const merge = "application/merge-patch+json";
 const apply = "application/apply-patch+yaml";
 
-test("another namespace is told before another name, a missing one, and another version", async () => {
+test("another namespace is reported before another name, a missing name, and another version", async () => {
   const namespace = await place();
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
   await must(201, "POST", path, { body: { metadata: { name: "a" } } });
@@ -25,7 +25,7 @@ test("another namespace is told before another name, a missing one, and another 
   }
 });
 
-test("who owns a field is told before its value is read as a time", async () => {
+test("a field ownership conflict is reported before an invalid time value", async () => {
   const namespace = await place();
   const path = `/apis/events.orch.io/v1/namespaces/${namespace}/events`;
   const event = {

@@ -19,20 +19,20 @@ for (const { must } of [plain, ahead])
   });
 const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, ...template };
 
-test("without their gates they are unknown fields", async () => {
+test("without their gates the fields are unknown", async () => {
   const { text } = await plain.must(400, "POST", path, { body: pod });
   assert.match(text, /unknown field \\"spec.initContainers\[0\].restartPolicy\\"/);
   assert.match(text, /unknown field \\"spec.containers\[0\].lifecycle.preStop.sleep\\"/);
 });
 
-test("without their gates they are dropped from what is stored", async () => {
+test("without their gates the fields are dropped from stored objects", async () => {
   const { initContainers } = template.spec;
   const body = { ...pod, spec: { initContainers, containers: [{ name: "main", image: "i" }] } };
   const created = await plain.must(201, "POST", path.replace("Strict", "Ignore"), { body });
   assert.equal(created.at("spec.initContainers.0.restartPolicy"), undefined);
 });
 
-test("with their gates they are stored and served, in pods and in templates", async () => {
+test("with their gates the fields are stored and served, in pods and in templates", async () => {
   const created = await ahead.must(201, "POST", path, { body: pod });
   assert.equal(created.at("spec.initContainers.0.restartPolicy"), "Always");
   assert.equal(created.at("spec.containers.0.lifecycle.preStop.sleep.seconds"), 3);
@@ -51,7 +51,7 @@ test("with their gates they are stored and served, in pods and in templates", as
   assert.equal(made.at("spec.template.spec.initContainers.0.restartPolicy"), "Always");
 });
 
-test("the published schema has them only with their gates", async () => {
+test("the published schema has the fields only with their gates", async () => {
   for (const [server, has] of [
     [plain, false],
     [ahead, true],

@@ -1,4 +1,4 @@
-// Names that cannot stand in a path: nothing has them, and who asks for them is told so.
+// Names that are invalid in a URL path: requests for them are rejected.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serve } from "../../server.fixture.ts";
@@ -20,7 +20,7 @@ const names: [sent: string, name: string, why: string][] = [
   ["a%25b", "a%b", "may not contain '%'"],
 ];
 for (const [method, path, body, type] of paths)
-  test(`${method} ${path} with a name that cannot stand there is a bad request`, async () => {
+  test(`${method} ${path} with an invalid name is a bad request`, async () => {
     for (const [sent, name, why] of names) {
       const text = body && JSON.stringify(body).replace("NAME", name);
       const answer = await ask(method, path.replace("NAME", sent), {
@@ -34,7 +34,7 @@ for (const [method, path, body, type] of paths)
     }
   });
 
-test("of scales of built-in kinds there is just none", async () => {
+test("a scale of an invalid name of a built-in kind is not found", async () => {
   const answer = await ask("GET", "/apis/apps/v1/namespaces/default/deployments/../scale");
   assert.equal(answer.status, 404);
 });

@@ -84,7 +84,7 @@ for (const [query, status, message, causes] of lists) {
   });
 }
 
-test("a selector as large as a URL can carry is read", async () => {
+test("a selector of the maximum URL size is parsed", async () => {
   const selector = Array.from({ length: 2000 }, (_each, i) => `k${i}!=v`).join(",");
   const { json } = await must(200, "GET", `${path}?labelSelector=${encodeURIComponent(selector)}`);
   assert.equal((json["items"] as unknown[]).length, 1);
@@ -97,7 +97,7 @@ test("a selector as large as a URL can carry is read", async () => {
   await must(200, "GET", `${path}?labelSelector=${encodeURIComponent(`x in (${"a,".repeat(10_000)}1)`)}`);
 });
 
-test("of a parameter given twice the first one counts", async () => {
+test("the first value of a repeated parameter is used", async () => {
   const { json } = await must(200, "GET", `${path}?labelSelector=x%3D2&labelSelector=x%3D1`);
   assert.deepEqual(json["items"], []);
 });
@@ -118,7 +118,7 @@ for (const [query, status, causes] of watches) {
   });
 }
 
-test("the options of a watch are looked at before whether its form can be a stream", async () => {
+test("the options of a watch are validated before its media type", async () => {
   const watched = (query: string) => ask("GET", `${path}?watch=1&${query}`, { accept: "application/yaml" });
   assert.equal((await watched("limit=many")).status, 400);
   assert.equal((await watched("resourceVersion=x")).status, 400);
@@ -178,7 +178,7 @@ for (const [query, status, message] of deletes) {
   });
 }
 
-test("the manager of a write is what it says, else the first word of the user agent", async () => {
+test("the field manager of a write is its parameter, or else the start of the user agent", async () => {
   const managers = async (query: string, agent: string): Promise<unknown> =>
     (
       await must(201, "POST", `${path}?dryRun=All${query}`, {

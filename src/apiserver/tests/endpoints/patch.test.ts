@@ -41,7 +41,7 @@ const patches: [name: string, type: string, patch: unknown, changed: Record<stri
     { "metadata.finalizers": ["example.com/two"] },
   ],
   [
-    "a JSON patch in steps",
+    "a JSON patch with several operations",
     json,
     [
       { op: "replace", path: "/data/x", value: "9" },
@@ -51,7 +51,7 @@ const patches: [name: string, type: string, patch: unknown, changed: Record<stri
     { data: { x: "9", z: "9" } },
   ],
   [
-    "a JSON patch with a test that holds",
+    "a JSON patch with a successful test",
     json,
     [
       { op: "test", path: "/data/x", value: "1" },
@@ -60,7 +60,7 @@ const patches: [name: string, type: string, patch: unknown, changed: Record<stri
     { data: { w: "1", y: "2" } },
   ],
   [
-    "a JSON patch that replaces what is not there",
+    "a JSON patch that replaces a missing value",
     json,
     [{ op: "replace", path: "/data/new", value: "1" }],
     { data: { x: "1", y: "2", new: "1" } },
@@ -82,7 +82,7 @@ const patches: [name: string, type: string, patch: unknown, changed: Record<stri
   ],
   ["a strategic patch merges maps", strategic, { data: { x: "9" } }, { data: { x: "9", y: "2" } }],
   [
-    "a strategic patch joins finalizers",
+    "a strategic patch merges finalizers",
     strategic,
     { metadata: { finalizers: ["example.com/two"] } },
     { "metadata.finalizers": ["example.com/two", "example.com/one"] },
@@ -128,17 +128,17 @@ for (const [type, body] of nothing) {
 }
 
 const refusals: [name: string, type: string, patch: unknown, status: number][] = [
-  ["a media type that is no patch", "application/json", {}, 415],
-  ["no media type at all", "", {}, 415],
-  ["a patch that is no JSON", merge, "{", 400],
+  ["a media type other than a patch", "application/json", {}, 415],
+  ["a missing media type", "", {}, 415],
+  ["a patch that is invalid JSON", merge, "{", 400],
   ["a merge patch that is a list", merge, [], 400],
   ["a merge patch that is null", merge, "null", 400],
   ["an empty merge patch", merge, "", 400],
   ["a JSON patch that is an object", json, {}, 400],
-  ["a JSON patch with an unknown step", json, [{ op: "sing", path: "/data" }], 422],
+  ["a JSON patch with an unknown operation", json, [{ op: "sing", path: "/data" }], 422],
   ["a JSON patch with a test that fails", json, [{ op: "test", path: "/data/x", value: "no" }], 422],
-  ["a JSON patch that removes what is not there", json, [{ op: "remove", path: "/data/none" }], 422],
-  ["a JSON patch with a pointer that is none", json, [{ op: "add", path: "data", value: 1 }], 422],
+  ["a JSON patch that removes a missing value", json, [{ op: "remove", path: "/data/none" }], 422],
+  ["a JSON patch with an invalid pointer", json, [{ op: "add", path: "data", value: 1 }], 422],
   ["a value of the wrong type", merge, { data: { x: 1 } }, 422],
   ["a map that becomes a list", merge, { data: [] }, 422],
   ["another name", merge, { metadata: { name: "b" } }, 400],
@@ -146,8 +146,8 @@ const refusals: [name: string, type: string, patch: unknown, status: number][] =
   ["another version", merge, { apiVersion: "v2" }, 422],
   ["another uid", merge, { metadata: { uid: "b" } }, 422],
   ["an old version", merge, { metadata: { resourceVersion: "1" } }, 409],
-  ["a namespace elsewhere", merge, { metadata: { namespace: "elsewhere" } }, 400],
-  ["a directive nobody knows", strategic, { data: { $patch: "sing" } }, 400],
+  ["another namespace", merge, { metadata: { namespace: "elsewhere" } }, 400],
+  ["an unknown directive", strategic, { data: { $patch: "sing" } }, 400],
   ["metadata that becomes null", merge, { metadata: null }, 400],
 ];
 for (const [name, type, body, status] of refusals) {
@@ -160,7 +160,7 @@ for (const [name, type, body, status] of refusals) {
   });
 }
 
-test("patches of one object at once all arrive", async () => {
+test("concurrent patches of one object are all applied", async () => {
   const path = await fresh();
   await Promise.all(
     Array.from({ length: 20 }, (_each, i) =>
@@ -170,7 +170,7 @@ test("patches of one object at once all arrive", async () => {
   assert.equal(Object.keys((await must(200, "GET", path)).at("data") as object).length, 22);
 });
 
-test("a patch against a version is refused once the version is old", async () => {
+test("a patch against an outdated version is refused", async () => {
   const path = await fresh();
   const resourceVersion = (await must(200, "GET", path)).at("metadata.resourceVersion");
   const outcomes = await Promise.all(
@@ -184,7 +184,7 @@ test("a patch against a version is refused once the version is old", async () =>
   ]);
 });
 
-test("a patch of what is not there is 404, whatever its kind but apply", async () => {
+test("a patch of a missing object answers 404, except for apply", async () => {
   const path = `${maps(await place())}/none`;
   for (const [type, body] of [
     [merge, {}],
@@ -194,7 +194,7 @@ test("a patch of what is not there is 404, whatever its kind but apply", async (
     await must(404, "PATCH", path, { type, body });
 });
 
-test("a JSON patch cannot grow beyond its bounds", async () => {
+test("a JSON patch cannot exceed its size limits", async () => {
   const path = await fresh();
   const steps = [
     { op: "add", path: "/data/z", value: "z".repeat(1000) },
@@ -204,7 +204,7 @@ test("a JSON patch cannot grow beyond its bounds", async () => {
   assert.ok(status === 413 || status === 422, String(status));
 });
 
-test("unknown fields of a patch are judged as the client asked", async () => {
+test("unknown fields of a patch are handled as the client requests", async () => {
   const path = await fresh();
   const body = { unheard: 1 };
   assert.deepEqual(
@@ -222,7 +222,7 @@ test("unknown fields of a patch are judged as the client asked", async () => {
   });
 });
 
-test("a dry run of a patch leaves everything as it was", async () => {
+test("a dry run of a patch changes nothing", async () => {
   const path = await fresh();
   const before = (await must(200, "GET", path)).text;
   assert.equal(
@@ -266,7 +266,7 @@ test("large numbers survive creation, reading and patches of every kind", async 
   holds((await must(200, "GET", path)).text);
 });
 
-test("a strategic patch works on core events and their twins", async () => {
+test("a strategic patch works on events of both groups", async () => {
   const namespace = await place();
   const core = `/api/v1/namespaces/${namespace}/events`;
   await must(201, "POST", core, { body: coreEvent("a", namespace) });
@@ -311,7 +311,7 @@ const applied = (data: object, more: object = {}): Json => ({
   data,
 });
 
-test("apply creates, changes, takes away and hands over", async () => {
+test("apply creates, changes and removes fields, and transfers their ownership", async () => {
   const path = `${maps(await place())}/a`;
   const send = (manager: string, body: unknown, query = "") =>
     ask("PATCH", `${path}?fieldManager=${manager}${query}`, { type: apply, body });
@@ -367,7 +367,7 @@ test("apply takes YAML, and needs a type, the right name and known fields", asyn
   assert.equal((await send(applied({ x: "1" }, { uid: "other" }))).status, 422);
 });
 
-test("of an applied object conflicts are told before another name", async () => {
+test("conflicts of an applied object are reported before another name", async () => {
   const path = `${maps(await place())}/a`;
   const send = (manager: string, body: unknown) =>
     ask("PATCH", `${path}?fieldManager=${manager}`, { type: apply, body });
@@ -376,7 +376,7 @@ test("of an applied object conflicts are told before another name", async () => 
   assert.equal((await send("two", applied({ x: "1" }, { name: "b" }))).status, 400);
 });
 
-test("a list is no merge patch, read strictly or not", async () => {
+test("a list is not a valid merge patch, with any field validation", async () => {
   const path = maps(await place());
   await must(201, "POST", path, { body: { metadata: { name: "a" } } });
   const send = (mode: string) =>
@@ -384,7 +384,7 @@ test("a list is no merge patch, read strictly or not", async () => {
   assert.deepEqual([(await send("Warn")).status, (await send("Ignore")).status], [400, 422]);
 });
 
-test("a dry run of an apply leaves nothing", async () => {
+test("a dry run of an apply stores nothing", async () => {
   const path = `${maps(await place())}/a`;
   const answer = await must(201, "PATCH", `${path}?fieldManager=me&dryRun=All`, {
     type: apply,
@@ -394,7 +394,7 @@ test("a dry run of an apply leaves nothing", async () => {
   await must(404, "GET", path);
 });
 
-test("of a YAML body with several documents the first one counts", async () => {
+test("the first document of a YAML body is used", async () => {
   const path = maps(await place());
   const document = (name: string): string => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
   await must(201, "POST", path, { type: "application/yaml", body: `${document("a")}---\n${document("b")}` });
@@ -409,7 +409,7 @@ const workload = {
   selector: { matchLabels: { a: "b" } },
   template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } },
 };
-test("a scale that is not there is named as the kind does", async () => {
+test("a missing scale is reported with the resource name that its kind uses", async () => {
   const namespace = await place();
   const named = async (path: string): Promise<unknown> =>
     (await must(404, "GET", `${path}/none/scale`)).at("details");
@@ -436,8 +436,8 @@ for (const [name, type, field] of [
     strategic,
     "spec.minReadySeconds",
   ],
-  ["so does apply", apply, "spec.minReadySeconds"],
-  ["a merge patch refuses it", merge, "patch"],
+  ["apply keeps the low bits of an integer too large for its field", apply, "spec.minReadySeconds"],
+  ["a merge patch refuses an integer too large for its field", merge, "patch"],
 ] as const)
   test(name, async () => {
     const path = `/apis/apps/v1/namespaces/${await place()}/deployments`;

@@ -21,7 +21,7 @@ async function filled(count: number): Promise<string> {
 }
 const names = (json: Json): unknown[] => each(json["items"], "metadata.name");
 
-test("without the gate of chunks every list is whole, and without that of the count no page tells it", async () => {
+test("lists are complete without APIListChunking, and pages have no remaining count without RemainingItemCount", async () => {
   for (const [gate, count, remaining] of [
     ["APIListChunking", 3, undefined],
     ["RemainingItemCount", 2, undefined],
@@ -36,7 +36,7 @@ test("without the gate of chunks every list is whole, and without that of the co
   }
 });
 
-test("pages together are the list, and each tells how many follow", async () => {
+test("the pages add up to the list, and each has the remaining count", async () => {
   const path = maps(await filled(5));
   const whole = await must(200, "GET", path);
   const pages: unknown[][] = [];
@@ -53,7 +53,7 @@ test("pages together are the list, and each tells how many follow", async () => 
   assert.deepEqual(remaining, [3, 1, undefined]);
 });
 
-test("pages show one state, whatever is written between them", async () => {
+test("pages show a consistent state despite writes between them", async () => {
   const path = maps(await filled(4));
   const first = await must(200, "GET", `${path}?limit=2`);
   await must(201, "POST", path, { body: { metadata: { name: "m25" } } });
@@ -69,7 +69,7 @@ test("pages show one state, whatever is written between them", async () => {
   assert.deepEqual(names((await must(200, "GET", path)).json), ["m0", "m1", "m2", "m25"]);
 });
 
-test("pages under a selector do not say how many follow", async () => {
+test("pages of a selection have no remaining count", async () => {
   const path = maps(await filled(6));
   const first = await must(200, "GET", `${path}?limit=2&labelSelector=parity%3D1`);
   assert.deepEqual([names(first.json), first.at("metadata.remainingItemCount")], [["m1", "m3"], undefined]);
@@ -81,7 +81,7 @@ test("pages under a selector do not say how many follow", async () => {
   assert.deepEqual(names(second.json), ["m5"]);
 });
 
-test("a token outlives the deletion of the object it stands behind", async () => {
+test("a continue token outlives the deletion of its object", async () => {
   const path = maps(await filled(3));
   const first = await must(200, "GET", `${path}?limit=1`);
   await must(200, "DELETE", `${path}/m0`);
@@ -92,7 +92,7 @@ test("a token outlives the deletion of the object it stands behind", async () =>
   );
 });
 
-test("a token goes with no version but zero", async () => {
+test("a continue token cannot be combined with a resource version other than zero", async () => {
   const path = maps(await filled(2));
   const token = String((await must(200, "GET", `${path}?limit=1`)).at("metadata.continue"));
   await must(400, "GET", `${path}?limit=1&continue=${token}&resourceVersion=1`);
@@ -109,7 +109,7 @@ const limits: [name: string, query: string, expected: string[]][] = [
   ["a limit at the end", "limit=3", ["m0", "m1", "m2"]],
   ["no limit", "limit=0", ["m0", "m1", "m2"]],
   ["a negative limit", "limit=-5", ["m0", "m1", "m2"]],
-  ["a limit that any version does not heed", "limit=1&resourceVersion=0", ["m0", "m1", "m2"]],
+  ["a limit that resourceVersion=0 ignores", "limit=1&resourceVersion=0", ["m0", "m1", "m2"]],
   ["one by name", "fieldSelector=metadata.name%3Dm1", ["m1"]],
   ["all but one", "fieldSelector=metadata.name!%3Dm1", ["m0", "m2"]],
   ["by several labels", "labelSelector=parity%3D0,n%20in%20(1,2)", ["m2"]],
@@ -143,7 +143,7 @@ test("a list at a version shows exactly that version, or one not older", async (
   assert.deepEqual(names(paged.json), ["m0"], "a limit makes a version exact");
 });
 
-test("lists at an exact version are the same, however many writes go on", async () => {
+test("lists at an exact version are the same during concurrent writes", async () => {
   const path = maps(await filled(20));
   const version = (await must(200, "GET", path)).at("metadata.resourceVersion");
   const expected = (await must(200, "GET", `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`))
@@ -167,7 +167,7 @@ test("lists at an exact version are the same, however many writes go on", async 
   );
 });
 
-test("a get takes a version too", async () => {
+test("a get accepts a resource version, too", async () => {
   const path = maps(await filled(1));
   const version = (await must(200, "GET", path)).at("metadata.resourceVersion");
   for (const query of ["", "resourceVersion=0", "resourceVersion=", `resourceVersion=${version}`])
@@ -176,7 +176,7 @@ test("a get takes a version too", async () => {
   await must(404, "GET", `${path}/none?resourceVersion=0`);
 });
 
-test("all namespaces are listed in order of their names", async () => {
+test("objects of all namespaces are listed in the order of the namespaces", async () => {
   const [a, b] = [await filled(1), await filled(1)];
   const { json } = await must(200, "GET", "/api/v1/configmaps?labelSelector=n");
   const found = each(json["items"], "metadata.namespace") as string[];
@@ -184,7 +184,7 @@ test("all namespaces are listed in order of their names", async () => {
   assert.deepEqual(found, found.toSorted());
 });
 
-test("a namespace that is a prefix of another shows its own only", async () => {
+test("a list of a namespace excludes namespaces that share its prefix", async () => {
   for (const name of ["prefix", "prefix-2"]) {
     await must(201, "POST", "/api/v1/namespaces", { body: { metadata: { name } } });
     await must(201, "POST", maps(name), { body: { metadata: { name: "x" } } });
@@ -192,7 +192,7 @@ test("a namespace that is a prefix of another shows its own only", async () => {
   assert.equal(((await must(200, "GET", maps("prefix"))).json["items"] as unknown[]).length, 1);
 });
 
-test("names that look like other keys are other names", async () => {
+test("unusual names are distinct, and invalid ones rejected", async () => {
   const path = `/api/v1/namespaces/${await place()}/events`;
   const odd = ["a.b", "A", "a b", "ä", "a\u0001", "x".repeat(300)];
   for (const name of odd)
@@ -213,7 +213,7 @@ test("names that look like other keys are other names", async () => {
   assert.equal(((await must(200, "GET", `${path}?limit=3`)).json["items"] as unknown[]).length, 3);
 });
 
-test("a version that has not come is waited for a moment, then refused", async () => {
+test("a future version is waited for briefly, then rejected", async () => {
   const clock = virtualClock(Date.UTC(2030, 0));
   await using other = await startServer({ store: "memory", clock });
   const answers: [query: string, status: number, reason: string][] = [
@@ -238,7 +238,7 @@ test("a version that has not come is waited for a moment, then refused", async (
   }
 });
 
-test("whoever asks the store itself for a version that has not come is not told to come again", async () => {
+test("a read from the store at a future version has no Retry-After", async () => {
   const clock = virtualClock(Date.UTC(2030, 0));
   await using other = await startServer({ store: "memory", clock });
   const cases: [path: string, again: string | undefined][] = [
@@ -255,7 +255,7 @@ test("whoever asks the store itself for a version that has not come is not told 
   }
 });
 
-test("a version that was forgotten is told from one that never was", async () => {
+test("a compacted version is distinguished from one that never existed", async () => {
   const store = new MemoryStore();
   const started = await start({
     dialect: dialects.orch,
@@ -296,7 +296,7 @@ test("a version that was forgotten is told from one that never was", async () =>
   }
 });
 
-test("events are followed from what the store keeps, other kinds also from what is remembered", async () => {
+test("events are watched from revisions in the store, other kinds also from cached history", async () => {
   const store = new MemoryStore();
   const started = await start({
     dialect: dialects.orch,

@@ -1,4 +1,4 @@
-// What is told of values that are refused, in the words of kube-apiserver.
+// Error texts for invalid values, as in kube-apiserver.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serve } from "../../server.fixture.ts";
@@ -82,7 +82,7 @@ for (const [path, content, text] of created)
     assert.ok(text.endsWith(" format") ? told.endsWith(text) : told.includes(text), told);
   });
 
-test("owners of an API service are looked at four times", async () => {
+test("owners of an API service are validated four times", async () => {
   const path = of("apiregistration.orch.io/v1", "apiservices", "");
   const spec = { group: "a.io", version: "v1", groupPriorityMinimum: 1, versionPriority: 1 };
   const service = { name: "s", namespace: "default" };
@@ -95,7 +95,7 @@ test("owners of an API service are looked at four times", async () => {
   assert.deepEqual([answer.status, causes.length], [422, 4]);
 });
 
-test("faults of webhooks are told one webhook after the other", async () => {
+test("errors of webhooks are reported webhook by webhook", async () => {
   const path = of("admissionregistration.orch.io/v1", "validatingwebhookconfigurations", "");
   const hook = {
     name: "a.example.com",

@@ -1,4 +1,4 @@
-// What is wrong with a role or binding that is written, in the order in which clients know it.
+// Validation errors of roles and bindings, in the order that clients expect.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { at, serve } from "../../server.fixture.ts";
@@ -21,7 +21,7 @@ await served.must(201, "POST", `/apis/${group}/v1/clusterroles`, {
 });
 await served.must(201, "POST", bindings, { body: grant("granting", "granting") });
 
-test("a changed binding is checked twice as a new one, then as a change", async () => {
+test("a changed binding is validated twice as a new one, then as an update", async () => {
   const patch = {
     metadata: { uid: "u" },
     roleRef: { name: "other" },
@@ -41,7 +41,7 @@ test("a changed binding is checked twice as a new one, then as a change", async 
   );
 });
 
-test("a binding without a name that grants too much is refused without one", async () => {
+test("a privilege escalation by a binding without a name is reported without a name", async () => {
   const { status, json } = await served.ask("POST", bindings, {
     body: { ...grant("", "cluster-admin"), metadata: { generateName: "g" } },
     ...ann,

@@ -1,4 +1,4 @@
-// Every route is handled only as the verb that was authorized.
+// Requests are handled only as the verb that was authorized.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { at, serve } from "../../server.fixture.ts";
@@ -63,7 +63,7 @@ test("reviews are not made through a watch path", async () => {
   assert.equal((await served.ask("POST", path, review)).status, 404);
 });
 
-test("a namespace within another is nothing, and its own path is itself", async () => {
+test("a namespace within another is not found, and its path denotes the namespace itself", async () => {
   const inside = `/api/v1/namespaces/${namespace}/namespaces`;
   for (const [method, path] of [
     ["GET", inside],

@@ -6,16 +6,12 @@ const { must, place } = await serve();
 const merge = "application/merge-patch+json";
 
 const refused: [name: string, patch: object, causes: readonly string[]][] = [
-  ["the least number there is", { spec: { replicas: -(2 ** 31) } }, ["Invalid spec.replicas"]],
-  ["a name to be completed", { metadata: { generateName: " " } }, ["Invalid metadata.generateName"]],
-  [
-    "a finalizer that nobody stands for",
-    { metadata: { finalizers: ["Always"] } },
-    ["Invalid metadata.finalizers[0]"],
-  ],
+  ["the smallest integer", { spec: { replicas: -(2 ** 31) } }, ["Invalid spec.replicas"]],
+  ["an invalid generateName", { metadata: { generateName: " " } }, ["Invalid metadata.generateName"]],
+  ["an unqualified finalizer", { metadata: { finalizers: ["Always"] } }, ["Invalid metadata.finalizers[0]"]],
   ["an annotation", { metadata: { annotations: { "/x": "" } } }, ["Invalid metadata.annotations"]],
 ];
-/** The path of the scale of a new deployment. */
+/** Creates a deployment and returns the path of its scale. */
 async function deployed(): Promise<string> {
   const path = `/apis/apps/v1/namespaces/${await place()}/deployments`;
   const labels = { app: "web" };
@@ -34,7 +30,7 @@ async function deployed(): Promise<string> {
 const replicasIn = ({ json }: { readonly json: unknown }): number =>
   (json as { spec: { replicas: number } }).spec.replicas;
 
-test("a scale need not name its namespace", async () => {
+test("a scale may omit its namespace", async () => {
   const path = await deployed();
   const body = { metadata: { namespace: null }, spec: { replicas: 3 } };
   assert.equal(replicasIn(await must(200, "PATCH", path, { type: merge, body })), 3);
@@ -45,11 +41,11 @@ test("a scale need not name its namespace", async () => {
 const scale = { apiVersion: "autoscaling/v1", kind: "Scale" };
 const unfit: [name: string, code: number, more: object, message: RegExp][] = [
   ["another object's uid", 409, { metadata: { name: "d", uid: "u" } }, /^Operation cannot be fulfilled on deployments\/scale.apps "d": Precondition failed: UID in precondition: u, UID in object meta: [-0-9a-f]+$/],
-  ["a field that nobody knows", 400, { spec: { x: 1 } }, /: \.spec\.x: field not declared in schema$/],
-  ["a number that is a text", 400, { spec: { replicas: "x" } }, /^failed to create typed patch object \(\/; autoscaling\/v1, Kind=Scale\): \.spec\.replicas: expected numeric \(int or float\), got string$/],
+  ["an unknown field", 400, { spec: { x: 1 } }, /: \.spec\.x: field not declared in schema$/],
+  ["a string for a number", 400, { spec: { replicas: "x" } }, /^failed to create typed patch object \(\/; autoscaling\/v1, Kind=Scale\): \.spec\.replicas: expected numeric \(int or float\), got string$/],
 ]; // prettier-ignore
 for (const [name, code, more, message] of unfit)
-  test(`an applied scale that does not fit is the client's fault: ${name}`, async () => {
+  test(`an invalid applied scale is a client error: ${name}`, async () => {
     const path = `${await deployed()}?fieldManager=m`;
     const type = "application/apply-patch+yaml";
     const refused = await must(code, "PATCH", path, { type, body: { ...scale, ...more } });
@@ -57,6 +53,6 @@ for (const [name, code, more, message] of unfit)
   });
 
 for (const [name, body, causes] of refused)
-  test(`what a scale says of itself is checked: ${name}`, async () => {
+  test(`the metadata and spec of a scale are validated: ${name}`, async () => {
     assert.deepEqual((await must(422, "PATCH", await deployed(), { type: merge, body })).causes, causes);
   });

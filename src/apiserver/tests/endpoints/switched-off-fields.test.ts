@@ -92,7 +92,7 @@ const off = await serve({
 });
 
 for (const [path, spec, fields] of objects) {
-  test(`${path}: fields of features that are switched off are forgotten`, async () => {
+  test(`${path}: fields of disabled features are dropped`, async () => {
     const body = { metadata: { name: "a" }, spec };
     const [there, gone] = [
       await on.must(201, "POST", path, { body }),
@@ -113,7 +113,7 @@ const claimSpec = (more: object): object => ({
 const snapshot = { kind: "VolumeSnapshot", apiGroup: "snapshot.storage.orch.io", name: "s" };
 const claims = `${core}/persistentvolumeclaims`;
 
-test("claims say what they are filled from in one field only without AnyVolumeDataSource", async () => {
+test("claims have no dataSourceRef without AnyVolumeDataSource", async () => {
   const switched = await serve({ flags: ["--feature-gates=AnyVolumeDataSource=false"] });
   const made = async (server: typeof on, name: string, more: object) =>
     await server.must(201, "POST", claims, { body: { metadata: { name }, spec: claimSpec(more) } });
@@ -125,7 +125,7 @@ test("claims say what they are filled from in one field only without AnyVolumeDa
   assert.deepEqual([lost.at("spec.dataSource"), lost.at("spec.dataSourceRef")], [undefined, undefined]);
 });
 
-test("claims may be filled from other namespaces with CrossNamespaceVolumeDataSource", async () => {
+test("claims may have data sources in other namespaces with CrossNamespaceVolumeDataSource", async () => {
   const switched = await serve({ flags: ["--feature-gates=CrossNamespaceVolumeDataSource=true"] });
   const body = {
     metadata: { name: "c" },
@@ -138,7 +138,7 @@ test("claims may be filled from other namespaces with CrossNamespaceVolumeDataSo
   );
 });
 
-test("volumes, claims and claims of pods cannot be for one pod without ReadWriteOncePod", async () => {
+test("volumes, claims and ephemeral claims cannot use ReadWriteOncePod without its gate", async () => {
   const switched = await serve({ flags: [plain, "--feature-gates=ReadWriteOncePod=false"] });
   const spec = claimSpec({ accessModes: ["ReadWriteOncePod"] });
   const csi = { driver: "d", volumeHandle: "h" };
@@ -165,7 +165,7 @@ test("volumes, claims and claims of pods cannot be for one pod without ReadWrite
   }
 });
 
-test("pods without AppArmor, ExpandedDNSConfig and PodDeletionCost", async () => {
+test("pod fields and annotations without AppArmor, ExpandedDNSConfig and PodDeletionCost", async () => {
   const switched = await serve({
     flags: [plain, "--feature-gates=AppArmor=false,ExpandedDNSConfig=false,PodDeletionCost=false"],
   });
@@ -192,7 +192,7 @@ test("pods without AppArmor, ExpandedDNSConfig and PodDeletionCost", async () =>
   await made(switched, 201, pod({ [cost]: "much" }));
 });
 
-test("drivers say that they mount with SELinux labels with SELinuxMountReadWriteOncePod", async () => {
+test("CSI drivers have seLinuxMount with SELinuxMountReadWriteOncePod", async () => {
   const switched = await serve({ flags: ["--feature-gates=SELinuxMountReadWriteOncePod=true"] });
   const drivers = "/apis/storage.orch.io/v1/csidrivers";
   const made = async (server: typeof on, name: string, spec: object) =>
@@ -202,7 +202,7 @@ test("drivers say that they mount with SELinux labels with SELinuxMountReadWrite
   assert.equal(await made(switched, "b", {}), false);
 });
 
-test("hints of endpoints are forgotten, too, and a metric of containers is refused", async () => {
+test("endpoint hints are dropped without their gate, and container metrics rejected", async () => {
   const switched = await serve({
     flags: ["--feature-gates=TopologyAwareHints=false,HPAContainerMetrics=false"],
   });

@@ -16,7 +16,7 @@ const seen = (frames: readonly Json[]): string[] =>
 
 const servers: [name: string, served: Served][] = [
   ["cached", cached],
-  ["straight from the store", direct],
+  ["uncached", direct],
 ];
 for (const [how, { must, watch, follow, place }] of servers) {
   const make = async (path: string, name: string, labels: Record<string, string> = {}): Promise<string> =>
@@ -32,7 +32,7 @@ for (const [how, { must, watch, follow, place }] of servers) {
       ).at("metadata.resourceVersion"),
     );
 
-  test(`${how}: a watch begins with what is there, then tells what happens`, async () => {
+  test(`${how}: a watch starts with the existing objects, then sends changes`, async () => {
     const path = maps(await place());
     await make(path, "a");
     const watching = watch(`${path}?watch=1`);
@@ -44,7 +44,7 @@ for (const [how, { must, watch, follow, place }] of servers) {
     watching.stop();
   });
 
-  test(`${how}: a watch from a version tells what happened since, and nothing before`, async () => {
+  test(`${how}: a watch from a version sends later changes only`, async () => {
     const path = maps(await place());
     const version = await make(path, "a");
     await make(path, "b");
@@ -62,7 +62,7 @@ for (const [how, { must, watch, follow, place }] of servers) {
     const frames = await watching.next(3);
     const told = each(frames, "object.metadata.resourceVersion").map(Number);
     assert.deepEqual(told.slice(0, 2), versions.map(Number));
-    assert.ok(told[2]! > told[1]!, "a deletion has a version of its own");
+    assert.ok(told[2]! > told[1]!, "a deletion has a separate version");
     assert.equal(at(frames[2], "object.metadata.labels.x"), "1", "a deletion shows the last state");
     watching.stop();
   });
@@ -85,12 +85,12 @@ for (const [how, { must, watch, follow, place }] of servers) {
     assert.equal(
       at(frames[1], "object.metadata.labels.x"),
       "1",
-      "what leaves is shown as it was when it still matched",
+      "an object that stops matching is sent in its last matching state",
     );
     watching.stop();
   });
 
-  test(`${how}: version 0 and a selector begin with what matches`, async () => {
+  test(`${how}: a watch from version 0 with a selector starts with the matching objects`, async () => {
     const path = maps(await place());
     await make(path, "a", { x: "1" });
     await make(path, "b", { x: "2" });
@@ -101,7 +101,7 @@ for (const [how, { must, watch, follow, place }] of servers) {
     watching.stop();
   });
 
-  test(`${how}: one object can be watched by name, by selector and by the old path`, async () => {
+  test(`${how}: one object can be watched by name, by selector and by the deprecated path`, async () => {
     const path = maps(await place());
     await make(path, "a");
     await make(path, "b");
@@ -121,7 +121,7 @@ for (const [how, { must, watch, follow, place }] of servers) {
     watching.stop();
   });
 
-  test(`${how}: a watch of one namespace hears nothing of others, one of all hears everything`, async () => {
+  test(`${how}: a watch of one namespace receives no changes of others, a watch of all receives everything`, async () => {
     const [here, there] = [maps(await place()), maps(await place())];
     const [one, all] = [
       await follow(`${here}?watch=1`),
@@ -135,7 +135,7 @@ for (const [how, { must, watch, follow, place }] of servers) {
     all.stop();
   });
 
-  test(`${how}: events are watched in both groups, each in its own words`, async () => {
+  test(`${how}: events are watched in both groups, each with the fields of the group`, async () => {
     const namespace = await place();
     const [core, events] = [
       watch(`/api/v1/namespaces/${namespace}/events?watch=1`),
@@ -153,7 +153,7 @@ for (const [how, { must, watch, follow, place }] of servers) {
     events.stop();
   });
 
-  test(`${how}: fields select events by the words of the group`, async () => {
+  test(`${how}: field selectors of events use the field names of the group`, async () => {
     const namespace = await place();
     const [core, events] = [
       `/api/v1/namespaces/${namespace}/events`,
@@ -195,7 +195,7 @@ test("a watch ends when its time is over, not before", async () => {
   assert.deepEqual(seen(await all), ["ADDED a"]);
 });
 
-test("a watch that names no time gets one above the least, at random", async () => {
+test("a watch without a timeout gets a random one above the minimum", async () => {
   const path = maps(await place());
   const [ended, started]: [number[], number] = [[], clock.now()];
   const all = Array.from({ length: 20 }, async () => {
@@ -210,7 +210,7 @@ test("a watch that names no time gets one above the least, at random", async () 
   assert.ok(new Set(ended).size > 10);
 });
 
-test("a time beyond what a timer holds is a long time, not none", async () => {
+test("a timeout beyond the limit of a timer is long, not zero", async () => {
   const watching = watch(`${maps(await place())}?watch=1&timeoutSeconds=9223372036854775807`);
   let over = false;
   const all = watching.rest().then(() => (over = true));
@@ -221,7 +221,7 @@ test("a time beyond what a timer holds is a long time, not none", async () => {
   await all;
 });
 
-test("bookmarks come once a minute and shortly before the end, when something happened on the kind", async () => {
+test("bookmarks are sent once a minute and shortly before the end, if the kind has changed", async () => {
   const path = maps(await place());
   const watching = watch(`${path}?watch=1&allowWatchBookmarks=true&timeoutSeconds=150&labelSelector=none`);
   const all = watching.rest();
@@ -240,7 +240,7 @@ test("bookmarks come once a minute and shortly before the end, when something ha
   });
 });
 
-test("bookmarks come only to those who ask, and never for events", async () => {
+test("bookmarks are sent only on request, and never for events", async () => {
   const namespace = await place();
   const all = [
     watch(`${maps(namespace)}?watch=1&timeoutSeconds=70`).rest(),
@@ -253,7 +253,7 @@ test("bookmarks come only to those who ask, and never for events", async () => {
   for (const frames of await Promise.all(all)) assert.deepEqual(seen(frames), ["ADDED a"]);
 });
 
-test("initial events end with a bookmark that says so, where the gate is open", async () => {
+test("initial events end with a marked bookmark if the feature gate is on", async () => {
   const path = maps(await listing.place());
   await listing.must(201, "POST", path, { body: { metadata: { name: "a" } } });
   const watching = listing.watch(
@@ -276,7 +276,7 @@ test("initial events end with a bookmark that says so, where the gate is open", 
   later.stop();
 });
 
-test("initial events are not older than asked for: a version that does not come is an error in the stream", async () => {
+test("initial events are at least as new as requested: a future version is an error in the stream", async () => {
   const clock = virtualClock(start);
   const server = await serve({ clock, flags: ["--feature-gates=WatchList=true"] });
   const frames = server
@@ -296,7 +296,7 @@ test("a version too long ago is an error in the stream, and the stream ends", as
   assert.deepEqual([at(frames[0], "object.code"), at(frames[0], "object.reason")], [410, "Expired"]);
 });
 
-test("a reader who does not read is left behind, and the others are not", async () => {
+test("a watcher that does not read falls behind without affecting others", async () => {
   const path = maps(await place());
   const stop = new AbortController();
   const { chunks } = await cached.server.inject({ path: `${path}?watch=1`, signal: stop.signal });
@@ -334,11 +334,11 @@ test("events that expire are deleted for watchers, too", async () => {
   watching.stop();
 });
 
-test("YAML is no language for watches", async () => {
+test("watches in YAML are rejected", async () => {
   await must(406, "GET", `${maps("default")}?watch=1`, { accept: "application/yaml" });
 });
 
-test("a watch of lists of metadata ends where there is something to show", async () => {
+test("a watch with an unsuitable list representation ends at the first object", async () => {
   const namespace = await cached.place();
   await cached.must(201, "POST", maps(namespace), { body: { metadata: { name: "a" } } });
   const accept = "application/json;as=PartialObjectMetadataList;g=meta.orch.io;v=v1";
@@ -347,7 +347,7 @@ test("a watch of lists of metadata ends where there is something to show", async
 });
 
 for (const method of ["POST", "PUT", "DELETE", "PATCH", "HEAD"]) {
-  test(`the old path of watches does not take ${method}`, async () => {
+  test(`the deprecated watch path does not accept ${method}`, async () => {
     const answer = await cached.ask(method, "/api/v1/watch/configmaps", { body: {} });
     assert.equal(answer.status, 405);
   });

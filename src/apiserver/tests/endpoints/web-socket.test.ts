@@ -19,7 +19,7 @@ async function post(server: RunningServer, path: string, body: object): Promise<
   assert.equal(answer.status, 201, await answer.text());
 }
 
-/** Opens a socket as an administrator; messages are kept from the first on. */
+/** Opens a WebSocket as an administrator; all messages are recorded. */
 function open(
   server: RunningServer,
   path: string,
@@ -51,11 +51,11 @@ const refused = async (socket: WebSocket): Promise<[status: number, text: string
 const [plain, spelled] = streamProtocols.logs;
 const bytes = (text: string): Buffer => Buffer.from(text);
 const logs: [name: string, offered: string[], spoken: string, messages: (string | Buffer)[]][] = [
-  ["a log comes as bytes where no protocol is named", [], "", [bytes(""), bytes("hello\n")]],
-  ["a log comes as bytes where they are asked for", [plain], plain, [bytes(""), bytes("hello\n")]],
-  ["a log is spelled for those who cannot take bytes", [spelled], spelled, ["", "aGVsbG8K"]],
+  ["a log is sent as bytes if no protocol is requested", [], "", [bytes(""), bytes("hello\n")]],
+  ["a log is sent as bytes on request", [plain], plain, [bytes(""), bytes("hello\n")]],
+  ["a log is sent as base64 text on request", [spelled], spelled, ["", "aGVsbG8K"]],
   [
-    "of several protocols the first that is known is spoken",
+    "the first known of several protocols is selected",
     ["unheard", spelled, plain],
     spelled,
     ["", "aGVsbG8K"],
@@ -84,14 +84,14 @@ test("logs over a WebSocket", async (t) => {
       assert.deepEqual([code, socket.protocol, messages], [1000, spoken, expected]);
     });
   }
-  await t.test("a protocol that is not known is refused", async () => {
+  await t.test("an unknown protocol is rejected", async () => {
     const { socket } = open(server, `${home}/pods/web/log`, ["unheard"]);
     assert.deepEqual(await refused(socket), [
       403,
       `requested protocol(s) are not supported: [unheard]; supports [${plain} ${spelled}]\n`,
     ]);
   });
-  await t.test("what is wrong is said as ever", async () => {
+  await t.test("errors are reported as usual", async () => {
     const { socket } = open(server, `${home}/pods/none/log`);
     const [code, text] = await refused(socket);
     assert.deepEqual([code, (JSON.parse(text) as { reason: string }).reason], [404, "NotFound"]);
@@ -120,7 +120,7 @@ test("watches over a WebSocket", async (t) => {
     });
   await make("a");
   await make("b");
-  await t.test("every event is a message, those that come together, too", async () => {
+  await t.test("every event is a separate message, even if several occur at once", async () => {
     const { socket, messages } = open(
       server,
       `${home}/configmaps?watch=1&fieldSelector=metadata.name!%3Dother`,
@@ -133,14 +133,14 @@ test("watches over a WebSocket", async (t) => {
     socket.close();
     await once(socket, "close");
   });
-  await t.test("a watch that is over says good-bye", async () => {
+  await t.test("a watch that ends closes the WebSocket", async () => {
     const { socket, messages } = open(server, `${home}/configmaps?watch=1&timeoutSeconds=60`);
     const closed = once(socket, "close") as Promise<[number]>;
     await next(socket, messages, 2);
     await clock.advance(60_000);
     assert.equal((await closed)[0], 1000);
   });
-  await t.test("a browser brings its token as a protocol, which is not told back", async () => {
+  await t.test("a browser sends its token as a protocol, which is not echoed", async () => {
     const { token, socket: anonymous } = open(server, `${home}/configmaps?watch=1`, [], {
       authorization: "",
     });
@@ -163,7 +163,7 @@ test("watches over a WebSocket", async (t) => {
   });
 });
 
-test("a handshake of another version is told which one is spoken", async () => {
+test("a handshake of another version is rejected with the supported one", async () => {
   const call = {
     method: "GET",
     headers: { "sec-websocket-version": "8", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" },
@@ -172,7 +172,7 @@ test("a handshake of another version is told which one is spoken", async () => {
   assert.deepEqual([reply.status, reply.headers["sec-websocket-version"]], [400, "13"]);
 });
 
-test("a client that goes away is told to whoever writes, also to one who waits for it to read", async (t) => {
+test("a disconnect of the client is reported to writers, including blocked ones", async (t) => {
   const talking = Promise.withResolvers<Sink>();
   const http = createServer().listen(0, "127.0.0.1");
   t.after(() => http.close());

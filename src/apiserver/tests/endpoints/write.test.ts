@@ -20,7 +20,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   const raw = (more: object = {}): Uint8Array =>
     protobufCodec(ConfigMap).encode({ ...body, ...more } as never);
 
-  test(`${name}: an object sent in the binary form is the object sent as JSON`, async () => {
+  test(`${name}: an object sent as protobuf equals the object sent as JSON`, async () => {
     const path = maps(await served.place());
     const made = await served.must(201, "POST", path, { type, body: envelope(raw()) });
     assert.deepEqual([made.at("metadata.name"), made.at("data")], ["a", { x: "1" }]);
@@ -31,9 +31,9 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     assert.equal(replaced.at("data.x"), "2");
   });
 
-  test(`${name}: fields of the binary form that nobody knows are passed over`, async () => {
+  test(`${name}: unknown protobuf fields are ignored`, async () => {
     const path = maps(await served.place());
-    // Field 900 as text, field 901 as a number, both before and behind what is known.
+    // Field 900 as a string, field 901 as a number, both before and after the known fields.
     const unknown = Buffer.from([0xa2, 0x38, 0x03, 0x61, 0x62, 0x63, 0xa8, 0x38, 0x05]);
     const made = await served.must(201, "POST", path, {
       type,
@@ -46,8 +46,8 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     });
   });
 
-  test(`${name}: more in the binary form than anybody should have to deal with is too large`, async () => {
-    // A finalizer of no length takes two bytes.
+  test(`${name}: a protobuf body with too many elements is too large`, async () => {
+    // An empty finalizer takes two bytes.
     const finalizers = Buffer.alloc(2 * (mostFields + 1)).fill(Buffer.from([0x72, 0x00]));
     const length = Buffer.from([
       (finalizers.length & 127) | 128,
@@ -67,15 +67,15 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
 
   const broken: [name: string, body: Uint8Array | string][] = [
     ["nothing", ""],
-    ["no envelope", raw()],
+    ["a missing envelope", raw()],
     ["JSON", JSON.stringify(body)],
-    ["half an envelope", envelope(raw()).subarray(0, 20)],
+    ["a truncated envelope", envelope(raw()).subarray(0, 20)],
     ["another kind", envelope(raw(), "Secret")],
     ["another version", envelope(raw(), "ConfigMap", "v2")],
-    ["a message whose lengths lie", envelope(Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]))],
+    ["a message with invalid lengths", envelope(Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]))],
   ];
   for (const [what, given] of broken) {
-    test(`${name}: ${what} where the binary form should be is refused`, async () => {
+    test(`${name}: ${what} instead of protobuf is refused`, async () => {
       const answer = await served.ask("POST", maps("default"), { type, body: given });
       assert.deepEqual([answer.status, answer.at("reason")], [400, "BadRequest"], answer.text);
     });
@@ -84,22 +84,22 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
 
 const refusals: [name: string, asking: Asking, status: number, message?: RegExp][] = [
   ["an empty body", { body: "" }, 400],
-  ["no JSON", { body: "{" }, 400],
-  ["null, which stands for an empty object,", { body: "null" }, 422],
+  ["invalid JSON", { body: "{" }, 400],
+  ["null, which is treated as an empty object,", { body: "null" }, 422],
   ["a list", { body: "[]" }, 400],
-  ["a text", { body: '"a"' }, 400],
+  ["a string", { body: '"a"' }, 400],
   ["two objects", { body: `${JSON.stringify(body)}${JSON.stringify(body)}` }, 400],
-  ["bytes that are no text", { body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]) }, 400],
+  ["invalid UTF-8", { body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]) }, 400],
   ["another kind", { body: { ...body, kind: "Secret" } }, 400, /Secret.*cannot be handled as a ConfigMap/],
   [
-    "another kind, which cannot be read as the expected one",
+    "another kind, which cannot be decoded as the expected one",
     { body: { ...body, kind: "Secret", data: 7 } },
     400,
     /Secret in version \\?"v1\\?" cannot be handled as a ConfigMap: converting/,
   ],
   ["another version", { body: { ...body, apiVersion: "v2" } }, 400],
   ["a value of the wrong type", { body: { ...body, data: { x: 1 } } }, 400, /data/],
-  ["metadata that is a text", { body: { ...body, metadata: "a" } }, 400],
+  ["a string for the metadata", { body: { ...body, metadata: "a" } }, 400],
   ["an unknown media type", { body, type: "text/plain" }, 415],
   ["an unknown charset of a known type", { body, type: "application/json; charset=utf-8" }, 201],
   [
@@ -108,8 +108,8 @@ const refusals: [name: string, asking: Asking, status: number, message?: RegExp]
     400,
     /gzip/,
   ],
-  ["a body that says it is not compressed", { body, headers: { "content-encoding": "identity" } }, 201],
-  ["YAML that is none", { body: "a: [", type: "application/yaml" }, 400],
+  ["a body with identity encoding", { body, headers: { "content-encoding": "identity" } }, 201],
+  ["invalid YAML", { body: "a: [", type: "application/yaml" }, 400],
   ["deep nesting", { body: `{"metadata":${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}}` }, 400],
   ["deep lists", { body: `{"data":${"[".repeat(50_000)}${"]".repeat(50_000)}}` }, 400],
   [
@@ -135,7 +135,7 @@ for (const [name, asking, status, message] of refusals) {
   });
 }
 
-test("a body of three megabytes is the largest", async () => {
+test("the maximum size of a body is three megabytes", async () => {
   const path = `${maps(await place())}?dryRun=All`;
   const padded = (bytes: number): string => `{"metadata":{"name":"a"}${" ".repeat(bytes - 25)}}`;
   await must(201, "POST", path, { body: padded(3 * 1024 * 1024) });
@@ -143,7 +143,7 @@ test("a body of three megabytes is the largest", async () => {
   assert.equal(answer.at("reason"), "RequestEntityTooLarge");
 });
 
-test("creation outside of a namespace, or in one that is not there or goes, is refused", async () => {
+test("creation outside of a namespace, or in a missing or terminating one, is refused", async () => {
   await must(405, "POST", "/api/v1/configmaps", { body });
   const absent = await must(404, "POST", maps("nowhere"), { body });
   assert.equal(absent.at("details.kind"), "namespaces");
@@ -155,7 +155,7 @@ test("creation outside of a namespace, or in one that is not there or goes, is r
   await must(403, "PUT", `/api/v1/namespaces/${going}/events/a`, { body: coreEvent("a", going) });
 });
 
-test("a replacement must be the object the path names", async () => {
+test("a replacement must be the object that the path names", async () => {
   const namespace = await place();
   const path = `${maps(namespace)}/a`;
   await must(201, "POST", maps(namespace), { body });
@@ -166,7 +166,7 @@ test("a replacement must be the object the path names", async () => {
   assert.equal((await must(200, "PUT", path, { body: { ...body, data: { x: "2" } } })).at("data.x"), "2");
 });
 
-test("of concurrent replacements of one version one wins", async () => {
+test("exactly one of several concurrent replacements of a version succeeds", async () => {
   const path = maps(await place());
   const { json } = await must(201, "POST", path, { body });
   const outcomes = await Promise.all(
@@ -182,7 +182,7 @@ test("of concurrent replacements of one version one wins", async () => {
   assert.deepEqual((await must(200, "GET", `${path}/a`)).json, winner.json);
 });
 
-test("methods that a path does not have are 405, paths that are not there 404", async () => {
+test("unsupported methods answer 405, unknown paths 404", async () => {
   const path = maps("default");
   for (const [method, where] of [
     ["PUT", path],
@@ -208,7 +208,7 @@ test("methods that a path does not have are 405, paths that are not there 404", 
     assert.equal((await ask("GET", where)).status, 404, where);
 });
 
-test("keys that every object has, and values of every script, are kept like others", async () => {
+test("keys such as __proto__, and values in any script, are preserved", async () => {
   const path = maps(await place());
   const text =
     '{"metadata":{"name":"a","annotations":{"example.com/x":"日本 \u{1f600} \\u0000"}},"data":{"__proto__":"own","constructor":"c","toString":"t"}}';
@@ -230,7 +230,7 @@ test("keys that every object has, and values of every script, are kept like othe
   assert.ok((await must(200, "GET", `${path}/a`)).text.includes('"__proto__":"applied"'));
 });
 
-test("deleting a collection takes what matches, page by page, and leaves the rest", async () => {
+test("deleting a collection removes the matching objects, page by page, and keeps the rest", async () => {
   const path = maps(await place());
   for (const [name, x] of [
     ["a", "1"],
@@ -272,15 +272,15 @@ test("deleting a collection takes what matches, page by page, and leaves the res
 });
 
 const deleteBodies: [name: string, body: unknown, status: number][] = [
-  ["nothing", undefined, 200],
-  ["an empty text", "", 200],
+  ["missing", undefined, 200],
+  ["empty", "", 200],
   ["an empty object", {}, 200],
   ["options of the core group", { kind: "DeleteOptions", apiVersion: "v1" }, 200],
   ["options of the meta group", { kind: "DeleteOptions", apiVersion: "meta.orch.io/v1" }, 200],
   ["another kind", { kind: "Pod", apiVersion: "v1" }, 400],
-  ["no JSON", "{", 400],
+  ["invalid JSON", "{", 400],
   ["null", "null", 200],
-  ["a grace that is a text", { gracePeriodSeconds: "soon" }, 400],
+  ["a string for the grace period", { gracePeriodSeconds: "soon" }, 400],
 ];
 for (const [name, given, status] of deleteBodies) {
   test(`a deletion whose body is ${name} answers ${status}`, async () => {
@@ -292,7 +292,7 @@ for (const [name, given, status] of deleteBodies) {
   });
 }
 
-test("a deletion answers what was deleted, and its options come from the body before the query", async () => {
+test("a deletion returns what was deleted, and options in the body take precedence over the query", async () => {
   const path = maps(await place());
   const { json } = await must(201, "POST", path, { body });
   await must(200, "DELETE", `${path}/a?dryRun=All`, { body: { dryRun: ["All"] } });
@@ -308,28 +308,28 @@ test("a deletion answers what was deleted, and its options come from the body be
 
 const order: [name: string, method: string, query: string, asking: Asking, status: number][] = [
   [
-    "creation looks at the type of the body before its options",
+    "creation checks the media type of the body before its options",
     "POST",
     "dryRun=x",
     { type: "text/plain", body: "x" },
     415,
   ],
   [
-    "creation looks at the size of the body before its options",
+    "creation checks the size of the body before its options",
     "POST",
     "dryRun=x",
     { body: `"${"x".repeat(3 * 1024 * 1024)}"` },
     413,
   ],
   [
-    "replacing looks at the options before the type of the body",
+    "replacement checks the options before the media type of the body",
     "PUT",
     "dryRun=x",
     { type: "text/plain", body: "x" },
     422,
   ],
   [
-    "deleting many looks at what is selected before how it is deleted",
+    "deletecollection checks the selector before the delete options",
     "DELETE",
     "dryRun=x&fieldSelector=data.x%3D1",
     {},
@@ -343,12 +343,12 @@ for (const [name, method, query, asking, status] of order) {
   });
 }
 
-test("an error is told in the first media type for plain objects", async () => {
+test("an error is encoded in the first accepted media type for plain objects", async () => {
   const accept = "application/yaml;as=Table;g=meta.orch.io;v=v1,application/json";
   assert.match((await must(404, "GET", `${maps("default")}/none`, { accept })).text, /^\{/);
 });
 
-test("objects are no longer exported", async () => {
+test("the export parameter is ignored", async () => {
   const path = maps(await place());
   await must(201, "POST", path, { body });
   assert.match(String((await must(400, "GET", `${path}/a?export=true`)).at("message")), /export/);
@@ -373,11 +373,11 @@ const unreadable: [name: string, asking: Asking, message: string][] = [
   ],
 ];
 for (const [name, asking, message] of unreadable) {
-  test(`why ${name} cannot be read is told`, async () =>
+  test(`the reason why ${name} cannot be decoded is reported`, async () =>
     assert.equal((await must(400, "POST", maps("default"), asking)).at("message"), message));
 }
 
-test("a class of priority that the system needs cannot be deleted, others can", async () => {
+test("system priority classes cannot be deleted, others can", async () => {
   const path = "/apis/scheduling.orch.io/v1/priorityclasses";
   const refused = await must(403, "DELETE", `${path}/system-node-critical`);
   assert.match(
@@ -389,7 +389,7 @@ test("a class of priority that the system needs cannot be deleted, others can", 
   await must(200, "DELETE", `${path}/mine`);
 });
 
-test("owners named twice are told to whoever replaces what is not there, too", async () => {
+test("duplicate owners are reported for a replacement of a missing object, too", async () => {
   const path = `${maps(await place())}/gone`;
   const owner = { apiVersion: "v1", kind: "Node", name: "n", uid: "u" };
   const { headers } = await must(404, "PUT", path, {
@@ -401,12 +401,12 @@ test("owners named twice are told to whoever replaces what is not there, too", a
   );
 });
 
-test("the core group may be written before the version", async () => {
+test("the apiVersion of the core group may start with a slash", async () => {
   const made = await must(201, "POST", maps(await place()), { body: { ...body, apiVersion: "/v1" } });
   assert.equal(made.at("apiVersion"), "v1");
 });
 
-test("a dry run that would take the finalizers of an object away shows it without them", async () => {
+test("a dry run that would remove the finalizers of an object returns it without them", async () => {
   const path = maps(await place());
   await must(201, "POST", path, { body });
   await must(200, "DELETE", `${path}/a?propagationPolicy=Foreground`);
@@ -418,7 +418,7 @@ test("a dry run that would take the finalizers of an object away shows it withou
   assert.equal(gone.at("kind"), "Status");
 });
 
-test("a manager with characters that cannot be printed is told which and where", async () => {
+test("a field manager with unprintable characters is reported with their positions", async () => {
   const path = `${maps(await place())}?fieldManager=${encodeURIComponent("é\u0001\u00a0")}`;
   const refused = await must(422, "POST", path, { body });
   assert.deepEqual(

@@ -11,13 +11,13 @@ const served = await serve();
 const { must, ask } = served;
 const services = "/apis/apiregistration.orch.io/v1/apiservices";
 
-/** Whoever asks for the description, and the index of the newer ones where there are some. */
+/** The users that request the OpenAPI v2 document, and the OpenAPI v3 index if the backend has one. */
 const askers: unknown[] = [];
-/** A group as the server lists it in aggregated discovery. */
+/** The group that the backend lists in aggregated discovery, if any. */
 let modern: object | undefined;
 let newer: Json | undefined;
 const description = "/openapi/v2";
-/** How its discovery is answered, where that is not as usual. */
+/** Overrides the backend's response to discovery requests. */
 let odd: ((response: ServerResponse) => void) | undefined;
 const paths: Json = {};
 const described = (request: IncomingMessage): Json => {
@@ -55,7 +55,7 @@ after(() => backend[Symbol.asyncDispose]());
 
 let count = 0;
 
-/** Registers the backend for a group of its own and waits until it is available. */
+/** Registers the backend for a new group and waits until it is available. */
 async function register({ must, place } = served, { port } = backend): Promise<string> {
   const namespace = await place();
   const group = `agg${++count}.example.com`;
@@ -93,7 +93,7 @@ test("the server's own versions are registered as local ones", async () => {
   assert.ok(names.includes("v1.") && names.includes("v1.apiextensions.orch.io"));
 });
 
-test("requests for another server's version are passed on with the name of whoever asks", async () => {
+test("requests for an aggregated version are forwarded with the identity of the user", async () => {
   const group = await register();
   const path = `/apis/${group}/v1/namespaces/x/things/a`;
   const before = backend.headers.length;
@@ -110,7 +110,7 @@ test("requests for another server's version are passed on with the name of whoev
   assert.equal(sent.authorization, undefined);
 });
 
-test("the discovery of another server is asked for as an administrator", async () => {
+test("the discovery of an aggregated server is requested as an administrator", async () => {
   const before = backend.headers.length;
   await register();
   const asked = backend.headers.slice(before).map((headers) => [headers["x-remote-user"], headers["x-remote-group"]]); // prettier-ignore
@@ -120,7 +120,7 @@ test("the discovery of another server is asked for as an administrator", async (
   );
 });
 
-test("an update of an API service says which version it changes, and its name is its version", async () => {
+test("an update of an API service requires its resource version, and its name is its version", async () => {
   const spec = { group: "named.example.com", version: "v1", groupPriorityMinimum: 1, versionPriority: 1 };
   const name = "v1.named.example.com";
   const refused = await must(422, "POST", services, {
@@ -133,13 +133,13 @@ test("an update of an API service says which version it changes, and its name is
   await must(200, "DELETE", `${services}/${name}`);
 });
 
-test("redirects of another server are refused, if they say where to", async () => {
+test("redirects of an aggregated server with a location are rejected", async () => {
   const group = await register();
   assert.equal((await ask("GET", `/apis/${group}/v1/redirect`)).status, 502);
   assert.equal((await ask("GET", `/apis/${group}/v1/moved`)).status, 301);
 });
 
-test("discovery lists what other servers have", async () => {
+test("discovery lists the groups of aggregated servers", async () => {
   const group = await register();
   const groups = (await must(200, "GET", "/apis")).at("groups") as Json[];
   assert.ok(groups.some(({ name }) => name === group));
@@ -152,7 +152,7 @@ test("discovery lists what other servers have", async () => {
   assert.deepEqual(each(found.versions[0]!["resources"], "resource"), ["things"]);
 });
 
-test("aggregated discovery of another server is shown as it is, with a kind for each resource", async (t) => {
+test("aggregated discovery of another server is passed on, with a kind for each resource", async (t) => {
   const resources = [{ resource: "jobs", verbs: ["list"], shortNames: ["jz"] }];
   modern = { metadata: { name: `agg${count + 1}.example.com` }, versions: [{ version: "v1", resources }] };
   t.after(() => (modern = undefined));
@@ -183,7 +183,7 @@ test("aggregated discovery of another server is shown as it is, with a kind for 
   await eventually(async () => isDeepStrictEqual(await freshness(), stale));
 });
 
-test("resources of another server that lack a name, or what they are part of, are listed as they are", async (t) => {
+test("resources of an aggregated server without a name or parent are listed unchanged", async (t) => {
   t.after(() => (odd = undefined));
   const resources = [
     null,
@@ -227,20 +227,20 @@ const oddities: [name: string, answer: (response: ServerResponse) => void][] = [
       setImmediate(() => response.destroy());
     },
   ],
-  ["is a text", (response) => void response.end("hello")],
+  ["is plain text", (response) => void response.end("hello")],
   ["is of another kind", (response) => void response.end('{"kind":"Status"}')],
   [
     "has a value of the wrong type",
     (response) => void response.end('{"kind":"APIResourceList","resources":[{"name":"a","verbs":5}]}'),
   ],
   [
-    "has parts of another scope than their whole",
+    "has subresources of another scope than their resource",
     (response) => void response.end('{"resources":[{"name":"a","namespaced":true},{"name":"a/b"}]}'),
   ],
   ["is empty", (response) => void response.writeHead(204).end()],
 ];
 for (const [name, answered] of oddities)
-  test(`a server whose discovery ${name} is there, and its version stale`, async (t) => {
+  test(`a server whose discovery ${name} is listed, with its version marked stale`, async (t) => {
     t.after(() => (odd = undefined));
     odd = answered;
     const group = await register();
@@ -252,7 +252,7 @@ for (const [name, answered] of oddities)
     await must(200, "GET", `/apis/${group}/v1/watch/things`);
   });
 
-test("a service that is not there makes its version unavailable", async () => {
+test("a missing service makes its version unavailable", async () => {
   const group = `agg${++count}.example.com`;
   const spec = {
     group,
@@ -279,7 +279,7 @@ const wrong: [name: string, spec: Json, causes: string[]][] = [
     ["spec.groupPriorityMinimum", "spec.versionPriority"],
   ],
   [
-    "both trust and an authority",
+    "both insecureSkipTLSVerify and a CA bundle",
     { insecureSkipTLSVerify: true, caBundle: "YQ==" },
     ["spec.insecureSkipTLSVerify"],
   ],
@@ -301,11 +301,11 @@ for (const [name, more, fields] of wrong) {
   });
 }
 
-/** Whether the description has the path: parsing megabytes at every ask would be most of the test. */
+/** Reports whether the OpenAPI document has the path, without parsing megabytes on every call. */
 const describes = async (path: string): Promise<boolean> =>
   (await must(200, "GET", "/openapi/v2")).text.includes(`"${path}":`);
 
-test("the description of another server is part of this server's", async () => {
+test("the OpenAPI document of an aggregated server is part of this server's document", async () => {
   const group = await register();
   const path = `/apis/${group}/v1/things`;
   await eventually(async () => await describes(path));
@@ -322,7 +322,7 @@ test("the description of another server is part of this server's", async () => {
   assert.deepEqual(converted.at("components.schemas"), { "com.example.Thing": { description: "A thing." } });
 });
 
-test("another server that fails to describe its API is asked again at the next check", async () => {
+test("a failed request for an OpenAPI document is repeated at the next check", async () => {
   const clock = virtualClock(Date.now());
   const asked: string[] = [];
   await using failing = await fakeAgent({
@@ -340,7 +340,7 @@ test("another server that fails to describe its API is asked again at the next c
   assert.equal(between.filter((path) => path.startsWith("/apis/")).length, 1, asked.join(" "));
 });
 
-test("of a description with a path that is none nothing is taken, and documents without a place are listed", async (t) => {
+test("an OpenAPI document with an invalid path is ignored, and documents without a URL are listed", async (t) => {
   const group = `agg${count + 1}.example.com`;
   const name = `apis/${group}/v1`;
   newer = { paths: { [name]: null } };
@@ -358,7 +358,7 @@ test("of a description with a path that is none nothing is taken, and documents 
   assert.equal(Object.hasOwn(described, `/apis/${group}/v1/things`), false);
 });
 
-test("what another server's index of OpenAPI 3 does not tell is not made from the older document", async (t) => {
+test("versions missing from an OpenAPI v3 index are not generated from the v2 document", async (t) => {
   newer = [] as unknown as Json;
   t.after(() => (newer = undefined));
   const group = await register();
@@ -367,7 +367,7 @@ test("what another server's index of OpenAPI 3 does not tell is not made from th
   assert.equal(Object.hasOwn(index, `apis/${group}/v1`), false);
 });
 
-test("another server's own documents of OpenAPI 3 are listed, and asked for there", async () => {
+test("OpenAPI v3 documents of an aggregated server are listed, and requested from it", async () => {
   const name = `apis/agg${count + 1}.example.com/v1`;
   const url = `/openapi/v3/${name}?hash=ABC`;
   newer = { paths: { [name]: { serverRelativeURL: url } } };

@@ -1,4 +1,4 @@
-// Nulls and owners in custom resources: nulls are dropped from what is sent whole and judged in what is applied.
+// Nulls and managed fields in custom resources: nulls are dropped on create and update, validated on apply.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask, define, must, spec, version, widget } from "./custom-resources.fixture.ts";
@@ -22,7 +22,7 @@ const cases: [field: string, created: unknown, applied: number][] = [
   ["filled", { filled: "x" }, 201],
 ];
 for (const [field, created, applied] of cases)
-  test(`null for the field ${field} is answered with ${applied} when it is applied`, async () => {
+  test(`applying null to the field ${field} answers ${applied}`, async () => {
     const sent = widget(defined, field, { spec: { [field]: null } });
     const answer = await must(201, "POST", `${widgets}?dryRun=All`, { body: sent });
     assert.deepEqual(answer.at("spec"), created);
@@ -31,8 +31,8 @@ for (const [field, created, applied] of cases)
   });
 
 const resets: [name: string, managers: readonly object[], left: number][] = [
-  ["an empty list of owners is no list", [], 1],
-  ["a list of one empty owner forgets them", [{}], 0],
+  ["an empty list of managed fields is ignored", [], 1],
+  ["a list of one empty entry resets managed fields", [{}], 0],
 ];
 for (const [name, managers, left] of resets)
   test(name, async () => {
@@ -44,7 +44,7 @@ for (const [name, managers, left] of resets)
     assert.equal(((answer.at("metadata.managedFields") ?? []) as unknown[]).length, left);
   });
 
-test("null for fields that somebody else owns leaves them as they are", async () => {
+test("applying null to fields of another owner leaves them unchanged", async () => {
   const type = "application/apply-patch+yaml";
   const path = `${widgets}/shared?fieldManager=`;
   const own = widget(defined, "shared", { spec: { object: { a: 1 } } });

@@ -1,4 +1,4 @@
-// Custom resources that a webhook converts: what is shown and selected is what it made of them.
+// Custom resources converted by a webhook: the converted objects are returned and selected.
 import assert from "node:assert/strict";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -14,7 +14,7 @@ interface Converted {
 const year = { now: Date.now(), days: 30 };
 const authority = createAuthority({ commonName: "hooks" }, year);
 const serving = signServing(authority, { commonName: "hook" }, ["127.0.0.1"], year);
-/** What the webhook changes beside the version. */
+/** Changes that the webhook makes in addition to the version. */
 let change = (_object: Converted): void => undefined;
 const hook = createServer({ cert: serving.certificate, key: serving.key }, (request, response) => {
   let text = "";
@@ -76,7 +76,7 @@ for (const name of ["a", "b"]) {
   await must(201, "POST", at("v1"), { body });
 }
 
-test("lists and deletions of lists select by the labels that conversion gave", async () => {
+test("lists and deletecollection select by the labels of the converted objects", async () => {
   change = ({ metadata }) => void (metadata.labels = { now: metadata.labels!["own"]! });
   const names = async (version: string, selector: string, method = "GET"): Promise<unknown> => {
     const path = `${at(version)}?dryRun=All&labelSelector=${selector}`;
@@ -90,7 +90,7 @@ test("lists and deletions of lists select by the labels that conversion gave", a
   }
 });
 
-test("a converted object has no nulls, and no defaults but those it was stored with", async () => {
+test("a converted object has no nulls, and no defaults other than the stored ones", async () => {
   change = (object) => void (object.spec = { a: null });
   assert.deepEqual((await must(200, "GET", `${at("v2")}/a`)).at("spec"), {});
   change = (object) => void (object.spec = null);

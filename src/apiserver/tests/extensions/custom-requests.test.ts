@@ -15,18 +15,32 @@ const methods: [
   code: number,
   says: string,
 ][] = [
-  ["nobody makes a status", "POST", "/a/status", {}, 405, "create is not supported on resources of kind"],
-  ["nobody deletes a scale", "DELETE", "/a/scale", undefined, 405, "delete is not supported on resources"],
-  ["all are not replaced at once", "PUT", "", {}, 400, "name must be provided"],
-  ["all are not patched at once", "PATCH", "", {}, 400, "name must be provided"],
+  [
+    "a status cannot be created",
+    "POST",
+    "/a/status",
+    {},
+    405,
+    "create is not supported on resources of kind",
+  ],
+  ["a scale cannot be deleted", "DELETE", "/a/scale", undefined, 405, "delete is not supported on resources"],
+  ["a collection cannot be replaced", "PUT", "", {}, 400, "name must be provided"],
+  ["a collection cannot be patched", "PATCH", "", {}, 400, "name must be provided"],
   ["another kind is refused", "PATCH", "/a", { kind: "X" }, 422, 'kind: Invalid value: "X": must be Widget'],
   ["another version is refused", "PATCH", "/a", { apiVersion: "b/v1" }, 422, "apiVersion: Invalid value"],
-  ["a kind must be said", "PATCH", "/a", { kind: null }, 422, "Object 'Kind' is missing"],
-  ["a scale is not below a text", "PATCH", "/a", { spec: "x" }, 422, "expected map[string]interface{}"],
+  ["a kind is required", "PATCH", "/a", { kind: null }, 422, "Object 'Kind' is missing"],
+  [
+    "a scale requires an object on its path",
+    "PATCH",
+    "/a",
+    { spec: "x" },
+    422,
+    "expected map[string]interface{}",
+  ],
   ["replicas are an integer", "PATCH", "/a", { spec: { n: "x" } }, 422, "of the type string, expected int64"],
   ["replicas are not huge", "PATCH", "/a", { spec: { n: 1e30 } }, 422, "of the type float64, expected int64"],
 ];
-test("what cannot be done with objects of a defined kind is told", async () => {
+test("unsupported operations on custom resources are rejected", async () => {
   const properties = { ...spec({ n: { type: "integer" } }), status: { type: "object" } };
   const defined = await define([version(properties, scaled)]);
   const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
@@ -41,7 +55,7 @@ test("what cannot be done with objects of a defined kind is told", async () => {
   assert.equal((await ask("HEAD", `${path}/a`)).status, 200);
 });
 
-test("a body that does not say what it is, is shown", async () => {
+test("a body without a valid type is quoted in the error", async () => {
   const defined = await define([version(spec({ n: { type: "integer" } }))]);
   const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
   const unrecognized = "the object provided is unrecognized (must be of type Widget): ";
@@ -64,7 +78,7 @@ test("a body that does not say what it is, is shown", async () => {
     assert.equal((await must(400, "POST", path, { body })).at("message"), says);
 });
 
-test("the first deletion of a definition asks nothing of its dependents", async () => {
+test("the first deletion of a definition ignores its dependents", async () => {
   const { group } = await define([version(spec({ n: { type: "integer" } }))]);
   const path = `/apis/apiextensions.orch.io/v1/customresourcedefinitions/widgets.${group}`;
   const body = { dryRun: ["All"], propagationPolicy: "Orphan" };
@@ -77,7 +91,7 @@ test("the first deletion of a definition asks nothing of its dependents", async 
   );
 });
 
-test("what an embedded object is, it says in texts", async () => {
+test("the apiVersion and kind of an embedded object are strings", async () => {
   const embedded = {
     type: "object",
     "x-orch-embedded-resource": true,
@@ -88,7 +102,7 @@ test("what an embedded object is, it says in texts", async () => {
   const body = widget(defined, "a", { spec: { e: { apiVersion: 1, kind: "A" } } });
   await must(400, "POST", path, { body });
 });
-test("a version that is not stored is converted there and back, in dry runs too", async () => {
+test("a version other than the storage version is converted both ways, in dry runs too", async () => {
   const [a, b] = [{ type: "string" }, { type: "string" }];
   const defined = await define([
     version(spec({ a })),

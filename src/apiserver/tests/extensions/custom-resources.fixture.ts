@@ -1,4 +1,4 @@
-// A server and kinds that are defined in it, each in a group of its own.
+// A server with custom resource definitions, each in a separate group.
 import { eventually } from "#kit";
 import { type Json, serve } from "../../server.fixture.ts";
 
@@ -21,7 +21,7 @@ export const definition = (versions: Json[], more: Json = {}): Json & { metadata
   };
 };
 
-/** Defines a kind in a group of its own and waits until it is served. */
+/** Defines a kind in a new group and waits until it is served. */
 export async function define(versions: Json[], more: Json = {}): Promise<Defined> {
   const body = definition(versions, more);
   await must(201, "POST", definitions, { body });

@@ -16,13 +16,13 @@ import {
   widget,
 } from "./custom-resources.fixture.ts";
 
-/** A published operation, as far as it is looked at. */
+/** The part of a published operation that the tests use. */
 interface Operation {
   readonly parameters?: unknown;
   readonly responses?: object;
   readonly requestBody?: { readonly required?: boolean };
 }
-test("fields that the schema does not name are dropped, told, or refused", async () => {
+test("fields that are not in the schema are dropped, reported, or refused", async () => {
   const defined = await define([version(spec({ a: { type: "string" } }))]);
   const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
   const body = widget(defined, "a", { spec: { a: "x", b: 1 }, top: {} });
@@ -38,13 +38,18 @@ test("fields that the schema does not name are dropped, told, or refused", async
 
 const refused: [name: string, schema: Json, value: unknown, causes: string[]][] = [
   ["a number below its minimum", { type: "integer", minimum: 3 }, 2, ["FieldValueInvalid spec.v"]],
-  ["a text for a number", { type: "integer" }, "1", ["FieldValueTypeInvalid spec.v"]],
-  ["a text outside of its pattern", { type: "string", pattern: "^a+$" }, "b", ["FieldValueInvalid spec.v"]],
-  ["a text that is too long", { type: "string", maxLength: 1 }, "ab", ["FieldValueTooLong spec.v"]],
-  ["an unknown value", { type: "string", enum: ["a"] }, "b", ["FieldValueNotSupported spec.v"]],
-  ["no date", { type: "string", format: "date" }, "2020-1-2", ["FieldValueTypeInvalid spec.v"]],
+  ["a string for a number", { type: "integer" }, "1", ["FieldValueTypeInvalid spec.v"]],
   [
-    "none of the alternatives",
+    "a string that does not match its pattern",
+    { type: "string", pattern: "^a+$" },
+    "b",
+    ["FieldValueInvalid spec.v"],
+  ],
+  ["a string that is too long", { type: "string", maxLength: 1 }, "ab", ["FieldValueTooLong spec.v"]],
+  ["an unknown value", { type: "string", enum: ["a"] }, "b", ["FieldValueNotSupported spec.v"]],
+  ["an invalid date", { type: "string", format: "date" }, "2020-1-2", ["FieldValueTypeInvalid spec.v"]],
+  [
+    "no match of the alternatives",
     {
       type: "object",
       properties: { x: { type: "string" }, y: { type: "string" } },
@@ -54,14 +59,14 @@ const refused: [name: string, schema: Json, value: unknown, causes: string[]][] 
     ["FieldValueInvalid <nil>", "FieldValueRequired spec.v.x"],
   ],
   [
-    "a set with a value twice",
+    "a set with a duplicate value",
     { type: "array", items: { type: "string" }, "x-orch-list-type": "set" },
     ["a", "a"],
     ["FieldValueDuplicate spec.v[1]"],
   ],
 ];
 for (const [name, schema, value, causes] of refused) {
-  test(`what is refused: ${name}`, async () => {
+  test(`invalid values are refused: ${name}`, async () => {
     const defined = await define([version(spec({ v: schema }))]);
     const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
     const answer = await must(422, "POST", path, { body: widget(defined, "a", { spec: { v: value } }) });
@@ -106,7 +111,7 @@ test("watches of a kind end when its definition changes", async () => {
   assert.deepEqual(await watching.rest(), []);
 });
 
-test("the same objects are read in every version, each with its own fields", async () => {
+test("the same objects are served in every version, each with the fields of the version", async () => {
   const defined = await define([
     version(spec({ a: { type: "string" }, b: { type: "string" } })),
     version(spec({ a: { type: "string" } }), { name: "v2", storage: false }),
@@ -124,7 +129,7 @@ test("the same objects are read in every version, each with its own fields", asy
   assert.deepEqual(each(list.at("items"), "spec"), [{ a: "x", b: "y" }, { a: "z" }]);
 });
 
-test("status and scale are written apart from the rest", async () => {
+test("status and scale are updated separately", async () => {
   const properties = {
     spec: { type: "object", properties: { replicas: { type: "integer" } } },
     status: { type: "object", properties: { replicas: { type: "integer" } } },
@@ -148,7 +153,7 @@ test("status and scale are written apart from the rest", async () => {
   assert.equal((await must(200, "GET", `${path}/a`)).at("metadata.generation"), 2);
 });
 
-test("columns of the definition are shown in tables", async () => {
+test("tables have the columns of the definition", async () => {
   const columns = [
     { name: "Size", type: "integer", jsonPath: ".spec.size" },
     { name: "Ready", type: "string", jsonPath: '.spec.conditions[?(@.type=="Ready")].status' },
@@ -201,7 +206,7 @@ test("server-side apply merges lists as the schema says", async () => {
   );
 });
 
-test("a definition that is deleted takes its instances along", async () => {
+test("deleting a definition deletes its instances", async () => {
   const defined = await define([version(spec({ a: { type: "string" } }))]);
   const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets`;
   await must(201, "POST", path, { body: widget(defined, "a", { spec: { a: "x" } }) });
@@ -211,7 +216,7 @@ test("a definition that is deleted takes its instances along", async () => {
   assert.equal((await ask("GET", path)).status, 404);
 });
 
-test("of two definitions that want the same name, the first has it until it goes", async () => {
+test("of two definitions with the same name, the first holds it until it is deleted", async () => {
   const group = newGroup();
   const named = (plural: string, kind: string): Json => ({
     metadata: { name: `${plural}.${group}` },
@@ -245,7 +250,7 @@ const wrong: [name: string, versions: Json[], more: Json, causes: string[]][] = 
     ["FieldValueRequired spec.versions[0].schema.openAPIV3Schema"],
   ],
   [
-    "no version to store",
+    "no storage version",
     [version({}, { storage: false })],
     {},
     ["FieldValueInvalid spec.versions", "FieldValueInvalid status.storedVersions"],
@@ -274,9 +279,9 @@ const wrong: [name: string, versions: Json[], more: Json, causes: string[]][] = 
     {},
     ["FieldValueForbidden spec.validation.openAPIV3Schema.properties[a].$ref"],
   ],
-  ["an odd scope", [version({})], { scope: "Galaxy" }, ["FieldValueNotSupported spec.scope"]],
+  ["an unknown scope", [version({})], { scope: "Galaxy" }, ["FieldValueNotSupported spec.scope"]],
   [
-    "a webhook that is not said",
+    "a missing webhook configuration",
     [version({})],
     { conversion: { strategy: "Webhook" } },
     [
@@ -292,7 +297,7 @@ for (const [name, versions, more, causes] of wrong) {
   });
 }
 
-test("discovery and the API description follow definitions", async () => {
+test("discovery and OpenAPI documents are updated for definitions", async () => {
   const defined = await define([version(spec({ a: { type: "string" } }))]);
   const { group } = defined;
   const resources = (await must(200, "GET", `/apis/${group}/v1`)).at("resources");
@@ -301,7 +306,7 @@ test("discovery and the API description follow definitions", async () => {
   const v3 = await must(200, "GET", `/openapi/v3/apis/${group}/v1`);
   const schemas = v3.at("components.schemas") as Record<string, Json>;
   assert.deepEqual(schemas[name]?.["x-orch-group-version-kind"], [{ group, kind: "Widget", version: "v1" }]);
-  // kubectl asks here whether it may send a strategic merge patch.
+  // kubectl determines from this whether it may send a strategic merge patch.
   const paths = v3.at("paths") as Record<string, { patch?: { requestBody: { content: object } } }>;
   const patch = paths[`/apis/${group}/v1/namespaces/{namespace}/widgets/{name}`]?.patch;
   assert.deepEqual(Object.keys(patch?.requestBody.content ?? {}), [
@@ -340,7 +345,7 @@ const embedded = { "x-orch-embedded-resource": true };
 const inner = { type: "object", properties: { b: { type: "string" } } };
 const applied: [name: string, schema: object, value: unknown, status: number, message?: RegExp][] = [
   [
-    "a field below one that keeps them",
+    "a field below one that preserves unknown fields",
     { type: "object", ...open, properties: { a: inner } },
     { a: { z: 1 } },
     201,
@@ -359,7 +364,7 @@ const applied: [name: string, schema: object, value: unknown, status: number, me
     /\.spec\.a\.z: field not/,
   ],
   [
-    "a text for an object that keeps all",
+    "a string for an object that preserves unknown fields",
     { type: "object", properties: { a: { type: "object", ...open } } },
     { a: "x" },
     400,
@@ -374,7 +379,7 @@ const applied: [name: string, schema: object, value: unknown, status: number, me
   ],
 ];
 for (const [name, schema, value, status, message] of applied)
-  test(`applied unknown fields are judged by what the schema keeps: ${name}`, async () => {
+  test(`applied unknown fields are accepted where the schema preserves them: ${name}`, async () => {
     const defined = await define([version({ spec: schema })]);
     const path = `/apis/${defined.group}/v1/namespaces/${await place()}/widgets/a?fieldManager=test`;
     const answer = await must(status, "PATCH", path, {
@@ -384,7 +389,7 @@ for (const [name, schema, value, status, message] of applied)
     if (message) assert.match(String(answer.at("message")), message);
   });
 
-test("quotas count objects of defined kinds", async () => {
+test("quotas count custom resources", async () => {
   const defined = await define([version(spec({ a: { type: "string" } }))]);
   const namespace = await place();
   const name = `count/widgets.${defined.group}`;
@@ -446,6 +451,6 @@ test("a definition of several versions can change while its objects are read", a
       return (answer.json["spec"] as Json | undefined)?.[added] === "y";
     });
   }
-  // Each definition knows its own fields alone.
+  // Each definition has only the fields of its own schema.
   assert.deepEqual((await must(200, "GET", `${path("v1")}/a`)).at("spec"), { a: "x", d: "y" });
 });

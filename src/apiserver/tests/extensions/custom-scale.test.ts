@@ -9,7 +9,7 @@ const properties = spec({ replicas: { type: "integer" } });
 const defined = await define([version(properties, { subresources: { status: {}, scale } })]);
 const widgets = `/apis/${defined.group}/v1/namespaces/default/widgets`;
 
-test("an object without replicas has no scale until somebody writes one", async () => {
+test("an object without replicas has no scale until one is written", async () => {
   await must(201, "POST", widgets, { body: widget(defined, "bare", {}) });
   assert.equal(
     (await must(500, "GET", `${widgets}/bare/scale`)).at("message"),
@@ -42,7 +42,7 @@ test("a table of a scale has the columns of its kind", async () => {
   );
 });
 
-test("a scale leaves what managers own in other versions, which may have their replicas elsewhere", async () => {
+test("a scale update keeps field ownership in other versions, whose replicas path may differ", async () => {
   const old = { ...scale, specReplicasPath: ".spec.count" };
   const both = spec({ replicas: { type: "integer" }, count: { type: "integer" }, a: { type: "string" } });
   const kind = await define([
@@ -73,7 +73,7 @@ test("a scale leaves what managers own in other versions, which may have their r
   );
 });
 
-test("a webhook for the scale in one version is asked about it in the others that have one", async () => {
+test("a webhook for the scale of one version is called for the scales of other versions", async () => {
   const kind = await define([
     version(properties, { subresources: { scale } }),
     version(properties, { name: "v1beta1", storage: false, subresources: { scale } }),

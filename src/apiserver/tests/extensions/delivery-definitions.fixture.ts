@@ -1,4 +1,4 @@
-// Definitions of delivery, pipelines, clusters and data, as their projects document them.
+// Custom resource definitions of delivery, pipeline, cluster and data projects, after their docs.
 import { conditions, ready, ref, resources, selector } from "./network-definitions.fixture.ts";
 import type { Described } from "./notation.fixture.ts";
 

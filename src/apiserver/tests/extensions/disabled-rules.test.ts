@@ -1,5 +1,5 @@
-// Validation rules without the feature gate CustomResourceValidationExpressions: they are not taken, and those
-// that were stored before are kept and not asked.
+// Validation rules without the feature gate CustomResourceValidationExpressions: new ones are dropped, stored
+// ones are kept but not evaluated.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ async function established(server: RunningServer): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("rules are dropped from new definitions, and kept but not asked in stored ones", async () => {
+test("rules are dropped from new definitions, and kept but not evaluated in stored ones", async () => {
   const dir = await mkdtemp(join(tmpdir(), "disabled-rules-"));
   after(() => rm(dir, { recursive: true, force: true }));
   const on = await startServer({ store: { dir } });

@@ -8,7 +8,7 @@ const { must, ask } = await serve({
 });
 const core = "/api/v1/namespaces/default";
 
-test("what judges an eviction sees in its options that it is a dry run", async () => {
+test("admission of an eviction sees from its options that it is a dry run", async () => {
   const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods/eviction"] };
   const shown = "object.?deleteOptions.?dryRun.orValue([]).join(' ')";
   const validations = [{ expression: "false", messageExpression: `'told ' + ${shown}` }];

@@ -1,4 +1,4 @@
-// What strict reading finds, in the words and the order of kube-apiserver, and apply of objects inside of objects.
+// Errors of strict decoding, with the texts and order of kube-apiserver, and apply of embedded objects.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask, define, must, spec, version, widget } from "./custom-resources.fixture.ts";
@@ -18,7 +18,7 @@ const [json, yaml, apply, jsonPatch] = [
 ];
 const apiVersion = `${defined.group}/v1`;
 
-test("metadata of an object inside of an object can be applied", async () => {
+test("metadata of an embedded object can be applied", async () => {
   const object = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "b" } };
   const body = widget(defined, "inside", { spec: { inner: object } });
   const answer = await must(201, "PATCH", `${widgets}/inside?fieldManager=m`, { body, type: apply });
@@ -47,7 +47,7 @@ const unknown =
 
 const findings: [name: string, method: string, path: string, body: string, media: string, said: string][] = [
   [
-    "JSON: what stands twice comes first",
+    "JSON: duplicate fields are reported first",
     "POST",
     "",
     asJson,
@@ -55,7 +55,7 @@ const findings: [name: string, method: string, path: string, body: string, media
     `strict decoding error: duplicate field "metadata.name", duplicate field "spec.known", ${unknown}`,
   ],
   [
-    "YAML: what stands twice is one finding",
+    "YAML: duplicate fields are reported as one error",
     "POST",
     "",
     asYaml,
@@ -81,7 +81,7 @@ const findings: [name: string, method: string, path: string, body: string, media
 ];
 await must(201, "POST", widgets, { body: widget(defined, "there", { spec: { known: "a" } }) });
 for (const [name, method, path, body, media, said] of findings)
-  test(`findings of ${name}`, async () => {
+  test(`strict decoding errors of ${name}`, async () => {
     const url = `${widgets}${path}?fieldValidation=Strict&fieldManager=m`;
     const answer = await ask(method, url, { body: Buffer.from(body), type: media });
     assert.ok(String(answer.at("message")).includes(said), String(answer.at("message")));

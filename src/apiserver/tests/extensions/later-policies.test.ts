@@ -1,4 +1,4 @@
-// Policies as later releases have them: three versions, variables, the namespace, parameters by label.
+// Admission policies of later releases: three versions, variables, the namespace, parameters by label.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Json, each, serve } from "../../server.fixture.ts";
@@ -20,7 +20,7 @@ const policy = (name: string, spec: Json): Json => ({
   spec: { matchConstraints: { resourceRules: [rule] }, ...spec },
 });
 
-/** A policy in force in a namespace of its own: what it says to a config map with this data. */
+/** Binds a policy in a new namespace; returns its verdict on a config map with this data. */
 async function judged(
   spec: Json,
   paramRef?: Json,
@@ -37,7 +37,7 @@ async function judged(
     ...(paramRef && { paramRef }),
   };
   const made = await must(201, "POST", bindings, { body: { metadata: { name }, spec: binding } });
-  // Answered by a cache that has seen the binding, and so everything before it.
+  // Wait until the cache has the binding, and thereby everything written before.
   await must(200, "GET", `${bindings}?resourceVersion=${String(made.at("metadata.resourceVersion"))}`);
   const body = { metadata: { name: "given" }, data: { size: "3" } };
   const answer = await ask("POST", `/api/v1/namespaces/${ns}/configmaps`, { body });
@@ -50,7 +50,7 @@ const says = (expression: string, messageExpression = "'no'"): Json => ({
 });
 const verdicts: [name: string, spec: Json, verdict: string][] = [
   [
-    "a variable is read by expressions and by later variables",
+    "a variable can be used by expressions and by later variables",
     {
       variables: [
         { name: "size", expression: "int(object.data.size)" },
@@ -61,12 +61,12 @@ const verdicts: [name: string, spec: Json, verdict: string][] = [
     "it is 6",
   ],
   [
-    "one that fails is an error where it is read",
+    "a variable that fails is an error where it is used",
     { variables: [{ name: "bad", expression: "object.data.absent" }], ...says("variables.bad == ''") },
     "expression 'variables.bad == ''' resulted in error: composited variable \"bad\" fails to evaluate: no such key: absent",
   ],
   [
-    "one that nobody reads is not evaluated",
+    "an unused variable is not evaluated",
     { variables: [{ name: "bad", expression: "object.data.absent" }], ...says("true") },
     "passes",
   ],
@@ -83,7 +83,7 @@ const verdicts: [name: string, spec: Json, verdict: string][] = [
     "3 is at least 2",
   ],
   [
-    "the namespace of the object is seen",
+    "expressions can use the object's namespace",
     says("namespaceObject.metadata.name == ''", "namespaceObject.status.phase"),
     "Active",
   ],
@@ -106,18 +106,18 @@ const limits = (ns: string): Promise<unknown> =>
   );
 const parameters: [name: string, ref: Json, verdict: string][] = [
   [
-    "all parameters with the labels hold, from the namespace of the request",
+    "all parameters with matching labels in the namespace of the request apply",
     { selector: { matchLabels: { limit: "yes" } }, parameterNotFoundAction: "Deny" },
     "most 3",
   ],
-  ["one by its name", { name: "limit-5", parameterNotFoundAction: "Deny" }, "passes"],
+  ["a parameter is selected by name", { name: "limit-5", parameterNotFoundAction: "Deny" }, "passes"],
   [
-    "none may mean that nothing is denied",
+    "a missing parameter may allow requests",
     { selector: { matchLabels: { limit: "no" } }, parameterNotFoundAction: "Allow" },
     "passes",
   ],
   [
-    "or that everything is",
+    "a missing parameter may deny requests",
     { name: "absent", parameterNotFoundAction: "Deny" },
     "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
   ],
@@ -127,7 +127,7 @@ for (const [name, ref, verdict] of parameters)
 
 const refused: [name: string, path: string, body: Json, causes: string[]][] = [
   [
-    "variables must have names that expressions can spell, and expressions that compile",
+    "variables require valid identifiers and expressions that compile",
     policies,
     policy("x", {
       variables: [
@@ -145,7 +145,7 @@ const refused: [name: string, path: string, body: Json, causes: string[]][] = [
     ],
   ],
   [
-    "parameters are named or selected, and say what their absence means",
+    "a paramRef requires a name or selector, and a parameterNotFoundAction",
     bindings,
     {
       metadata: { name: "x" },
@@ -161,7 +161,7 @@ const refused: [name: string, path: string, body: Json, causes: string[]][] = [
 for (const [name, path, body, causes] of refused)
   test(name, async () => assert.deepEqual((await must(422, "POST", path, { body })).causes, causes));
 
-test("all versions show the same objects, and discovery lists them", async () => {
+test("all versions serve the same objects, and discovery lists them", async () => {
   await must(201, "POST", policies, {
     body: policy("shown", { variables: [{ name: "a", expression: "1" }], ...says("variables.a == 1") }),
   });
@@ -178,7 +178,7 @@ test("all versions show the same objects, and discovery lists them", async () =>
   assert.deepEqual(each(at("versions"), "version"), ["v1", "v1beta1", "v1alpha1"]);
 });
 
-test("the types of variables are checked, and those of expressions that read them", async () => {
+test("the types of variables and of the expressions that use them are checked", async () => {
   const watching = watch(`${policies}?watch=true&fieldSelector=metadata.name%3Dtyped`);
   const variables = [
     { name: "size", expression: "object.data.size" },
@@ -197,7 +197,7 @@ test("the types of variables are checked, and those of expressions that read the
   ]);
 });
 
-test("a server that was not asked serves the version of release 1.27 alone", async () => {
+test("by default a server serves only the version of release 1.27", async () => {
   const plain = await serve({ flags: [`--runtime-config=api/all=true`] });
   const { at } = await plain.must(200, "GET", `/apis/${group}`);
   assert.deepEqual(each(at("versions"), "version"), ["v1", "v1alpha1"]);

@@ -1,4 +1,4 @@
-// What later releases brought to custom resources: ratcheting, and functions of expressions.
+// Features of later releases for custom resources: ratcheting, and CEL functions.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,11 +16,11 @@ const strict = {
 };
 
 const cases: [name: string, flags: string[], patch: object, status: number][] = [
-  ["another field may change with ratcheting", ["true"], { metadata: { labels: { x: "y" } } }, 200],
-  ["nothing may change without", ["false"], { metadata: { labels: { x: "y" } } }, 422],
-  ["what is wrong may not change to something else that is wrong", ["true"], { spec: { a: 8 } }, 422],
-  ["rules are asked again about what changes", ["true"], { spec: { b: 8 } }, 422],
-  ["what is wrong may become right", ["true"], { spec: { a: 1 } }, 200],
+  ["with ratcheting another field may change", ["true"], { metadata: { labels: { x: "y" } } }, 200],
+  ["without ratcheting no field may change", ["false"], { metadata: { labels: { x: "y" } } }, 422],
+  ["an invalid value may not change to another invalid one", ["true"], { spec: { a: 8 } }, 422],
+  ["rules are evaluated for changed values", ["true"], { spec: { b: 8 } }, 422],
+  ["an invalid value may become valid", ["true"], { spec: { a: 1 } }, 200],
 ];
 for (const [name, [on], patch, status] of cases)
   test(name, async () => {
@@ -99,7 +99,7 @@ for (const [release, ratcheting, kept] of known)
     assert.deepEqual(Object.keys(answer.at(at) as object).toSorted(), ["rule", ...kept].toSorted());
   });
 
-test("what a later release stored, an earlier one does not know", async () => {
+test("an earlier release ignores fields stored by a later one", async () => {
   const dir = await mkdtemp(join(tmpdir(), "later-rules-"));
   after(() => rm(dir, { recursive: true, force: true }));
   const spec = { ...loose, "x-orch-validations": [{ rule: "self.a < 5", reason: fields.reason }] };

@@ -1,4 +1,4 @@
-// Definitions of certificates, gateways, meshes and monitoring, as their projects document them.
+// Custom resource definitions of certificate, gateway, mesh and monitoring projects, after their docs.
 import type { Described } from "./notation.fixture.ts";
 
 export const ref = "(name!:string namespace:string kind:string group:string)";

@@ -1,4 +1,4 @@
-// Definitions in a short notation:
+// A short notation for custom resource definitions:
 //   name:type   an optional field     name!:type  a required one     name:type=value  with a default
 // Types: string int bool number quantity (int or string) date-time any (unknown fields are kept),
 // a|b|c (one of), [T], {T} (a map of T), [key:T] (a list with a key), (fields ...) (an object).
@@ -12,21 +12,21 @@ export interface Described {
   readonly short?: string;
   readonly spec: string;
   readonly status?: string;
-  /** Rules by the path of what they stand on: `[rule, message]`. */
+  /** Rules as `[rule, message]`, by the path of their schema. */
   readonly rules?: Readonly<Record<string, readonly (readonly [rule: string, message: string])[]>>;
   /** Columns as `Name=.path`. */
   readonly columns?: string;
   readonly scale?: boolean;
-  /** Where the sample with every field set would break a rule: other values, by path. */
+  /** Overrides by path for values of the generated sample that would violate a rule. */
   readonly sample?: Readonly<Record<string, unknown>>;
-  /** Changes of the sample that a rule refuses, with a part of what it says. */
+  /** Changes of the sample that a rule rejects, with a part of its message. */
   readonly refused?: readonly (readonly [path: string, value: unknown, says: string])[];
 }
 
 type Schema = Record<string, unknown>;
 type Value = Record<string, unknown>;
 
-/** Reads the notation, with bounds on everything so that rules over it have a bounded cost. */
+/** Parses the notation; everything is bounded so that rules have a bounded cost. */
 export function schemaOf(notation: string, x: string): Schema {
   const tokens = notation.match(/[()[\]{}]|[^\s()[\]{}]+/g) ?? [];
   let at = 0;
@@ -86,7 +86,7 @@ function scalarType(type: string, x: string): Schema {
   }
 }
 
-/** The whole definition. */
+/** Returns the complete definition. */
 export function definitionOf(described: Described, x: string): Value & { metadata: { name: string } } {
   const {
     group,
@@ -145,7 +145,7 @@ export function definitionOf(described: Described, x: string): Value & { metadat
   };
 }
 
-/** A value with every field of the schema. */
+/** Returns a value with every field of the schema. */
 export function sampleOf(schema: Schema): unknown {
   const { type, default: given, enum: choices, properties, items, additionalProperties: values } = schema;
   if (given !== undefined) return given;
@@ -172,7 +172,7 @@ export function sampleOf(schema: Schema): unknown {
   }
 }
 
-/** The value with another one at the path; undefined removes it. */
+/** Returns the value with a replacement at the path; undefined removes it. */
 export function withValue(object: Value, path: string, value: unknown): Value {
   const copy = structuredClone(object);
   const steps = path.split(".");

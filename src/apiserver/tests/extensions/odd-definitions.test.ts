@@ -1,4 +1,4 @@
-// Definitions that hardly anybody writes, as the reference answers them.
+// Unusual custom resource definitions, handled as by the reference.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "#kit";
@@ -14,7 +14,7 @@ const refused: [name: string, body: Json, causes: string[]][] = [
     ["Forbidden …properties[spec].properties[a].dependencies"],
   ],
   [
-    "with a status of its own, nullable is no keyword of the root",
+    "nullable is not allowed at the root with a status subresource",
     definition([
       version(
         {},
@@ -24,7 +24,7 @@ const refused: [name: string, body: Json, causes: string[]][] = [
     ["Invalid …", "Forbidden …nullable"],
   ],
   [
-    "the beginning of a name is a name like any other",
+    "generateName is validated as a name",
     { ...definition(spec({ type: "string" })), metadata: { generateName: "widgets-" } },
     ["Invalid metadata.generateName", "Invalid metadata.name"],
   ],
@@ -43,13 +43,13 @@ for (const [name, body, causes] of refused)
     );
   });
 
-test("a conversion by webhook that says nothing is not kept", async () => {
+test("an empty webhook conversion is not stored", async () => {
   const body = definition(spec({ type: "string" }), { conversion: { strategy: "None", webhook: {} } });
   const answer = await must(201, "POST", definitions, { body });
   assert.deepEqual(answer.at("spec.conversion"), { strategy: "None" });
 });
 
-test("a definition whose stored versions are wrong can be deleted", async () => {
+test("a definition with invalid stored versions can be deleted", async () => {
   const body = definition(spec({ type: "string" }));
   const path = `${definitions}/${body.metadata.name}`;
   await must(201, "POST", definitions, { body });
@@ -59,7 +59,7 @@ test("a definition whose stored versions are wrong can be deleted", async () => 
   await eventually(async () => (await ask("GET", path)).status === 404);
 });
 
-test("a version that a defined group does not have is a path that nobody serves", async () => {
+test("an unknown version of a custom group is not found", async () => {
   const { group } = await define(spec({ type: "string" }));
   assert.equal((await must(404, "GET", `/apis/${group}/v9`)).text, "404 page not found\n");
   assert.equal((await must(404, "GET", "/apis/apps/v9")).at("reason"), "NotFound");

@@ -20,7 +20,7 @@ const rule = (apiGroup: string, apiVersion: string, ...resources: string[]): Jso
 });
 const deployments = rule("apps", "v1", "deployments");
 
-/** What the status of a new policy comes to say. */
+/** Creates a policy and returns its type checking status. */
 async function statusOf(expressions: readonly string[], rules: Json[], more: Json = {}): Promise<Json> {
   const name = `p${++count}`;
   const spec = {
@@ -40,15 +40,15 @@ async function statusOf(expressions: readonly string[], rules: Json[], more: Jso
 }
 
 const cases: [name: string, expression: string, rules: Json[], warning: string | undefined, more?: Json][] = [
-  ["right types lead to no warning", "object.spec.replicas > 1", [deployments], undefined],
+  ["correct types cause no warning", "object.spec.replicas > 1", [deployments], undefined],
   [
-    "a field that the kind does not have is told",
+    "a field that the kind does not have is reported",
     "object.foo == 'bar'",
     [deployments],
     "apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field 'foo'\n | object.foo == 'bar'\n | ......^",
   ],
   [
-    "so is a comparison of different types",
+    "a comparison of different types is reported",
     "object.spec.replicas == '1'",
     [deployments],
     "apps/v1, Kind=Deployment: ERROR: <input>:1:22: found no matching overload for '_==_' applied to '(int, string)'\n" +
@@ -62,7 +62,7 @@ const cases: [name: string, expression: string, rules: Json[], warning: string |
       " | oldObject.spec.template == 1\n | ........................^",
   ],
   [
-    "every kind has its line, in order of group, version and kind; an empty group stands for every one",
+    "every kind has a line, in order of group, version and kind; an empty group matches all groups",
     "object.spec.foo == 1",
     [deployments, rule("", "v1", "pods", "services")],
     ["/v1, Kind=Pod", "/v1, Kind=Service", "apps/v1, Kind=Deployment"]
@@ -73,7 +73,7 @@ const cases: [name: string, expression: string, rules: Json[], warning: string |
       .join("\n"),
   ],
   [
-    "an event is of both groups",
+    "an event is checked in both groups",
     "has(object.spec)",
     [rule("", "v1", "events")],
     ["/v1, Kind=Event", "events.k8s.io/v1, Kind=Event"]
@@ -93,19 +93,19 @@ const cases: [name: string, expression: string, rules: Json[], warning: string |
     undefined,
   ],
   [
-    "a number or text has any type",
+    "an int-or-string has any type",
     "object.spec.ports[0].targetPort == 1 || object.spec.ports[0].targetPort == 'a'",
     [rule("", "v1", "services")],
     undefined,
   ],
   [
-    "amounts are not seen",
+    "quantities are not known",
     "object.spec.hard.cpu == '1'",
     [rule("", "v1", "resourcequotas")],
     "/v1, Kind=ResourceQuota: ERROR: <input>:1:12: undefined field 'hard'\n | object.spec.hard.cpu == '1'\n | ...........^",
   ],
   [
-    "the authorizer is not known here",
+    "the authorizer is not available",
     "authorizer.group('').resource('pods').check('get').allowed()",
     [deployments],
     "apps/v1, Kind=Deployment: ERROR: <input>:1:1: undeclared reference to 'authorizer' (in container '')\n" +
@@ -119,7 +119,7 @@ const cases: [name: string, expression: string, rules: Json[], warning: string |
     { paramKind: { apiVersion: "v1", kind: "ConfigMap" } },
   ],
   [
-    "fields of the parameters are taken for those of the object",
+    "fields of the parameters are checked with the type of the object",
     "object.data.a == params.data.a",
     [deployments],
     undefined,
@@ -144,7 +144,7 @@ for (const [name, expression, rules, warning, more] of cases) {
   });
 }
 
-test("warnings name their expression, and go when it is mended", async () => {
+test("warnings name their expression, and are removed when it is fixed", async () => {
   const status = await statusOf(["true", "object.foo == 1"], [deployments]);
   assert.equal(
     textAt(status, "typeChecking.expressionWarnings.0.fieldRef"),

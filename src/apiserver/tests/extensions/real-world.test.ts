@@ -16,7 +16,7 @@ const namespace = await place();
 const pathOf = ({ group, version, plural, cluster }: Described): string =>
   `/apis/${group}/${version}${cluster ? "" : `/namespaces/${namespace}`}/${plural}`;
 
-/** An object with all fields, and the changes that its rules ask for. */
+/** Returns an object with all fields set, and the changes required by its rules. */
 function sample(described: Described): Json {
   const { group, version, kind } = described;
   let object: Json = {
@@ -33,7 +33,7 @@ async function served(described: Described): Promise<void> {
   await eventually(async () => (await ask("GET", pathOf(described))).status === 200);
 }
 
-test("there are at least 40 definitions, and the server takes all of them", async () => {
+test("there are at least 40 definitions, and the server accepts all of them", async () => {
   assert.ok(all.length >= 40, `${all.length}`);
   for (const described of all) await must(201, "POST", definitions, { body: definitionOf(described, x) });
   for (const described of all) await served(described);
@@ -41,7 +41,7 @@ test("there are at least 40 definitions, and the server takes all of them", asyn
 
 for (const described of all) {
   const { kind, group, version, plural } = described;
-  test(`a ${kind} of ${group} keeps all it says, prints and is described`, async () => {
+  test(`a ${kind} of ${group} keeps all fields, has a table, and is described`, async () => {
     const path = pathOf(described);
     const body = sample(described);
     const made = await must(201, "POST", `${path}?fieldValidation=Strict`, { body });
@@ -77,7 +77,7 @@ for (const described of all) {
     });
 }
 
-test("a rule that compares with the value before refuses a change", async () => {
+test("a transition rule rejects a change", async () => {
   const [certificates] = all;
   const { text } = await must(422, "PATCH", `${pathOf(certificates!)}/sample`, {
     body: { spec: { secretName: "another" } },

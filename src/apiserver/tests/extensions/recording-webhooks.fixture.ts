@@ -1,4 +1,4 @@
-// A mutating and a validating webhook that are asked about everything, and note what they are asked.
+// A mutating and a validating webhook that are called for everything and record the reviews.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -8,7 +8,7 @@ import { serve } from "../../server.fixture.ts";
 
 type Json = Record<string, unknown>;
 
-/** What a review asks, as far as tests look at it. */
+/** The part of a review that tests check. */
 export interface Asked {
   readonly hook: "mutating" | "validating";
   readonly operation: string;
@@ -22,7 +22,7 @@ interface Reply {
   readonly patch?: readonly object[];
 }
 
-/** A server with such webhooks; `reply` decides what the mutating one answers. */
+/** Starts a server with such webhooks; `reply` determines the response of the mutating one. */
 export async function recordReviews(
   t: { after(work: () => void): void },
   reply: (asked: Asked) => Reply = () => ({}),
@@ -77,7 +77,7 @@ export async function recordReviews(
     await server.ask("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", probe);
     return new Set(seen.map((asked) => asked.hook)).size === 2;
   });
-  /** What was asked while the work was done. */
+  /** Returns the reviews that were sent during the work. */
   const during = async (work: () => Promise<unknown>): Promise<readonly Asked[]> => {
     seen.length = 0;
     await work();

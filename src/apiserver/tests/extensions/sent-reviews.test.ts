@@ -1,4 +1,4 @@
-// What webhooks are shown of requests, by what kube-apiserver shows them.
+// Content of admission reviews, compared with kube-apiserver.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "#kit";
@@ -8,7 +8,7 @@ const core = "/api/v1/namespaces/default";
 const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
 const merge = "application/merge-patch+json";
 
-test("mutating webhooks see the scale that was sent, with its owners, and others that of what is stored", async (t) => {
+test("mutating webhooks see the sent scale, with its managed fields, validating ones the stored scale", async (t) => {
   const { must, during } = await recordReviews(t, ({ object, operation }) =>
     operation === "UPDATE" && object!["kind"] === "Scale"
       ? { patch: [{ op: "replace", path: "/spec/replicas", value: 7 }] }
@@ -64,7 +64,7 @@ test("mutating webhooks see the scale that was sent, with its owners, and others
   );
 });
 
-test("a deletion shows the grace that a pod gets, and both of its writes", async (t) => {
+test("the reviews of a pod deletion have the effective grace period, for both writes", async (t) => {
   const { must, during } = await recordReviews(t);
   await must(201, "POST", `${core}/serviceaccounts`, { body: { metadata: { name: "default" } } });
   const pod = { metadata: { name: "p" }, spec: { ...template.spec, nodeName: "n" } };
@@ -92,7 +92,7 @@ test("a deletion shows the grace that a pod gets, and both of its writes", async
   );
 });
 
-test("mutating webhooks are asked before the version of a replacement is looked at", async (t) => {
+test("mutating webhooks are called before the resource version of a replacement is checked", async (t) => {
   const { must, during } = await recordReviews(t);
   const leases = "/apis/coordination.orch.io/v1/namespaces/default/leases";
   await must(201, "POST", leases, { body: { metadata: { name: "l" } } });
@@ -109,7 +109,7 @@ test("mutating webhooks are asked before the version of a replacement is looked 
   }
 });
 
-test("a new object is shown without what only reading it adds", async (t) => {
+test("the review of a new object lacks fields that are added when it is read", async (t) => {
   const { must, ask, during } = await recordReviews(t);
   const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
   const claims = await during(async () => {
@@ -140,7 +140,7 @@ test("a new object is shown without what only reading it adds", async (t) => {
   assert.equal(typeof validating!.object!.metadata["creationTimestamp"], "string");
 });
 
-test("the options of a proxied connection have the path that was asked for", async (t) => {
+test("the options of a proxied connection have the requested path", async (t) => {
   const { ask, during } = await recordReviews(t);
   const paths: [behind: string, path: string | undefined][] = [
     ["", undefined],
@@ -155,7 +155,7 @@ test("the options of a proxied connection have the path that was asked for", asy
   }
 });
 
-test("the status of an API service leaves its metadata alone", async (t) => {
+test("a status update of an API service keeps its metadata", async (t) => {
   const { must } = await recordReviews(t);
   const services = "/apis/apiregistration.orch.io/v1/apiservices";
   const spec = { group: "a.io", version: "v1", groupPriorityMinimum: 1, versionPriority: 1 };

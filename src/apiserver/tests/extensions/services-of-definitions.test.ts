@@ -3,7 +3,7 @@ import { virtualClock } from "#base";
 import { eventually } from "#kit";
 import { serve } from "../../server.fixture.ts";
 
-// The clock stands still: whatever waits for its next look never looks.
+// The clock stands still, so no periodic check ever runs.
 const { must, ask } = await serve({ clock: virtualClock(Date.now()) });
 const definitions = "/apis/apiextensions.orch.io/v1/customresourcedefinitions";
 const service = "/apis/apiregistration.orch.io/v1/apiservices/v1.g.example.com";
@@ -11,7 +11,7 @@ const service = "/apis/apiregistration.orch.io/v1/apiservices/v1.g.example.com";
 const untilStatus = (path: string, status: number): Promise<unknown> =>
   eventually(async () => (await ask("GET", path)).status === status);
 
-test("the API service of a definition comes and goes with it, not at the next look", async () => {
+test("the API service of a definition is created and deleted with it, not at the next periodic check", async () => {
   const schema = { openAPIV3Schema: { type: "object" } };
   await must(201, "POST", definitions, {
     body: {

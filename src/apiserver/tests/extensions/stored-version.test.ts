@@ -11,7 +11,7 @@ const schema = { openAPIV3Schema: { type: "object" } };
 const version = (name: string, storage: boolean) => ({ name, served: true, storage, schema });
 
 for (const endpoint of ["v1", "v2"])
-  test(`an object that is written as it is, in ${endpoint}, is stored in the new stored version`, async () => {
+  test(`a no-op write of an object, in ${endpoint}, migrates it to the new storage version`, async () => {
     const store = new MemoryStore();
     const server = await start({
       dialect: dialects.orch,

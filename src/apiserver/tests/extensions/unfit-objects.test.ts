@@ -1,5 +1,5 @@
-// Custom resources that do not fit their definition: in the part that nobody judges, since the definition changed, or
-// in a request that is refused.
+// Custom resources that do not match their definition: in a part that is not validated, after the definition
+// changed, or in a request that is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "#kit";
@@ -20,7 +20,7 @@ const defined = await define([
 ]);
 const widgets = `/apis/${defined.group}/v1/namespaces/default/widgets`;
 
-test("nobody owns fields of an object with a status of the wrong type", async () => {
+test("an object with a status of the wrong type has no managed fields", async () => {
   const sent = { spec: { a: "1" }, status: "x" };
   const made = await must(201, "POST", widgets, { body: widget(defined, "s", sent) });
   assert.equal(made.at("metadata.managedFields"), undefined);
@@ -36,7 +36,7 @@ test("nobody owns fields of an object with a status of the wrong type", async ()
   assert.equal(answer.at("metadata.managedFields"), undefined);
 });
 
-test("an object that the definition no longer fits cannot be applied to", async () => {
+test("apply fails for an object that no longer matches the definition", async () => {
   const changing = await define([version(spec({ a: text }))]);
   const path = `/apis/${changing.group}/v1/namespaces/default/widgets`;
   await must(201, "POST", path, { body: widget(changing, "w", { spec: { a: "1" } }) });
@@ -54,35 +54,35 @@ test("an object that the definition no longer fits cannot be applied to", async 
 });
 
 const refused: [name: string, metadata: unknown, message: string][] = [
-  ["no object", "x", "json: cannot unmarshal string into Go value of type v1.ObjectMeta"],
+  ["a string for the metadata", "x", "json: cannot unmarshal string into Go value of type v1.ObjectMeta"],
   [
     "a field",
     { name: 1 },
     "json: cannot unmarshal number into Go struct field ObjectMeta.name of type string",
   ],
   [
-    "a field below",
+    "a nested field",
     { name: "a", ownerReferences: [{ controller: "x" }] },
     "json: cannot unmarshal string into Go struct field OwnerReference.ownerReferences.controller of type bool",
   ],
   [
-    "the first by name",
+    "the first error by field name",
     { labels: 1, annotations: 1 },
     "json: cannot unmarshal number into Go struct field ObjectMeta.annotations of type map[string]string",
   ],
   [
-    "a time before what is of the wrong type",
+    "an invalid time before a field of the wrong type",
     { annotations: 1, creationTimestamp: "x" },
     'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
   ],
 ];
 for (const [name, metadata, message] of refused)
-  test(`metadata of a custom resource is read apart: ${name}`, async () => {
+  test(`metadata of a custom resource is decoded separately: ${name}`, async () => {
     const answer = await must(400, "POST", widgets, { body: { ...widget(defined, "a", {}), metadata } });
     assert.equal(answer.at("message"), `Widget in version "v1" cannot be handled as a Widget: ${message}`);
   });
 
-test("applied metadata of the wrong type is told with all else that does not fit", async () => {
+test("applied metadata of the wrong type is reported with all other errors", async () => {
   const body = {
     ...widget(defined, "u", { spec: { a: 1 } }),
     metadata: { name: "u", labels: "x" },
@@ -94,14 +94,14 @@ test("applied metadata of the wrong type is told with all else that does not fit
   );
 });
 
-test("a refused patch shows what it made of the object", async () => {
+test("the error of a rejected patch has the patched object", async () => {
   await must(201, "POST", widgets, { body: widget(defined, "p", { spec: { a: "1" } }) });
   const body = { metadata: { labels: 1 } };
   const answer = await must(422, "PATCH", `${widgets}/p`, { body, type: merge });
   assert.match(String(answer.at("message")), /patch: Invalid value: "\{\\"apiVersion\\":.*\\"labels\\":1,/);
 });
 
-test("a null that was applied is not read back, and a format takes what is no text", async () => {
+test("an applied null is not stored, and a format accepts values that are not strings", async () => {
   await must(201, "POST", widgets, { body: widget(defined, "n", { spec: { a: "1" } }) });
   const body = widget(defined, "n", { spec: { any: null, id: [] } });
   const answer = await must(200, "PATCH", `${widgets}/n?fieldManager=me`, { body, type: applying });
@@ -109,7 +109,7 @@ test("a null that was applied is not read back, and a format takes what is no te
   assert.deepEqual((await must(200, "GET", `${widgets}/n`)).at("spec"), { a: "1", id: [] });
 });
 
-test("an object that is written as it is, is stored as the definition has it now", async () => {
+test("a no-op write of an object is stored according to the current definition", async () => {
   const changing = await define([version(spec({ a: text, b: text }))]);
   const path = `/apis/${changing.group}/v1/namespaces/default/widgets`;
   await must(201, "POST", path, { body: widget(changing, "w", { spec: { b: "1" } }) });
@@ -127,7 +127,7 @@ test("an object that is written as it is, is stored as the definition has it now
   await become({ a: text, b: text }, { a: "d" });
 });
 
-test("who asks for what a deprecated version does not have is told that it is", async () => {
+test("a request for an unknown subresource of a deprecated version has the deprecation warning", async () => {
   const old = await define([version(spec({}), { deprecated: true })]);
   const path = `/apis/${old.group}/v1/namespaces/default/widgets/a/status`;
   const { headers } = await must(404, "GET", path);

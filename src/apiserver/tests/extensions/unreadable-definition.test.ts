@@ -40,7 +40,7 @@ const service = (group: string) => ({
   spec: { group, version: "v1", groupPriorityMinimum: 1000, versionPriority: 100 },
 });
 
-test("a server with an unreadable definition starts, and takes no service away before it knows all", async () => {
+test("a server with an unreadable definition starts, and removes no API service before all are loaded", async () => {
   const clock = virtualClock(Date.now());
   const store = new MemoryStore({ clock });
   const write = async (key: string, value: Uint8Array | null): Promise<unknown> =>

@@ -1,4 +1,4 @@
-// Defaults of the version of a request, and of the one in which objects are stored.
+// Defaults of the requested version and of the storage version.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { define, must, spec, version, widget } from "./custom-resources.fixture.ts";
@@ -8,7 +8,7 @@ const defaulting = (own: string) => {
   return spec({ v1: field("v1"), v1beta1: field("v1beta1") });
 };
 
-test("a write in another version is answered with the defaults of the stored one, too", async () => {
+test("the response to a write in another version has the defaults of the storage version, too", async () => {
   const kind = await define([
     version(defaulting("v1")),
     version(defaulting("v1beta1"), { name: "v1beta1", storage: false }),
@@ -19,7 +19,7 @@ test("a write in another version is answered with the defaults of the stored one
     assert.deepEqual((await must(201, "POST", path, { body })).at("spec"), { v1: "v1", v1beta1: "v1beta1" });
 });
 
-test("a default may name fields that embedded metadata does not have: it is used without them", async () => {
+test("a default with unknown fields of embedded metadata is used without them", async () => {
   const embedded = {
     type: "object",
     "x-orch-embedded-resource": true,

@@ -45,7 +45,7 @@ async function auditedBy(clock: VirtualClock | undefined, policy: object, ...fla
 }
 const maps = "/api/v1/namespaces/default/configmaps";
 
-test("every stage of a request is recorded before its answer is out", async () => {
+test("every stage of a request is recorded before its response is sent", async () => {
   const { must, events } = await audited({ rules: [{ level: "Metadata" }] });
   await must(201, "POST", maps, { body: { metadata: { name: "a" } } });
   const [received, complete] = events();
@@ -56,7 +56,7 @@ test("every stage of a request is recorded before its answer is out", async () =
   assert.equal(complete!.requestObject, undefined);
 });
 
-test("in blocking mode the options of batches mean nothing", async () => {
+test("in blocking mode batch options have no effect", async () => {
   const options = ["--audit-log-batch-max-size=1000", "--audit-log-batch-max-wait=1h"];
   const { must, events } = await audited({ rules: [{ level: "Metadata" }] }, ...options);
   await must(201, "POST", maps, { body: { metadata: { name: "a" } } });
@@ -69,7 +69,7 @@ const forms: [name: string, accept: string][] = [
   ["protobuf", dialect.wire.protobufMediaType],
 ];
 for (const [name, accept] of forms) {
-  test(`bodies are recorded as JSON when the client takes ${name}`, async () => {
+  test(`bodies are recorded as JSON when the client accepts ${name}`, async () => {
     const { must, events } = await audited({
       omitStages: ["RequestReceived"],
       omitManagedFields: true,
@@ -91,7 +91,7 @@ for (const [name, accept] of forms) {
   });
 }
 
-test("refusals carry their status, impersonation its user, and failed authentication nobody", async () => {
+test("errors are recorded with their status, impersonation with its user, failed authentication without a user", async () => {
   const { ask, events, server } = await audited({
     omitStages: ["RequestReceived"],
     rules: [{ level: "Metadata" }],
@@ -173,7 +173,7 @@ const sources: [name: string, headers: Record<string, string>, address: string, 
     ["1.1.1.1", "2.2.2.2", "10.0.0.9"],
   ],
   [
-    "no hop that is no address",
+    "only valid addresses of hops",
     { "x-forwarded-for": "evil\n, 1.1.1.1" },
     "10.0.0.9",
     ["1.1.1.1", "10.0.0.9"],
@@ -186,7 +186,7 @@ for (const [name, headers, address, expected] of sources)
 
 const everything = { omitStages: ["RequestReceived"], rules: [{ level: "RequestResponse" }] };
 
-test("what is sent to the wrong place is recorded with its refusal", async () => {
+test("a request for an unknown path is recorded with its error", async () => {
   const { must, events } = await audited(everything);
   await must(400, "PUT", `${maps}/a`, { body: { metadata: { name: "other" }, data: { k: "v" } } });
   const [event] = events();
@@ -194,7 +194,7 @@ test("what is sent to the wrong place is recorded with its refusal", async () =>
   assert.equal(event!.objectRef?.["name"], "a");
 });
 
-test("options of a deletion are recorded in the version that they are kept in", async () => {
+test("delete options are recorded in their storage version", async () => {
   const { must, events } = await audited(everything);
   await must(201, "POST", maps, { body: { metadata: { name: "a" } } });
   await must(200, "DELETE", `${maps}/a`, { body: { gracePeriodSeconds: 0 } });
@@ -206,7 +206,7 @@ test("options of a deletion are recorded in the version that they are kept in", 
   });
 });
 
-test("an error in a form that the client did not ask for is recorded by its code alone", async () => {
+test("an error in an encoding that was not requested is recorded by its code alone", async () => {
   const { must, events } = await audited(everything);
   const table = `application/json;as=Table;v=v1;g=meta.${dialect.wire.groupSuffix}`;
   for (const accept of [table, `${table},application/json`])
@@ -217,7 +217,7 @@ test("an error in a form that the client did not ask for is recorded by its code
   assert.equal(whole!.responseObject?.["reason"], "NotFound");
 });
 
-test("of a request whose user is not known it is recorded how it tried, where its error was not asked for", async () => {
+test("an unauthenticated request is recorded with its authentication method", async () => {
   const { must, events } = await audited(everything, "--anonymous-auth=false");
   const accept = `application/json;as=Table;v=v1;g=meta.${dialect.wire.groupSuffix}`;
   await must(401, "GET", maps, { accept, headers: { authorization: "Bearer wrong" }, trusted: null });

@@ -4,7 +4,7 @@ import { serve } from "../../server.fixture.ts";
 
 const { ask, must } = await serve();
 
-test("bodies of writes are counted by resource and verb, those of paths that are none of ours are not", async () => {
+test("body sizes of writes are counted by resource and verb, except for unknown paths", async () => {
   const body = { metadata: { name: "a" } };
   await must(201, "POST", "/api/v1/namespaces/default/configmaps", { body });
   await must(201, "POST", "/apis/coordination.orch.io/v1/namespaces/default/leases", { body });

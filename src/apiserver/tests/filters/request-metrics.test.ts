@@ -53,7 +53,7 @@ for (const [method, path, labels] of cases) {
   });
 }
 
-test("requests that are ended in self-defence are counted by code and by who ended them", () => {
+test("requests terminated in self-defence are counted by code and component", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   const call = apiCall({ path: "/api/v1/namespaces/a/pods" });
@@ -68,7 +68,7 @@ test("requests that are ended in self-defence are counted by code and by who end
   assert.deepEqual(counted, ["aggregator 503", "apiserver 429", "apiserver 504"]);
 });
 
-test("answers that were broken off are counted by what was asked for", () => {
+test("aborted responses are counted by request", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   requests.aborted(apiCall({ path: "/api/v1/namespaces/a/pods" }));
@@ -76,7 +76,7 @@ test("answers that were broken off are counted by what was asked for", () => {
   assert.ok(metrics.expose().includes(`apiserver_request_aborts_total{${labels}} 1\n`), metrics.expose());
 });
 
-test("requests in flight go up and down, by whether they write", () => {
+test("requests in flight are counted by whether they are mutating", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   const inFlight = (): string[] =>
@@ -91,7 +91,7 @@ test("requests in flight go up and down, by whether they write", () => {
   assert.deepEqual(inFlight(), ["mutating 1", "readOnly 0"]);
 });
 
-test("open watches and what they deliver are counted", () => {
+test("open watches and their events are counted", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   const ended = requests.streaming(apiCall({ path: "/api/v1/pods?watch=1" }));
@@ -104,7 +104,7 @@ test("open watches and what they deliver are counted", () => {
   assert.match(metrics.expose(), /apiserver_longrunning_requests\{verb="WATCH",.*\} 0\n/);
 });
 
-test("events are counted with their sizes, requests that wait with their kind", () => {
+test("events are counted with their sizes, long-running requests with their kind", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   requests.watchEvents(pods).sent(2, 4000);
@@ -114,7 +114,7 @@ test("events are counted with their sizes, requests that wait with their kind", 
   assert.match(text, /current_inqueue_requests\{request_kind="mutating"\} 1\n/);
 });
 
-test("the time of webhooks does not count for the server's own", () => {
+test("the time of webhooks is excluded from the server's own latency", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   const call = apiCall({ method: "POST", path: "/api/v1/namespaces/a/pods?fieldValidation=Strict" });
@@ -127,7 +127,7 @@ test("the time of webhooks does not count for the server's own", () => {
   assert.match(text, /field_validation_request_duration_seconds_count\{field_validation="Strict"\} 1\n/);
 });
 
-test("a deprecated API that was requested is told with the release that removes it", () => {
+test("requests for a deprecated API are exported with the release that removes it", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   const call = apiCall({ path: "/apis/g/v1beta1/things" });
@@ -139,7 +139,7 @@ test("a deprecated API that was requested is told with the release that removes 
   );
 });
 
-test("paths nobody serves make no series of their own", () => {
+test("unknown paths create no separate series", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => false);
   for (let at = 0; at < 10_000; at++)
@@ -147,7 +147,7 @@ test("paths nobody serves make no series of their own", () => {
   assert.equal(metrics.expose().match(/^apiserver_request_total\{/gm)?.length, 1);
 });
 
-test("every subresource that is served is told by its name, and none that somebody made up", async () => {
+test("every served subresource has a series, and unknown ones have none", async () => {
   const server = await startServer({ store: "memory" });
   const { resources } = (await (await server.inject({ path: "/api/v1" })).json()) as {
     resources: { name: string; namespaced: boolean }[];
@@ -174,7 +174,7 @@ test("every subresource that is served is told by its name, and none that somebo
   );
 });
 
-test("disabled metrics are not shown, and label values that are not allowed are hidden", () => {
+test("disabled metrics are not exported, and label values that are not allowed are replaced", () => {
   const metrics = createMetrics({
     disabled: ["apiserver_request_duration_seconds"],
     allowedLabels: { "apiserver_request_total,resource": ["pods"] },
@@ -185,7 +185,7 @@ test("disabled metrics are not shown, and label values that are not allowed are 
   assert.match(metrics.expose(), /apiserver_request_total\{.*resource="unexpected"/);
 });
 
-test("sizes of reads are counted, and users by what kind of name they have", () => {
+test("response sizes of reads are counted, and users by the kind of their name", () => {
   const metrics = createMetrics();
   const requests = requestMetrics(metrics, "apiserver", () => true);
   requests.answered(apiCall({ path: "/api/v1/namespaces/a/pods" }), 200, 1, false, 2500);

@@ -1,4 +1,4 @@
-// The lives of objects in the timeline: their tree, their changes, who may see them, and that a restart keeps them.
+// Object changes in the timeline: object trees, changes, access control, and persistence across restarts.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ const ownerOf = (object: Json): Json => ({
   controller: true,
 });
 
-test("the tree of an object tells of all that it owns or owned", async () => {
+test("the tree of an object covers everything it owns or owned", async () => {
   const ns = await place();
   const labels = { matchLabels: { app: "web" } };
   const template = { metadata: { labels: { app: "web" } }, spec: pod("x")["spec"] };
@@ -88,7 +88,7 @@ test("the tree of an object tells of all that it owns or owned", async () => {
   assert.deepEqual(told(alone), ["Created web-1-a", "Changed web-1-a", "Deleted web-1-a", "Warning web-1-a"]);
 });
 
-test("a change says which fields, by which manager and by whom", async () => {
+test("a change has its fields, its field manager and its user", async () => {
   const ns = await place();
   const maps = `/api/v1/namespaces/${ns}/configmaps`;
   await must(201, "POST", `${maps}?fieldManager=maker`, {
@@ -116,7 +116,7 @@ test("a change says which fields, by which manager and by whom", async () => {
   ]);
 });
 
-test("values of secrets are told nowhere", async () => {
+test("values of secrets are never shown", async () => {
   const ns = await place();
   const secrets = `/api/v1/namespaces/${ns}/secrets`;
   await must(201, "POST", secrets, {
@@ -135,7 +135,7 @@ test("values of secrets are told nowhere", async () => {
     for (const form of [value, Buffer.from(value).toString("base64")]) assert.ok(!answer.text.includes(form));
 });
 
-test("changes are shown to those who may get the resource, and others are told what is missing", async () => {
+test("changes are shown to users who may get the resource; others are informed of what is omitted", async () => {
   const ns = await place();
   const rbac = `/apis/rbac.authorization.orch.io/v1/namespaces/${ns}`;
   const grant = async (name: string, rules: object[]): Promise<void> => {
@@ -165,7 +165,7 @@ test("changes are shown to those who may get the resource, and others are told w
   assert.deepEqual(each(groups, "by.kind"), ["ConfigMap"]);
 });
 
-test("kinds that are defined while the server runs are told of once somebody has asked for them", async () => {
+test("custom resources defined at runtime are recorded once a client has requested them", async () => {
   const ns = await place();
   const names = { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" };
   const schema = { openAPIV3Schema: { type: "object", "x-orch-preserve-unknown-fields": true } };
@@ -188,7 +188,7 @@ test("kinds that are defined while the server runs are told of once somebody has
   assert.deepEqual(told(await timeline(`namespaces/${ns}/timelines?kind=widgets`)), ["Created w"]);
 });
 
-test("a restart keeps what is known, and what happened in its last moment", async () => {
+test("recorded changes survive a restart, including those just before it", async () => {
   const dir = join(folder, "kept");
   const names = async (server: Awaited<ReturnType<typeof startServer>>): Promise<string[]> => {
     const path = `${base}/namespaces/default/timelines?kind=ConfigMap&name=a,b`;

@@ -1,4 +1,4 @@
-// Limits of events and folding through a whole server: what goes early is counted and said.
+// Event limits and folding in a whole server: events deleted early are counted and reported.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
@@ -8,7 +8,7 @@ import { type Json, at, each, newEvent, serve } from "../../server.fixture.ts";
 
 const timeline = `/apis/${timelineGroup}/v1`;
 
-test("a limit keeps the newest events and all warnings, and says how many went", async () => {
+test("a limit keeps the newest events and all warnings, and reports how many were deleted", async () => {
   const { must, place } = await serve({ flags: ["--event-max-count-per-namespace=3"] });
   const ns = await place();
   const events = `/apis/events.orch.io/v1/namespaces/${ns}/events`;
@@ -26,7 +26,7 @@ test("a limit keeps the newest events and all warnings, and says how many went",
   assert.match(text, /^apiserver_event_evictions_total\{type="Normal",limit="namespace"\} 2$/m);
 });
 
-test("floods are folded into a series that says how many, with the first and the last kept", async () => {
+test("floods are folded into a series with their count, keeping the first and the last event", async () => {
   const clock = virtualClock(Date.parse("2030-01-01T00:00:00Z"));
   const { must, place } = await serve({ flags: ["--event-fold-after=2"], clock });
   const ns = await place();
@@ -51,7 +51,7 @@ test("floods are folded into a series that says how many, with the first and the
   });
 });
 
-test("changes that do not fit into their budget go early, and the answer says so", async () => {
+test("changes beyond the memory budget are dropped early, and responses report it", async () => {
   const { must, place } = await serve({ flags: ["--timeline-max-bytes=3000"] });
   const ns = await place();
   const maps = `/api/v1/namespaces/${ns}/configmaps`;

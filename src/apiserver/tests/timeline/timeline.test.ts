@@ -1,4 +1,4 @@
-// The timeline of events through a whole server: order, filters, counts, rights and following.
+// The event timeline of a whole server: order, filters, counts, access control and watches.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { timelineGroup } from "#dialect";
@@ -13,7 +13,7 @@ const list = async (path: string, asking?: Asking): Promise<Json> =>
 const times = (count: number): string[] =>
   Array.from({ length: count }, (_, second) => `2030-01-01T00:00:${String(second).padStart(2, "0")}.000000Z`);
 
-test("events of both groups stand in the order in which things happened", async () => {
+test("events of both groups are listed in the order in which they happened", async () => {
   const ns = await place();
   const [t0, t1, t2, t3] = times(4);
   await must(201, "POST", `/apis/events.orch.io/v1/namespaces/${ns}/events`, {
@@ -42,7 +42,7 @@ test("events of both groups stand in the order in which things happened", async 
   assert.deepEqual(each(rest["items"], "time"), [t0]);
 });
 
-test("filters take what they name and nothing else", async () => {
+test("filters select exactly the matching events", async () => {
   const ns = await place();
   const [t0, t1, t2] = times(3);
   const post = async (name: string, more: object) =>
@@ -149,7 +149,7 @@ test("bad parameters are refused by name and value", async () => {
   }
 });
 
-test("what the group does not have is not found, and what it has is only read", async () => {
+test("unknown paths of the group are not found, and known ones are read-only", async () => {
   await must(404, "GET", `${base}/others`);
   await must(404, "GET", `${base}/timelines/x`);
   await must(404, "GET", `/apis/${timelineGroup}/v2/timelines`);
@@ -158,7 +158,7 @@ test("what the group does not have is not found, and what it has is only read", 
   assert.ok(!(await must(200, "GET", "/apis")).text.includes(timelineGroup));
 });
 
-test("lanes count by type and say where their marks are", async () => {
+test("lanes have counts by type and the positions of their marks", async () => {
   const ns = await place();
   const [t0, t1, t2] = times(3);
   for (const [name, pod, time, type] of [
@@ -199,7 +199,7 @@ test("lanes count by type and say where their marks are", async () => {
   ]);
 });
 
-test("a watch continues behind the cursor of a list without a gap", async () => {
+test("a watch continues after the cursor of a list without a gap", async () => {
   const ns = await place();
   const events = `/apis/events.orch.io/v1/namespaces/${ns}/events`;
   await must(201, "POST", events, { body: newEvent("a", ns, { reason: "A" }) });
@@ -219,7 +219,7 @@ test("a watch continues behind the cursor of a list without a gap", async () => 
   again.stop();
 });
 
-test("who may see one namespace sees that one", async () => {
+test("a user with access to one namespace sees only that namespace", async () => {
   const [mine, other] = [await place(), await place()];
   const user = { name: "anna", groups: [] };
   const rbac = `/apis/rbac.authorization.orch.io/v1/namespaces/${mine}`;
@@ -270,7 +270,7 @@ test("hostile content is passed on unchanged", async () => {
   assert.deepEqual(each((await list(`namespaces/${ns}/timelines`))["items"], "note"), [note]);
 });
 
-test("the group is listed only where that is asked for, and not served where it is switched off", async () => {
+test("the group is listed only if enabled in --runtime-config, and not served if switched off", async () => {
   const listed = await serve({ flags: ["--ui=false", `--runtime-config=${timelineGroup}/v1=true`] });
   const groups = (await listed.must(200, "GET", "/apis")).json["groups"];
   assert.ok(each(groups, "name").includes(timelineGroup));

@@ -5,7 +5,7 @@ import { each, serve } from "../../server.fixture.ts";
 const { must } = await serve();
 const path = "/api/v1/componentstatuses";
 
-test("components are listed with their health, and clients are warned off", async () => {
+test("component statuses are listed with a deprecation warning", async () => {
   const list = await must(200, "GET", path);
   assert.equal(list.at("kind"), "ComponentStatusList");
   assert.deepEqual(
@@ -19,7 +19,7 @@ test("components are listed with their health, and clients are warned off", asyn
   await must(405, "DELETE", `${path}/store-0`);
 });
 
-test("components are found by name, and never by label", async () => {
+test("component statuses are selected by name, and never by label", async () => {
   assert.deepEqual(
     each(
       (await must(200, "GET", `${path}?fieldSelector=metadata.name%3Dstore-0`)).at("items"),
@@ -31,7 +31,7 @@ test("components are found by name, and never by label", async () => {
   await must(400, "GET", `${path}?labelSelector=!!`);
 });
 
-test("components make a table", async () => {
+test("component statuses have a table", async () => {
   const table = await must(200, "GET", `${path}/store-0`, {
     accept: "application/json;as=Table;v=v1;g=meta.orch.io",
   });
@@ -39,7 +39,7 @@ test("components make a table", async () => {
   assert.deepEqual(table.at("rows.0.cells"), ["store-0", "Healthy", "", ""]);
 });
 
-test("components cannot be watched, which is told after their options were looked at", async () => {
+test("component statuses cannot be watched, which is reported after their options are validated", async () => {
   const refused = await must(405, "GET", `${path}?watch=true`);
   assert.equal(refused.at("message"), 'watch is not supported on resources of kind "componentstatuses"');
   await must(400, "GET", `${path}?watch=true&timeoutSeconds=x`);

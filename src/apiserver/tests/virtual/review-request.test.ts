@@ -9,7 +9,7 @@ const roles = "/apis/rbac.authorization.orch.io/v1";
 
 interface Answer {
   readonly status: number;
-  // Answers of many kinds; each test knows which it expects.
+  // Responses differ in type; each test knows which one it expects.
   readonly body: Record<string, never> & {
     reason?: string;
     status?: never;
@@ -36,7 +36,7 @@ async function send(
   return { status: got.status, body: (text ? JSON.parse(text) : {}) as Answer["body"], headers: got.headers };
 }
 
-// Tests share a server, which is as new at the beginning of each.
+// Tests share a server, which is reset at the beginning of each.
 const shared = await startServer({ store: "memory" });
 after(() => shared.stop());
 const clean = await shared.kit.snapshot();
@@ -45,7 +45,7 @@ async function asNew(): Promise<RunningServer> {
   return { ...shared, [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
-/** A server with an account and one pod, on a node when one is named. */
+/** Starts a server with a service account and one pod, on a node if one is given. */
 async function withPod(nodeName?: string, ...flags: string[]): Promise<RunningServer> {
   const server = flags.length > 0 ? await startServer({ store: "memory", flags }) : await asNew();
   await send(server, "POST", `${core}/serviceaccounts`, { metadata: { name: "default" } });
@@ -59,14 +59,14 @@ async function withPod(nodeName?: string, ...flags: string[]): Promise<RunningSe
 
 const bindings: [name: string, path: string, body: object, status: number, reason: string | undefined][] = [
   [
-    "a pod is bound once",
+    "a pod can be bound once",
     "pods/p/binding",
     { metadata: { name: "p" }, target: { name: "n1" } },
     201,
     undefined,
   ],
   [
-    "the old path binds, too",
+    "the deprecated path binds, too",
     "bindings",
     { metadata: { name: "p" }, target: { kind: "Node", name: "n1" } },
     201,
@@ -88,14 +88,14 @@ const bindings: [name: string, path: string, body: object, status: number, reaso
     "Invalid",
   ],
   [
-    "a binding may insist on one pod",
+    "a binding may have a UID precondition",
     "pods/p/binding",
     { metadata: { name: "p", uid: "other" }, target: { name: "n1" } },
     409,
     "Conflict",
   ],
   [
-    "what is not there is not bound",
+    "a missing pod cannot be bound",
     "pods/none/binding",
     { metadata: { name: "none" }, target: { name: "n1" } },
     404,
@@ -139,7 +139,7 @@ test("a dry run binds nothing", async () => {
 });
 
 const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
-test("without its gate an evicted pod goes without the condition that says why", async () => {
+test("without the feature gate an evicted pod has no disruption condition", async () => {
   await using server = await withPod("n1", "--feature-gates=PodDisruptionConditions=false");
   const evicted = await send(server, "POST", `${core}/pods/p/eviction`, { metadata: { name: "p" } });
   assert.equal(evicted.status, 201);
@@ -158,19 +158,19 @@ const evictions: [
   status: number,
   left: number | undefined,
 ][] = [
-  ["without a budget a pod goes", true, undefined, 201, undefined],
-  ["a budget that nobody has looked at holds pods back", true, { disruptionsAllowed: 1 }, 429, 1],
-  ["an empty budget holds pods back", true, { observedGeneration: 1, disruptionsAllowed: 0 }, 429, 0],
-  ["a budget is used up", true, { observedGeneration: 1, disruptionsAllowed: 1 }, 201, 0],
+  ["without a budget a pod is evicted", true, undefined, 201, undefined],
+  ["a budget without observed status blocks evictions", true, { disruptionsAllowed: 1 }, 429, 1],
+  ["an exhausted budget blocks evictions", true, { observedGeneration: 1, disruptionsAllowed: 0 }, 429, 0],
+  ["an eviction decrements the budget", true, { observedGeneration: 1, disruptionsAllowed: 1 }, 201, 0],
   [
-    "a pod that is not ready does not count when the others are enough",
+    "an unready pod does not use the budget if enough others are healthy",
     false,
     { observedGeneration: 1, disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 2 },
     201,
     0,
   ],
   [
-    "a pod that is not ready counts when the others are too few",
+    "an unready pod uses the budget if too few others are healthy",
     false,
     { observedGeneration: 1, disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 },
     429,
@@ -222,12 +222,12 @@ for (const [name, ready, budget, status, left] of evictions) {
 
 const oddEvictions: [name: string, deleteOptions: object, message: RegExp][] = [
   [
-    "how a pod goes must make sense when it is evicted, too",
+    "delete options of an eviction are validated",
     { propagationPolicy: "X" },
     /^DeleteOptions\.meta\.orch\.io "" is invalid: propagationPolicy: Unsupported value: "X"/,
   ],
   [
-    "an eviction that tries only says so in the one way there is",
+    "a dry-run eviction requires a valid dryRun value",
     { dryRun: ["x"] },
     /^DeleteOptions\.meta\.orch\.io "" is invalid: dryRun: Unsupported value: \[\]string\{"x"\}/,
   ],
@@ -250,7 +250,7 @@ for (const [name, deleteOptions, message] of oddEvictions) {
   });
 }
 
-test("two budgets for one pod are too many", async () => {
+test("a pod covered by two budgets cannot be evicted", async () => {
   await using server = await withPod("n1");
   await send(server, "PATCH", `${core}/pods/p/status`, { status: { phase: "Running" } });
   for (const name of ["a", "b"])
@@ -261,7 +261,7 @@ test("two budgets for one pod are too many", async () => {
   );
 });
 
-test("a token of an account is who the account is, until the account is gone", async () => {
+test("a token authenticates its service account until the account is deleted", async () => {
   await using server = await withPod("n1");
   const ask = (body: object) => send(server, "POST", `${core}/serviceaccounts/default/token`, body);
   const bound = await ask({
@@ -289,7 +289,7 @@ test("a token of an account is who the account is, until the account is gone", a
   assert.equal((await ask({})).status, 404);
 });
 
-test("others learn how to verify tokens", async () => {
+test("token verification documents are published", async () => {
   await using server = await asNew();
   const configuration = await send(server, "GET", "/.well-known/openid-configuration");
   assert.equal((configuration.body as unknown as { issuer: string }).issuer, "https://local.invalid");
@@ -308,34 +308,40 @@ const reviews: [
   expected: [status: number, allowed: boolean | undefined],
 ][] = [
   [
-    "an administrator may",
+    "an administrator is allowed",
     "selfsubjectaccessreviews",
     { resourceAttributes: { verb: "get", resource: "pods" } },
     undefined,
     [201, true],
   ],
   [
-    "bob may not",
+    "an unauthorized user is denied",
     "selfsubjectaccessreviews",
     { resourceAttributes: { verb: "get", resource: "pods" } },
     bob,
     [201, false],
   ],
   [
-    "anybody may be asked about",
+    "access of another user can be reviewed",
     "subjectaccessreviews",
     { user: "x", groups: ["system:masters"], resourceAttributes: { verb: "get", resource: "pods" } },
     undefined,
     [201, true],
   ],
   [
-    "not everybody may ask about others",
+    "reviewing other users requires permission",
     "subjectaccessreviews",
     { user: "x", resourceAttributes: { verb: "get" } },
     bob,
     [403, undefined],
   ],
-  ["a question asks one thing", "subjectaccessreviews", { user: "x" }, undefined, [422, undefined]],
+  [
+    "a review requires exactly one kind of attributes",
+    "subjectaccessreviews",
+    { user: "x" },
+    undefined,
+    [422, undefined],
+  ],
 ];
 for (const [name, path, spec, as, expected] of reviews) {
   test(name, async () => {
@@ -345,7 +351,7 @@ for (const [name, path, spec, as, expected] of reviews) {
   });
 }
 
-test("nobody grants what they do not hold", async () => {
+test("users cannot grant permissions that they do not hold", async () => {
   await using server = await asNew();
   const rule = (verbs: string[], resources: string[], apiGroups = [""]) => ({ verbs, resources, apiGroups });
   const group = "rbac.authorization.orch.io";
@@ -384,7 +390,7 @@ test("nobody grants what they do not hold", async () => {
   assert.equal((await bind("ClusterRole", "cluster-admin")).status, 403);
 });
 
-test("what is asked by creating is only created", async () => {
+test("review resources support only create", async () => {
   await using server = await withPod();
   for (const path of [
     `${core}/pods/p/binding`,
@@ -397,7 +403,7 @@ test("what is asked by creating is only created", async () => {
   }
 });
 
-test("admission of evictions and tokens comes before they are checked", async () => {
+test("evictions and token requests pass admission before validation", async () => {
   await using server = await withPod("n1", "--enable-admission-plugins=NodeRestriction");
   const node = { name: "system:node:n2", groups: ["system:nodes", "system:masters"] };
   const found = await send(server, "GET", `${core}/pods/p`);
@@ -446,14 +452,14 @@ const shownValues: [path: string, body: object, shown: string][] = [
   ],
 ];
 for (const [path, body, shown] of shownValues)
-  test(`a refused value is shown as Go prints it: ${shown}`, async () => {
+  test(`a rejected value is formatted as in Go: ${shown}`, async () => {
     await using server = await startServer({ store: "memory" });
     const { status, body: answer } = await send(server, "POST", path, body);
     assert.equal(status, 422);
     assert.ok(JSON.stringify(answer).includes(JSON.stringify(`value: ${shown}`).slice(1, -1)));
   });
 
-test("an eviction of an earlier version is refused for what is wrong with it", async () => {
+test("an eviction of an earlier version is rejected with its validation error", async () => {
   const server = await withPod();
   const sent = {
     apiVersion: "policy/v1beta1",

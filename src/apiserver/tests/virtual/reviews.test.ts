@@ -5,7 +5,7 @@ import { each, serve } from "../../server.fixture.ts";
 const group = "/apis/authentication.orch.io";
 const trusted = { name: "zed", uid: "u-1", groups: ["g", "system:authenticated"] };
 
-test("who one is can be asked in the versions that are switched on", async () => {
+test("self subject reviews are served in the enabled versions", async () => {
   const { must } = await serve({
     flags: ["--runtime-config=authentication.orch.io/v1alpha1=true,api/beta=true"],
   });
@@ -36,17 +36,17 @@ test("who one is can be asked in the versions that are switched on", async () =>
 const access = "/apis/authorization.orch.io/v1/subjectaccessreviews";
 const spec = { user: "u", resourceAttributes: { verb: "get", resource: "pods" } };
 const sent: [name: string, metadata: object, status: number][] = [
-  ["a namespace means nothing", { namespace: "x" }, 201],
+  ["a namespace is ignored", { namespace: "x" }, 201],
   [
-    "what the server fills in means nothing",
+    "fields set by the server are ignored",
     { uid: "u", creationTimestamp: "2024-01-01T00:00:00Z", deletionGracePeriodSeconds: 1 },
     201,
   ],
-  ["a name is too much", { name: "x" }, 422],
-  ["labels are too much", { labels: { a: "b" } }, 422],
+  ["a name is rejected", { name: "x" }, 422],
+  ["labels are rejected", { labels: { a: "b" } }, 422],
 ];
 for (const [name, metadata, status] of sent) {
-  test(`in a question about access, ${name}`, async () => {
+  test(`in an access review, ${name}`, async () => {
     const { must } = await serve();
     const answer = await must(status, "POST", access, { body: { metadata, spec } });
     if (status === 201)
@@ -54,12 +54,12 @@ for (const [name, metadata, status] of sent) {
   });
 }
 
-test("by default it cannot be asked", async () => {
+test("self subject reviews are not served by default", async () => {
   const { must } = await serve();
   await must(404, "POST", `${group}/v1beta1/selfsubjectreviews`, { body: {} });
 });
 
-test("a webhook is told the name that a review has, in each version in which it is asked", async () => {
+test("webhooks receive the name of a review, in each version", async () => {
   const { must, ask } = await serve({
     flags: [
       "--runtime-config=authentication.orch.io/v1alpha1=true,authentication.orch.io/v1beta1=true",

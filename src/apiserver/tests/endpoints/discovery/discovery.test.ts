@@ -27,7 +27,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     ...groups.flatMap((group) => group.versions.map(({ groupVersion }) => `/apis/${groupVersion}`)),
   ];
 
-  test(`${name}: the core group is found at /api, the others at /apis`, async () => {
+  test(`${name}: the core group is served at /api, the others at /apis`, async () => {
     const core = await must(200, "GET", "/api");
     assert.deepEqual([core.at("kind"), core.at("versions")], ["APIVersions", ["v1"]]);
     assert.ok(groups.length >= 10);
@@ -57,7 +57,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     }
   });
 
-  test(`${name}: groups answer any method and any application, what is in them only readers who say what they take`, async () => {
+  test(`${name}: group lists accept any method and application/*, resource lists only GET with a specific type`, async () => {
     for (const path of ["/apis", "/apis/apps"]) {
       await must(200, "POST", path);
       await must(200, "GET", path, { accept: "application/*" });
@@ -90,7 +90,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     }
   });
 
-  test(`${name}: discovery speaks YAML and the binary form, too`, async () => {
+  test(`${name}: discovery supports YAML and protobuf, too`, async () => {
     const shapes: [path: string, schema: Message][] = [
       ["/api", APIVersions],
       ["/apis", APIGroupList],
@@ -113,10 +113,10 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     await must(406, "GET", "/apis", { accept: "text/html" });
   });
 
-  // Release 1.27 has only v2beta1; v2 is for newer clients that speak to the other dialect under its own name.
+  // Release 1.27 has only v2beta1; v2 serves newer clients of the kubernetes dialect.
   for (const version of name === "kubernetes" ? ["v2beta1"] : ["v2beta1", "v2"]) {
     const accept = `application/json;g=${dialect.wire.discoveryGroup};v=${version};as=APIGroupDiscoveryList`;
-    test(`${name}: aggregated discovery ${version} says the same as the plain one`, async () => {
+    test(`${name}: aggregated discovery ${version} has the same content as the plain one`, async () => {
       const [core, others] = [
         await must(200, "GET", "/api", { accept: `${accept},application/json` }),
         await must(200, "GET", "/apis", { accept }),
@@ -143,7 +143,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
       }
     });
 
-    test(`${name}: aggregated discovery ${version} is not sent again to who has it`, async () => {
+    test(`${name}: aggregated discovery ${version} is not sent again for a matching ETag`, async () => {
       const first = await must(200, "GET", "/apis", { accept });
       assert.match(String(first.headers["etag"]), /^"[0-9A-F]{128}"$/);
       const again = await must(304, "GET", "/apis", {
@@ -155,7 +155,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     });
   }
 
-  test(`${name}: who takes the aggregated form gets it, and who takes one that is none gets plain JSON`, async () => {
+  test(`${name}: a client that accepts the aggregated form gets it, one that accepts an unknown form gets plain JSON`, async () => {
     assert.equal(
       (
         await must(200, "GET", "/apis", {
@@ -174,7 +174,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     );
   });
 
-  test(`${name}: aggregated discovery has the other forms of objects, too, under one tag`, async () => {
+  test(`${name}: aggregated discovery is available in every encoding, with one ETag`, async () => {
     const asked = `g=${dialect.wire.discoveryGroup};v=v2beta1;as=APIGroupDiscoveryList`;
     const tags = new Set<unknown>();
     for (const media of ["application/json", "application/yaml", dialect.wire.protobufMediaType]) {
@@ -186,7 +186,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     assert.equal(tags.size, 1);
   });
 
-  test(`${name}: an aggregated document is made once, and anew when what is served has changed`, async () => {
+  test(`${name}: an aggregated document is built once, and rebuilt when the served resources change`, async () => {
     const accept = `application/json;g=${dialect.wire.discoveryGroup};v=v2beta1;as=APIGroupDiscoveryList`;
     const read = async (): Promise<unknown> => (await must(200, "GET", "/apis", { accept })).headers["etag"];
     const made = async (): Promise<number> =>
@@ -208,31 +208,31 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     assert.equal(await made(), before + 1);
   });
 
-  test(`${name}: what is not there is not found`, async () => {
+  test(`${name}: unknown paths are not found`, async () => {
     for (const path of ["/api/v2", "/apis/unheard", "/apis/unheard/v1", "/apis/apps/v9", "/apix"])
       assert.equal((await ask("GET", path)).status, 404, path);
   });
 
-  test(`${name}: the root lists the paths there are, and they answer`, async () => {
+  test(`${name}: the root lists all paths, and they respond`, async () => {
     const paths = (await must(200, "GET", "/")).at("paths") as string[];
     assert.deepEqual(paths, paths.toSorted());
     for (const path of versions) assert.ok(paths.includes(path), path);
-    // A folder is asked for with a slash at its end.
+    // Directories are requested with a trailing slash.
     for (const path of paths)
       assert.equal((await ask("GET", path)).status, path === "/logs" ? 301 : 200, path);
     assert.deepEqual((await must(200, "GET", "/index.html")).at("paths"), paths);
   });
 
-  test(`${name}: the version is that of the described release`, async () => {
+  test(`${name}: /version reports the release that is implemented`, async () => {
     const answer = await must(200, "GET", "/version");
     assert.deepEqual([answer.at("major"), answer.at("minor")], ["1", "27"]);
-    // From source it runs as it is, whatever commit that may be.
+    // When run from source, the commit is unknown.
     assert.equal(answer.at("gitCommit"), "unknown");
     await must(405, "POST", "/version");
   });
 }
 
-test("hashes of stored versions and the document of all groups have gates", async () => {
+test("storage version hashes and aggregated discovery have feature gates", async () => {
   const { must } = await serve({
     dialect: "kubernetes",
     flags: ["--feature-gates=StorageVersionHash=false,AggregatedDiscoveryEndpoint=false"],
@@ -243,7 +243,7 @@ test("hashes of stored versions and the document of all groups have gates", asyn
   assert.equal((await must(200, "GET", "/apis", { headers: { accept } })).at("kind"), "APIGroupList");
 });
 
-test("hashes of stored versions are those of kube-apiserver", async () => {
+test("storage version hashes equal those of kube-apiserver", async () => {
   const { must } = await serve({ dialect: "kubernetes" });
   for (const [path, name, hash] of [
     ["/api/v1", "configmaps", "qFsyl6wFWjQ="],

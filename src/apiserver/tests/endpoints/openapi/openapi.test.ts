@@ -4,7 +4,7 @@ import protobufjs from "protobufjs";
 import { type DialectName, dialects } from "#dialect";
 import { type Json, at, serve } from "../../../server.fixture.ts";
 
-/** The parts of the binary form that clients read, numbered as its makers did. */
+/** The parts of the protobuf form that clients read, with the field numbers of gnostic. */
 const binaryForm = protobufjs
   .parse(
     `
@@ -43,7 +43,7 @@ const binaryForm = protobufjs
   )
   .root.lookupType("Document");
 
-/** Every value under a key, anywhere. */
+/** Returns all values of a key, at any depth. */
 function everywhere(value: unknown, key: string): unknown[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
@@ -57,7 +57,7 @@ const operationsOf = (document: Json): [path: string, method: string, operation:
     ),
   );
 
-// All is fetched before the first test is known: a runner may begin as soon as it knows one.
+// Everything is fetched before the first test is registered, since the runner may start with that one.
 const fetched = [];
 for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   const { must, ask } = await serve({ dialect: name });
@@ -78,7 +78,7 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
   const events = `/apis/events.${name === "orch" ? "orch.io" : "k8s.io"}/v1`;
   const prefix = dialects[name].wire.extensionPrefix;
 
-  test(`${name}: every reference of OpenAPI 2 leads somewhere`, () => {
+  test(`${name}: every reference of OpenAPI v2 resolves`, () => {
     const definitions = v2["definitions"] as Json;
     const refs = new Set(everywhere(v2, "$ref") as string[]);
     assert.ok(refs.size > 100);
@@ -88,7 +88,7 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     );
   });
 
-  test(`${name}: every reference of the OpenAPI 3 documents leads somewhere`, () => {
+  test(`${name}: every reference of the OpenAPI v3 documents resolves`, () => {
     for (const document of documents) {
       const schemas = at(document, "components.schemas") as Json;
       assert.deepEqual(
@@ -101,7 +101,7 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     }
   });
 
-  test(`${name}: a Status is published in the two groups that it is registered with`, () => {
+  test(`${name}: a Status is published in the two groups in which it is registered`, () => {
     const { groupSuffix, schemaPrefix } = dialects[name].wire;
     const status = `${schemaPrefix}.apimachinery.pkg.apis.meta.v1.Status`;
     const published = [
@@ -119,7 +119,7 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
       ]);
   });
 
-  test(`${name}: what is published without a description in the original is a plain reference`, () => {
+  test(`${name}: fields without a description in the original are plain references`, () => {
     const { schemaPrefix } = dialects[name].wire;
     const found = new Map<string, Json>();
     for (const document of documents)
@@ -141,13 +141,13 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     assert.deepEqual((at(capacities, "properties.items") as Json)[`${prefix}list-map-keys`], ["name"]);
   });
 
-  test(`${name}: operations have ids of their own, and answers`, () => {
+  test(`${name}: operations have unique IDs, and responses`, () => {
     for (const document of [v2, ...documents]) {
       const operations = operationsOf(document);
       const ids = operations.map(([, , operation]) => operation["operationId"]);
       assert.equal(new Set(ids).size, ids.length);
       for (const [path, method, operation] of operations) {
-        // The files of the log are described by what refuses them alone.
+        // Log file operations document only the response of a rejected request.
         const isLog = path.startsWith("/logs/");
         assert.ok(
           (operation["description"] || isLog) &&
@@ -159,7 +159,7 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     }
   });
 
-  test(`${name}: parameters of a path are declared, once`, () => {
+  test(`${name}: parameters of a path are declared exactly once`, () => {
     for (const document of [v2, ...documents]) {
       for (const [path, item] of Object.entries(document["paths"] as Record<string, Json>)) {
         const shared = (item["parameters"] ?? []) as { name: string; in: string }[];
@@ -248,7 +248,7 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     });
   }
 
-  test(`${name}: what lies beside the groups has documents of its own`, () => {
+  test(`${name}: paths outside of the groups have separate documents`, () => {
     for (const each of [
       "api",
       "apis",
@@ -260,7 +260,7 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
       assert.ok(index[each], each);
   });
 
-  test(`${name}: every operation of Events is described with its parameters and answers`, () => {
+  test(`${name}: every operation of Events is described with its parameters and responses`, () => {
     const list = [
       "allowWatchBookmarks",
       "continue",
@@ -330,13 +330,13 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     assert.deepEqual(own.toSorted(), [...new Set(expected.map(([, path]) => path))].toSorted());
   });
 
-  /** The bytes that were looked through: those under the other name are held against them. */
+  /** The decoded bytes, with which those of the other media type name are compared. */
   let known: Buffer | undefined;
   for (const type of [
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
   ]) {
-    test(`${name}: the binary form for ${type} is the same document`, async () => {
+    test(`${name}: the protobuf form for ${type} is the same document`, async () => {
       const binary = await must(200, "GET", "/openapi/v2", { accept: type });
       assert.equal(
         binary.headers["content-type"],
@@ -395,13 +395,13 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
     ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", 200, 406],
   ];
   for (const [accept, two, three] of taken) {
-    test(`${name}: for those who take ${accept}`, async () => {
+    test(`${name}: documents for clients that accept ${accept}`, async () => {
       await must(two, "GET", "/openapi/v2", { accept });
       await must(three, "GET", "/openapi/v3/api/v1", { accept });
     });
   }
 
-  test(`${name}: documents are kept under their hashes`, async () => {
+  test(`${name}: documents are cached under their hashes`, async () => {
     for (const [key, { serverRelativeURL }] of Object.entries(index)) {
       assert.match(serverRelativeURL, new RegExp(`^/openapi/v3/${key}\\?hash=[0-9A-F]{128}$`));
       const found = await must(200, "GET", serverRelativeURL);
@@ -419,7 +419,7 @@ for (const { name, must, ask, v2, index, documents } of fetched) {
   });
 }
 
-test("files of the log that are not served are not described", async () => {
+test("log files that are not served are not described", async () => {
   const { must } = await serve({ dialect: "kubernetes", flags: ["--enable-logs-handler=false"] });
   const paths = Object.keys((await must(200, "GET", "/openapi/v2")).at("paths") as Json);
   assert.deepEqual(

@@ -7,7 +7,7 @@ const table = "application/json;as=Table;g=meta.orch.io;v=v1";
 const metadata = "application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1";
 const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
 
-test("flow schemas stand in a table as they are tried", async () => {
+test("a table of flow schemas is in matching order", async () => {
   const path = "/apis/flowcontrol.apiserver.orch.io/v1beta3/flowschemas";
   const ranks = each((await must(200, "GET", path, { accept: table })).at("rows"), "cells.2") as number[];
   assert.ok(ranks.length > 10);
@@ -19,7 +19,7 @@ test("flow schemas stand in a table as they are tried", async () => {
   assert.deepEqual(names, names.toSorted());
 });
 
-test("what the server notes for itself is not shown with metadata alone", async () => {
+test("annotations maintained by the server are not in metadata-only representations", async () => {
   const path = `/apis/apps/v1/namespaces/${await place()}/daemonsets`;
   const body = {
     metadata: { name: "a", annotations: { x: "y" } },
@@ -35,7 +35,7 @@ test("what the server notes for itself is not shown with metadata alone", async 
   });
 });
 
-test("who asks for the metadata of a list as that of an object is told what it is", async () => {
+test("a request for a list as the metadata of an object is rejected with the actual kind", async () => {
   const path = `/api/v1/namespaces/${await place()}/configmaps`;
   const list = await must(406, "GET", path, { accept: metadata });
   assert.equal(
@@ -50,7 +50,7 @@ test("who asks for the metadata of a list as that of an object is told what it i
   );
 });
 
-test("a form that does not fit is told last, as its answer is made last", async () => {
+test("an unsuitable representation is rejected last, after all other checks", async () => {
   const path = `/api/v1/namespaces/${await place()}/configmaps`;
   const lists = metadata.replace("Metadata;", "MetadataList;");
   const cases: [status: number, method: string, path: string, accept: string, body?: object][] = [
@@ -59,14 +59,14 @@ test("a form that does not fit is told last, as its answer is made last", async 
     [404, "PUT", `${path}/none`, lists, { metadata: { name: "none" } }],
     [404, "DELETE", `${path}/none`, lists],
     [422, "POST", path, lists, { metadata: { name: "A" } }],
-    // What cannot be answered is not done.
+    // A write whose response cannot be encoded is not executed.
     [406, "POST", path, lists, { metadata: { name: "a" } }],
     [404, "GET", `${path}/a`, metadata],
     [201, "POST", path, metadata, { metadata: { name: "a" } }],
     [409, "POST", path, lists, { metadata: { name: "a" } }],
     [406, "PUT", `${path}/a`, lists, { metadata: { name: "a" }, data: { changed: "yes" } }],
     [406, "DELETE", path, metadata],
-    // That it is gone has no other form.
+    // The response to a deletion is a Status in any case.
     [200, "DELETE", `${path}/a`, lists],
     [404, "GET", `${path}/a`, metadata],
     [404, "GET", `${path}/none?includeObject=x`, table],
@@ -76,7 +76,7 @@ test("a form that does not fit is told last, as its answer is made last", async 
     await must(status, method, target, { accept, ...(body && { body }) });
 });
 
-test("what cannot be answered changes no replicas", async () => {
+test("a scale whose response cannot be encoded changes no replicas", async () => {
   const path = `/apis/apps/v1/namespaces/${await place()}/deployments`;
   const body = { metadata: { name: "a" }, spec: { selector: { matchLabels: { a: "b" } }, template } };
   await must(201, "POST", path, { body });
@@ -90,7 +90,7 @@ test("what cannot be answered changes no replicas", async () => {
   assert.equal((await must(200, "GET", `${path}/a`)).at("spec.replicas"), 1);
 });
 
-test("reviews have metadata alone, too, and no table", async () => {
+test("reviews have a metadata-only representation, but no table", async () => {
   const path = "/apis/authorization.orch.io/v1/selfsubjectaccessreviews";
   const body = { spec: { nonResourceAttributes: { verb: "get", path: "/" } } };
   const answer = await must(201, "POST", path, { body, accept: metadata });
@@ -103,20 +103,20 @@ test("reviews have metadata alone, too, and no table", async () => {
   assert.match(list.at("message") as string, /not a list \(\*authorization\.SelfSubjectAccessReview\)/);
 });
 
-test("who takes only plain text gets no log, as objects have no such form", async () => {
+test("a client that accepts only plain text gets no log", async () => {
   const path = `/api/v1/namespaces/${await place()}/pods/none/log`;
   await must(406, "GET", path, { accept: "text/plain" });
   await must(404, "GET", path, { accept: "text/plain,*/*" });
 });
 
-test("components have metadata alone, too", async () => {
+test("component statuses have a metadata-only representation", async () => {
   const path = "/api/v1/componentstatuses";
   const list = await must(200, "GET", path, { accept: metadata.replace("Metadata;", "MetadataList;") });
   assert.equal(list.at("items.0.kind"), "PartialObjectMetadata");
   await must(406, "GET", path, { accept: metadata });
 });
 
-test("the metadata of an autoscaler has no annotations that its old version makes up", async () => {
+test("the metadata of an autoscaler has no annotations generated for its old version", async () => {
   const path = `/apis/autoscaling/v2/namespaces/${await place()}/horizontalpodautoscalers`;
   const behavior = { scaleDown: { selectPolicy: "Disabled" } };
   const spec = { scaleTargetRef: { kind: "Deployment", name: "d" }, maxReplicas: 2, behavior };
@@ -131,14 +131,14 @@ const untabled: [path: string, resource: string][] = [
   ["/apis/certificates.orch.io/v1/certificatesigningrequests/none/approval", "certificatesigningrequests"],
 ];
 for (const [path, resource] of untabled) {
-  test(`${path} is no table`, async () => {
+  test(`${path} has no table representation`, async () => {
     assert.equal((await ask("GET", path, { accept: table })).status, 406);
     assert.equal((await ask("GET", path, { accept: `${table},application/json` })).status, 404);
     assert.equal((await ask("GET", path.replace(/none.*/, "none"), { accept: table })).status, 404, resource);
   });
 }
 
-test("whoever adds containers to a running pod does not own them", async () => {
+test("the manager that adds ephemeral containers does not own them", async () => {
   const namespace = await place();
   await must(201, "POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, {
     body: { metadata: { name: "default" } },

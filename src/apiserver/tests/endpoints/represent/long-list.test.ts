@@ -7,8 +7,8 @@ import type { CachedObject } from "#watchcache";
 import { serve } from "../../../server.fixture.ts";
 import { splicedLongList } from "#endpoints";
 
-// Long lists are put together in another way than short ones: pages of a long list, put together here, must
-// be the same.
+// Long lists are assembled differently from short ones: the concatenated pages of a long list must equal
+// the whole list.
 const { must } = await serve({});
 const dialect = dialects.orch;
 const path = "/api/v1/namespaces/default/configmaps";
@@ -57,7 +57,7 @@ const forms: [name: string, accept: string, query: string, between: (parts: stri
   ],
 ];
 
-/** What stands between the list's own beginning and end. */
+/** Returns the text between the start and the end of the list. */
 function itemsIn(text: string, name: string): string {
   const [from, to] =
     name === "YAML"
@@ -70,11 +70,11 @@ function itemsIn(text: string, name: string): string {
   return rest.slice(0, to.exec(rest)!.index);
 }
 
-/** A table tells how old things are, and they get older while we look. */
+/** Masks the ages in a table, which change during the test. */
 const ageless = (text: string): string => text.replace(/"\d+(s|m|m\d+s)"/g, '"old"');
 
 for (const [name, accept, query, together] of forms) {
-  test(`a long list as ${name} is its pages put together`, async () => {
+  test(`a long list as ${name} equals its concatenated pages`, async () => {
     const whole = await must(200, "GET", `${path}?${query}`, { accept });
     const parts: string[] = [];
     let token = "";
@@ -97,7 +97,7 @@ const binaries = [
   ],
 ] as const;
 for (const [name, accept, schema] of binaries) {
-  test(`a long list of ${name} in the binary form is its pages put together`, async () => {
+  test(`a long list of ${name} in protobuf equals its concatenated pages`, async () => {
     const items = (bytes: Uint8Array): unknown[] => {
       const { kind, raw } = decodeEnvelope(bytes, dialect.wire.protobufMagic);
       assert.equal(kind, name === "objects" ? "ConfigMapList" : "PartialObjectMetadataList");
@@ -118,7 +118,7 @@ for (const [name, accept, schema] of binaries) {
   });
 }
 
-test("a list that is spliced piece by piece is as one spliced at once", async () => {
+test("a list spliced in chunks equals one spliced at once", async () => {
   const line = (i: number): CachedObject =>
     ({
       line: Buffer.from(`{"kind":"K","metadata":{"name":"${i}","x":"${"y".repeat(i % 700)}"}}\n`),
@@ -140,7 +140,7 @@ test("a list that is spliced piece by piece is as one spliced at once", async ()
   assert.deepEqual(await splicedLongList([], splice), []);
 });
 
-test("others get a turn while a long list is made", async () => {
+test("other tasks can run while a long list is encoded", async () => {
   let turns = 0;
   let over = false;
   const count = (): void => {

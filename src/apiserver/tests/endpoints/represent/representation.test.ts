@@ -188,7 +188,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
       await must(406, "GET", one, { accept: `${protobuf};as=Table;g=${meta};v=v1` });
     });
 
-    test(`${name}: a watch of ${kind} gives the objects in every representation`, async () => {
+    test(`${name}: a watch of ${kind} sends the objects in every representation`, async () => {
       const watch = (accept: string): Promise<Buffer> =>
         framesOf(`${path}?watch=1&fieldSelector=metadata.name%3D${item.at("metadata.name")}`, accept);
       const plain = exactly(await must(200, "GET", one));
@@ -208,7 +208,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     });
   }
 
-  /** What a watch sends first. */
+  /** Returns the first frames of a watch. */
   async function framesOf(path: string, accept: string): Promise<Buffer> {
     const stop = new AbortController();
     const { chunks } = await server.inject({ path, headers: { accept }, signal: stop.signal });
@@ -216,7 +216,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     throw new Error("the watch ended at once");
   }
 
-  test(`${name}: an error inside a watch comes in the watch's own representation`, async () => {
+  test(`${name}: an error inside a watch has the representation of the watch`, async () => {
     const path = "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=1";
     const [plain, frame] = [await framesOf(path, "application/json"), await framesOf(path, protobuf)];
     const expected = JSON.parse(plain.toString()) as Json;
@@ -229,7 +229,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     assert.deepEqual(fromProtobuf(Status, event.object.raw), expected["object"]);
   });
 
-  test(`${name}: a refusal comes in a representation the client takes`, async () => {
+  test(`${name}: an error has a representation that the client accepts`, async () => {
     const path = "/api/v1/namespaces/default/configmaps/none";
     const plain = await must(404, "GET", path);
     assert.deepEqual(

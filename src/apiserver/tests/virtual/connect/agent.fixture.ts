@@ -1,4 +1,4 @@
-// A node agent that only notes what it is asked, for tests of connections.
+// A fake node agent that records requests, for tests of connections.
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
@@ -8,16 +8,16 @@ import { selfSigned } from "#authn";
 
 export interface FakeAgent extends AsyncDisposable {
   readonly port: number;
-  /** Which whoever trusts it has to know. */
+  /** Serving certificate that clients must trust. */
   readonly certificate: string;
-  /** `GET /path`, in the order they came. */
+  /** Received requests as `GET /path`, in order. */
   readonly asked: string[];
   readonly headers: IncomingMessage["headers"][];
 }
 
 export interface FakeAgentOptions {
   answer?(request: IncomingMessage, response: ServerResponse): void;
-  /** Gets the connection of an upgrade request, nothing answered yet. */
+  /** Receives the connection of an upgrade request before any response. */
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 

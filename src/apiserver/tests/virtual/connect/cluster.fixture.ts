@@ -1,11 +1,11 @@
-// A server with pods on a node, for tests of connections to agents.
+// A server with pods on a node, for tests of connections to node agents.
 import assert from "node:assert/strict";
 import { type RunningServer, startServer } from "../../../library.ts";
 import type { FakeAgent } from "./agent.fixture.ts";
 
 /**
- * A server with the pod `web` (one container) and `two` (two containers) on a node whose agent is the fake
- * one; `waits` is on no node.
+ * Starts a server with the pods `web` (one container) and `two` (two containers) on a node with the fake
+ * agent, and the pod `waits` on no node.
  */
 export async function cluster(agent: FakeAgent, port?: number): Promise<RunningServer> {
   const server = await startServer({ store: "memory", ...(port !== undefined && { port }) });

@@ -15,13 +15,13 @@ const logs: [
   expected: [status: number, asked: string | undefined, body: RegExp],
 ][] = [
   [
-    "a log comes from the pod's agent",
+    "a log is fetched from the pod's node agent",
     "web/log",
     [200, "hello\n"],
     [200, "GET /containerLogs/default/web/c", /^hello\n$/],
   ],
   [
-    "options are passed on in the agent's words",
+    "options are forwarded with the names that the agent uses",
     "two/log?container=b&tailLines=3&follow=false&timestamps=true&sinceTime=2024-01-02T03:04:05Z&limitBytes=9&previous=1",
     [200, ""],
     [
@@ -31,19 +31,19 @@ const logs: [
     ],
   ],
   [
-    "one of several containers must be named",
+    "the container must be named if there are several",
     "two/log",
     [200, ""],
     [400, undefined, /choose one of: \[a b\]/],
   ],
   [
-    "a container must be the pod's",
+    "the container must be part of the pod",
     "web/log?container=x",
     [200, ""],
     [400, undefined, /container x is not valid/],
   ],
   [
-    "options must make sense",
+    "options must be valid",
     "web/log?tailLines=-1&limitBytes=0",
     [200, ""],
     [422, undefined, /PodLogOptions/],
@@ -56,30 +56,30 @@ const logs: [
   ],
   ["times must be times", "web/log?sinceTime=yesterday", [200, ""], [400, undefined, /sinceTime/]],
   ["a pod on no node has no log yet", "waits/log", [200, ""], [204, undefined, /^$/]],
-  ["a node that is not there is said", "lost/log", [200, ""], [404, undefined, /pods \\"gone\\" not found/]],
+  ["a missing node is reported", "lost/log", [200, ""], [404, undefined, /pods \\"gone\\" not found/]],
   [
-    "one time or one age",
+    "sinceTime and sinceSeconds are mutually exclusive",
     "web/log?sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z",
     [200, ""],
     [422, undefined, /"field":"\[\]"/],
   ],
-  ["a pod that is not there is said", "none/log", [200, ""], [404, undefined, /pods \\"none\\" not found/]],
+  ["a missing pod is reported", "none/log", [200, ""], [404, undefined, /pods \\"none\\" not found/]],
   [
-    "what the agent finds wrong is passed on",
+    "errors of the agent are passed on",
     "web/log",
     [400, "container is waiting"],
     [400, "GET /containerLogs/default/web/c", /container is waiting/],
   ],
   [
-    "what the agent does not find is passed on",
+    "a 404 of the agent is passed on",
     "web/log",
     [404, "no such log"],
     [404, "GET /containerLogs/default/web/c", /no such log/],
   ],
   ["redirects are refused", "web/log", [302, ""], [500, "GET /containerLogs/default/web/c", /redirect/]],
-  ["a path behind a log is nothing", "web/log/more", [200, ""], [404, undefined, /could not find/]],
+  ["a path below a log is not found", "web/log/more", [200, ""], [404, undefined, /could not find/]],
 ];
-// Requests that change nothing share a server and an agent, which answers as the test says.
+// Read-only requests share a server and an agent, whose reply the test sets.
 let reply: [status: number, text: string] = [200, ""];
 const agent = await fakeAgent({
   answer: (_request, response) =>
@@ -90,7 +90,7 @@ after(async () => {
   await server.stop();
   await agent[Symbol.asyncDispose]();
 });
-/** Asks, and tells what the agent was asked on the way. */
+/** Sends a request and returns the requests that the agent received meanwhile. */
 async function asking(method: string, path: string) {
   const before = agent.asked.length;
   const got = await server.inject({ method, path });
@@ -119,9 +119,9 @@ test("a pod's log is refused at once when the agent cannot be reached", async ()
 const plain: [name: string, path: string, status: number, text: RegExp][] = [
   ["commands need an upgrade", "web/exec?command=ls&stdout=true", 400, /Upgrade request required/],
   ["attaching needs an upgrade", "web/attach?stdout=1", 400, /Upgrade request required/],
-  ["a pod on no node takes no commands", "waits/exec?command=ls", 400, /does not have a host assigned/],
-  ["ports must be ports", "web/portforward?ports=80,http", 400, /not a port/],
-  ["nothing is run on trial", "web/exec?command=ls&dryRun=All", 400, /dryRun is not supported/],
+  ["a pod on no node accepts no commands", "waits/exec?command=ls", 400, /does not have a host assigned/],
+  ["ports must be valid", "web/portforward?ports=80,http", 400, /not a port/],
+  ["commands reject dryRun", "web/exec?command=ls&dryRun=All", 400, /dryRun is not supported/],
 ];
 for (const [name, path, status, text] of plain) {
   test(name, async () => {
@@ -131,7 +131,7 @@ for (const [name, path, status, text] of plain) {
   });
 }
 
-/** Sends an upgrade request over a socket of its own; gives what came back until the other side ended. */
+/** Sends an upgrade request over a separate socket; resolves with all received bytes at its end. */
 async function upgraded(
   server: RunningServer,
   path: string,
@@ -162,7 +162,7 @@ async function upgraded(
   return text;
 }
 
-test("once the agent agrees, bytes pass both ways, and each direction ends by itself", async () => {
+test("after an upgrade, bytes are relayed both ways, and each direction ends separately", async () => {
   await using agent = await fakeAgent({
     upgrade: (_request, socket) => {
       socket.write(
@@ -170,7 +170,7 @@ test("once the agent agrees, bytes pass both ways, and each direction ends by it
       );
       let heard = "";
       socket.on("data", (chunk: Buffer) => (heard += chunk.toString()));
-      // The client's end is heard, and still there is an answer.
+      // The client has half-closed the connection, and still receives the response.
       socket.on("end", () => socket.end(`heard ${heard}`));
     },
   });
@@ -197,7 +197,7 @@ test("once the agent agrees, bytes pass both ways, and each direction ends by it
   );
 });
 
-test("an agent that refuses an upgrade is the one who answers", async () => {
+test("the response of an agent that refuses an upgrade is passed on", async () => {
   await using agent = await fakeAgent({
     upgrade: (_request, socket) =>
       socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 4\r\nX-Why: protocol\r\n\r\nnope"),
@@ -210,7 +210,7 @@ test("an agent that refuses an upgrade is the one who answers", async () => {
   assert.deepEqual(agent.asked, ["POST /attach/default/two/a?output=1"]);
 });
 
-test("an agent that answers an upgrade with success has not understood", async () => {
+test("a plain success response to an upgrade is an error", async () => {
   await using agent = await fakeAgent({
     upgrade: (_request, socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
   });
@@ -224,17 +224,17 @@ test("an agent that answers an upgrade with success has not understood", async (
 
 const places: [name: string, path: string, status: number, text: RegExp][] = [
   [
-    "a node on this very machine is not reached by proxy",
+    "the proxy does not connect to a node on this host",
     "/api/v1/nodes/n1/proxy/metrics",
     400,
     /address not allowed/,
   ],
-  ["a pod without an address is not reached by proxy", `${pods}/web/proxy/`, 400, /address not allowed/],
-  ["names of places have at most three parts", `${pods}/a:b:c:d/proxy/`, 400, /invalid pod request/],
-  ["only two schemes lead to a pod", `${pods}/ftp:web:21/proxy/`, 400, /invalid pod request/],
-  ["a node that is not there is not reached", "/api/v1/nodes/none/proxy/", 404, /not found/],
+  ["the proxy rejects a pod without an address", `${pods}/web/proxy/`, 400, /address not allowed/],
+  ["proxy names have at most three parts", `${pods}/a:b:c:d/proxy/`, 400, /invalid pod request/],
+  ["the proxy supports only two schemes", `${pods}/ftp:web:21/proxy/`, 400, /invalid pod request/],
+  ["the proxy of a missing node is not found", "/api/v1/nodes/none/proxy/", 404, /not found/],
   [
-    "a service that is not there is not reached",
+    "the proxy of a missing service is not found",
     "/api/v1/namespaces/default/services/none/proxy/",
     404,
     /not found/,

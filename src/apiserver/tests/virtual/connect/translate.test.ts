@@ -31,7 +31,7 @@ const frame = (first: number, flags: number, body: Uint8Array): Buffer => {
 };
 const ping = Buffer.from([0, 0, 0, 2]);
 
-/** The agent's half: says which streams came, what was written to each, and ends as told. */
+/** The agent's side: reports its streams and what was written to each, and ends with the given status. */
 function otherHalf(
   socket: Duplex,
   onStream: (id: number, type: string) => void,
@@ -63,7 +63,7 @@ function otherHalf(
   socket.on("error", () => undefined);
 }
 
-test("commands of the newest protocol: streams by channel, the end of the input, the status last", async () => {
+test("commands with the newest protocol: streams by channel, the end of the input, the status last", async () => {
   const seen: string[] = [];
   await using agent = await fakeAgent({
     upgrade: (request, socket) => {
@@ -80,7 +80,7 @@ test("commands of the newest protocol: streams by channel, the end of the input,
           assert.equal(id, 3, "only stdin is written to");
           input += data.toString();
           if (!last) return;
-          // Headers are unpacked a little later than they come.
+          // Headers are decompressed asynchronously.
           while (ids.size < 4) await new Promise((resolve) => setImmediate(resolve));
           socket.write(
             Buffer.concat([
@@ -127,7 +127,7 @@ test("commands of the newest protocol: streams by channel, the end of the input,
 });
 
 const protocol = "SPDY/3.1+portforward.k8s.io";
-test("ports: messages carry the agent's own bytes, both ways", async () => {
+test("port forwarding: messages carry the agent's bytes, both ways", async () => {
   await using agent = await fakeAgent({
     upgrade: (request, socket) => {
       socket.write(`${agreed}early,`);
@@ -137,7 +137,7 @@ test("ports: messages carry the agent's own bytes, both ways", async () => {
     },
   });
   await using server = await cluster(agent, 0);
-  // The client library refuses the name, which is no token; so this client speaks by hand.
+  // The client library rejects the protocol name, which is not a token, so the handshake is written by hand.
   const { hostname, port } = new URL(server.url);
   const socket = connect({
     host: hostname,
@@ -172,7 +172,7 @@ test("ports: messages carry the agent's own bytes, both ways", async () => {
   assert.deepEqual(agent.asked, ["POST /portForward/default/web"]);
 });
 
-test("what the agent refuses is refused to the client", async () => {
+test("an error of the agent is returned to the client", async () => {
   await using agent = await fakeAgent({
     upgrade: (_request, socket) =>
       void socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 7\r\n\r\nno such"),
