@@ -1,5 +1,5 @@
-// npm run build: compiles src/ to dist/, unless nothing changed. `npm ci` calls it too; without the compiler
-// (a production install) what is built already is good enough.
+// npm run build: compiles src/ to dist/ unless nothing changed. `npm ci` runs it, too; without the compiler (a
+// production install) an existing build is used.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { build, root } from "./setup.mjs";

@@ -1,5 +1,4 @@
-// What must hold of the sources before any test runs: types, lint, format. The architecture is a test of its
-// own.
+// Checks of the sources that run before the tests: types, lint, format. The architecture is a separate test.
 import { runTool } from "./setup.mjs";
 
 export const checks = [

@@ -1,9 +1,9 @@
-// What a second run of failed test files comes to: tests that pass only then are flaky.
+// Merges the second run of failed test files: tests that pass only then are flaky.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./setup.mjs";
 
-/** The files to run again: those that failed, or all where a failure is no single file's (a leak, a shared contract). */
+/** Returns the files to rerun: those that failed, or all if a failure belongs to no single file (a leak, a contract). */
 export function filesToRunAgain(first, files) {
   const failed = new Set(first.filter(({ result }) => result === "failed").map(({ file }) => file));
   const own = files.filter((file) => failed.has(file));
@@ -11,8 +11,8 @@ export function filesToRunAgain(first, files) {
 }
 
 /**
- * The first run without what ran again, and the second one with flaky tests marked and why they failed. A failure
- * that the second run does not have is flaky too, whether or not it was a test's own.
+ * Merges the results of both runs: rerun tests count with their second result, and are marked as flaky with the
+ * first error if they passed. A failure that does not recur is flaky even if it belonged to no test.
  */
 export function mergeRetry(first, second, { again, all }) {
   const ranAgain = ({ file }) => again.length === all.length || again.includes(file);
@@ -33,7 +33,7 @@ export function mergeRetry(first, second, { again, all }) {
   ];
 }
 
-/** Why the run fails though nothing failed twice; undefined when it does not. */
+/** Returns why the run fails although no test failed twice, or undefined. */
 export function tooManyFlaky(flaky, { ci = Boolean(process.env.CI), most = allowed() } = {}) {
   return ci && flaky.length > most
     ? `${flaky.length} tests are flaky, and .ci/flaky.json allows ${most}`

@@ -1,5 +1,5 @@
-// Writes what --help prints, per program and dialect, beside the packed programs: the launcher prints it
-// without loading them.
+// Writes the --help texts per program and dialect next to the packed programs, so that the launcher prints them
+// without loading a program.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

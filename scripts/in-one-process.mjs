@@ -1,6 +1,6 @@
-// Runs test files in this one process, as `node --test --test-isolation=none` does, for a third less time: the
-// test runner follows every promise to find the test that a hook or an uncaught error belongs to, which costs
-// more than most tests do. Here a store that flows through promises tells it.
+// Runs test files in a single process, like `node --test --test-isolation=none`, in a third less time: the test
+// runner tracks every promise to attribute hooks and uncaught errors to a test, which costs more than most tests.
+// Here an AsyncLocalStorage identifies the test.
 //   node scripts/in-one-process.mjs [--test-name-pattern=PATTERN] [--test-force-exit] FILE...
 import asyncHooks, { AsyncLocalStorage } from "node:async_hooks";
 import { tracingChannel } from "node:diagnostics_channel";
@@ -12,18 +12,18 @@ const forget = forgetEnded();
 asyncHooks.createHook = ({ init }) =>
   createHook({
     trackPromises: false,
-    // A test is known by its own resource, in which groups find what is declared inside them.
+    // A test is identified by its async resource; suites find the tests declared inside them through it.
     init: (id, type, trigger, test) => {
       if (type !== "Test") return;
       init(id, type, trigger, test);
       forget.declared(test);
     },
   });
-// Without it what a test asks for with after(), as fixtures do, would happen when all tests are over.
+// Without it after() inside a test, as used by fixtures, would run after all tests.
 const runningTest = new AsyncLocalStorage();
 tracingChannel("node.test").start.bindStore(runningTest, () => executionAsyncId());
 asyncHooks.executionAsyncId = () => runningTest.getStore() ?? executionAsyncId();
-// Loaded only now: it takes the functions when it is loaded.
+// Imported only now, because it captures these functions when it is loaded.
 const { run } = await import("node:test");
 
 const patternFlag = "--test-name-pattern=";

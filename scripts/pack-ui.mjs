@@ -1,5 +1,4 @@
-// Builds the page of src/ui into a few static files whose names change with their content, compressed ahead:
-// the server only hands them out.
+// Builds the page of src/ui into a few precompressed static files with content hashes in their names.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +7,7 @@ import { root } from "./setup.mjs";
 
 const source = join(root, "src", "ui");
 
-/** Returns the paths of the files that it made. */
+/** Returns the paths of the files it wrote. */
 export async function packUi(outdir) {
   if (!existsSync(join(source, "main.tsx"))) return [];
   const { build } = await import("esbuild");
@@ -50,7 +49,7 @@ export async function packUi(outdir) {
   ]);
 }
 
-/** Product names come from one room. */
+/** Product names come from src/dialect only. */
 async function timelineGroup() {
   return (await import("#dialect")).timelineGroup;
 }
@@ -58,7 +57,7 @@ async function timelineGroup() {
 const compressed = (bytes) =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } });
 
-// Renamed into place, so that a server that reads in this moment reads either the old file or the new one.
+// Renamed into place, so that a concurrent reader gets either the old file or the new one.
 function write(path, bytes) {
   writeFileSync(`${path}.new`, bytes);
   renameSync(`${path}.new`, path);

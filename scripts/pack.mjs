@@ -1,5 +1,5 @@
 // Packs the compiled modules of each program and of each library door into a few files: loading hundreds of
-// small modules is most of a cold start (120 ms against 35 ms for all kinds). Workers are packed beside,
+// small modules is most of a cold start (120 ms against 35 ms for all kinds). Workers are packed separately
 // under their own names, so that `new URL("./x-worker.js", import.meta.url)` finds them either way.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,9 +9,9 @@ import { basename, join } from "node:path";
 import { packUi } from "./pack-ui.mjs";
 import { filesUnder, root, runtime } from "./setup.mjs";
 
-// An ES import of a built-in module reads all its exports, and some of those load what nobody here uses:
-// node:http alone brings the whole fetch client, a quarter of our start. Asked for by name, modules give only
-// what is taken. Lines stay where they are, for the source maps.
+// An ES import of a built-in module evaluates all its exports, and some of them load unused code: node:http loads
+// the fetch client, a quarter of our start. process.getBuiltinModule evaluates only the exports that are used. Line
+// numbers are preserved for the source maps.
 const builtinImport = /^import (?:(\w+)|\* as (\w+)|\{([^}]*)\}) from "(node:[\w/]+)";$/gm;
 function withPlainBuiltins(code) {
   const taken = [];
@@ -25,16 +25,16 @@ function withPlainBuiltins(code) {
 }
 
 /**
- * Programs that are packed into one script each. What V8 compiled of a script can be kept after it ran (see bin/launch.js), which
- * saves a fifth of the work of a start; of a module, Node keeps only what was compiled before it ran, and most functions are not yet.
- * Names at the top of a script are global: within a function around them V8 makes slower code of all that uses them.
+ * Programs that are packed into one script each. V8's code cache of a script can be created after it ran (see bin/launch.js), which
+ * saves a fifth of the work of a start; for a module Node caches only what was compiled before it ran, which excludes most functions.
+ * Top-level names of a script are global: V8 generates slower code if they are wrapped in a function.
  */
 const wholePrograms = ["orch-apiserver"];
 
 async function packWhole(build, program, outdir) {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    // esbuild gives no name of ours that is the name of something else, which it must see used.
+    // esbuild avoids names that it sees used, so the globals of the runtime are listed here.
     stdin: {
       contents: `import "./dist/bin/${program}.js"; globalThis[script].globals = () => [${namesOfGlobals()}];`,
       resolveDir: root,
@@ -50,7 +50,7 @@ async function packWhole(build, program, outdir) {
     write: false,
   });
   const code = outputFiles[0].text.replace(/\brequire\("(node:[\w/]+)"\)/g, 'process.getBuiltinModule("$1")');
-  // What a script is not given as a module is, launch.js leaves for it; strict as modules are, for which a directive must come first.
+  // launch.js provides `require` and the path, which a script lacks. The directive makes it strict and must come first.
   const given = `const script = Symbol.for("orch.script"), { require, packedAt } = globalThis[script];`;
   const whole = `"use strict";${given}${inAscii(code)}`;
   const hash = createHash("sha256").update(whole).digest("hex").slice(0, 16);
@@ -59,14 +59,14 @@ async function packWhole(build, program, outdir) {
 
 function namesOfGlobals() {
   const all = execFileSync(runtime(), ["-p", "Object.getOwnPropertyNames(globalThis).join()"]);
-  // A text that is given with -p sees modules as globals as well, some by names that are none of the language.
+  // With -p Node also defines built-in modules as globals, some with names that are not identifiers.
   const isGlobal = (name) => /^[\w$]+$/.test(name) && (!builtinModules.includes(name) || name in globalThis);
   return all.toString().trim().split(",").filter(isGlobal).join();
 }
 
 /**
- * Evaluates modules of ours that are imported when they are needed with all others. esbuild puts such a module, and every one that it
- * imports in turn, into a function that is called at that time: that would be nearly all of them, and their constants would be variables.
+ * Turns our own dynamic imports into static ones. esbuild wraps a dynamically imported module, and everything it imports, in a function
+ * that is called on demand: that would be nearly all modules, and their constants would become variables.
  */
 const ownModulesAtOnce = {
   name: "own modules at once",
@@ -82,11 +82,11 @@ const ownModulesAtOnce = {
     }),
 };
 
-/** V8 holds a text with a single character beyond Latin-1 in twice its length; esbuild leaves those of expressions and comments. */
+/** V8 stores a source text with a single character beyond Latin-1 in two bytes per character; esbuild does not escape all of them. */
 const inAscii = (code) =>
   code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Renamed into place, so that a program started in this moment reads either the old file or the new one. */
+/** Renamed into place, so that a program that starts concurrently reads either the old file or the new one. */
 function put(path, contents) {
   writeFileSync(`${path}.new`, contents);
   renameSync(`${path}.new`, path);
@@ -95,7 +95,7 @@ function put(path, contents) {
 
 const mark = /^\/\/ (?:\S*\/)?([^/\s]+\.[jt]s)$/;
 
-/** Logs tell lines by the modules they come from: `[line, name]` of those in a file is written beside it. */
+/** Writes the `[line, name]` pairs of the modules in a packed file, from which log lines get their source file. */
 function putMarks(path) {
   const lines = readFileSync(path, "utf8").split("\n");
   const marks = lines.flatMap((line, at) => {

@@ -1,8 +1,8 @@
-// Replays recorded behaviour against our programs in both dialects, where the recording exists
-// (../shared/reference or ORCH_REFERENCE). What matches is held against the floors in .ci/replay-floor.json.
+// Replays recorded behaviour against our programs in both dialects, if the recording exists (../shared/reference or
+// ORCH_REFERENCE). The numbers of matches must not fall below .ci/replay-floor.json.
 //   node scripts/replay.mjs [--raise] [orch|kubernetes] [--part NAME] [replay options such as --only events]
-// With --part only jobs run whose name contains it. With replay options only scenarios run, one dialect after
-// the other, and everything they print is shown.
+// With --part only jobs whose name contains NAME run. With replay options only scenarios run, one dialect after the
+// other, with their full output.
 import { spawn, spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -24,7 +24,7 @@ import { build, fail, root } from "./setup.mjs";
 const seconds = 8 * 60;
 const jobSeconds = 5 * 60;
 const againSeconds = 4 * 60;
-// Jobs mostly wait; more of them would only make each other late.
+// Jobs mostly wait; more of them at once would delay each other.
 const jobsAtOnce = 10;
 const floorFile = join(root, ".ci", "replay-floor.json");
 const reference = resolve(root, process.env.ORCH_REFERENCE ?? "../shared/reference");
@@ -51,8 +51,8 @@ const floor = JSON.parse(readFileSync(floorFile, "utf8"));
 for (const [area, why] of Object.entries(floor.leftOut)) console.log(`replay: ${area} is left out: ${why}`);
 const areas = readdirSync(join(reference, "visible")).filter((area) => !(area in floor.leftOut));
 
-// The recording makes keys beside itself, so it runs in a copy. Checkers translate product names in flags, so
-// the folder has none.
+// The checkers write keys into their own folder, so they run in a copy. They also translate product names in flags, so
+// the folder's path must not contain any.
 const work = mkdtempSync(join(tmpdir(), "recording-"));
 const recording = join(work, "recording");
 const logs = join(root, "build");
@@ -99,7 +99,7 @@ async function replayAll() {
   if (below.length) process.exitCode = 1;
 }
 
-/** An etcd for the shutdown cases; undefined where there is none. */
+/** Starts an etcd for the shutdown cases; undefined if etcd is not installed. */
 async function startStore() {
   const [client, peer] = (await portRange().then((port) => [port, port + 1])).map(
     (port) => `http://127.0.0.1:${port}`,

@@ -1,21 +1,21 @@
-// A node:test reporter: prints failures in full (and every test of the slow suites), and notes each result as
-// a line of JSON in the file ORCH_TEST_RESULTS, from which scripts/test.mjs counts.
+// A node:test reporter: prints failures in full (and every test of the slow suites), and appends each
+// result as a line of JSON to the file ORCH_TEST_RESULTS, which scripts/test.mjs evaluates.
 import { openSync, writeSync } from "node:fs";
 import { relative } from "node:path";
 import { inspect } from "node:util";
 
 const verbose = process.env.ORCH_TEST_VERBOSE === "1";
 const { ORCH_TEST_RESULTS: file } = process.env;
-// Opened once: there are two lines for each of thousands of tests.
+// Opened once, as there are two lines for each of thousands of tests.
 const results = file ? openSync(file, "a") : undefined;
 const note = (line) => results !== undefined && writeSync(results, `${JSON.stringify(line)}\n`);
 
-// In one process for all tests, what still keeps the event loop alive when all of them are over was left behind.
+// When all tests of a shared process have ended, handles that still keep the event loop alive are leaks.
 const leakMilliseconds = Number(process.env.ORCH_TEST_LEAK_MS ?? 0);
 let running = 0;
 let idle;
 let lastStarted;
-/** A test that took too long did not get to close what it opened: what is left open counts as its file's. */
+/** The file of a test that timed out: it could not close its handles, so leaks are attributed to it. */
 let hungFile;
 
 function watchForLeaks(type, nesting) {
@@ -25,7 +25,7 @@ function watchForLeaks(type, nesting) {
   clearTimeout(idle);
   if (running > 0) return;
   const endIfIdle = () => running === 0 && endLeaking();
-  // A process that stood still finds its timer due before the next test could begin: it looks again a turn later.
+  // After a suspension of the process the timer fires before the next test can start, so check again a turn later.
   idle = setTimeout(() => void setTimeout(endIfIdle).unref(), leakMilliseconds).unref();
 }
 
@@ -36,7 +36,7 @@ function endLeaking() {
   process.exit(1);
 }
 
-/** What keeps the event loop alive: handles with their addresses or files, threads, and requests under way. */
+/** Describes what keeps the event loop alive: handles with addresses or files, threads, pending requests. */
 function leftOpen() {
   process.report.excludeNetwork = true;
   const { libuv = [], workers = [] } = process.report.getReport();
@@ -65,7 +65,7 @@ function leftOpen() {
 }
 const endpoint = (at) => at && (at.path ?? `${at.ip4 ?? at.ip6 ?? at.host}:${at.port}`);
 
-/** Counts an error that is no test's own; the test that began last is told with it. */
+/** Records an error that belongs to no test, with the name of the test that started last. */
 export function noteUncaught(error) {
   const name = `uncaught error: ${error?.message ?? error}`;
   const { file = "", test = "none" } = lastStarted ?? {};
@@ -96,9 +96,9 @@ export default async function* report(events) {
     if (data.details?.error?.failureType === "testTimeoutFailure") hungFile ??= where;
     const isGroup = data.details?.type === "suite";
     if (isGroup && result === "passed") continue;
-    // A file that ends well and holds no test that was asked for is told under its own name.
+    // A file without a selected test is reported as a test with the file's name.
     if (name === where && result === "passed") continue;
-    // A group or parent that failed only because something inside it did is not a failure of its own.
+    // A suite or parent that failed only because of a subtest is not a separate failure.
     if (result === "failed" && data.details?.error?.failureType === "subtestsFailed") continue;
     note({
       result,

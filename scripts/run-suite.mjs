@@ -1,5 +1,5 @@
-// Runs one suite of test files as child processes (several shards at once where the suite says so) and gives
-// the results that the reporter noted.
+// Runs one suite of test files in child processes (in several shards if configured) and returns the results that
+// the reporter recorded.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,16 +7,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root, runtime } from "./setup.mjs";
 
-// Seconds of processor time of the files that take longest, so that processes end together.
+// CPU seconds of the slowest files, by which files are assigned to processes so that these end together.
 const longTests = JSON.parse(readFileSync(new URL("long-tests.json", import.meta.url), "utf8"));
 
 const reporter = new URL("reporter.mjs", import.meta.url).href;
 const oneProcess = fileURLToPath(new URL("in-one-process.mjs", import.meta.url));
 
-// A process that runs thousands of tests makes much that dies soon beside the code of all of them, which does
-// not: with room for the first, the second is walked through less often. Buffers count as part of the heap, not
-// by a limit of their own of 64 MB more than there were, and rest is no reason to collect. Each test runs other
-// code for a moment: what the last of V8's compilers takes for it is more than what its code saves.
+// A process that runs thousands of tests allocates many short-lived objects next to long-lived code: a large young
+// generation avoids marking the old one too often. External memory counts towards the heap limit instead of
+// triggering a collection every 64 MB, and idle periods do not trigger one. Each test briefly runs different code,
+// so the optimizing compiler costs more than its code saves.
 const engineFlags = [
   "--no-turbofan",
   "--initial-old-space-size=1500",
@@ -26,7 +26,7 @@ const engineFlags = [
   "--no-memory-reducer",
 ];
 
-/** Runs all files of a suite and tells how it went; the results, one for each test. */
+/** Runs all files of a suite, prints a summary, and returns one result per test. */
 export async function runSuite(suite) {
   const began = performance.now();
   const shards = shardsOf(suite.files, suite.shards ?? 1, longTests);
@@ -54,12 +54,12 @@ export function count(list) {
   return `${number("passed")} passed, ${number("failed")} failed, ${number("skipped")} skipped`;
 }
 
-/** What a file takes that is not in the table. */
+/** CPU seconds of a file that is not in the table. */
 const ordinarySeconds = 0.05;
 
 /**
- * Deals the files out, those that take longest first, each to the shard that has least to do: in turn where all
- * take alike, so that neighbours, which do, land in different shards. Each shard keeps the order of the files.
+ * Distributes the files over shards, slowest first, each to the least loaded shard, so that neighbouring files of
+ * similar cost land in different shards. Each shard keeps the order of the files.
  */
 export function shardsOf(files, most, seconds = {}) {
   const shards = Array.from({ length: Math.max(1, Math.min(most, files.length)) }, () => ({
@@ -82,8 +82,8 @@ async function runShard(suite) {
   const notes = join(folder, "results");
   writeFileSync(notes, "");
   const env = {
-    // What was stripped of its types and compiled once is not again, neither in worker threads nor in programs that
-    // tests start: a store opens for half of the processor time, a server starts from source for half.
+    // Stripped and compiled sources are cached across threads and child programs, which halves the CPU time of
+    // opening a store or starting a server from source.
     NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "compiled"),
     ...process.env,
     ORCH_TEST_RESULTS: notes,
@@ -94,8 +94,8 @@ async function runShard(suite) {
   const runner = inOneProcess
     ? [...engineFlags, oneProcess]
     : ["--test", "--test-force-exit", `--test-reporter=${reporter}`];
-  // A test or hook that hangs fails by its own name, and what comes after it still runs; what it left open does
-  // not keep its process.
+  // A test or hook that hangs fails under its own name, and later tests still run; handles it left open do not keep
+  // the process alive.
   const limit = `--test-timeout=${testSeconds * 1000}`;
   const child = spawn(runtime(), ["--conditions=orch-source", limit, ...runner, ...args, ...files], {
     cwd: root,
@@ -119,13 +119,13 @@ async function runShard(suite) {
   return found;
 }
 
-/** Waits for a child that leads a process group; the group ends with us or when it takes too long. */
+/** Waits for a child that leads a process group; the group is killed when this process ends or on timeout. */
 async function ended(child, milliseconds) {
   const stop = (signal) => {
     try {
       process.kill(-child.pid, signal);
     } catch {
-      // It has ended already.
+      // It has exited already.
     }
   };
   const interrupt = () => {

@@ -1,5 +1,5 @@
-// What every command needs first: the packages of the lock file and a fresh build. Runs on Node 20 with
-// nothing installed.
+// Setup shared by all commands: the packages of the lock file and an up-to-date build. Runs on Node 20 with nothing
+// installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -23,10 +23,10 @@ const stamp = join(dist, ".stamp");
 
 const launcher = createRequire(import.meta.url)("../bin/launch.js");
 
-/** The Node that runs our code: the pinned one, else a new enough one of the machine. */
+/** Returns the Node that runs our code: the pinned one, otherwise a sufficiently new system Node. */
 export const runtime = () => launcher.findRuntime();
 
-/** Runs a program to its end with our terminal; returns whether it succeeded. */
+/** Runs a program attached to our terminal; returns whether it succeeded. */
 export function run(program, args, { env = process.env, quiet = false } = {}) {
   const { status, error, stdout, stderr } = spawnSync(program, args, {
     cwd: root,
@@ -40,13 +40,13 @@ export function run(program, args, { env = process.env, quiet = false } = {}) {
   return status === 0;
 }
 
-/** Runs a program that a package in node_modules brings. */
+/** Runs a program from node_modules/.bin. */
 export const runTool = (name, args, options) =>
   run(runtime(), [join(root, "node_modules", ".bin", name), ...args], options);
 
 /**
- * Installs what the lock file says unless it is there already, and the library that the pinned Node needs
- * where we may.
+ * Installs the packages of the lock file unless they are present, and the system library that the pinned Node needs
+ * if this process may.
  */
 export async function install({ dev = true } = {}) {
   if (installed(dev) && !launcher.missingPackage()) return;
@@ -54,7 +54,7 @@ export async function install({ dev = true } = {}) {
     if (!installed(dev)) installModules(dev);
     const missing = launcher.missingPackage();
     if (!missing || (mayInstall() && installPackages([missing]))) return;
-    // `npm run` would start the Node that cannot run instead of the one the machine has.
+    // Otherwise `npm run` would start the pinned Node, which cannot run, instead of the system Node.
     rmSync(join(root, "node_modules", ".bin", "node"), { force: true });
   });
 }
@@ -80,8 +80,8 @@ function installModules(dev) {
 }
 
 /**
- * Compiles src/ to dist/ unless nothing changed, and installs what that or running it needs. Returns whether
- * it succeeded; prints what the compiler found.
+ * Compiles src/ to dist/ unless nothing changed, and installs the packages needed for that. Returns whether it
+ * succeeded; prints compiler errors.
  */
 export async function build() {
   const want = sourceHash();
@@ -109,7 +109,7 @@ export function fail(message) {
   process.exit(1);
 }
 
-/** All files below a folder as paths relative to the package, in order; empty when the folder is absent. */
+/** Returns all files below a folder as sorted paths relative to the package; empty if the folder does not exist. */
 export function filesUnder(folder, suffix = "") {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
@@ -124,7 +124,7 @@ export const isBuilt = (file) =>
 /** The page is bundled from its sources; the compiler only checks it. */
 const isPage = (file) => file.startsWith("src/ui/");
 
-// npm keeps its own record of what it installed; optional packages are those of other platforms.
+// npm records what it installed; missing optional packages are those of other platforms.
 function installed(dev) {
   const record = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(record)) return false;
@@ -150,10 +150,9 @@ function sourceHash() {
   return hash.digest("hex");
 }
 
-// What /version tells: the commit, whether the sources differ from it, and its time (the time of the build
-// would make two builds of one commit differ). A file beside the build, not a word inside: a new commit need
-// not pack everything anew. A copy without its history has none of it; the programs then say that they do not
-// know.
+// The data of /version: the commit, whether the sources differ from it, and its time (the build time would make two
+// builds of one commit differ). It is written to a file next to the build, so that a new commit does not require a
+// new build. Without a git history the programs report an unknown commit.
 function noteOrigin() {
   const file = join(dist, "build.json");
   const git = (...args) => spawnSync("git", args, { cwd: root, encoding: "utf8" }).stdout?.trim() ?? "";
@@ -172,7 +171,7 @@ function noteOrigin() {
   renameSync(fresh, file);
 }
 
-// Files whose source is gone are removed; if an output is missing, the compiler must not trust its own notes.
+// Removes outputs of deleted sources. If an output is missing, the compiler's incremental state is discarded.
 function removeStale() {
   const sources = new Set(
     filesUnder("src")
@@ -200,7 +199,7 @@ async function tryPack() {
   }
 }
 
-// One process at a time installs or builds; the lock of a process that is gone is taken over.
+// Only one process at a time installs or builds; the lock of a dead process is taken over.
 async function withLock(name, work) {
   const lock = join(dist, `.${name}.lock`);
   mkdirSync(dist, { recursive: true });

@@ -1,5 +1,4 @@
-// npm start: sets everything up on a fresh clone, then runs a whole cluster on this machine. Instant when
-// nothing changed.
+// npm start: installs and builds if anything changed, then runs a whole cluster on this machine.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { build, fail, root, runtime } from "./setup.mjs";

@@ -1,6 +1,5 @@
-// The system packages that tests against real programs need: installed through apt where we may, named where
-// we may not. Tests ask for a program with `needs()` from the test kit and are skipped with the reason when
-// it is absent.
+// The system packages required by tests against real programs: installed with apt if possible, otherwise listed.
+// Tests declare a program with `needs()` from the test kit and are skipped with the reason if it is missing.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -12,7 +11,7 @@ const present = (program) =>
 
 export const missingPackages = () => Object.keys(packages).filter((name) => !packages[name].every(present));
 
-/** Installs what is missing if this is root on a machine with apt; otherwise says how to. */
+/** Installs missing packages if this is root on a machine with apt; otherwise prints how to install them. */
 export function installSystemPackages() {
   const missing = missingPackages();
   if (missing.length === 0) return;
@@ -30,7 +29,7 @@ export function installSystemPackages() {
 
 const hasApt = () => process.platform === "linux" && existsSync("/usr/bin/apt-get");
 
-/** Whether system packages are ours to install: root on a machine with apt, unless told not to. */
+/** Reports whether system packages may be installed: as root on a machine with apt, unless disabled. */
 export const mayInstall = () => hasApt() && process.getuid?.() === 0 && !process.env.ORCH_NO_APT;
 
 export function installPackages(names) {

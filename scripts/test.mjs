@@ -1,6 +1,6 @@
-// npm test [-- pattern]: sets everything up on a fresh clone, then runs every check and test. A pattern picks
-// the suite of that name (`unit`), else the test files whose path contains it, else the tests whose name has
-// it, as it is written in their files. The last line is the count; skipped tests are listed above it.
+// npm test [-- pattern]: sets everything up on a fresh clone, then runs every check and test. A pattern selects
+// the suite of that name (`unit`), otherwise test files whose path contains it, otherwise tests whose name, as written
+// in the file, contains it. The last line is the count; skipped tests are listed above it.
 import { readFileSync } from "node:fs";
 import { checks } from "./checks.mjs";
 import { filesToRunAgain, mergeRetry, tooManyFlaky } from "./flaky.mjs";
@@ -8,23 +8,21 @@ import { count, runSuite } from "./run-suite.mjs";
 import { build, filesUnder, install } from "./setup.mjs";
 import { installSystemPackages } from "./system-packages.mjs";
 
-// Tests beside the code that start real programs (a store, a container runtime) or take profiles of their process
-// are called x.live.test.ts;
-// the others share a process for each core.
+// Unit tests that start real programs (etcd, a container runtime) or profile their process are in x.live.test.ts; all
+// others share one process per core.
 const beside = filesUnder("src", ".test.ts").filter((file) => !file.endsWith(".live.test.ts"));
 const topOfTest = filesUnder("test", ".test.ts").filter((file) => /^test\/[^/]+$/.test(file));
 
-/** The files that take longest begin first, so that none of them runs alone in the end. */
+/** Sorts the slowest files first, so that none of them runs alone at the end. */
 const longFirst = (files) => {
   const isLong = (file) => /nodeagent\/(pods|leaving|inside|trouble|faults)/.test(file);
   return [...files.filter(isLong), ...files.filter((file) => !isLong(file))];
 };
 
-// One stage after the other, the suites of a stage at once: the first needs the cores, the others mostly wait
-// for programs, and each test has its own ports, folders, networks and control groups. Limits are for machines
-// that are much slower than usual. Suites that start real programs depend on the machine around them: files
-// of theirs that fail are run once more, alone, and both runs are told. A test that names no limit of its own has
-// testSeconds.
+// Stages run one after the other, the suites of a stage in parallel: the first needs the cores, the others mostly
+// wait for programs, and each test has separate ports, folders, networks and cgroups. Time limits allow for much
+// slower machines. Suites that start real programs depend on their environment: failed files are run once more,
+// alone, and both runs are reported. testSeconds is the limit of tests that set none.
 const stages = [
   [
     {
@@ -116,7 +114,7 @@ if (pattern !== undefined && results.length === 1)
   note("failed", `no test has ${JSON.stringify(pattern)} in its path or its name`);
 finish();
 
-/** The stages with the suite, or else the test files, or else the test names that were asked for. */
+/** Returns the stages restricted to the requested suite, test files or test names. */
 function choose(wanted) {
   const narrowed = (isChosen, args = []) =>
     stages
@@ -135,7 +133,7 @@ function choose(wanted) {
   if (bySuite.length > 0) return bySuite;
   const byPath = narrowed((file) => file.includes(wanted));
   if (byPath.length > 0) return byPath;
-  // Files without such a test stay out: what they start for their tests would be waited for in vain.
+  // Files without a matching test are excluded, so that their fixtures are not started in vain.
   const literally = wanted.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   return narrowed(
     (file) => readFileSync(file, "utf8").includes(wanted),
@@ -143,7 +141,7 @@ function choose(wanted) {
   );
 }
 
-/** Runs the suites of a stage at once, then what failed in those that may fail once, one after the other. */
+/** Runs the suites of a stage in parallel, then reruns failed files of suites that allow it one by one. */
 async function runStage(stage) {
   const first = await Promise.all(stage.map(runSuite));
   for (const [at, suite] of stage.entries()) results.push(...(await runAgainIfNeeded(suite, first[at])));
@@ -173,7 +171,7 @@ function finish() {
   process.exitCode = failed.length || refusal ? 1 : 0;
 }
 
-/** Whoever sees no more than the end of a long log still sees why. */
+/** Repeats the errors at the end of the output, so that they are visible in a truncated log. */
 function withError(result) {
   const error = (result.error ?? "").split("\n").slice(0, 25);
   return [line(result), ...error.map((each) => `      ${each}`)].join("\n");

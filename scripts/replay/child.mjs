@@ -1,9 +1,8 @@
-// Programs that a job of the replay starts: they end with the job, and a job that is killed takes them along
-// because they share its process group.
+// Child programs of a replay job. They end with the job: they share its process group, which is killed with it.
 import { spawn } from "node:child_process";
 import { get } from "node:https";
 
-/** Starts a program that runs until the job ends; what it prints is kept for the case that it fails. */
+/** Starts a program that runs until the job ends; its output is kept in case it fails. */
 export function startServer(program, args, options = {}) {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
   let said = "";
@@ -22,7 +21,7 @@ export function startServer(program, args, options = {}) {
   };
 }
 
-/** Runs a program to its end with our output; its exit code. */
+/** Runs a program with inherited output and returns its exit code. */
 export const runToEnd = (program, args, options = {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ["ignore", "inherit", "inherit"], ...options });
@@ -30,7 +29,7 @@ export const runToEnd = (program, args, options = {}) =>
     child.once("exit", resolve);
   });
 
-/** Waits until the API server that a program runs says that it is ready. */
+/** Waits until an API server is ready. */
 export async function ready(what, server, port) {
   for (const deadline = Date.now() + 60_000; Date.now() < deadline && server.running();) {
     if ((await readyStatus(port)) === 200) return;

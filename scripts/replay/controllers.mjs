@@ -1,5 +1,4 @@
-// One job of the replay: a share of the controllers' and the scheduler's cases, in a cluster of its own that
-// has no node.
+// A replay job: a share of the controllers' and the scheduler's cases, in a separate cluster without nodes.
 //   node controllers.mjs DIALECT PORT SHARD AREAS      in the copy of the recording
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,9 +1,9 @@
-// How many cases of each part match at least. Floors only rise.
+// The minimum number of matching cases of each part. Floors only rise.
 
-/** Why a job was ended when the time for all of them was over. */
+/** The reason of a job that was stopped because the time limit of the whole replay was reached. */
 export const noTime = "no time was left";
 
-/** What came of all jobs, by part. */
+/** Sums the outcomes of all jobs by part. */
 export function sumOf(outcomes) {
   const sums = {};
   for (const { counts, late } of outcomes)
@@ -11,15 +11,15 @@ export function sumOf(outcomes) {
       const sum = (sums[part] ??= { matching: 0, all: 0, cut: false });
       sum.matching += matching;
       sum.all += all;
-      // A job that hangs is held against the floor; a machine too slow for the whole is not.
+      // A hanging job counts against the floor; a machine that is too slow for the whole replay does not.
       sum.cut ||= late === noTime;
     }
   return sums;
 }
 
 /**
- * Jobs of parts below their floors in which something differs. Many of them run at once and wait for what takes as
- * long as it took when it was recorded: whether they or the machine were at fault shows when they run alone.
+ * Returns the jobs with differences in parts below their floors. Jobs run in parallel with recorded time limits, so
+ * these are repeated alone to rule out that the machine was too busy.
  */
 export function jobsToRunAgain(outcomes, floors) {
   const { below } = judge(sumOf(outcomes), floors);
@@ -28,7 +28,7 @@ export function jobsToRunAgain(outcomes, floors) {
   return outcomes.filter(differs).map(({ job }) => job);
 }
 
-/** The outcomes with those of a second run in the place of worse ones. */
+/** Replaces outcomes by those of a second run if these are better. */
 export function mergeOutcomes(first, second) {
   const matching = ({ counts }) => Object.values(counts).reduce((sum, each) => sum + each.matching, 0);
   return first.map((outcome) => {
@@ -37,17 +37,17 @@ export function mergeOutcomes(first, second) {
   });
 }
 
-/** Parts that match less than their floor, and those that match more. */
+/** Returns the parts that match less than their floor, and those that match more. */
 export function judge(counts, floors) {
   const names = Object.keys(counts);
   return {
-    // On a machine that is too slow for the whole, what was not run says nothing.
+    // Parts that were not run completely because the machine was too slow are not judged.
     below: names.filter((name) => !counts[name].cut && counts[name].matching < (floors[name] ?? 0)),
     above: names.filter((name) => counts[name].matching > (floors[name] ?? 0)),
   };
 }
 
-/** The floors with those raised that more cases match. */
+/** Returns the floors, raised where more cases match. */
 export const raised = (counts, floors) => ({
   ...floors,
   ...Object.fromEntries(judge(counts, floors).above.map((name) => [name, counts[name].matching])),

@@ -1,22 +1,22 @@
-// What a whole replay consists of: the checkers of the recording, cut into jobs that mostly wait and so run at
-// once. A job counts for the parts it names; a part is what has a floor.
+// The jobs of a whole replay: the recording's checkers, split into jobs that mostly wait and therefore run in
+// parallel. A job counts towards the parts it names; each part has a floor.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../setup.mjs";
 
-/** Seconds after which a wait of a scenario is in vain; one setup waits for what is done each minute. */
+/** Limit of a scenario's waits in seconds; one setup waits for a task that runs once a minute. */
 const untilMax = { visible: "20", setups: "75" };
 const setupsInOneJob = 4;
 const longWaitSeconds = 15;
-/** The profile with most scenarios; the others share a job. */
+/** The profile with the most scenarios; the others share a job. */
 const mainProfile = "default";
-/** The areas of controllers whose cases wait least. */
+/** Controller areas whose cases wait least. */
 const controllerAreas =
   "accounts,aggregation,bootstrap,csr,disruption,endpoints,gc,quota,replicaset,scheduler,volumes";
 const controllerClusters = 3;
 const flagShares = [1, 2, 3].map((share) => `data/flags-${share}.json`);
 
-/** All jobs for a copy of the recording, those that take longest first. */
+/** Returns all jobs for a copy of the recording, slowest first. */
 export function jobsOf({ recording, dialects, areas, store }) {
   dealFlags(recording);
   const jobs = dialects.flatMap((dialect) => [
@@ -34,7 +34,7 @@ export function jobsOf({ recording, dialects, areas, store }) {
     .sort((a, b) => b.seconds - a.seconds);
 }
 
-/** Scenarios that somebody asks for by options of the recording's own program. */
+/** Scenarios selected by options of the recording's replay program. */
 export const scenarioJob = (dialect, options) => ({
   name: `visible ${dialect}`,
   parts: { [`visible ${dialect}`]: steps },
@@ -66,7 +66,7 @@ function visibleJobs(dialect, recording, areas) {
   ];
 }
 
-/** Servers with flags and files of their own; those that wait long have a job for themselves. */
+/** Setups: servers with separate flags and files; those with long waits get a separate job. */
 function setupJobs(dialect, recording) {
   const setups = readdirSync(join(recording, "setups"), { recursive: true })
     .filter((file) => file.endsWith(".json"))
@@ -106,7 +106,7 @@ function setupJobs(dialect, recording) {
   });
 }
 
-/** How long the steps of a setup wait at most, as far as they say. */
+/** Returns the maximum total wait of a setup's steps. */
 const waitSeconds = (steps) =>
   steps.reduce(
     (sum, { wait = 0, settle = 0, until, do: action }) =>
@@ -117,7 +117,7 @@ const waitSeconds = (steps) =>
 const inGroups = (list, size) =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, (at + 1) * size));
 
-/** Audit log cases: check.sh without profiles, setups and, in our copy, command lines. */
+/** Audit log cases: check.sh without profiles, setups and, in our copy, flag cases. */
 const auditJob = (dialect) => ({
   name: `audit ${dialect}`,
   parts: { [`audit ${dialect}`]: /^(\d+) of (\d+) audit events match/gm },
@@ -126,7 +126,7 @@ const auditJob = (dialect) => ({
   seconds: 40,
 });
 
-/** Command lines: what is accepted runs until its time is over, so the cases are dealt out. */
+/** Flag cases: accepted command lines run until a timeout, so the cases are split. */
 const flagJobs = (dialect) =>
   flagShares.map((file, at) => ({
     name: `flags ${dialect}, share ${at + 1}`,
@@ -136,7 +136,7 @@ const flagJobs = (dialect) =>
     seconds: 80,
   }));
 
-/** Deals the recorded command lines out to files, and leaves none where check.sh looks. */
+/** Splits the recorded flag cases into files and removes the original, which check.sh would run. */
 function dealFlags(recording) {
   const path = join(recording, "data/flags.json");
   const data = JSON.parse(readFileSync(path, "utf8"));
@@ -149,7 +149,7 @@ function dealFlags(recording) {
   write("data/flags.json", []);
 }
 
-// A store belongs to one dialect; this one is shared.
+// A store belongs to one dialect, but this one is shared.
 const prefix = { orch: "--store-prefix=/orch", kubernetes: "--etcd-prefix=/kubernetes" };
 
 /** Shutdown cases. */
@@ -183,8 +183,8 @@ const metricsJob = (dialect) => ({
 });
 
 /**
- * Refused and accepted configurations of the node agent. What runs until its time is over counts as accepted,
- * so a busy machine needs a long time for a refusal to come.
+ * Rejected and accepted configurations of the node agent. An agent that runs until the timeout counts as accepted,
+ * so the timeout must be long enough for a rejection on a busy machine.
  */
 const nodeConfigJob = (dialect) => ({
   name: `node config ${dialect}`,
@@ -216,7 +216,7 @@ const tablesJob = () => ({
   seconds: 5,
 });
 
-/** Controllers and the scheduler in clusters without a node, each with a share of the cases. */
+/** Controllers and scheduler in clusters without nodes, each with a share of the cases. */
 const controllerJobs = (dialect) =>
   Array.from({ length: controllerClusters }, (_, at) => ({
     name: `controllers ${dialect}, share ${at + 1}`,

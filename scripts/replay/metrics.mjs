@@ -1,4 +1,4 @@
-// One job of the replay: metric families of a server that has answered all scenarios of the default profile.
+// A replay job: the metric families of a server after all scenarios of the default profile.
 //   node metrics.mjs DIALECT PORT      in the copy of the recording
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// One job of the replay: the node agent's pure rules over the recorded tables. The adapter is TypeScript, so
-// the pinned Node runs it.
+// A replay job: the node agent's pure rules on the recorded tables. The adapter is TypeScript, so the pinned Node
+// runs it.
 import { join } from "node:path";
 import { root, runtime } from "../setup.mjs";
 import { runToEnd } from "./child.mjs";

@@ -1,4 +1,4 @@
-// Runs jobs side by side in the copy of the recording, for a limited time, and counts what matches.
+// Runs jobs in parallel in the copy of the recording, within a time limit, and counts matches.
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
@@ -6,8 +6,8 @@ import { noTime } from "./floors.mjs";
 import { backendShift, portRange, release } from "./ports.mjs";
 
 /**
- * Runs all jobs, a few at once. Gives what came of each: for the parts that it counts for, how many cases match of
- * how many, and why it was ended where time was over.
+ * Runs all jobs, a few at a time. Returns the outcome of each: for its parts the number of matching cases and of all
+ * cases, and the reason if it was stopped by a time limit.
  */
 export async function runJobs(jobs, { recording, logs, atOnce, seconds, jobSeconds, echo = false }) {
   const deadline = performance.now() + seconds * 1000;
@@ -47,7 +47,7 @@ function countsIn(text, pattern) {
   return { matching: total(1), all: total(2) };
 }
 
-/** Runs a command with all it starts to its end, or until its time is over. */
+/** Runs a command, and kills its process group on timeout. */
 async function run([program, ...args], { cwd, env, log, milliseconds, echo }) {
   const began = performance.now();
   const child = spawn(program === "node" ? process.execPath : program, args, { cwd, env, detached: true });
