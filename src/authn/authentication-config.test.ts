@@ -28,7 +28,7 @@ const rejected: [name: string, more: Part, message: string | RegExp][] = [
     'jwt[0].issuer.url: Invalid value: "http://x.example": URL scheme must be https',
   ],
   [
-    "a URL with everything",
+    "a URL with user info, query and fragment",
     withIssuer({ url: "https://a:b@x.example?q=1#f" }),
     '[jwt[0].issuer.url: Invalid value: "https://a:b@x.example?q=1#f": URL must not contain a username or password, ' +
       'jwt[0].issuer.url: Invalid value: "https://a:b@x.example?q=1#f": URL must not contain a query, ' +
@@ -40,7 +40,7 @@ const rejected: [name: string, more: Part, message: string | RegExp][] = [
     'jwt[0].issuer.url: Invalid value: "https://accounts.example": URL must not overlap with disallowed issuers: [https://accounts.example]',
   ],
   [
-    "a discovery URL that says nothing new",
+    "a discovery URL equal to the issuer's",
     withIssuer({ discoveryURL: "https://one.example/" }),
     'jwt[0].issuer.discoveryURL: Invalid value: "https://one.example/": discoveryURL must be different from URL',
   ],
@@ -50,7 +50,7 @@ const rejected: [name: string, more: Part, message: string | RegExp][] = [
     "jwt[0].issuer.audiences: Required value: at least one jwt[0].issuer.audiences is required",
   ],
   [
-    "an audience twice",
+    "a duplicate audience",
     withIssuer({ audiences: ["a", "a"], audienceMatchPolicy: "MatchAny" }),
     /audiences\[1\]: Duplicate value: "a"$/,
   ],
@@ -60,17 +60,17 @@ const rejected: [name: string, more: Part, message: string | RegExp][] = [
     'jwt[0].issuer.audienceMatchPolicy: Invalid value: "": audienceMatchPolicy must be MatchAny for multiple audiences',
   ],
   [
-    "a policy that is not known",
+    "an unknown policy",
     withIssuer({ audienceMatchPolicy: "All" }),
     'jwt[0].issuer.audienceMatchPolicy: Invalid value: "All": audienceMatchPolicy must be empty or MatchAny for single audience',
   ],
   [
-    "authorities that are none",
+    "invalid certificate authorities",
     withIssuer({ certificateAuthority: "x" }),
     /certificateAuthority: Invalid value: "<omitted>": /,
   ],
   [
-    "a network that is not known",
+    "an unknown network",
     withIssuer({ egressSelectorType: "etcd" }),
     'jwt[0].issuer.egressSelectorType: Invalid value: "etcd": egress selector must be either controlplane or cluster',
   ],
@@ -100,7 +100,7 @@ const rejected: [name: string, more: Part, message: string | RegExp][] = [
     /^jwt\[0\]\.claimMappings\.uid\.expression: Invalid value: "nothing": compilation failed: ERROR: <input>:1:1: undeclared reference to 'nothing'/,
   ],
   [
-    "an address that nobody verified",
+    "an email address that is not verified",
     { claimMappings: { username: { expression: "claims.email" } } },
     /claims\.email_verified must be used in claimMappings\.username\.expression/,
   ],
@@ -110,17 +110,17 @@ const rejected: [name: string, more: Part, message: string | RegExp][] = [
     'jwt[0].claimMappings.extra[0].key: Invalid value: "team": must be a domain-prefixed path (such as "acme.io/foo")',
   ],
   [
-    "a key in capitals",
+    "a key in upper case",
     mapped({ extra: [{ key: "acme.io/Foo", valueExpression: "claims.t" }] }),
     'jwt[0].claimMappings.extra[0].key: Invalid value: "acme.io/Foo": must be lowercase',
   ],
   [
-    "a key of ours",
+    "a reserved key",
     mapped({ extra: [{ key: `x.${dialects.orch.data.labelDomain}/t`, valueExpression: "claims.t" }] }),
     /are reserved for Orch use$/,
   ],
   [
-    "a key twice, and no value",
+    "a duplicate key without a value",
     mapped({
       extra: [
         { key: "a.io/t", valueExpression: "" },
@@ -135,7 +135,7 @@ const rejected: [name: string, more: Part, message: string | RegExp][] = [
     "jwt[0].claimValidationRules[0]: Required value: claim or expression is required",
   ],
   [
-    "a rule that is no question",
+    "a rule that is not boolean",
     { claimValidationRules: [{ expression: "claims.sub" }] },
     'jwt[0].claimValidationRules[0].expression: Invalid value: "claims.sub": must evaluate to bool',
   ],
@@ -150,12 +150,12 @@ const rejected: [name: string, more: Part, message: string | RegExp][] = [
     'jwt[0].claimValidationRules[0].requiredValue: Invalid value: "v": may not be specified when expression is set',
   ],
   [
-    "the same rule for users twice",
+    "a duplicate user rule",
     { userValidationRules: [{ expression: "true" }, { expression: "true" }, { expression: "" }] },
     '[jwt[0].userValidationRules[1].expression: Duplicate value: "true", jwt[0].userValidationRules[2].expression: Required value]',
   ],
   [
-    "a rule for users over claims",
+    "a user rule over claims",
     { userValidationRules: [{ expression: "claims.x == 1" }] },
     /undeclared reference to 'claims'/,
   ],
@@ -173,7 +173,7 @@ for (const [name, more, message] of rejected)
       },
     ));
 
-test("issuers and their discovery documents are told apart, and there are at most 64", () => {
+test("issuers and discovery URLs must be unique, and there are at most 64", () => {
   const other = { issuer: { ...issuer, discoveryURL: "https://d.example" }, claimMappings: sub };
   assert.throws(
     () => parse({ jwt: [other, other] }),
@@ -185,7 +185,7 @@ test("issuers and their discovery documents are told apart, and there are at mos
   );
 });
 
-test("who may come without a credential may be limited to paths", () => {
+test("anonymous requests may be limited to paths", () => {
   assert.deepEqual(parse({ jwt: [] }), { issuers: [] });
   const conditions = [{ path: "/livez" }];
   assert.deepEqual(parse({ jwt: [], anonymous: { enabled: true, conditions } }).anonymous, {
@@ -198,7 +198,7 @@ test("who may come without a credential may be limited to paths", () => {
   );
 });
 
-test("every version is read, in the names of the dialect", () => {
+test("every version is accepted, with the dialect's group name", () => {
   for (const dialect of Object.values(dialects))
     for (const version of ["v1alpha1", "v1beta1", "v1"])
       assert.deepEqual(parse({ jwt: [] }, { dialect, version }), { issuers: [] });
@@ -207,7 +207,7 @@ test("every version is read, in the names of the dialect", () => {
 
 const identities: [name: string, more: Part, claims: Part, user: object | RegExp][] = [
   [
-    "prefixes are put in front of claims",
+    "prefixes are prepended to claims",
     {
       claimMappings: {
         username: { claim: "sub", prefix: "u:" },
@@ -219,7 +219,7 @@ const identities: [name: string, more: Part, claims: Part, user: object | RegExp
     { name: "u:pat", groups: ["g:a", "g:b"], uid: "7" },
   ],
   [
-    "expressions make names, groups and attributes",
+    "expressions compute names, groups and extra attributes",
     {
       claimMappings: {
         username: { expression: "claims.sub + '@' + claims.org.name" },
@@ -252,7 +252,7 @@ const identities: [name: string, more: Part, claims: Part, user: object | RegExp
     { name: "pat-3", groups: [] },
   ],
   [
-    "rules that hold let a user in",
+    "satisfied rules accept a user",
     {
       claimValidationRules: [{ claim: "org", requiredValue: "acme" }, { expression: "claims.exp < 10.0" }],
       userValidationRules: [{ expression: "!user.username.startsWith('system:')" }],
@@ -261,13 +261,13 @@ const identities: [name: string, more: Part, claims: Part, user: object | RegExp
     { name: "pat", groups: [] },
   ],
   [
-    "a rule for claims that does not hold",
+    "a violated claim rule",
     { claimValidationRules: [{ expression: "claims.exp < 10.0", message: "too long" }] },
     { sub: "pat", exp: 11 },
     /^error evaluating claim validation expression: validation expression 'claims\.exp < 10\.0' failed: too long$/,
   ],
   [
-    "a rule for users that does not hold",
+    "a violated user rule",
     { userValidationRules: [{ expression: "!user.username.startsWith('system:')", message: "reserved" }] },
     { sub: "system:admin" },
     /^error evaluating user info validation rule: .* failed: reserved$/,
@@ -279,13 +279,13 @@ const identities: [name: string, more: Part, claims: Part, user: object | RegExp
     /^required claim org value does not match\. Got = .*, want = .*$/,
   ],
   [
-    "an expression over a claim that is missing",
+    "an expression over a missing claim",
     { claimMappings: { username: { expression: "claims.nick" } } },
     { sub: "pat" },
     /^error evaluating username claim expression: expression 'claims\.nick' resulted in error: no such key: nick$/,
   ],
   [
-    "a name that is empty",
+    "an empty name",
     { claimMappings: { username: { expression: "claims.sub" } } },
     { sub: "" },
     /^empty username via CEL expression is not allowed$/,

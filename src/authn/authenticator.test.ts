@@ -32,18 +32,18 @@ const alice: Identity = { user: { name: "alice", groups: ["dev"] } };
 const headers: [name: string, header: string | undefined, token: string | undefined][] = [
   ["a token is taken", "Bearer tok", "tok"],
   ["the scheme may be in lower case", "bearer tok", "tok"],
-  ["space around is ignored", "  Bearer tok  ", "tok"],
-  ["what follows the token is ignored", "Bearer tok more", "tok"],
-  ["an empty token is none", "Bearer ", undefined],
-  ["a token after two spaces is none", "Bearer  tok", undefined],
-  ["basic credentials are none", "Basic YTpi", undefined],
-  ["a bare token is none", "tok", undefined],
-  ["no header is none", undefined, undefined],
+  ["surrounding space is ignored", "  Bearer tok  ", "tok"],
+  ["text after the token is ignored", "Bearer tok more", "tok"],
+  ["an empty token is not accepted", "Bearer ", undefined],
+  ["a token after two spaces is not accepted", "Bearer  tok", undefined],
+  ["basic credentials are not accepted", "Basic YTpi", undefined],
+  ["a bare token is not accepted", "tok", undefined],
+  ["a missing header has no token", undefined, undefined],
 ];
 for (const [name, header, token] of headers)
   test(`in Authorization, ${name}`, () => assert.equal(bearerToken(header), token));
 
-test("the first method with an answer wins, even after a bad credential", async () => {
+test("the first identity wins, even after a bad credential", async () => {
   const chain = authenticatorOf(
     [refuses("bad certificate"), says(undefined), says(alice), refuses("never asked")],
     { anonymous: true },
@@ -67,7 +67,7 @@ test("no credential is anonymous only when allowed", async () => {
     undefined,
   );
 });
-test("a method that fails keeps no other from finding the user", async () => {
+test("a failing method does not prevent another from authenticating the user", async () => {
   const failing: Authenticator = { authenticate: async () => Promise.reject(new TypeError("away")) };
   assert.equal((await firstOf([failing, says(alice)]).authenticate(credentials()))?.user.name, "alice");
   const failure = await Promise.resolve(
@@ -76,7 +76,7 @@ test("a method that fails keeps no other from finding the user", async () => {
   assert.ok(failure instanceof BadCredential);
   assert.deepEqual([failure.message, failure.failures.map(String)], ["away", ["TypeError: away"]]);
 });
-test("a method of tokens that fails keeps no other from knowing the token", async () => {
+test("a failing token method does not prevent another from identifying the token", async () => {
   const failing = { identify: () => Promise.reject(new Error("away")) };
   const knowing = { identify: () => alice };
   assert.equal((await identifyToken([failing, knowing], "t", [])).user.name, "alice");
@@ -84,7 +84,7 @@ test("a method of tokens that fails keeps no other from knowing the token", asyn
   assert.ok(failure instanceof BadCredential);
   assert.deepEqual([failure.message, failure.failures.length], ["[invalid bearer token, away]", 1]);
 });
-test("the group of authenticated users is added once, to the same object", () => {
+test("the group of authenticated users is added once and the result cached", () => {
   assert.equal(authenticated(alice), authenticated(alice));
   for (const groups of [["system:authenticated"], ["system:unauthenticated"]]) {
     const identity = { user: { name: "x", groups } };
@@ -109,7 +109,7 @@ for (const [token, name, groups] of fileCases) {
     assert.deepEqual(identity.user.groups, groups);
   });
 }
-test("odd lines of a token file are noted with their number", () => {
+test("unusual lines of a token file are reported with their number", () => {
   assert.deepEqual(
     file.notes.map((note) => note.slice(0, 13)),
     ["tokens.csv:5:", "tokens.csv:6:"],
@@ -125,7 +125,7 @@ for (const [name, text, where] of broken)
   test(`a token file with ${name} is refused with its line`, () =>
     assert.throws(() => parseTokenFile(text, "tokens.csv"), where));
 
-test("an unknown token is bad, a known one is authenticated", async () => {
+test("an unknown token is a bad credential, a known one is authenticated", async () => {
   const chain = authenticatorOf([bearerTokens([file], [])], { anonymous: true });
   await assert.rejects(
     async () => chain.authenticate(credentials({ bearerToken: "zzz" })),
@@ -137,28 +137,28 @@ test("an unknown token is bad, a known one is authenticated", async () => {
     groups: ["ops", "dev", "system:authenticated"],
   });
 });
-test("a method without audiences answers for those of the server only", async () => {
+test("a method without audience support accepts those of the server only", async () => {
   const method = audienceAgnostic(file, ["https://server", "b"]);
   assert.deepEqual((await identifyToken([method], "t2", ["https://server", "c"])).audiences, [
     "https://server",
   ]);
   await assert.rejects(async () => identifyToken([method], "t2", ["vault"]), /invalid bearer token/);
 });
-test("what a method finds wrong with a token is told beside that nobody knows it", async () => {
+test("errors of methods are reported in addition to the unknown token", async () => {
   const picky = { identify: () => Promise.reject(new BadCredential("too old")) };
   await assert.rejects(
     async () => identifyToken([file, picky], "zzz", []),
     new BadCredential("[invalid bearer token, too old]"),
   );
 });
-test("who is known at once is found without a promise", () => {
+test("a synchronous identity is returned without a promise", () => {
   const chain = authenticatorOf([bearerTokens([audienceAgnostic(file, ["a"])], ["a"])], { anonymous: true });
   const [first, second] = ["t3", "t3"].map((bearerToken) => chain.authenticate(credentials({ bearerToken })));
   assert.ok(first && "user" in first);
   assert.equal(first, second);
   assert.ok("user" in (chain.authenticate(credentials()) ?? {}));
 });
-test("a method that throws at once keeps no other from knowing the token", async () => {
+test("a method that throws synchronously does not prevent another from identifying the token", async () => {
   const throwing = {
     identify: () => {
       throw new Error("away");
@@ -174,27 +174,27 @@ const prefix = "base64url.bearer.example.";
 const encoded = Buffer.from("tok").toString("base64url");
 const protocols: [name: string, sent: Record<string, string[]>, result: string | undefined | RegExp][] = [
   [
-    "beside another one is taken",
+    "next to another one is accepted",
     { upgrade: ["WebSocket"], "sec-websocket-protocol": [`v4.channel, ${prefix}${encoded}`] },
     "tok",
   ],
   [
-    "of a request that is no WebSocket is ignored",
+    "of a request without a WebSocket upgrade is ignored",
     { "sec-websocket-protocol": [`v4.channel, ${prefix}${encoded}`] },
     undefined,
   ],
   [
-    "alone is bad",
+    "alone is a bad credential",
     { upgrade: ["websocket"], "sec-websocket-protocol": [`${prefix}${encoded}`] },
     /another subprotocol/,
   ],
   [
-    "twice is bad",
+    "given twice is a bad credential",
     { upgrade: ["websocket"], "sec-websocket-protocol": [`a,${prefix}${encoded}`, `${prefix}${encoded}`] },
     /multiple/,
   ],
   [
-    "with a bad encoding is bad",
+    "with an invalid encoding is a bad credential",
     { upgrade: ["websocket"], "sec-websocket-protocol": [`a,${prefix}%%`] },
     /base64url/,
   ],

@@ -17,28 +17,38 @@ const type = dialect.names.secretTypes.bootstrapToken;
 const cases: [name: string, data: Record<string, string>, more: object, groups: string[] | undefined][] = [
   ["a good token", {}, {}, ["system:bootstrappers"]],
   [
-    "groups, sorted and once",
+    "groups are sorted and unique",
     { "auth-extra-groups": "system:bootstrappers:z,system:bootstrappers:a,system:bootstrappers:z" },
     {},
     ["system:bootstrappers", "system:bootstrappers:a", "system:bootstrappers:z"],
   ],
-  ["no group beyond bootstrappers", { "auth-extra-groups": "system:masters" }, {}, undefined],
+  ["a group outside of bootstrappers is refused", { "auth-extra-groups": "system:masters" }, {}, undefined],
   [
-    "no group with a space",
+    "a group with a space is refused",
     { "auth-extra-groups": "system:bootstrappers:a, system:bootstrappers:b" },
     {},
     undefined,
   ],
-  ["no empty group", { "auth-extra-groups": "system:bootstrappers:a," }, {}, undefined],
-  ["not the bare group", { "auth-extra-groups": "system:bootstrappers" }, {}, undefined],
-  ["not another secret", { "token-secret": "0123456789abcdee" }, {}, undefined],
-  ["not another id", { "token-id": "abcdee" }, {}, undefined],
-  ["not what is for something else", { "usage-bootstrap-authentication": "false" }, {}, undefined],
-  ["what expires later", { expiration: "2024-01-01T00:00:01Z" }, {}, ["system:bootstrappers"]],
-  ["not what expired", { expiration: "2024-01-01T00:00:00Z" }, {}, undefined],
-  ["not what expires at no time", { expiration: "tomorrow" }, {}, undefined],
-  ["not another type", {}, { type: "Opaque" }, undefined],
-  ["not what is being deleted", {}, { metadata: { deletionTimestamp: "2024-01-01T00:00:00Z" } }, undefined],
+  ["an empty group is refused", { "auth-extra-groups": "system:bootstrappers:a," }, {}, undefined],
+  [
+    "the bare group as an extra one is refused",
+    { "auth-extra-groups": "system:bootstrappers" },
+    {},
+    undefined,
+  ],
+  ["a wrong secret is refused", { "token-secret": "0123456789abcdee" }, {}, undefined],
+  ["a wrong id is refused", { "token-id": "abcdee" }, {}, undefined],
+  ["a token for another usage is refused", { "usage-bootstrap-authentication": "false" }, {}, undefined],
+  ["a token that expires later", { expiration: "2024-01-01T00:00:01Z" }, {}, ["system:bootstrappers"]],
+  ["an expired token is refused", { expiration: "2024-01-01T00:00:00Z" }, {}, undefined],
+  ["an invalid expiration is refused", { expiration: "tomorrow" }, {}, undefined],
+  ["a secret of another type is refused", {}, { type: "Opaque" }, undefined],
+  [
+    "a secret that is being deleted is refused",
+    {},
+    { metadata: { deletionTimestamp: "2024-01-01T00:00:00Z" } },
+    undefined,
+  ],
 ];
 for (const [name, data, more, groups] of cases)
   test(`bootstrap tokens: ${name}`, async () => {
@@ -73,7 +83,7 @@ for (const token of [
   "abcdef.0123456789abcdef.x",
   "../../x.0123456789abcdef",
 ])
-  test(`${JSON.stringify(token)} is no bootstrap token, and nothing is looked up`, async () => {
+  test(`${JSON.stringify(token)} is not a bootstrap token, and no secret is looked up`, async () => {
     const method = bootstrapTokens({ dialect, clock: virtualClock(now), secret: () => assert.fail() });
     assert.equal(await method.identify(token, []), undefined);
   });

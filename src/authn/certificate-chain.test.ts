@@ -47,7 +47,7 @@ const attacks: [name: string, make: () => X509Certificate[]][] = [
   ["authorities that all sign each other", mesh],
 ];
 for (const [name, make] of attacks) {
-  test(`${name} cost at most 100 signature checks, and none when they come again`, (t) => {
+  test(`${name} cost at most 100 signature checks, and no more when repeated`, (t) => {
     const chain = make();
     const verify = t.mock.method(X509Certificate.prototype, "verify");
     const verifier = clientCertificateVerifier({ trust, clock: virtualClock(now) });
@@ -59,7 +59,7 @@ for (const [name, make] of attacks) {
   });
 }
 
-test("many trusted authorities of one name exhaust the budget, and the error says so", (t) => {
+test("many trusted authorities with one name exhaust the budget, and the error says so", (t) => {
   const authorities = times(120, () => entity("ca")).map((each) => crossSigned(each, each, now));
   const bundle: TrustBundle = { certificates: () => authorities, pem: () => "" };
   const verify = t.mock.method(X509Certificate.prototype, "verify");
@@ -68,7 +68,7 @@ test("many trusted authorities of one name exhaust the budget, and the error say
   assert.equal(verify.mock.callCount(), 100);
 });
 
-test("a failure is forgotten after a minute and when the trust changes", async () => {
+test("a failure is cached for a minute or until the trust changes", async () => {
   const authority = entity("ca");
   const [root, user] = [crossSigned(authority, authority, now), crossSigned(leaf, authority, now)];
   let certificates = trust.certificates();

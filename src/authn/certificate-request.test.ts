@@ -37,7 +37,7 @@ function certificateFor(subject: readonly Uint8Array[], names: readonly Uint8Arr
 const extensionsOf = (certificate: X509Certificate): string[] =>
   certificateExtensions(certificate.raw).map((each) => each.oid + (each.critical ? " critical" : ""));
 
-test("a certificate has the known attributes of a request's subject in their usual order", () => {
+test("the known attributes of a request's subject are copied in their usual order", () => {
   const subject = [
     attribute("2.5.4.3", "first"),
     attribute("2.5.4.10", "b"),
@@ -49,14 +49,14 @@ test("a certificate has the known attributes of a request's subject in their usu
   assert.equal(certificateFor(subject, [dns]).subject, "C=DE\nO=a + O=b\nCN=last");
 });
 
-test("a certificate has the alternative names that signers look at, and no others", () => {
+test("only the alternative names that signers honor are copied", () => {
   const certificate = certificateFor([attribute("2.5.4.3", "a")], [other, uri, address, dns]);
   assert.equal(certificate.subjectAltName, "DNS:a.example, IP Address:10.0.0.1, URI:spiffe://a");
   const usage = ["2.5.29.15 critical", "2.5.29.37", "2.5.29.19 critical"];
   assert.deepEqual(extensionsOf(certificate), [...usage, "2.5.29.35", "2.5.29.17"]);
 });
 
-test("alternative names are critical where there is no subject, and absent where none counts", () => {
+test("alternative names are critical without a subject, and absent if none is honored", () => {
   assert.ok(extensionsOf(certificateFor([], [dns])).includes("2.5.29.17 critical"));
   const certificate = certificateFor([attribute("2.5.4.3", "a")], [other]);
   assert.equal(certificate.subjectAltName, undefined);

@@ -57,7 +57,7 @@ test("a certificate of a trusted authority names the user and its groups", async
     groups: ["dev", "ops"],
   });
 });
-test("how long certificates are still good is told for each request with a good one", async () => {
+test("the remaining validity is recorded for each request with a valid certificate", async () => {
   const [metrics, clock] = [createMetrics(), virtualClock(now)];
   const method = clientCertificates(
     clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock }),
@@ -75,7 +75,7 @@ test("how long certificates are still good is told for each request with a good 
 
 const refused: [name: string, presented: CertificatePair[], at: number, why: RegExp][] = [
   ["of another authority with the same name", [mallory], now, /unknown authority/],
-  ["of another authority that is sent along", [mallory, other], now, /unknown authority/],
+  ["of an untrusted authority that is sent along", [mallory, other], now, /unknown authority/],
   ["that is meant for serving", [serving], now, /not meant for client/],
   ["that has expired", [short], now + 2 * 86_400_000, /expired/],
   ["that is not valid yet", [carol], now - 86_400_000, /not valid before/],
@@ -89,18 +89,18 @@ for (const [name, presented, at, why] of refused) {
     );
   });
 }
-test("an intermediate authority must be sent along, and is then good", async () => {
+test("an intermediate authority must be sent by the client", async () => {
   const middle = createAuthority({ commonName: "middle" }, year, root);
   const dave = signClient(middle, { commonName: "dave" }, year);
   const method = users();
   await assert.rejects(async () => method.authenticate(presents(dave)), /unknown authority/);
   assert.equal((await method.authenticate(presents(dave, other, middle)))?.user.name, "dave");
 });
-test("no certificate and a certificate without a name are no opinion", async () => {
+test("a missing certificate and one without a name yield no identity", async () => {
   assert.equal(await users().authenticate(presents()), undefined);
   assert.equal(await users().authenticate(presents(nameless)), undefined);
 });
-test("a remembered certificate still expires", async () => {
+test("a cached certificate still expires", async () => {
   const clock = virtualClock(now);
   const method = clientCertificates(
     clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock }),
@@ -111,7 +111,7 @@ test("a remembered certificate still expires", async () => {
   await assert.rejects(async () => method.authenticate(presented), /expired/);
 });
 
-test("a replaced bundle ends the trust, a broken one is reported and changes nothing", async () => {
+test("a replaced bundle ends the trust, an invalid one is reported and ignored", async () => {
   const file = join(directory, "ca.pem");
   writeFileSync(file, root.certificate);
   const clock = virtualClock(now);
@@ -143,12 +143,12 @@ test("a replaced bundle ends the trust, a broken one is reported and changes not
   await assert.rejects(async () => method.authenticate(presents(carol)), BadCredential);
   assert.ok(await method.authenticate(presents(mallory)));
 });
-test("a broken certificate is named by its place", () => {
+test("an invalid certificate is reported with its position", () => {
   const text = `${root.certificate}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`;
   assert.throws(() => certificatesOf(text, "ca.pem"), /^Error: ca.pem: certificate 2 cannot be read/);
 });
 
-test("a serving certificate is good for all its names and no other", () => {
+test("a serving certificate is valid for all its names and no other", () => {
   const certificate = new X509Certificate(serving.certificate);
   assert.equal(certificate.checkHost("localhost"), "localhost");
   for (const address of ["127.0.0.1", "::1", "2001:db8::a:0:b"])
@@ -156,7 +156,7 @@ test("a serving certificate is good for all its names and no other", () => {
   assert.equal(certificate.checkIP("127.0.0.2"), undefined);
   assert.equal(certificate.ca, false);
 });
-test("a self-signed pair is its own authority and is recognised as good until it expires", () => {
+test("a self-signed pair is its own authority and is valid until it expires", () => {
   const pair = selfSigned({ commonName: "me@1" }, ["localhost"], { now, days: 365 });
   const certificate = new X509Certificate(pair.certificate);
   assert.ok(
@@ -216,12 +216,12 @@ test("a trusted proxy names the user by headers", async () => {
     extra: { "example.com/scope": ["s"], "100%": ["t"] },
   });
 });
-test("headers of a proxy without a certificate are no opinion", async () => {
+test("headers of a proxy without a certificate yield no identity", async () => {
   const { certificates: _none, ...without } = proxied(remote, carol);
   for (const credentials of [without, { ...without, certificates: [] }])
     assert.equal(await proxy.authenticate(credentials), undefined);
 });
-test("a proxy that names nobody is no opinion", async () =>
+test("a proxy request without a user yields no identity", async () =>
   assert.equal(await proxy.authenticate(proxied({}, carol)), undefined));
 test("a proxy of another name or authority is a bad credential", async () => {
   await assert.rejects(async () => proxy.authenticate(proxied(remote, short)), /"short" is not allowed/);

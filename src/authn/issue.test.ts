@@ -8,8 +8,8 @@ const validity = { now: Date.now(), days: 1 };
 const authority = createAuthority({ commonName: "authority" }, validity);
 
 const authorities: [name: string, authority: CertificatePair][] = [
-  ["of the third version", authority],
-  ["of the first version", firstVersion(authority)],
+  ["of version 3", authority],
+  ["of version 1", firstVersion(authority)],
 ];
 for (const [name, issuer] of authorities)
   test(`an authority with a certificate ${name} signs certificates`, () => {

@@ -10,10 +10,10 @@ const cannot = "json: cannot unmarshal";
 const claimed = (claims: string): string => `${head}.${part(claims)}.c2ln`;
 const refused: [name: string, token: string, why: string][] = [
   ["padding", `${head}.${body}.c2ln==`, "malformed jwt: illegal base64 data at input byte 4"],
-  ["a character of no base64", `!!.${body}.c2ln`, "malformed jwt: illegal base64 data at input byte 0"],
+  ["a character outside of base64", `!!.${body}.c2ln`, "malformed jwt: illegal base64 data at input byte 0"],
   ["half a byte", `${head}.${body}.c2lnc`, "malformed jwt: illegal base64 data at input byte 4"],
   [
-    "a header that is no JSON",
+    "a header that is not JSON",
     `${part("junk")}.${body}.c2ln`,
     "malformed jwt: invalid character 'j' looking for beginning of value",
   ],
@@ -23,7 +23,7 @@ const refused: [name: string, token: string, why: string][] = [
     `malformed jwt: ${cannot} array into Go value of type jose.rawHeader`,
   ],
   [
-    "a key's name that is a number",
+    "a key id that is a number",
     `${part('{"kid":5}')}.${body}.c2ln`,
     `malformed jwt: failed to unmarshal key ID: ${cannot} number into Go value of type string: "5"`,
   ],
@@ -63,18 +63,18 @@ const refused: [name: string, token: string, why: string][] = [
     claimed(claims),
     `failed to unmarshal claims: ${why}`,
   ]),
-  ["a claim of no source", claimed('{"_claim_names":{"a":"s"}}'), "source does not exist"],
+  ["a claim without a source", claimed('{"_claim_names":{"a":"s"}}'), "source does not exist"],
   [
-    "a claim of an empty source",
+    "a claim with an empty source",
     claimed('{"_claim_names":{"a":""}}'),
     "failed to obtain source from claim name",
   ],
 ];
 for (const [name, token, why] of refused)
-  test(`a token with ${name} is refused in kube-apiserver's words`, () =>
+  test(`a token with ${name} is refused with kube-apiserver's message`, () =>
     assert.throws(() => parseToken(token), { message: `oidc: ${why}` }));
 
-test("the standard claims are found in any case, and times may stand in quotes", () => {
+test("standard claims are case-insensitive, and times may be quoted", () => {
   const { issuer, audiences, expiry, notBefore } = parseToken(
     claimed('{"ISS":"https://a","Aud":null,"exp":"5","nbf":2.5}'),
   );
@@ -86,7 +86,7 @@ test("the standard claims are found in any case, and times may stand in quotes",
   assert.equal(issuerOf(claimed('{"iss":5}')), undefined);
 });
 
-test("a header of nothing has no algorithm", () => {
+test("a null header has no algorithm", () => {
   for (const header of ["", part("null")])
     assert.deepEqual(parseToken(`${header}.${body}.`).header, { alg: "", kid: "", plainPayload: false });
 });

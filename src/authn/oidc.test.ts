@@ -83,10 +83,10 @@ function harness({ discoveryUrl, ...given }: Given = {}) {
 }
 
 const users: [name: string, options: Given, claims: object, user: object][] = [
-  ["names begin with the issuer", {}, {}, { name: `${issuer}#pat`, groups: [] }],
-  ["unless told otherwise", { usernamePrefix: "x:" }, {}, { name: "x:pat", groups: [] }],
-  ["a dash is no prefix", { usernamePrefix: "-" }, {}, { name: "pat", groups: [] }],
-  ["email has none", { usernameClaim: "email" }, { email: "p@x" }, { name: "p@x", groups: [] }],
+  ["names are prefixed with the issuer", {}, {}, { name: `${issuer}#pat`, groups: [] }],
+  ["a configured prefix replaces the issuer", { usernamePrefix: "x:" }, {}, { name: "x:pat", groups: [] }],
+  ["a dash disables the prefix", { usernamePrefix: "-" }, {}, { name: "pat", groups: [] }],
+  ["email has no prefix", { usernameClaim: "email" }, { email: "p@x" }, { name: "p@x", groups: [] }],
   ["one group", { groupsPrefix: "o:" }, { groups: "a" }, { name: `${issuer}#pat`, groups: ["o:a"] }],
   ["many groups", {}, { groups: ["a", "b"] }, { name: `${issuer}#pat`, groups: ["a", "b"] }],
   [
@@ -116,7 +116,7 @@ const unsigned = "failed to verify signature: failed to verify id token signatur
 const cannot = "json: cannot unmarshal";
 const refused: [name: string, options: Given, token: string, why: string][] = [
   [
-    "for somebody else",
+    "for another audience",
     {},
     tokenOf({ aud: "other" }),
     'verify token: oidc: expected audience in ["app" "second"] got ["other"]',
@@ -128,19 +128,19 @@ const refused: [name: string, options: Given, token: string, why: string][] = [
     "verify token: oidc: token is expired (Token Expiry: 2023-12-31 23:59:59 +0000 UTC)",
   ],
   [
-    "without an end",
+    "without an expiry time",
     {},
     tokenOf({ exp: undefined }),
     "verify token: oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)",
   ],
   [
-    "that is not good yet",
+    "that is not valid yet",
     {},
     tokenOf({ nbf: seconds + 61 }),
     "verify token: oidc: current time 2024-01-01 00:00:00 +0000 UTC before the nbf (not before) time: 2024-01-01 00:01:01 +0000 UTC",
   ],
-  ["of another key", {}, tokenOf({}, { key: other.privateKey }), `verify token: ${unsigned}`],
-  ["whose key is not known", {}, tokenOf({}, { header: { kid: "k9" } }), `verify token: ${unsigned}`],
+  ["signed with another key", {}, tokenOf({}, { key: other.privateKey }), `verify token: ${unsigned}`],
+  ["with an unknown key id", {}, tokenOf({}, { header: { kid: "k9" } }), `verify token: ${unsigned}`],
   [
     "with another algorithm",
     {},
@@ -157,7 +157,7 @@ const refused: [name: string, options: Given, token: string, why: string][] = [
     'verify token: oidc: id token signed with unsupported algorithm, expected ["RS256"] got "none"',
   ],
   [
-    "without the claim of the name",
+    "without the username claim",
     { usernamePrefix: "-" },
     tokenOf({ sub: undefined }),
     'parse username claims "sub": claim not present',
@@ -199,19 +199,19 @@ const refused: [name: string, options: Given, token: string, why: string][] = [
     `parse claim t: ${cannot} number into Go value of type string`,
   ],
   [
-    "of an unverified address",
+    "with an unverified email address",
     { usernameClaim: "email" },
     tokenOf({ email: "p@x", email_verified: false }),
     "email not verified",
   ],
   [
-    "of an address that is verified in words",
+    "with a string as email_verified",
     { usernameClaim: "email" },
     tokenOf({ email: "p@x", email_verified: "true" }),
     `parse 'email_verified' claim: ${cannot} string into Go value of type bool`,
   ],
   [
-    "whose claims come from nowhere",
+    "with a claim from a missing source",
     {},
     tokenOf({ _claim_names: { groups: "s" } }),
     "verify token: oidc: source does not exist",
@@ -228,20 +228,20 @@ const refused: [name: string, options: Given, token: string, why: string][] = [
   ],
 ];
 for (const [name, options, token, why] of refused)
-  test(`an identity token ${name} is refused in kube-apiserver's words`, async () =>
+  test(`an identity token ${name} is refused with kube-apiserver's message`, async () =>
     await assert.rejects(
       harness(options).identify(token),
       (error: Error) => (assert.equal(error.message, `oidc: ${why}`), error instanceof BadCredential),
     ));
 
-test("tokens of other issuers are left to others, and nobody is asked", async () => {
+test("tokens of other issuers are ignored without a request", async () => {
   const { identify, asked } = harness();
   for (const token of ["opaque", "a.b.c", tokenOf({ iss: "https://other.example" })])
     assert.equal(await identify(token), undefined);
   assert.deepEqual(asked, []);
 });
 
-test("keys are fetched when one is not known, at most every second, and kept otherwise", async () => {
+test("keys are fetched for an unknown key id, at most every second, and cached otherwise", async () => {
   const { identify, asked, published, clock } = harness();
   await identify(tokenOf({}));
   await identify(tokenOf({}));
@@ -256,14 +256,14 @@ test("keys are fetched when one is not known, at most every second, and kept oth
   assert.equal(asked.length, 3);
 });
 
-test("a discovery document may be elsewhere, and still speaks of the issuer", async () => {
+test("a discovery document at another URL must still name the issuer", async () => {
   const { identify, documents, asked } = harness({ discoveryUrl: "https://inside.example/found" });
   documents.set("https://inside.example/found", JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }));
   assert.ok(await identify(tokenOf({})));
   assert.deepEqual(asked, ["https://inside.example/found", `${issuer}/keys`]);
 });
 
-test("an issuer that is away is asked again later", async () => {
+test("the request to an unavailable issuer is retried later", async () => {
   const { identify, setDown, clock } = harness();
   setDown(true);
   await assert.rejects(identify(tokenOf({})), /^BadCredential: oidc: authenticator not initialized$/);
@@ -272,7 +272,7 @@ test("an issuer that is away is asked again later", async () => {
   assert.ok(await identify(tokenOf({})));
 });
 
-test("a claim that is elsewhere is fetched with its token and verified", async () => {
+test("a distributed claim is fetched with its token and verified", async () => {
   const { identify, documents, asked } = harness();
   const elsewhere = (endpoint: string) =>
     tokenOf({ _claim_names: { groups: "s" }, _claim_sources: { s: { endpoint, access_token: "t" } } });
@@ -284,7 +284,7 @@ test("a claim that is elsewhere is fetched with its token and verified", async (
   await assert.rejects(identify(elsewhere("http://claims.example/g")), /https/);
 });
 
-test("claims that cannot be fetched are told with the status of their source", async () => {
+test("a distributed claim that cannot be fetched is reported with the status of its source", async () => {
   const { identify, refusals } = harness();
   const token = tokenOf({
     _claim_names: { groups: "s" },
@@ -298,7 +298,7 @@ test("claims that cannot be fetched are told with the status of their source", a
   refusals.clear();
 });
 
-test("a source whose issuer does not tell of its keys is named", async () => {
+test("a source whose issuer has no keys is reported", async () => {
   const { identify, documents, refusals } = harness();
   const far = "https://far.example";
   refusals.set(`${far}/.well-known/openid-configuration`, new DocumentRefused(500, "oh no"));
@@ -312,7 +312,7 @@ test("a source whose issuer does not tell of its keys is named", async () => {
   });
 });
 
-test("keys that cannot be fetched or read are told as they came", async () => {
+test("keys that cannot be fetched or parsed are reported with the response", async () => {
   for (const [answer, why] of [
     [new DocumentRefused(500, "down"), "get keys failed: 500 Internal Server Error down"],
     [
@@ -335,5 +335,5 @@ test("a token whose payload is signed without base64 is not verified", async () 
   await assert.rejects(harness().identify(token), /failed to verify id token signature/);
 });
 
-test("a time of expiry beyond 64 bits is over", async () =>
+test("an expiry time beyond 64 bits counts as expired", async () =>
   await assert.rejects(harness().identify(tokenOf({ exp: 1e30 })), /Token Expiry: 292277026596-12-04/));

@@ -13,7 +13,7 @@ const rsaPem = pem(generateKeyPairSync("rsa", { modulusLength: 2048 }));
 const ecPem = pem(generateKeyPairSync("ec", { namedCurve: "P-256" }));
 const ec = signingKeyOf(ecPem, "ec");
 
-test("key files are read whole, with clear errors", () => {
+test("all keys of key files are read, with clear errors", () => {
   assert.equal(verificationKeysOf(`${rsaPem}\n# a comment\n${ecPem}`, "keys.pem").length, 2);
   assert.equal(verificationKeysOf(rsaPem, "k")[0]!.key.type, "public");
   assert.throws(() => verificationKeysOf("nothing", "keys.pem"), /^Error: keys.pem: no key found/);
@@ -27,7 +27,7 @@ test("key files are read whole, with clear errors", () => {
   );
 });
 
-test("public keys of either kind verify too, and those of several files count together", () => {
+test("public keys of either kind verify, and those of several files are combined", () => {
   const folder = mkdtempSync(join(tmpdir(), "keys-"));
   try {
     const files = [rsaPem, ecPem].map((key, at) => {

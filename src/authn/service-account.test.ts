@@ -93,7 +93,7 @@ test("a token carries the claims that clients know", async () => {
     sub: "system:serviceaccount:ns:robot",
   });
 });
-test("every trusted issuer is known, others are not ours to judge", async () => {
+test("tokens of every trusted issuer are accepted, those of others ignored", async () => {
   const { method } = world();
   assert.ok(await method.identify(await issue({}, ec, "https://old"), []));
   assert.equal(await method.identify(await issue({}, ec, "https://elsewhere"), []), undefined);
@@ -111,14 +111,14 @@ test("the same token yields the same identity", async () => {
   const token = await issue();
   assert.equal(await method.identify(token, []), await method.identify(token, []));
 });
-test("a token bound to a pod says so in extra", async () => {
+test("a token bound to a pod has the pod in extra", async () => {
   const identity = await world().method.identify(await issue({ pod: { name: "web", uid: "p1" } }), []);
   assert.deepEqual(identity?.user.extra, {
     "authentication.orch.io/pod-name": ["web"],
     "authentication.orch.io/pod-uid": ["p1"],
   });
 });
-test("a token used past its warning time is noted", async () => {
+test("the use of a token past its warning time is recorded", async () => {
   const { method, clock } = world();
   const token = await issue({ seconds: 10_000, warnAfterSeconds: 100 });
   await clock.advance(150_000);
@@ -135,7 +135,7 @@ const bad: [
   why: RegExp,
 ][] = [
   ["signed with an unknown key", () => issue({}, foreign), () => undefined, /cryptographic primitive/],
-  ["with a changed end", async () => `${await issue()}x`, () => undefined, /cryptographic primitive/],
+  ["with a modified signature", async () => `${await issue()}x`, () => undefined, /cryptographic primitive/],
   [
     "for another audience",
     () => issue({ audiences: ["vault", "bank"] }),
@@ -145,13 +145,13 @@ const bad: [
   ["that has expired", () => issue(), ({ clock }) => clock.advance(3_661_000), /expired/],
   ["that is not valid yet", () => issue({ now: now + 120_000 }), () => undefined, /not valid yet/],
   [
-    "whose account is gone",
+    "whose account was deleted",
     () => issue(),
     ({ stored }) => stored.delete("serviceAccount/ns/robot"),
     /not found/,
   ],
   [
-    "whose account was made anew",
+    "whose account was recreated",
     () => issue(),
     ({ stored }) => stored.set("serviceAccount/ns/robot", live("u2")),
     /not the one/,
@@ -166,20 +166,20 @@ const bad: [
     /has been deleted/,
   ],
   [
-    "whose pod is gone",
+    "whose pod was deleted",
     () => issue({ pod: { name: "web", uid: "p1" } }),
     ({ stored }) => stored.delete("pod/ns/web"),
     /invalidated/,
   ],
   [
-    "whose secret was made anew",
+    "whose secret was recreated",
     () => issue({ secret: { name: "sec", uid: "s1" } }),
     ({ stored }) => stored.set("secret/ns/sec", live("s2")),
     /invalidated/,
   ],
 ];
 for (const [name, token, change, why] of bad) {
-  test(`a token ${name} is a bad credential, also when it was good before`, async () => {
+  test(`a token ${name} is a bad credential, even if it was valid before`, async () => {
     const w = world();
     const text = await token();
     await Promise.allSettled([w.method.identify(text, [])]);
@@ -190,13 +190,13 @@ for (const [name, token, change, why] of bad) {
     );
   });
 }
-test("an expired token is still taken within the clocks' leeway", async () => {
+test("an expired token is still accepted within the clock skew tolerance", async () => {
   const { method, clock } = world();
   await clock.advance(3_650_000);
   assert.ok(await method.identify(await issue(), []));
 });
 
-test("a token kept in a secret is good while the secret holds it and its account is there", async () => {
+test("a secret-based token is valid while the secret contains it and its account exists", async () => {
   const { stored, objects, clock } = world();
   const names = dialect.names.legacyTokens;
   const claims = {
@@ -290,7 +290,7 @@ const answer = (
     },
   );
 
-test("a request without wishes gets an hour for this server", async () => {
+test("an empty request gets an hour for this server's audiences", async () => {
   const { body, warnings } = await answer(request());
   assert.deepEqual(body.metadata, {
     name: "robot",
@@ -316,8 +316,8 @@ const mounted = {
   boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "web", uid: "p1" },
 };
 const lives: [name: string, spec: Partial<TokenRequest["spec"]>, extend: boolean, seconds: number][] = [
-  ["an agent's default token lives a year", mounted, true, 365 * 86_400],
-  ["without extension it lives as asked", mounted, false, 3607],
+  ["an agent's default token is valid for a year", mounted, true, 365 * 86_400],
+  ["without extension it has the requested lifetime", mounted, false, 3607],
   ["another lifetime is not extended", { ...mounted, expirationSeconds: 3600 }, true, 3600],
   ["another audience is not extended", { ...mounted, audiences: ["vault"] }, true, 3607],
   ["a token without a pod is not extended", { expirationSeconds: 3607 }, true, 3607],
@@ -376,8 +376,8 @@ for (const [name, asked, account, code, details] of refusals) {
   });
 }
 const invalids: [name: string, asked: TokenRequest, field: string][] = [
-  ["a short life", request({ expirationSeconds: 60 }), "spec.expirationSeconds"],
-  ["a life beyond measure", request({ expirationSeconds: 2 ** 32 + 1 }), "spec.expirationSeconds"],
+  ["a lifetime that is too short", request({ expirationSeconds: 60 }), "spec.expirationSeconds"],
+  ["a lifetime that is too long", request({ expirationSeconds: 2 ** 32 + 1 }), "spec.expirationSeconds"],
   ["another name", request({}, { name: "x" } as TokenRequest["metadata"]), "metadata.name"],
   ["another namespace", request({}, { namespace: "x" } as TokenRequest["metadata"]), "metadata.namespace"],
 ];
@@ -400,7 +400,7 @@ const review = (spec: TokenReview["spec"]): TokenReview =>
     metadata: {},
     spec,
   }) as unknown as TokenReview;
-test("a review tells whose a token is, for the audiences in common", async () => {
+test("a review reports the user of a token, for the audiences in common", async () => {
   const { method } = world();
   const user = {
     username: "system:serviceaccount:ns:robot",
@@ -425,14 +425,14 @@ test("a review tells whose a token is, for the audiences in common", async () =>
   );
   assert.deepEqual(both.status, { authenticated: true, user, audiences: ["bank", "vault"] });
 });
-test("a review of a bad token says so in its status, one without a token is refused", async () => {
+test("a review of a bad token has an error in its status, one without a token is refused", async () => {
   assert.deepEqual((await reviewToken(review({ token: "zzz" }), [world().method], [])).status, {
     user: {},
     error: "invalid bearer token",
   });
   await assert.rejects(reviewToken(review({}), [], []), (error: ApiError) => error.code === 400);
 });
-test("a review of oneself tells all that is known", () => {
+test("a self review reports all fields of the user", () => {
   assert.deepEqual(
     reviewSelf(
       { kind: "SelfSubjectReview" },
@@ -469,7 +469,7 @@ test("the discovery documents name the issuer and the public keys", () => {
   assert.equal(
     (JSON.parse(elsewhere.configuration) as { jwks_uri: string }).jwks_uri,
     "https://keys.example/set",
-    "a given address of the keys wins",
+    "a configured URL of the keys takes precedence",
   );
   const published = (JSON.parse(set) as { keys: Record<string, string>[] }).keys;
   assert.deepEqual(

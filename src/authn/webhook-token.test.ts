@@ -35,7 +35,7 @@ function harness(status: object | string, version: "v1" | "v1beta1" = "v1") {
   };
 }
 
-test("a review is sent with the token and its audiences, and the user comes back", async () => {
+test("a review is sent with the token and its audiences, and the user is returned", async () => {
   const user = { username: "pat", uid: "u", groups: ["a"], extra: { scope: ["x"] } };
   const { identify, sent } = harness({ authenticated: true, user });
   assert.deepEqual(await identify(), {
@@ -45,7 +45,7 @@ test("a review is sent with the token and its audiences, and the user comes back
   assert.deepEqual(sent[0]!.spec, { token: "t", audiences: ["api"] });
 });
 
-test("audiences are told in the order of the answer", async () => {
+test("audiences are in the order of the response", async () => {
   const { identify } = harness({
     authenticated: true,
     user: { username: "p" },
@@ -56,12 +56,16 @@ test("audiences are told in the order of the answer", async () => {
 
 const cases: [name: string, status: object | string, outcome: "nobody" | "bad" | "good"][] = [
   ["not authenticated", { authenticated: false }, "nobody"],
-  ["nothing said", {}, "nobody"],
+  ["an empty status", {}, "nobody"],
   ["an error", { error: "no" }, "bad"],
-  ["an error beside a yes is ignored", { authenticated: true, error: "no", user: { username: "p" } }, "good"],
+  [
+    "an error of an authenticated status is ignored",
+    { authenticated: true, error: "no", user: { username: "p" } },
+    "good",
+  ],
   ["other audiences", { authenticated: true, user: { username: "p" }, audiences: ["other"] }, "nobody"],
-  ["an error beside other audiences", { error: "no", audiences: ["other"] }, "nobody"],
-  ["no JSON", "nope", "bad"],
+  ["an error with other audiences", { error: "no", audiences: ["other"] }, "nobody"],
+  ["invalid JSON", "nope", "bad"],
   ["another kind", JSON.stringify({ apiVersion, kind: "Pod", status: { authenticated: true } }), "bad"],
   [
     "another version",
@@ -72,16 +76,16 @@ const cases: [name: string, status: object | string, outcome: "nobody" | "bad" |
     }),
     "bad",
   ],
-  ["groups that are no list", { authenticated: true, user: { username: "p", groups: "a" } }, "bad"],
+  ["groups that are not a list", { authenticated: true, user: { username: "p", groups: "a" } }, "bad"],
 ];
 for (const [name, status, outcome] of cases)
-  test(`an answer of the token webhook: ${name}`, async () => {
+  test(`a response of the token webhook: ${name}`, async () => {
     const { identify } = harness(status);
     if (outcome === "bad") return await assert.rejects(identify(), BadCredential);
     assert.equal((await identify()) !== undefined, outcome === "good");
   });
 
-test("answers are kept, refusals too, failures not, and tokens at a time share one question", async () => {
+test("successes and refusals are cached, failures are not, and concurrent requests share one call", async () => {
   const clock = virtualClock();
   const options = { clock, successMilliseconds: 1000, failureMilliseconds: 500 };
   for (const [status, asked] of [

@@ -39,16 +39,16 @@ const rejected: [name: string, authorizers: Part[], message: string | RegExp][] 
     [{ type: "Magic", name: "magic" }],
     'authorizers[0].type: Unsupported value: "Magic": supported values: "AlwaysAllow", "Node", "RBAC", "Webhook"',
   ],
-  ["a mode twice", [rbac, rbac], 'authorizers[1].type: Duplicate value: "RBAC"'],
+  ["a duplicate mode", [rbac, rbac], 'authorizers[1].type: Duplicate value: "RBAC"'],
   ["no name", [hook({}, "")], "authorizers[0].name: Required value"],
-  ["a name twice", [hook(), hook()], 'authorizers[1].name: Duplicate value: "one"'],
+  ["a duplicate name", [hook(), hook()], 'authorizers[1].name: Duplicate value: "one"'],
   [
     "a bad name",
     [hook({}, "A B")],
     /^authorizers\[0\]\.name: Invalid value: "A B": authorizer name is invalid: /,
   ],
   [
-    "a mode under another name",
+    "a mode with another name",
     [{ type: "RBAC", name: "x" }],
     "expected name rbac for authorizer RBAC instead of x",
   ],
@@ -58,7 +58,7 @@ const rejected: [name: string, authorizers: Part[], message: string | RegExp][] 
     "authorizers[0].webhook: Required value: required when type=Webhook",
   ],
   [
-    "a webhook where there is none",
+    "webhook settings of another mode",
     [{ ...hook(), ...rbac }],
     'authorizers[0].webhook: Invalid value: "non-null": may only be specified when type=Webhook',
   ],
@@ -86,7 +86,7 @@ const rejected: [name: string, authorizers: Part[], message: string | RegExp][] 
   ["no policy", [hook({ failurePolicy: "" })], "authorizers[0].failurePolicy: Required value"],
   ["no connection", [hook({ connectionInfo: {} })], "authorizers[0].connectionInfo.type: Required value"],
   [
-    "a connection from inside",
+    "an in-cluster connection",
     [hook({ connectionInfo: { type: "InClusterConfig" } })],
     /^authorizers\[0\]\.connectionInfo\.type: Invalid value: "InClusterConfig"/,
   ],
@@ -96,12 +96,12 @@ const rejected: [name: string, authorizers: Part[], message: string | RegExp][] 
     'authorizers[0].connectionInfo.kubeConfigFile: Invalid value: "x": must be an absolute path',
   ],
   [
-    "a file that is not there",
+    "a missing file",
     [hook({ connectionInfo: { type: "KubeConfigFile", kubeConfigFile: "/absent/x" } })],
     /kubeConfigFile: Invalid value: "\/absent\/x": error loading file: stat \/absent\/x: no such file or directory$/,
   ],
   [
-    "a directory for a file",
+    "a directory as the file",
     [hook({ connectionInfo: { type: "KubeConfigFile", kubeConfigFile: import.meta.dirname } })],
     /must be a regular file$/,
   ],
@@ -116,17 +116,17 @@ const rejected: [name: string, authorizers: Part[], message: string | RegExp][] 
     "authorizers[0].matchConditions[0].expression: Required value",
   ],
   [
-    "a condition twice",
+    "a duplicate condition",
     [hook(conditions("true", "true"))],
     'authorizers[0].matchConditions[1].expression: Duplicate value: "true"',
   ],
   [
-    "a condition that is no question",
+    "a condition that is not boolean",
     [hook(conditions("request.user"))],
     'authorizers[0].matchConditions[0].expression: Invalid value: "request.user": must evaluate to bool but got string',
   ],
   [
-    "a condition over nothing",
+    "a condition over an unknown variable",
     [hook(conditions("request.other == ''"))],
     /compilation failed: .*undefined field 'other'/s,
   ],
@@ -144,7 +144,7 @@ for (const [name, authorizers, message] of rejected)
       },
     ));
 
-test("a webhook has its times, with the usual ones where none are given", () => {
+test("a webhook has its configured durations, or the defaults", () => {
   const of = (more: Part) => {
     const { matches: _, ...rest } = parse([hook(more)])[0]!.webhook!;
     return rest;

@@ -18,19 +18,31 @@ const later = (authorizer: Authorizer): Authorizer => ({
 });
 const denies: Authorizer = { ...alwaysDeny, decide: () => ({ verdict: "deny", reason: "no" }) };
 const unions: [name: string, modes: Authorizer[], who: User, verdict: string, reason: string][] = [
-  ["the privileged group is allowed before all", [denies], user("root", "system:masters"), "allow", ""],
-  ["nobody else is, in AlwaysDeny", [alwaysDeny], user("bob"), "no opinion", "Everything is forbidden."],
-  ["the first opinion wins", [alwaysDeny, denies, alwaysAllow], user("bob"), "deny", "no"],
-  ["silence goes on to the next", [alwaysDeny, alwaysAllow], user("bob"), "allow", ""],
   [
-    "late answers keep the order",
+    "the privileged group is allowed before other authorizers",
+    [denies],
+    user("root", "system:masters"),
+    "allow",
+    "",
+  ],
+  [
+    "other users are not allowed by AlwaysDeny",
+    [alwaysDeny],
+    user("bob"),
+    "no opinion",
+    "Everything is forbidden.",
+  ],
+  ["the first decision wins", [alwaysDeny, denies, alwaysAllow], user("bob"), "deny", "no"],
+  ["without an opinion the next authorizer decides", [alwaysDeny, alwaysAllow], user("bob"), "allow", ""],
+  [
+    "asynchronous decisions keep the order",
     [alwaysDeny, later(alwaysDeny), later(denies), alwaysAllow],
     user("bob"),
     "deny",
     "no",
   ],
   [
-    "reasons of the silent are joined",
+    "reasons of authorizers without an opinion are joined",
     [alwaysDeny, later(alwaysDeny)],
     user("bob"),
     "no opinion",
@@ -42,7 +54,7 @@ for (const [name, modes, who, verdict, reason] of unions) {
   test(`among authorizers, ${name}`, async () =>
     assert.deepEqual(await authorizerOf(modes).decide(asks("get", on("pods"), who)), { verdict, reason }));
 }
-test("open paths are open, resources behind them are not", async () => {
+test("always-allowed paths are open, resources under them are not", async () => {
   const open = authorizerOf([alwaysAllowPaths(["/healthz", "livez/*"])]);
   for (const [path, verdict] of [
     ["/healthz", "allow"],
@@ -54,7 +66,7 @@ test("open paths are open, resources behind them are not", async () => {
   assert.equal((await open.decide(asks("get", on("healthz")))).verdict, "no opinion");
   assert.throws(() => alwaysAllowPaths(["/a*b"]), /only trailing \*/);
 });
-test("what is forbidden is told in a sentence", () => {
+test("a forbidden action is described in a sentence", () => {
   assert.equal(describe(asks("get", "/metrics")), 'User "bob" cannot get path "/metrics"');
   assert.equal(
     describe(asks("list", on("pods/log", { ...inNs, group: "x" }))),

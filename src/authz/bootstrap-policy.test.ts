@@ -21,7 +21,7 @@ test("a cluster starts with 62 cluster roles, 43 bindings, and 7 of each in name
     );
   }
 });
-test("no rule has changed by accident", () => {
+test("the rules match their digest", () => {
   // After an intended change of a rule, compare the whole policy with that of kube-apiserver before updating
   // the digest.
   const sorted = (_: string, value: unknown): unknown =>
@@ -36,7 +36,7 @@ test("no rule has changed by accident", () => {
     "5e55e74ac644252ec0630ef6313c2d4cdc702fc9cf4f6c87c37aca5ba71daefc",
   );
 });
-test("both dialects grant the same but for names", () => {
+test("both dialects grant the same except for names", () => {
   const sorted = (_: string, value: unknown): unknown =>
     Array.isArray(value) && typeof value[0] === "string" ? (value as string[]).toSorted() : value;
   const translated = JSON.stringify(policy)
@@ -73,7 +73,7 @@ test("gates add and remove rules and roles", () => {
   assert.equal(named(bare.clusterRoles, "system:basic-user").rules?.length, 1);
   assert.ok(nodeRules(dialects.kubernetes, () => true).length > nodeRules(dialects.kubernetes).length);
 });
-test("anyone may learn whether the server lives, and no more", () => {
+test("anonymous users may only check the server's health", () => {
   const rbac = rbacAuthorizer({
     version: () => 1,
     clusterRole: (name) => named(ours.clusterRoles, name),
@@ -122,22 +122,22 @@ const roleCases: [
     role([rule("get")]),
     { action: "create", object: role([rule("get")]) },
   ],
-  ["a role that has all is left", role([rule("*")]), role([rule("get")]), { action: "none" }],
+  ["a complete role is unchanged", role([rule("*")]), role([rule("get")]), { action: "none" }],
   [
-    "missing rules are added, others stay",
+    "missing rules are added, others kept",
     role([rule("get")]),
     role([rule("get", "list")]),
     { action: "update", object: role([rule("get"), rule("list")]) },
   ],
   ["a role that opted out is skipped", role([], {}, off), role([rule("get")]), { action: "skip" }],
   [
-    "a role that opted out and has all is left",
+    "a complete role that opted out is unchanged",
     role([rule("get")], {}, off),
     role([rule("get")]),
     { action: "none" },
   ],
   [
-    "labels are added, changed ones stay",
+    "labels are added, changed ones kept",
     role([], {}, { labels: { a: "mine" } }),
     role([], {}, { labels: { a: "1", b: "2" } }),
     { action: "update", object: role([], {}, { labels: { a: "mine", b: "2" } }) },
@@ -149,13 +149,13 @@ const roleCases: [
     { action: "update", object: role([], gathers("x", "y")) },
   ],
   [
-    "unexpected aggregation ends",
+    "unexpected aggregation is removed",
     role([rule("get")], gathers("x")),
     role([rule("get")]),
     { action: "update", object: role([rule("get")]) },
   ],
   [
-    "gathered rules are left",
+    "aggregated rules are unchanged",
     role([rule("get")], gathers("x")),
     role(null, gathers("x")),
     { action: "none" },
@@ -188,14 +188,14 @@ const bindingCases: [
     { action: "create", object: binding("r", ["a"]) },
   ],
   [
-    "missing subjects are added, others stay",
+    "missing subjects are added, others kept",
     binding("r", ["x"]),
     binding("r", ["a", "x"]),
     { action: "update", object: binding("r", ["x", "a"]) },
   ],
-  ["an emptied expectation removes nobody", binding("r", ["x"]), binding("r", []), { action: "none" }],
+  ["an empty expectation removes no subjects", binding("r", ["x"]), binding("r", []), { action: "none" }],
   [
-    "a binding to another role is made anew",
+    "a binding to another role is recreated",
     binding("other", ["x"]),
     binding("r", ["a"]),
     { action: "recreate", object: binding("r", ["a"]) },
@@ -211,7 +211,7 @@ for (const [name, existing, expected, result] of bindingCases)
   test(`in reconciling, ${name}`, () =>
     assert.deepEqual(reconcile(existing, expected, dialects.orch), result));
 
-test("an aggregated role gathers the rules of its selectors, each once, in the order of names", () => {
+test("an aggregated role has the rules of its selectors without duplicates, in order of name", () => {
   const all = [
     role([rule("list")], {}, { name: "b", labels: { x: "true" } }),
     role([rule("get")], {}, { name: "a", labels: { x: "true" } }),
@@ -231,7 +231,7 @@ test("an aggregated role gathers the rules of its selectors, each once, in the o
   assert.deepEqual(aggregatedRules(target, all), [rule("get"), rule("list"), rule("watch")]);
   assert.equal(aggregatedRules(role([]), all), undefined);
 });
-test("the admin role ends up with all that edit and view grant", () => {
+test("the admin role includes everything edit and view grant", () => {
   const once = ours.clusterRoles.map((each) =>
     each.aggregationRule ? { ...each, rules: aggregatedRules(each, ours.clusterRoles) ?? [] } : each,
   );

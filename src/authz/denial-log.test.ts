@@ -30,7 +30,7 @@ const cases: [name: string, asked: Omit<Attributes, "user">, told: string][] = [
     '"update" resource "deployments.apps/scale" named "web" in namespace "a"',
   ],
   [
-    "what belongs to the cluster",
+    "a cluster-scoped resource",
     { verb: "get", resource: { ...target, resource: "nodes", name: "n" } },
     '"get" resource "nodes" named "n" cluster-wide',
   ],
@@ -49,13 +49,13 @@ function logged(verbosity: number, verdict: "allow" | "no opinion", asked: Omit<
 }
 
 for (const [name, asked, told] of cases) {
-  test(`a denial of ${name} is told`, () => {
+  test(`a denial of ${name} is logged`, () => {
     const text = `RBAC: no rules authorize user "alice" with groups ["dev" "ops"] to ${told}`;
     assert.ok(logged(5, "no opinion", asked).includes(JSON.stringify(text)), logged(5, "no opinion", asked));
   });
 }
 
-test("nothing is told below -v=5, nor of what is allowed", () => {
+test("nothing is logged below -v=5, nor for allowed actions", () => {
   const [, asked] = cases[0]!;
   assert.deepEqual([logged(4, "no opinion", asked), logged(5, "allow", asked)], ["", ""]);
 });

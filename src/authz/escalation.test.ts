@@ -20,9 +20,9 @@ function manager(extra?: PolicyRule) {
   return { rbac, authorizer: authorizerOf([rbac]) };
 }
 const forbiddenWith = (text: RegExp) => (error: ApiError) => error.code === 403 && text.test(error.message);
-test("a role may grant what its author holds", async () =>
+test("a role may grant permissions its author holds", async () =>
   checkRole(manager(), user("bob"), managing, asRole("r", rule(["get"], ["pods"]))));
-test("a role may not grant more, and the missing rules are told", async () => {
+test("a role may not grant more, and the error lists the missing rules", async () => {
   await assert.rejects(
     checkRole(manager(), user("bob", "g"), managing, asRole("r", rule(["get", "delete"], ["pods"]))),
     forbiddenWith(
@@ -30,7 +30,7 @@ test("a role may not grant more, and the missing rules are told", async () => {
     ),
   );
 });
-test("rules that combine to more than can be compared are refused, unless one rule of the author covers them", async () => {
+test("rules with too many parts to compare are refused, unless a single rule of the author covers them", async () => {
   const words = Array.from({ length: 300 }, (_, at) => `w${at}`);
   const vast = rule(words, words, { resourceNames: words });
   await assert.rejects(
@@ -40,12 +40,12 @@ test("rules that combine to more than can be compared are refused, unless one ru
   await checkRole(manager(rule(["*"], ["*"])), user("bob"), managing, asRole("r", vast));
 });
 
-test("who may escalate may grant anything, and so may the privileged", async () => {
+test("users with escalate and the privileged group may grant anything", async () => {
   const escalate: PolicyRule = { verbs: ["escalate"], apiGroups: [group], resources: ["roles"] };
   await checkRole(manager(escalate), user("bob"), managing, asRole("r", rule(["*"], ["*"])));
   await checkRole(manager(), user("root", "system:masters"), managing, asRole("r", rule(["*"], ["*"])));
 });
-test("aggregation is for those who hold everything, also to remove it", async () => {
+test("adding or removing aggregation requires holding everything", async () => {
   const target = on("clusterroles", { group });
   const aggregating = {
     ...asRole("r"),
@@ -65,9 +65,9 @@ const binds = (kind: string, name: string) => ({
   metadata: { name: "b" },
   roleRef: { apiGroup: group, kind, name },
 });
-test("a role that its binder holds may be bound", async () =>
+test("a user may bind a role whose permissions they hold", async () =>
   checkBinding(manager(), user("bob"), bindTarget, binds("ClusterRole", "view")));
-test("a role beyond what its binder holds may not be bound", async () => {
+test("a user may not bind a role beyond their permissions", async () => {
   await assert.rejects(
     checkBinding(manager(), user("bob"), bindTarget, binds("Role", "edit")),
     forbiddenWith(/^rolebindings.*"b" is forbidden: user "bob"/),
@@ -79,7 +79,7 @@ test("a missing role cannot be bound", async () => {
     (error: ApiError) => error.code === 404 && error.details?.kind === "roles",
   );
 });
-test("a role that cannot be cannot be bound", async () => {
+test("a role that cannot exist cannot be bound", async () => {
   const refused = (name: string, target: ResourceTarget, message: RegExp) =>
     assert.rejects(
       checkBinding(manager(), user("bob"), target, binds("Role", name)),
@@ -88,7 +88,7 @@ test("a role that cannot be cannot be bound", async () => {
   await refused("", bindTarget, /Name parameter required/);
   await refused("edit", on("clusterrolebindings", { group }), /Namespace parameter required/);
 });
-test("who may bind a role may bind it without holding it", async () => {
+test("a user with bind may bind a role without holding it", async () => {
   const bind: PolicyRule = {
     verbs: ["bind"],
     apiGroups: [group],
@@ -101,7 +101,7 @@ test("who may bind a role may bind it without holding it", async () => {
     (error: ApiError) => error.code === 404,
   );
 });
-test("a change of owners or finalizers alone is recognised", () => {
+test("an update of owners or finalizers only is recognized", () => {
   const old = { metadata: { name: "r", finalizers: ["a"] }, rules: [] };
   assert.equal(
     onlyOwnershipChanged(
@@ -115,7 +115,7 @@ test("a change of owners or finalizers alone is recognised", () => {
     false,
   );
 });
-test("an empty list or map where there was none is no change", () => {
+test("empty and absent lists or maps are equal", () => {
   const old = { metadata: { name: "r" }, aggregationRule: { clusterRoleSelectors: [{}] } };
   const emptied = (more: object): { metadata: object } => ({
     ...old,

@@ -16,7 +16,7 @@ const grants: PolicyRule[][] = [
   [rule(["*"], ["*"], { apiGroups: ["apps"] }), rule(["*"], [], { nonResourceURLs: ["*"] })],
 ];
 
-test("the index finds the first grant that allows, as asking one after the other does", () => {
+test("the index finds the first allowing grant, like a linear search", () => {
   const index = grantIndex(grants)!;
   const resources = ["pods", "pods/log", "pods/status", "secrets", "deployments", "*"];
   const questions = ["get", "list", "delete", "*", "constructor"].flatMap((verb) => [
@@ -31,13 +31,13 @@ test("the index finds the first grant that allows, as asking one after the other
   }
 });
 
-test("rules with too many words have no index", () => {
+test("rules with too many entries have no index", () => {
   const words = Array.from({ length: 150 }, (_, at) => `w${at}`);
   assert.equal(grantIndex([[rule(words, words)]]), undefined);
   assert.ok(words.length ** 2 > mostEntries);
 });
 
-test("a user with many bindings gets the same decisions, asked for the first time or later", () => {
+test("a user with many bindings gets the same decisions with and without the index", () => {
   const world = sourceOf();
   for (let at = 0; at < 40; at++) {
     if (at !== 30) world.role("", `r${at}`, rule(["get"], [`things${at}`]));

@@ -112,19 +112,19 @@ for (const [verb, target, allowed] of cases) {
 
 const others: [name: string, user: { name: string; groups: string[] }][] = [
   ["a user outside of the group", { name: "system:node:node1", groups: [] }],
-  ["a member that is no node", { name: "bob", groups: ["system:nodes"] }],
+  ["a member that is not a node", { name: "bob", groups: ["system:nodes"] }],
   ["a node without a name", { name: "system:node:", groups: ["system:nodes"] }],
   ["a node without pods", { name: "system:node:node2", groups: ["system:nodes"] }],
 ];
 for (const [name, user] of others) {
-  test(`${name} reads no secret`, async () =>
+  test(`${name} cannot read a secret`, async () =>
     assert.equal(
       (await authorizer.decide({ user, verb: "get", resource: at("/secrets n/env") })).verdict,
       "no opinion",
     ));
 }
 
-test("what a node may do cannot be listed", () => {
+test("a node's permissions cannot be listed", () => {
   assert.equal(authorizer.rulesFor(node1, "n").incomplete, true);
   assert.equal(authorizer.rulesFor({ name: "bob", groups: [] }, "n").incomplete, false);
 });

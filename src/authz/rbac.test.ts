@@ -6,12 +6,12 @@ import { rbacAuthorizer } from "./rbac.ts";
 
 const decisions: [name: string, asked: Attributes, reason: string | undefined][] = [
   [
-    "a group's member everywhere",
+    "a group member cluster-wide",
     asks("list", on("pods"), user("alice", "dev")),
     'ClusterRoleBinding "viewers" of ClusterRole "view" to Group "dev"',
   ],
   [
-    "the first subject that fits is named",
+    "the first matching subject is reported",
     asks("list", on("pods"), user("carol", "dev")),
     'ClusterRoleBinding "viewers" of ClusterRole "view" to Group "dev"',
   ],
@@ -25,7 +25,11 @@ const decisions: [name: string, asked: Attributes, reason: string | undefined][]
     asks("update", on("pods", inNs), user("alice")),
     'RoleBinding "editors/ns" of Role "edit" to User "alice"',
   ],
-  ["a role elsewhere", asks("update", on("pods", { namespace: "other" }), user("alice")), undefined],
+  [
+    "a role in another namespace",
+    asks("update", on("pods", { namespace: "other" }), user("alice")),
+    undefined,
+  ],
   [
     "a cluster role bound in a namespace",
     asks("list", on("pods", inNs), user("bob")),
@@ -52,8 +56,12 @@ const decisions: [name: string, asked: Attributes, reason: string | undefined][]
     asks("get", on("secrets", { ...inNs, name: "one" }), user("bob")),
     'RoleBinding "named/ns" of ClusterRole "names" to User "bob"',
   ],
-  ["an object of another name", asks("get", on("secrets", { ...inNs, name: "two" }), user("bob")), undefined],
-  ["someone unknown", asks("list", on("pods", inNs), user("zed")), undefined],
+  [
+    "an object with another name",
+    asks("get", on("secrets", { ...inNs, name: "two" }), user("bob")),
+    undefined,
+  ],
+  ["an unknown user", asks("list", on("pods", inNs), user("zed")), undefined],
 ];
 for (const [name, asked, reason] of decisions) {
   test(`RBAC ${reason ? "allows" : "has no opinion on"} ${name}, twice`, () => {
@@ -69,7 +77,7 @@ for (const [name, asked, reason] of decisions) {
     }
   });
 }
-test("dangling bindings are told as the reason, each role once", () => {
+test("missing roles of bindings are reported once each", () => {
   const w = world();
   const reason = (): string =>
     rbacAuthorizer(w.source).decide(asks("get", on("pods", inNs), user("frank"))).reason;
@@ -83,7 +91,7 @@ test("dangling bindings are told as the reason, each role once", () => {
     `RBAC: [${nowhere}, clusterrole.rbac.authorization.example.com "nothing" not found]`,
   );
 });
-test("remembered decisions do not mix names, namespaces and questions that look alike", () => {
+test("cached decisions keep similar names, namespaces and actions apart", () => {
   const rbac = rbacAuthorizer(world().source);
   const bob = user("bob");
   assert.equal(rbac.decide(asks("get", on("secrets", { ...inNs, name: "one" }), bob)).verdict, "allow");
@@ -95,7 +103,7 @@ test("remembered decisions do not mix names, namespaces and questions that look 
   assert.equal(rbac.decide(asks("list", on("pods", inNs), bob)).verdict, "allow");
   assert.equal(rbac.decide(asks("list", on("pod", { namespace: "sns" }), bob)).verdict, "no opinion");
 });
-test("users whose names and groups read alike one after another are kept apart", () => {
+test("users with similar names and groups are kept apart", () => {
   const w = sourceOf();
   w.role("", "all", rule(["*"], ["*"]));
   w.bind("", "admins", "ClusterRole=all", "Group=admins");
@@ -112,7 +120,7 @@ test("users whose names and groups read alike one after another are kept apart",
     assert.equal(verdict(name!, ...groups), "no opinion", JSON.stringify([name, groups]));
   assert.equal(verdict("x\njane", "admins"), "allow");
 });
-test("any change of a role or binding is seen by the next decision", () => {
+test("any change of a role or binding affects the next decision", () => {
   const w = world();
   const rbac = rbacAuthorizer(w.source);
   const zed = user("zed", "new");
@@ -122,7 +130,7 @@ test("any change of a role or binding is seen by the next decision", () => {
   w.role("", "view");
   assert.equal(rbac.decide(asks("list", on("pods"), zed)).verdict, "no opinion");
 });
-test("nothing is read again while nothing changes", () => {
+test("without changes nothing is read again", () => {
   const w = world();
   const rbac = rbacAuthorizer(w.source);
   const ask = (): unknown => rbac.decide(asks("list", on("pods", inNs), user("bob", "dev")));
@@ -131,7 +139,7 @@ test("nothing is read again while nothing changes", () => {
   ask();
   assert.equal(w.asked(), before);
 });
-test("questions longer than any real one are answered, and not remembered: anybody may ask them", () => {
+test("overlong requests are decided but not cached", () => {
   const w = world();
   w.role("", "all", rule(["*"], ["*"]), { verbs: ["*"], nonResourceURLs: ["*"] });
   w.bind("", "everything", "ClusterRole=all", "User=root");
@@ -152,7 +160,7 @@ test("questions longer than any real one are answered, and not remembered: anybo
     assert.deepEqual(questions.map(isRemembered), Array(4).fill(remembered));
   }
 });
-test("bindings of a namespace that can have no name are not remembered, either", () => {
+test("bindings of a namespace with an overlong name are not cached either", () => {
   const w = world();
   const rbac = rbacAuthorizer(w.source);
   const ask = (namespace: string): number => {
@@ -164,7 +172,7 @@ test("bindings of a namespace that can have no name are not remembered, either",
   assert.ok(ask(long) > 0 && ask(long) > 0);
   assert.ok(ask("short") > 0 && ask("short") === 0);
 });
-test("the rules of a user are listed, cluster-wide ones first", () => {
+test("the rules of a user are returned, cluster-wide ones first", () => {
   const w = world();
   w.role("", "paths", { verbs: ["get"], nonResourceURLs: ["/healthz"] });
   w.bind("", "z-paths", "ClusterRole=paths", "User=bob");

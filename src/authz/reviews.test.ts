@@ -40,7 +40,7 @@ const verdicts: [decision: Decision, status: object][] = [
   ],
 ];
 for (const [decision, status] of verdicts) {
-  test(`a review tells the verdict "${decision.verdict}"`, async () => {
+  test(`a review reports the verdict "${decision.verdict}"`, async () => {
     const authorizer = recording(decision);
     const answer = await reviewAccess(
       review({ user: "bob", groups: ["x"], uid: "1", extra: { k: ["v"] }, resourceAttributes: onPods }),
@@ -53,7 +53,7 @@ for (const [decision, status] of verdicts) {
     ]);
   });
 }
-test("a review of oneself asks for the asker, on resources and paths", async () => {
+test("a self review is decided for the requester, on resources and paths", async () => {
   const authorizer = recording({ verdict: "allow", reason: "" });
   await reviewOwnAccess(review({ resourceAttributes: onPods }), zed, authorizer, dialect);
   await reviewOwnAccess(
@@ -67,7 +67,7 @@ test("a review of oneself asks for the asker, on resources and paths", async () 
     { user: zed, verb: "get", path: "/healthz" },
   ]);
 });
-test("a review of one's rules needs a namespace", () => {
+test("a rules review requires a namespace", () => {
   const answer = reviewOwnRules(
     review<SelfSubjectRulesReview>({ namespace: "ns" }),
     zed,
@@ -93,9 +93,9 @@ const local = (spec: object, metadata?: object) => () =>
   reviewLocalAccess(review<LocalSubjectAccessReview>(spec, metadata), "ns", alwaysAllow, dialect);
 const invalids: [name: string, run: () => Promise<unknown>, fields: string[]][] = [
   ["of two actions", own(both), ["spec.nonResourceAttributes"]],
-  ["of no action", own({}), ["spec.resourceAttributes"]],
-  ["of nobody", anyones({ resourceAttributes: onPods }), ["spec.user"]],
-  ["of nobody and nothing", anyones({}), ["spec.resourceAttributes", "spec.user"]],
+  ["without an action", own({}), ["spec.resourceAttributes"]],
+  ["without a user", anyones({ resourceAttributes: onPods }), ["spec.user"]],
+  ["without a user and an action", anyones({}), ["spec.resourceAttributes", "spec.user"]],
   ["with a name", own({ resourceAttributes: onPods }, { name: "x" }), ["metadata"]],
   [
     "of another namespace",
@@ -124,7 +124,7 @@ for (const [name, run, fields] of invalids) {
     });
   });
 }
-test("a local review takes its namespace from the request, and must not contradict it", async () => {
+test("a local review takes its namespace from the request and must agree with it", async () => {
   const spec = { user: "bob", resourceAttributes: onPods };
   assert.deepEqual((await reviewLocalAccess(review(spec), "ns", alwaysAllow, dialect)).status, {
     allowed: true,
@@ -138,7 +138,7 @@ test("a local review takes its namespace from the request, and must not contradi
     (error: ApiError) => error.code === 400,
   );
 });
-test("metadata that only says who manages the fields is empty enough", async () => {
+test("metadata with only managed fields is accepted as empty", async () => {
   await own({ resourceAttributes: onPods }, { managedFields: [{ manager: "kit" }], labels: {} })();
 });
 
@@ -160,7 +160,7 @@ const becomes: [name: string, sent: Record<string, string[]>, user: User, checks
     ["users zed", "groups a", "groups b"],
   ],
   [
-    "a user said to be unauthenticated",
+    "an unauthenticated user",
     { "impersonate-user": ["zed"], "impersonate-group": ["system:unauthenticated"] },
     { name: "zed", groups: ["system:unauthenticated"] },
     ["users zed", "groups system:unauthenticated"],
@@ -181,7 +181,7 @@ const becomes: [name: string, sent: Record<string, string[]>, user: User, checks
     ["serviceaccounts ns/robot"],
   ],
   [
-    "a service account with groups of its own",
+    "a service account with given groups",
     { "impersonate-user": ["system:serviceaccount:ns:robot"], "impersonate-group": ["g"] },
     { name: "system:serviceaccount:ns:robot", groups: ["g", "system:authenticated"] },
     ["serviceaccounts ns/robot", "groups g"],
@@ -203,7 +203,7 @@ const becomes: [name: string, sent: Record<string, string[]>, user: User, checks
   ],
 ];
 for (const [name, sent, user, checks] of becomes) {
-  test(`headers can ask to be ${name}`, () => {
+  test(`headers can request to impersonate ${name}`, () => {
     const asked = impersonation(headers(sent), dialect)!;
     assert.deepEqual(asked.user, user);
     const shown = asked.checks.map(
@@ -218,7 +218,7 @@ for (const [header, wanted] of [
   ["impersonate-uid", "{UID  x  authentication.orch.io/v1  }"],
   ["impersonate-extra-scopes", "{UserExtra  x  authentication.orch.io/v1  scopes}"],
 ] as const) {
-  test(`${header} without a user is an error that names it`, () =>
+  test(`${header} without a user is an error that names the header`, () =>
     assert.throws(
       () => impersonation(headers({ [header]: ["x"] }), dialect),
       (error) =>
@@ -226,7 +226,7 @@ for (const [header, wanted] of [
         error.message === `requested [${wanted}] without impersonating a user`,
     ));
 }
-test("other headers, and an empty user, ask for nothing", () => {
+test("other headers and an empty user request no impersonation", () => {
   assert.equal(impersonation(headers({ accept: ["*/*"] }), dialect), undefined);
   assert.equal(impersonation(headers({ "impersonate-user": [""] }), dialect), undefined);
 });
@@ -252,20 +252,20 @@ const who = (name: string, ...groups: string[]): User => ({
 });
 const abacCases: [name: string, asked: Attributes, verdict: string][] = [
   [
-    "all of a user's",
+    "all actions of a user",
     { user: who("alice"), verb: "delete", resource: { ...target, group: "apps" } },
     "allow",
   ],
-  ["a group's reading", { user: who("bob", "dev"), verb: "list", resource: target }, "allow"],
-  ["a group's writing", { user: who("bob", "dev"), verb: "create", resource: target }, "no opinion"],
+  ["a group's read access", { user: who("bob", "dev"), verb: "list", resource: target }, "allow"],
+  ["a group's write access", { user: who("bob", "dev"), verb: "create", resource: target }, "no opinion"],
   [
-    "a group's reading elsewhere",
+    "a group's read access in another namespace",
     { user: who("bob", "dev"), verb: "list", resource: { ...target, namespace: "x" } },
     "no opinion",
   ],
   ["anyone's path", { user: who("eve"), verb: "get", path: "/healthz/x" }, "allow"],
   [
-    "a stranger's path",
+    "a path for an unknown user",
     {
       user: { name: "system:anonymous", groups: ["system:unauthenticated"] },
       verb: "get",
@@ -274,13 +274,13 @@ const abacCases: [name: string, asked: Attributes, verdict: string][] = [
     "no opinion",
   ],
   [
-    "an old policy's reading of anything",
+    "read access to anything with an unversioned policy",
     { user: who("old"), verb: "get", resource: { ...target, group: "apps" } },
     "allow",
   ],
   ["an old policy's paths", { user: who("old"), verb: "get", path: "/x" }, "allow"],
   [
-    "an old policy's paths when it names a resource",
+    "a path with an unversioned policy that names a resource",
     { user: who("older"), verb: "get", path: "/x" },
     "no opinion",
   ],
@@ -288,7 +288,7 @@ const abacCases: [name: string, asked: Attributes, verdict: string][] = [
 for (const [name, asked, verdict] of abacCases)
   test(`a policy file says "${verdict}" to ${name}`, async () =>
     assert.equal((await abac.decide(asked)).verdict, verdict));
-test("a policy file tells rules, and notes lines without a version", () => {
+test("a policy file resolves rules, and reports lines without a version", () => {
   assert.deepEqual(abac.rulesFor(who("bob", "dev"), "ns").resourceRules, [
     { verbs: ["get", "list", "watch"], apiGroups: [""], resources: ["pods"] },
   ]);
@@ -299,7 +299,7 @@ test("a policy file tells rules, and notes lines without a version", () => {
 });
 const brokenPolicies: [name: string, text: string, why: RegExp][] = [
   ["is not JSON", "\n{", /^Error: p:2: the policy is not JSON/],
-  ["is no object", "[]", /p:1: a policy must be a JSON object/],
+  ["is not an object", "[]", /p:1: a policy must be a JSON object/],
   ["has another version", '{"apiVersion":"v1","kind":"Policy"}', /p:1: expected apiVersion abac/],
   ["has an unknown field", versioned({ usr: "x" }), /p:1: unknown field "spec.usr"/],
   ["has a wrong type", versioned({ user: 1 }), /p:1: spec.user must be text/],

@@ -16,8 +16,8 @@ const matches: [name: string, rule: PolicyRule, asked: Attributes, allowed: bool
     asks("get", on("pods", { group: "apps" })),
     true,
   ],
-  ["a subresource that is not named", rule(["get"], ["pods"]), asks("get", on("pods/log")), false],
-  ["a subresource that is named", rule(["get"], ["pods/log"]), asks("get", on("pods/log")), true],
+  ["an unnamed subresource", rule(["get"], ["pods"]), asks("get", on("pods/log")), false],
+  ["a named subresource", rule(["get"], ["pods/log"]), asks("get", on("pods/log")), true],
   ["a subresource of anything", rule(["get"], ["*/scale"]), asks("get", on("deployments/scale")), true],
   ["no subresource for one of anything", rule(["get"], ["*/scale"]), asks("get", on("deployments")), false],
   ["all resources and subresources", rule(["get"], ["*"]), asks("get", on("deployments/scale")), true],
@@ -28,7 +28,7 @@ const matches: [name: string, rule: PolicyRule, asked: Attributes, allowed: bool
     true,
   ],
   [
-    "an object of another name",
+    "an object with another name",
     rule(["get"], ["pods"], { resourceNames: ["a"] }),
     asks("get", on("pods", { name: "b" })),
     false,
@@ -58,13 +58,13 @@ for (const [name, given, asked, allowed] of matches)
 const coverage: [name: string, wanted: PolicyRule[], owned: PolicyRule[], missing: PolicyRule[]][] = [
   ["the same is covered", [rule(["get"], ["pods"])], [rule(["get"], ["pods"])], []],
   [
-    "pieces add up",
+    "several rules together cover one",
     [rule(["get", "list"], ["pods", "secrets"])],
     [rule(["get", "list"], ["pods"]), rule(["get"], ["secrets"]), rule(["list"], ["secrets"])],
     [],
   ],
   [
-    "what is missing is told in pieces",
+    "missing parts are returned one by one",
     [rule(["get", "list"], ["pods"])],
     [rule(["get"], ["pods"])],
     [rule(["list"], ["pods"])],
@@ -96,7 +96,7 @@ const coverage: [name: string, wanted: PolicyRule[], owned: PolicyRule[], missin
     [],
   ],
   [
-    "a path beside the prefix is not",
+    "a path outside the prefix is not covered",
     [{ verbs: ["get"], nonResourceURLs: ["/b"] }],
     [{ verbs: ["get"], nonResourceURLs: ["/a/*"] }],
     [{ verbs: ["get"], nonResourceURLs: ["/b"] }],
@@ -104,7 +104,7 @@ const coverage: [name: string, wanted: PolicyRule[], owned: PolicyRule[], missin
 ];
 for (const [name, wanted, owned, missing] of coverage)
   test(`of rules, ${name}`, () => assert.deepEqual(uncovered(wanted, owned), missing));
-test("missing rules are joined by verb and described", () => {
+test("missing rules are joined by verb and formatted", () => {
   const parts = uncovered([rule(["get", "list"], ["pods"], { resourceNames: ["a"] })], []);
   assert.deepEqual(compact(parts).map(describeRule), [
     '{APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["get" "list"]}',

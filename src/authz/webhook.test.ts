@@ -50,7 +50,7 @@ const get: Attributes = {
 const decide = async (authorizer: Authorizer, attributes = get): Promise<Decision> =>
   await authorizer.decide(attributes);
 
-test("a review names what is wanted, without what is empty; versions spell groups in their own way", async () => {
+test("a review contains the action without empty fields; versions name groups differently", async () => {
   for (const [version, groups] of [
     ["v1", "groups"],
     ["v1beta1", "group"],
@@ -90,19 +90,19 @@ const answers: [name: string, answer: object | Error, verdict: Decision["verdict
   ["a failure", new Error("down"), "no opinion", true],
 ];
 for (const [name, answer, verdict, internal] of answers)
-  test(`the webhook answers ${name}`, async () => {
+  test(`the webhook responds with ${name}`, async () => {
     const decision = await decide(harness(answer).authorizer);
     assert.deepEqual([decision.verdict, decision.internalError !== undefined], [verdict, internal]);
     assert.equal(decision.error, decision.internalError);
   });
 
-test("a failure is healed by an authorizer behind it, and remembered when nobody allows", async () => {
+test("a failure is overridden by a later authorizer, and reported when none allows", async () => {
   const { authorizer } = harness(new Error("down"));
   assert.equal((await decide(authorizerOf([authorizer, alwaysAllow]))).verdict, "allow");
   assert.match((await decide(authorizerOf([authorizer, alwaysDeny]))).internalError ?? "", /down/);
 });
 
-test("answers are kept for their time, failures not", async () => {
+test("responses are cached for their duration, failures are not", async () => {
   const { authorizer, sent, clock } = harness({ allowed: true });
   await Promise.all([decide(authorizer), decide(authorizer)]);
   await clock.advance(999);
@@ -124,14 +124,14 @@ test("answers are kept for their time, failures not", async () => {
   assert.equal(failing.sent.length, 2);
 });
 
-test("the group of masters is never asked about", async () => {
+test("the masters group is never sent to the webhook", async () => {
   const { authorizer, sent } = harness({ denied: true });
   const masters = { ...get, user: { name: "root", groups: ["system:masters"] } };
   assert.equal((await decide(authorizerOf([authorizer]), masters)).verdict, "allow");
   assert.equal(sent.length, 0);
 });
 
-test("a webhook that is not asked has no opinion; conditions that fail count as its failure policy says", async () => {
+test("a webhook that does not match has no opinion; failing conditions follow its failure policy", async () => {
   const gone = new Error("gone");
   const cases: [WebhookAuthorizerOptions["matches"], object | Error, Decision["verdict"], string?][] = [
     [() => false, { allowed: true }, "no opinion"],

@@ -26,7 +26,7 @@ const seenBy = (store: Store, compactions: Revision[]): Store => ({
   close: () => store.close(),
 });
 
-test("one server compacts each interval to where the store stood an interval ago", async () => {
+test("a single server compacts every interval to the revision of one interval ago", async () => {
   const clock = virtualClock();
   const store = await openMemory({ clock });
   const stop = new AbortController();
@@ -49,7 +49,7 @@ test("one server compacts each interval to where the store stood an interval ago
   assert.equal(await compactedOf(store), later, "nothing happens once it is stopped");
 });
 
-test("several servers take turns, and another goes on when one stops", async () => {
+test("several servers take turns, and the others continue when one stops", async () => {
   const clock = virtualClock();
   const store = await openMemory({ clock });
   const servers = [0, 1, 2].map((i) => ({
@@ -98,7 +98,7 @@ test("several servers take turns, and another goes on when one stops", async () 
   await Promise.all(running);
 });
 
-test("a round that fails is told and the next one comes", async () => {
+test("a failed round is reported, and the next one runs", async () => {
   const clock = virtualClock();
   const store = await openMemory({ clock });
   const stop = new AbortController();

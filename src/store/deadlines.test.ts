@@ -36,7 +36,7 @@ function kit(): {
   return { clock, deadlines, set, expired, batches, fail: (times) => (failures = times) };
 }
 
-test("keys expire in the order of their times, however they were set", async () => {
+test("keys expire in order of their deadlines, in whatever order they were set", async () => {
   const { clock, set, expired } = kit();
   for (const [i, at] of [5, 3, 9, 1, 7, 2, 8].entries()) set(`k${at}`, i, 1000 + at * 10);
   await clock.advance(65);
@@ -45,7 +45,7 @@ test("keys expire in the order of their times, however they were set", async () 
   assert.deepEqual(expired.slice(4), ["k7@4", "k8@6", "k9@2"]);
 });
 
-test("what comes due within a moment goes together, the first at its time", async () => {
+test("keys due within a short time expire together, the first one on time", async () => {
   const { clock, set, batches } = kit();
   for (let i = 0; i < 100; i++) set(`k${i}`, i, 1100 + i);
   await clock.advance(100);
@@ -54,7 +54,7 @@ test("what comes due within a moment goes together, the first at its time", asyn
   assert.deepEqual(batches, [1, 25, 25, 25, 24]);
 });
 
-test("only the newest time of a key counts, and none when it was taken away", async () => {
+test("only the newest deadline of a key counts, and none if it was removed", async () => {
   const { clock, deadlines, set, expired } = kit();
   for (let revision = 0; revision < 500; revision++) set("renewed", revision, 1000 + revision);
   set("freed", 1, 1010);
@@ -66,7 +66,7 @@ test("only the newest time of a key counts, and none when it was taken away", as
   assert.deepEqual(deadlines.entries(), []);
 });
 
-test("what could not be expired is tried again, and nothing after closing", async () => {
+test("a failed expiry is retried, and nothing expires after closing", async () => {
   const { clock, deadlines, set, expired, fail } = kit();
   fail(2);
   set("a", 1, 1010);
@@ -82,7 +82,7 @@ test("what could not be expired is tried again, and nothing after closing", asyn
   assert.deepEqual(expired, ["a@1"]);
 });
 
-test("a time years away is waited for in pieces a timer can hold", async () => {
+test("a deadline years away is waited for in steps a timer supports", async () => {
   const { clock, set, expired } = kit();
   const year = 31_536_000_000;
   set("far", 1, 1000 + year);
@@ -92,7 +92,7 @@ test("a time years away is waited for in pieces a timer can hold", async () => {
   assert.deepEqual(expired, ["far@1"]);
 });
 
-test("what an earlier process wrote expires once started, the earliest first", async () => {
+test("restored keys expire once started, the earliest first", async () => {
   const { clock, deadlines, set, expired } = kit();
   const times = Array.from({ length: 3000 }, (_, i) => 1001 + ((i * 7919) % 3000));
   for (const [i, at] of times.entries()) {
@@ -110,7 +110,7 @@ test("what an earlier process wrote expires once started, the earliest first", a
   );
 });
 
-test("keys renewed over and over do not fill the heap", async () => {
+test("keys renewed repeatedly do not fill the heap", async () => {
   const { clock, deadlines, set, expired } = kit();
   for (let revision = 0; revision < 5000; revision++) set(`k${revision % 10}`, revision, 2000 + revision);
   assert.equal(deadlines.entries().length, 10);

@@ -66,7 +66,7 @@ test("stored bytes carry the key's name and nothing of the value, and differ eac
   assert.equal(a!.length, "enc:aesgcm:v1:current:".length + 12 + value.length + 16);
 });
 
-test("the first provider writes and all read, so a key can be rotated", async () => {
+test("the first provider encrypts and all decrypt, so a key can be rotated", async () => {
   const memory = await openMemory();
   await encrypted(memory, [identity]).write({ key: "plain", value, expect: "any" });
   await encrypted(memory, [old, identity]).write({ key: "old", value, expect: "any" });
@@ -77,7 +77,7 @@ test("the first provider writes and all read, so a key can be rotated", async ()
   assert.equal(await read(encrypted(memory, [current]), "old"), value.toString());
 });
 
-test("the marker can be chosen, and providers by key", async () => {
+test("the marker is configurable, and providers may differ by key", async () => {
   const memory = await openMemory();
   const store = encrypted(memory, (key) => (key.startsWith("secrets/") ? [current] : [identity]), {
     markers: ["mine:"],
@@ -114,21 +114,26 @@ const spoiled: [
     [old],
     /"k" cannot be decrypted: aesgcm:v1:old: it is too short/,
   ],
-  ["for want of its key", async () => undefined, [current], /no provider is configured for "aesgcm:v1:old:"/],
   [
-    "by identity, which does not read what is encrypted",
+    "by a missing provider",
+    async () => undefined,
+    [current],
+    /no provider is configured for "aesgcm:v1:old:"/,
+  ],
+  [
+    "by identity, which does not read encrypted values",
     async () => undefined,
     [identity],
     /no provider is configured for "aesgcm:v1:old:"/,
   ],
   [
-    "for not being encrypted",
+    "by not being encrypted",
     (memory) => rewrite(memory, () => Buffer.from("plain")),
     [old],
     /"k" cannot be decrypted: it is not encrypted/,
   ],
   [
-    "by another secret under the same name",
+    "by another secret with the same name",
     async () => undefined,
     [aesGcm("old", secret(9))],
     /"k" cannot be decrypted: aesgcm:v1:old/,
@@ -163,18 +168,18 @@ for (const [name, spoil, providers, error] of spoiled) {
   });
 }
 
-test("a key that is missing is named without what it encrypted, though that begins like a name", async () => {
+test("the error for a missing key names it without ciphertext that resembles a name", async () => {
   const memory = await openMemory();
   await memory.write({ key: "k", value: Buffer.from("enc:aesgcm:v1:old:luZ:\u0001"), expect: "any" });
   await assert.rejects(encrypted(memory, [current]).read({ key: "k" }), /for "aesgcm:v1:old:"$/);
 });
 
-test("a bad key or name is refused when it is configured", () => {
+test("an invalid key or name is refused on configuration", () => {
   assert.throws(() => aesGcm("k", new Uint8Array(31)), /"k" must have 16, 24 or 32 bytes, not 31/);
   assert.throws(() => aesGcm("", secret(1)), /must have a name/);
 });
 
-test("values are read at once only where none is encrypted; derived data is there everywhere", async () => {
+test("local reads are available for unencrypted prefixes only, derived data always", async () => {
   const memory = await openMemory();
   const isPlain = (prefix: string): boolean => prefix === "/events/";
   const store = encrypted(memory, (key) => (isPlain(key) ? [identity] : [current]), { isPlain });

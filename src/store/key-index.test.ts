@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { KeyIndex } from "./key-index.ts";
 import { compareKeys, isPlainKey } from "./key-order.ts";
 
-test("keys compare as their UTF-8 bytes do", () => {
+test("keys compare like their UTF-8 bytes", () => {
   const unit = fc.constantFrom(
     "a",
     "b",

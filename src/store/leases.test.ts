@@ -6,14 +6,14 @@ import { leaseReuse } from "./leases.ts";
 type Step = [wait: number, ttl: number];
 const cases: [name: string, reuseSeconds: number, maxKeys: number, steps: Step[], grants: number[], leases: number[]][] = [
   ["writes within the reuse time share a lease with time to spare", 60, 1000, [[0, 3600], [30, 3600], [29, 3600]], [3660], [1, 1, 1]],
-  ["a write at the end of the reuse time gets its own", 60, 1000, [[0, 3600], [60, 3600], [1, 3600]], [3660, 3660], [1, 2, 2]],
-  ["the spare time is at most a twentieth of the time asked for", 60, 1000, [[0, 100], [4, 100], [1, 100]], [105, 105], [1, 1, 2]],
-  ["short times are not stretched and not shared", 60, 1000, [[0, 10], [0, 10]], [10, 10], [1, 2]],
-  ["a shorter time does not ride on a much longer lease", 60, 1000, [[0, 3600], [0, 1800]], [3660, 1860], [1, 2]],
-  ["a longer time gets a new lease", 60, 1000, [[0, 1800], [0, 3600], [0, 3600]], [1860, 3660], [1, 2, 2]],
-  ["times that take turns each keep their lease", 60, 1000, [[0, 3600], [0, 30], [0, 3600], [0, 30], [2, 30], [0, 3600]], [3660, 31, 31], [1, 2, 1, 2, 3, 1]],
-  ["a full lease is not given out again", 60, 2, [[0, 3600], [0, 3600], [0, 3600], [0, 3600]], [3660, 3660], [1, 1, 2, 2]],
-  ["no reuse when the setting is zero", 0, 1000, [[0, 3600], [0, 3600]], [3600, 3600], [1, 2]],
+  ["a write at the end of the reuse time gets a new lease", 60, 1000, [[0, 3600], [60, 3600], [1, 3600]], [3660, 3660], [1, 2, 2]],
+  ["the spare time is at most a twentieth of the requested TTL", 60, 1000, [[0, 100], [4, 100], [1, 100]], [105, 105], [1, 1, 2]],
+  ["leases for short TTLs are neither extended nor shared", 60, 1000, [[0, 10], [0, 10]], [10, 10], [1, 2]],
+  ["a short TTL does not share a much longer lease", 60, 1000, [[0, 3600], [0, 1800]], [3660, 1860], [1, 2]],
+  ["a longer TTL gets a new lease", 60, 1000, [[0, 1800], [0, 3600], [0, 3600]], [1860, 3660], [1, 2, 2]],
+  ["alternating TTLs each keep their lease", 60, 1000, [[0, 3600], [0, 30], [0, 3600], [0, 30], [2, 30], [0, 3600]], [3660, 31, 31], [1, 2, 1, 2, 3, 1]],
+  ["a full lease is not reused", 60, 2, [[0, 3600], [0, 3600], [0, 3600], [0, 3600]], [3660, 3660], [1, 1, 2, 2]],
+  ["a reuse time of zero disables reuse", 0, 1000, [[0, 3600], [0, 3600]], [3600, 3600], [1, 2]],
 ]; // prettier-ignore
 
 for (const [name, reuseSeconds, maxKeysPerLease, steps, grants, leases] of cases) {
@@ -35,7 +35,7 @@ for (const [name, reuseSeconds, maxKeysPerLease, steps, grants, leases] of cases
   });
 }
 
-test("a burst of writes grants one lease, and a failed grant is asked for again", async () => {
+test("a burst of writes grants one lease, and a failed grant is retried", async () => {
   let asked = 0;
   const lease = leaseReuse({
     clock: virtualClock(),
@@ -53,7 +53,7 @@ test("a burst of writes grants one lease, and a failed grant is asked for again"
   );
 });
 
-test("how many writes shared a lease is told when the next one takes its place", async () => {
+test("the number of keys on a lease is reported when it is replaced", async () => {
   const shared: number[] = [];
   const lease = leaseReuse({
     clock: virtualClock(),

@@ -50,7 +50,7 @@ export function storeContract(
       () => false,
       () => true,
     );
-  describe(`${name} keeps the contract of a store`, () => {
+  describe(`${name} satisfies the store contract`, () => {
     for (const [title, run] of cases) {
       const gap = gaps.find((one) => one.test === title);
       test(gap ? `${title} (gap: ${gap.reason})` : title, async () => {

@@ -28,9 +28,14 @@ function filled(given: Partial<EventLimits>, events: string): EventBudget {
 const cases: [name: string, limits: Partial<EventLimits>, events: string, evicted: string][] = [
   ["nothing without limits", {}, "a:N a:N a:W", ""],
   ["nothing within limits", { whole: { count: 3, bytes: 0 } }, "a:N a:N a:W", ""],
-  ["the oldest normal event goes first", { whole: { count: 2, bytes: 0 } }, "a:W b:N a:N a:N", "1 2"],
-  ["warnings go when nothing else is left", { whole: { count: 1, bytes: 0 } }, "a:W a:N a:W", "1 0"],
-  ["bytes count like events", { whole: { count: 0, bytes: 25 } }, "a:N a:N a:N", "0"],
+  ["the oldest normal event is evicted first", { whole: { count: 2, bytes: 0 } }, "a:W b:N a:N a:N", "1 2"],
+  [
+    "warnings are evicted when no normal events are left",
+    { whole: { count: 1, bytes: 0 } },
+    "a:W a:N a:W",
+    "1 0",
+  ],
+  ["bytes are limited like events", { whole: { count: 0, bytes: 25 } }, "a:N a:N a:N", "0"],
   ["each namespace has its own limit", { namespace: { count: 1, bytes: 0 } }, "a:N b:N a:N", "0"],
   [
     "a type has its own limit",
@@ -39,7 +44,7 @@ const cases: [name: string, limits: Partial<EventLimits>, events: string, evicte
     "0",
   ],
   [
-    "what one limit took does not count for the next",
+    "events evicted by one limit do not count for the next",
     { namespace: { count: 1, bytes: 0 }, whole: { count: 2, bytes: 0 } },
     "a:N a:N b:N",
     "0",
@@ -54,7 +59,7 @@ for (const [name, given, events, evicted] of cases)
     assert.equal(budget.bytes, budget.count * 10);
   });
 
-test("an event that is seen again is young again", () => {
+test("an updated event counts as new", () => {
   const budget = filled({ whole: { count: 2, bytes: 0 } }, "a:N a:N");
   budget.add({ key: "0", namespace: "a", type: "Normal", bytes: 10, revision: 7 });
   budget.add({ key: "2", namespace: "a", type: "Normal", bytes: 10, revision: 8 });
@@ -64,7 +69,7 @@ test("an event that is seen again is young again", () => {
   );
 });
 
-test("what is removed or cleared leaves nothing behind", () => {
+test("removed and cleared events are not counted", () => {
   const budget = filled({}, "a:N b:W");
   budget.remove("0");
   budget.remove("0");

@@ -53,7 +53,7 @@ function folding(items: Map<string, CachedObject>) {
   return { made, clock, watchers, counted: () => counted };
 }
 
-test("a flood that is larger than a part is folded over several pauses", async () => {
+test("a flood larger than one step is folded in several steps", async () => {
   const items = new Map(Array.from({ length: 9000 }, (_, at) => [`e${at}`, event(at)]));
   const { made, clock, counted } = folding(items);
   await made.start();
@@ -66,7 +66,7 @@ test("a flood that is larger than a part is folded over several pauses", async (
   assert.deepEqual([counted(), made.folded], [8999, 8998]);
 });
 
-test("a watch that ends is begun again after a while", async () => {
+test("a watch that ends is restarted after a delay", async () => {
   const { made, clock, watchers } = folding(new Map());
   await made.start();
   watchers[0]!.ended();

@@ -27,11 +27,11 @@ const readings = [
 const rows = new EventRows();
 for (const [at, each] of readings.entries()) rows.append(10 + at * 5, each);
 
-test("each object and each combination of values is kept once", () => {
+test("each object and each facet is stored once", () => {
   assert.deepEqual([rows.objects.length, rows.facets.length, rows.length], [2, 2, 3]);
 });
 
-test("what was saved is read again", () => {
+test("saved rows are restored", () => {
   const read = decodeRows(encodeRows(rows))!;
   assert.deepEqual(
     readings.map((_, row) => read.reading(row)),
@@ -44,7 +44,7 @@ test("what was saved is read again", () => {
   );
 });
 
-test("there is room for a few rows at first, and then for as many as come", () => {
+test("capacity starts small and grows with the rows", () => {
   const many = new EventRows();
   assert.ok(many.revisions.buffer.byteLength < 16_384);
   const added = Array.from({ length: 3000 }, (_, at) => reading("a", `u${at % 7}`, "Scaled", at, at + 1));
@@ -55,14 +55,14 @@ test("there is room for a few rows at first, and then for as many as come", () =
   );
 });
 
-test("the span of what was saved is read without the rest", () => {
+test("the span of saved rows is read without the rest", () => {
   assert.deepEqual(spanOf(encodeRows(rows)), { first: 10, last: 20, rows: 3 });
 });
 
 const broken: [name: string, bytes: Uint8Array][] = [
-  ["nothing", new Uint8Array()],
-  ["a part", encodeRows(rows).subarray(0, 40)],
-  ["without the last bytes", encodeRows(rows).subarray(0, -8)],
+  ["empty", new Uint8Array()],
+  ["truncated", encodeRows(rows).subarray(0, 40)],
+  ["missing the last bytes", encodeRows(rows).subarray(0, -8)],
   [
     "of another form",
     Buffer.from(
@@ -72,12 +72,12 @@ const broken: [name: string, bytes: Uint8Array][] = [
   ],
 ];
 for (const [name, bytes] of broken)
-  test(`bytes that are ${name} are not read`, () => {
+  test(`saved rows that are ${name} are rejected`, () => {
     assert.equal(decodeRows(bytes), undefined);
     assert.equal(spanOf(bytes), undefined);
   });
 
-test("rows that were saved without any take new ones", () => {
+test("empty saved rows accept new ones", () => {
   const read = decodeRows(encodeRows(new EventRows()))!;
   for (const [at, each] of readings.entries()) read.append(10 + at * 5, each);
   assert.deepEqual([...read.revisions.subarray(0, read.length)], [10, 15, 20]);

@@ -53,7 +53,7 @@ const { signal } = new AbortController();
 const revisionsOf = (rows: readonly EventRows[]): number[] =>
   rows.flatMap((each) => [...each.revisions.subarray(0, each.length)]);
 
-test("events that are there and events that come are noted", async () => {
+test("existing and new events are recorded", async () => {
   const { events, deliver } = source([event("b", 2), event("a", 1)]);
   const summaries = new EventSummaries({
     events,
@@ -71,7 +71,7 @@ test("events that are there and events that come are noted", async () => {
   );
 });
 
-test("after a restart only what came since is read", async () => {
+test("after a restart only newer events are read", async () => {
   const derived = derivedInMemory();
   const clock = virtualClock(0);
   const before = new EventSummaries({
@@ -88,7 +88,7 @@ test("after a restart only what came since is read", async () => {
   assert.deepEqual(revisionsOf(await after.read()), [1, 2, 5]);
 });
 
-test("where the watch ends it goes on after a while with what it has missed", async () => {
+test("a watch that ends is restarted after a delay and records missed events", async () => {
   const clock = virtualClock(0);
   const items = [event("a", 1)];
   const { events, end } = source(items);
@@ -100,7 +100,7 @@ test("where the watch ends it goes on after a while with what it has missed", as
   assert.deepEqual(revisionsOf(await summaries.read()), [1, 2]);
 });
 
-test("rows of events that are gone are let go, and small pieces become one", async () => {
+test("rows of deleted events are removed, and small pieces are merged", async () => {
   const derived = derivedInMemory();
   const items: CachedObject[] = [];
   const { events, deliver } = source(items);
@@ -121,7 +121,7 @@ test("rows of events that are gone are let go, and small pieces become one", asy
   );
 });
 
-test("what was saved in another form is made again", async () => {
+test("rows saved in another format are rebuilt", async () => {
   const derived = derivedInMemory();
   await derived.write("timeline rows", 1, Buffer.from("nonsense"));
   const { events } = source([event("a", 1)]);

@@ -24,7 +24,7 @@ const record = (sequence: number): JournalRecord => ({
 });
 const sequences = (records: readonly JournalRecord[]): number[] => records.map(({ sequence }) => sequence);
 
-test("records are read in order over several starts, without what a crash left", async () => {
+test("records are read in order across restarts, without incomplete ones", async () => {
   const place = join(folder, "several");
   const first = journalFiles(place, 1_000_000);
   await first.append([record(1), record(2)]);
@@ -39,7 +39,7 @@ test("records are read in order over several starts, without what a crash left",
   for (const name of readdirSync(place)) assert.equal(statSync(join(place, name)).mode & 0o777, 0o600);
 });
 
-test("a segment that is full is followed by another, and goes once nothing in it is wanted", async () => {
+test("a full segment is followed by another, and deleted once its records have expired", async () => {
   const place = join(folder, "segments");
   const files = journalFiles(place, 100);
   for (const sequence of [1, 2, 3]) await files.append([record(sequence)]);
@@ -49,7 +49,7 @@ test("a segment that is full is followed by another, and goes once nothing in it
   assert.deepEqual(sequences(await journalFiles(place, 100).read()), [3]);
 });
 
-test("where a journal began is known after a restart, even when nothing was written since", async () => {
+test("the start of a journal survives a restart, even without records", async () => {
   const place = join(folder, "began");
   assert.equal(await journalFiles(place, 1000).beginning(), undefined);
   await journalFiles(place, 1000).begin({ time: 5, revision: 7 });

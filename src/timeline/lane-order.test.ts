@@ -29,7 +29,7 @@ const owned = (name: string, owner: string) => ({
 const everything = { rights: "", mayGet: () => true };
 const nothing = { rights: "Pod", mayGet: () => false };
 
-test("lanes stand below their owners, and stay in order as lanes and owners come and go", () => {
+test("lanes are sorted below their owners as lanes and owners are added and removed", () => {
   const index = new TimelineIndex();
   const graph = new OwnerGraph();
   const names = (reader = everything): string[] =>
@@ -49,7 +49,7 @@ test("lanes stand below their owners, and stay in order as lanes and owners come
   assert.deepEqual(names(), ["a", "b", "set"]);
 });
 
-test("an order is worked out again only when something has changed", () => {
+test("an order is computed again only after a change", () => {
   const index = new TimelineIndex();
   const graph = new OwnerGraph();
   index.addChange(change("Pod", "a"));

@@ -49,7 +49,7 @@ function parts(whileReading: (follower: JournalFollower) => void) {
   return { events, journal, watchers };
 }
 
-test("a change that is forgotten while the index is made is not in it", async () => {
+test("a change removed while the index is built is not in it", async () => {
   const { events, journal } = parts((follower) => {
     follower.removed(change(1));
     follower.added(change(3));
@@ -67,7 +67,7 @@ test("a change that is forgotten while the index is made is not in it", async ()
   assert.equal(index.facets.size, 1);
 });
 
-test("it is let go when nobody has asked for a while, and when its watch ends", async () => {
+test("the index is dropped when it is idle, and when its watch ends", async () => {
   const clock = virtualClock(0);
   const { events, journal, watchers } = parts(() => undefined);
   const live = new LiveIndex({

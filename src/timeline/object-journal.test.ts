@@ -45,7 +45,7 @@ async function setUp(onWatch: (sink: FrameSink) => void) {
   return { clock, journal, lines, stop, watches: () => watches };
 }
 
-test("a watch that ends as soon as it begins is begun again after a while, not at once", async () => {
+test("a watch that ends immediately is restarted after a delay", async () => {
   let left = 100;
   const { clock, watches, stop } = await setUp((sink) => {
     if (left-- > 0) sink.ended();
@@ -56,7 +56,7 @@ test("a watch that ends as soon as it begins is begun again after a while, not a
   stop.abort();
 });
 
-test("a change that cannot be compared is told without what changed", async () => {
+test("a change that cannot be compared is recorded without fields", async () => {
   let sink: FrameSink | undefined;
   const { clock, journal, lines, stop } = await setUp((given) => (sink = given));
   const frame = { type: "MODIFIED", item: object(3), previous: object(2, ',"spec":{') };
@@ -68,7 +68,7 @@ test("a change that cannot be compared is told without what changed", async () =
   stop.abort();
 });
 
-test("changes of a very large object are told without what changed", async () => {
+test("changes of a very large object are recorded without fields", async () => {
   let sink: FrameSink | undefined;
   const { clock, journal, lines, stop } = await setUp((given) => (sink = given));
   const long = (letter: string): string => `,"data":{"text":"${letter.repeat(300_000)}"}`;
@@ -81,7 +81,7 @@ test("changes of a very large object are told without what changed", async () =>
   stop.abort();
 });
 
-test("many changes at once are all recorded, in their order, however many slices it takes", async () => {
+test("many concurrent changes are all recorded in order, over several time slices", async () => {
   let sink: FrameSink | undefined;
   const { clock, journal, stop } = await setUp((given) => (sink = given));
   const revisions = Array.from({ length: 5000 }, (_, at) => at + 2);

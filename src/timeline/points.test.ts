@@ -21,14 +21,14 @@ for (const [name, make] of [
   ["all points", () => new Points(table)],
   ["the points of a lane", () => new LanePoints(table)],
 ] as const) {
-  test(`${name} that come in any order stand in the order of time`, () => {
+  test(`${name} are sorted by time, in whatever order they are added`, () => {
     const points = make();
     for (const time of [5, 1, 9, 3, 7, 2, 8]) points.add(point(time));
     assert.deepEqual(timesOf(points), [1, 2, 3, 5, 7, 8, 9]);
     assert.deepEqual([...points.numbers()].length, 7);
   });
 
-  test(`${name} of one time stand in the order of their sequence`, () => {
+  test(`${name} with the same time are sorted by sequence`, () => {
     const points = make();
     for (const revision of [3, 1, 2]) points.add(point(5, revision));
     assert.deepEqual(
@@ -38,7 +38,7 @@ for (const [name, make] of [
     assert.deepEqual([points.from(5), points.from(5, 5), points.from(5, 5.5), points.from(6)], [0, 1, 2, 3]);
   });
 
-  test(`${name} that are removed are passed over and swept away at last`, () => {
+  test(`${name} that are removed are skipped and eventually compacted`, () => {
     const points = make();
     const all = Array.from({ length: 200 }, (_, time) => point(time));
     for (const each of all) points.add(each);
@@ -53,7 +53,7 @@ for (const [name, make] of [
   });
 }
 
-test("the first and the last are found behind those that were removed", () => {
+test("the first and the last point are found past removed ones", () => {
   const points = new Points(table);
   const all = [1, 2, 3, 4].map((time) => point(time));
   for (const each of all) points.add(each);
@@ -61,7 +61,7 @@ test("the first and the last are found behind those that were removed", () => {
   assert.deepEqual([points.first()?.time, points.last()?.time], [2, 3]);
 });
 
-test("a number that is used again is found at its new place", () => {
+test("a reused number is found at its new place", () => {
   const own = new PointTable();
   const points = new Points(own);
   const add = (time: number): number => {
@@ -77,7 +77,7 @@ test("a number that is used again is found at its new place", () => {
   assert.equal(points.size, 0);
 });
 
-test("several are joined in one order", () => {
+test("several lists are merged in order", () => {
   const [a, b] = [new Points(table), new LanePoints(table)];
   const gone = point(2);
   for (const each of [point(1), gone, point(4)]) a.add(each);
@@ -88,11 +88,11 @@ test("several are joined in one order", () => {
 
 const sorts: [name: string, values: readonly number[]][] = [
   ["small values", [3, 1, 2, 1]],
-  ["values that do not fit with their place in one number", [2 ** 53, 0, 2 ** 52, 0]],
+  ["values that cannot be combined with their index in one number", [2 ** 53, 0, 2 ** 52, 0]],
   ["values in order", [1, 2, 2, 3]],
 ];
 for (const [name, values] of sorts)
-  test(`${name} are sorted, equal ones as they were`, () => {
+  test(`${name} are sorted stably`, () => {
     const numbers = values.map((_, at) => at);
     const expected = numbers.toSorted((a, b) => values[a]! - values[b]! || a - b);
     assert.deepEqual([...sortedBy(numbers, (number) => values[number]!)], expected);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RevisionNumbers } from "./revision-numbers.ts";
 
-test("the numbers of a revision are found once, in whatever order revisions came", () => {
+test("the numbers of a revision are taken once, in whatever order revisions were added", () => {
   const numbers = new RevisionNumbers();
   for (const revision of [5, 3, 9, 5]) numbers.add(revision, revision * 10);
   numbers.add(9, 91);
@@ -11,7 +11,7 @@ test("the numbers of a revision are found once, in whatever order revisions came
   assert.deepEqual([numbers.take(3), numbers.take(5), numbers.take(4)], [[30], [50, 50], []]);
 });
 
-test("many come and go, and those that stay are found", () => {
+test("remaining numbers are found after many were removed", () => {
   const numbers = new RevisionNumbers();
   for (let revision = 1; revision <= 2000; revision++) numbers.add(revision, revision);
   for (let revision = 1; revision <= 1990; revision++) assert.deepEqual(numbers.take(revision), [revision]);

@@ -65,9 +65,10 @@ const cached = (stored: Event): CachedObject =>
   }) as unknown as CachedObject;
 
 for (const [name, stored] of cases)
-  test(`an event ${name}`, () => assert.deepEqual(scanEvent(cached(stored)), readEvent(stored)));
+  test(`an event ${name} is read from its bytes`, () =>
+    assert.deepEqual(scanEvent(cached(stored)), readEvent(stored)));
 
-test("an event with a series", () => {
+test("an event with a series is read from its bytes", () => {
   const { eventTime: _, metadata, ...rest } = event({});
   // The series must follow the time, as declared.
   const stored = { metadata, eventTime: time, series, ...rest } as unknown as Event;

@@ -36,7 +36,7 @@ const rates: [rate: number, problem: RegExp | undefined][] = [
   [0.5, /whole number/],
 ];
 for (const [rate, problem] of rates)
-  test(`a sampling rate of ${rate} is ${problem ? "refused" : "taken"}`, () => {
+  test(`a sampling rate of ${rate} is ${problem ? "refused" : "accepted"}`, () => {
     const found = samplingRateProblem(rate);
     if (problem) assert.match(found ?? "", problem);
     else assert.equal(found, undefined);

@@ -54,7 +54,7 @@ test("spans reach the collector in one batch when the exporter closes", async ()
   assert.deepEqual(seen, { exported: 2 });
 });
 
-test("while the collector is away, spans beyond the queue are dropped and counted", async () => {
+test("while the collector is unavailable, spans beyond the queue are dropped and counted", async () => {
   const { seen, count } = counts();
   const clock = virtualClock();
   const exporter = spanExporter({

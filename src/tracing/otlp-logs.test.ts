@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodeLogs } from "./otlp-logs.ts";
 
-test("a record is encoded as the protocol has it", () => {
+test("a record is encoded as the protocol requires", () => {
   const bytes = encodeLogs({}, "s", [
     { timeMillis: 1, observedMillis: 2, severity: 13, severityText: "W", body: "b", attributes: { k: "v" } },
   ]);

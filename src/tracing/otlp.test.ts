@@ -44,7 +44,7 @@ const attributesOf = (messages: readonly Buffer[]): Record<string, string> =>
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const trace = { traceId, ended: () => undefined };
 
-test("spans are encoded as the OpenTelemetry protocol has them", () => {
+test("spans are encoded as the OpenTelemetry protocol requires", () => {
   const link = { traceId: "1".repeat(32), spanId: "2".repeat(16), sampled: true };
   const root = new Span("request", { text: "a", count: 7, ok: true }, { trace, kind: "server", link });
   const child = root.child("inner");
@@ -73,7 +73,7 @@ test("spans are encoded as the OpenTelemetry protocol has them", () => {
   assert.ok(Math.abs(Number(start! / 1_000_000n) - Date.now()) < 3_600_000);
 });
 
-test("a span keeps only so many events, and says how many it dropped", () => {
+test("a span keeps a limited number of events, and counts dropped ones", () => {
   const span = new Span("busy", {}, { trace });
   for (let at = 0; at < mostItems + 5; at++) span.event(`step ${at}`);
   span.end();

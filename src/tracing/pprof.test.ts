@@ -33,7 +33,7 @@ function fieldsOf(bytes: Uint8Array): Map<number, (bigint | Buffer)[]> {
 }
 const texts = (fields: ReturnType<typeof fieldsOf>): string[] => (fields.get(6) ?? []).map(String);
 
-test("stacks become samples of locations, locations lines of functions, functions texts", () => {
+test("stacks are encoded as samples, locations, functions and strings", () => {
   const bytes = gunzipSync(
     encodePprof({
       types: [{ type: "cpu", unit: "nanoseconds" }],

@@ -16,23 +16,23 @@ function slow(milliseconds: number): Span {
   return span;
 }
 
-test("a slow operation says in one line where its time went", () => {
+test("a slow operation is logged in one line with its steps", () => {
   assert.deepEqual(slowTraces(slow(812), { all: false, number: 17 }), [
     "Trace[17]: Create url:/api/v1/pods,verb:create (16-Nov-2026 05:00:00.000) (total time: 812ms): " +
       "[Create store key:/pods/a 800ms (05:00:00.002) ---Txn call succeeded 800ms (05:00:00.802)] [812ms] END",
   ]);
 });
 
-test("with more verbosity all steps are told", () => {
+test("with higher verbosity all steps are logged", () => {
   const [line] = slowTraces(slow(812), { all: true, number: 17 });
   assert.match(line!, /---limitedReadBody succeeded len:12 1ms .*---About to write a response 1ms/);
 });
 
-test("an operation below its threshold says nothing", () => {
+test("an operation below its threshold is not logged", () => {
   assert.deepEqual(slowTraces(slow(499), { all: true }), []);
 });
 
-test("a slow span inside one without a threshold is told by itself", () => {
+test("a slow span nested in one without a threshold is logged by itself", () => {
   const outer = new Span("request", {}, { began });
   const inner = outer.child("Call webhook", {}, { began, slowMilliseconds: 500 });
   inner.end(began + 600);

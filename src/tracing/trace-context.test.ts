@@ -9,7 +9,7 @@ const span = "00f067aa0ba902b7";
 const cases: [name: string, header: string | undefined, sampled: boolean | undefined][] = [
   ["a sampled parent", `00-${trace}-${span}-01`, true],
   ["a parent that is not sampled", `00-${trace}-${span}-00`, false],
-  ["flags beside the sampled one", `00-${trace}-${span}-03`, true],
+  ["other flags in addition to sampled", `00-${trace}-${span}-03`, true],
   ["a later version with more fields", `01-${trace}-${span}-01-more`, true],
   ["no header", undefined, undefined],
   ["more fields than version 00 has", `00-${trace}-${span}-01-more`, undefined],
@@ -26,7 +26,7 @@ for (const [name, header, sampled] of cases)
       sampled === undefined ? undefined : { traceId: trace, spanId: span, sampled },
     ));
 
-test("a sampled span is passed on in the header, one that is not sampled is not", () => {
+test("only a sampled span is propagated in the header", () => {
   const sampled = new Span("a", {}, { trace: { traceId: trace, ended: () => undefined } });
   assert.deepEqual(parseTraceparent(traceparentOf(sampled)), {
     traceId: trace,

@@ -12,19 +12,19 @@ const begin = (rate: number, from: RemoteSpan | undefined, publicEndpoint: boole
     publicEndpoint,
   );
 
-test("a public endpoint begins a trace of its own and links to the sender's", () => {
+test("a public endpoint starts a new trace and links to the sender's", () => {
   const span = begin(1_000_000, sender, true)!;
   assert.notEqual(span.trace!.traceId, sender.traceId);
   assert.equal(span.link, sender);
   assert.equal(span.parentId, "");
 });
 
-test("a public endpoint samples by its own rate, whatever the sender says", () => {
+test("a public endpoint samples at its own rate, regardless of the sender", () => {
   assert.ok(begin(1_000_000, { ...sender, sampled: false }, true));
   assert.equal(begin(0, sender, true), undefined);
 });
 
-test("elsewhere the sender's trace goes on, sampled as the sender decided", () => {
+test("another endpoint continues the sender's trace and sampling decision", () => {
   const span = begin(0, sender, false)!;
   assert.equal(span.trace!.traceId, sender.traceId);
   assert.equal(span.parentId, sender.spanId);

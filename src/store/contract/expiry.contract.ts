@@ -8,7 +8,7 @@ const fence = "~fence";
 
 export const expiryCases: readonly Case[] = [
   [
-    "a key is deleted when its time is up, and watchers see it go",
+    "an expired key is deleted, and watchers see the deletion",
     async (kit) => {
       const created = await put(kit, "key", "x", { ttlSeconds: 1 });
       assert.deepEqual(await list(kit), ["key=x"]);
@@ -32,7 +32,7 @@ export const expiryCases: readonly Case[] = [
     },
   ],
   [
-    "an update renews the time or takes it away; a refused one does neither",
+    "an update renews or removes the expiry; a refused update does neither",
     async (kit) => {
       for (const name of ["renewed", "freed", "refused", "left", "recreated"])
         await put(kit, name, "1", { ttlSeconds: 1 });
@@ -62,7 +62,7 @@ export const expiryCases: readonly Case[] = [
     },
   ],
   [
-    "many keys expire, each once",
+    "each of many keys expires exactly once",
     async (kit) => {
       await Promise.all(
         Array.from({ length: 600 }, (_, i) => put(kit, `k${i}`, "x", { ttlSeconds: 1 + (i % 2) })),

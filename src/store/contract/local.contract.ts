@@ -5,7 +5,7 @@ import { type Case, bytes, put, remove, text } from "./harness.contract.ts";
 
 export const localCases: readonly Case[] = [
   [
-    "keys and values that are read at once are those of a revision",
+    "synchronous reads return the keys and values of one revision",
     async (kit) => {
       const local = kit.store.local?.(kit.prefix);
       if (!local) return;

@@ -16,7 +16,7 @@ const names = async (
 
 export const readCases: readonly Case[] = [
   [
-    "an absent key reads as nothing, at the newest revision",
+    "reading an absent key returns no entry, at the newest revision",
     async (kit) => {
       const revision = await put(kit, "other", "x");
       assert.deepEqual(await kit.store.read({ key: `${kit.prefix}key` }), {
@@ -32,7 +32,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "every revision shows the state as it was then",
+    "a read at any revision returns the state at that revision",
     async (kit) => {
       const steps: [name: string, value: string | null][] = [
         ["a", "1"], ["b", "1"], ["a", "2"], ["b", null], ["c", "1"], ["b", "2"], ["a", null], ["b", "3"], ["a", "3"], ["c", "2"],
@@ -65,7 +65,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "keys come in the order of their UTF-8 bytes",
+    "keys are ordered by their UTF-8 bytes",
     async (kit) => {
       const sorted = [
         "",
@@ -110,7 +110,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "a prefix takes exactly the keys that begin with it",
+    "a prefix selects exactly the keys that begin with it",
     async (kit) => {
       const keys = ["a", "a/", "a/1", "a/2/x", "a0", "ab", "b", "b\u{10ffff}", "b\u{10ffff}c", "c"];
       await inParallel(8, keys, async (name) => void (await put(kit, name, "")));
@@ -123,7 +123,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "the empty prefix takes every key",
+    "the empty prefix selects every key",
     async (kit) => {
       await put(kit, "key", "x");
       const { entries } = await kit.store.read({ prefix: "" });
@@ -131,7 +131,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "limit, after and remaining cut a range anywhere",
+    "limit, after and remaining work at any position of a range",
     async (kit) => {
       const keys = Array.from({ length: 9 }, (_, i) => `k/${i}`);
       await inParallel(4, [...keys, "j", "k", "l"], async (name) => void (await put(kit, name, "")));
@@ -156,7 +156,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "pages read at the first page's revision are one snapshot",
+    "pages read at the first page's revision form one snapshot",
     async (kit) => {
       const keys = Array.from({ length: 30 }, (_, i) => `k${String(i).padStart(2, "0")}`);
       await inParallel(8, keys, async (name) => void (await put(kit, name, "old")));
@@ -187,7 +187,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "thousands of keys read whole",
+    "thousands of keys are read completely",
     async (kit) => {
       const keys = Array.from({ length: 2500 }, (_, i) => `k${String((i * 7919) % 2500).padStart(5, "0")}`);
       await inParallel(128, keys, async (name) => void (await put(kit, name, name)));
@@ -207,7 +207,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "a revision that has not happened is refused, naming the newest",
+    "a future revision is refused with the newest one in the error",
     async (kit) => {
       const newest = await put(kit, "key", "x");
       for (const range of [{ key: `${kit.prefix}key` }, { prefix: kit.prefix }]) {
@@ -220,7 +220,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "compaction takes the past before its revision and nothing else",
+    "compaction removes only history before its revision",
     async (kit) => {
       const first = await put(kit, "a", "1");
       await put(kit, "b", "1");
@@ -253,7 +253,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "compacting a deletion away does not set the revision back",
+    "compacting a deletion does not decrease the revision",
     async (kit) => {
       await put(kit, "key", "x");
       const gone = await remove(kit, "key");
@@ -283,7 +283,7 @@ export const readCases: readonly Case[] = [
     },
   ],
   [
-    "a closed store refuses everything, and closing twice is fine",
+    "a closed store refuses every call, and may be closed twice",
     async ({ store, prefix }) => {
       await store.close();
       await store.close();

@@ -87,14 +87,14 @@ function open(
 
 export const watchCases: readonly Case[] = [
   [
-    "a watch begun afterwards sees the whole history with what was there before",
+    "a watch started afterwards sees the whole history with previous entries",
     async (kit) => {
       const { changes, last } = await story(kit);
       assert.deepEqual(seen(kit, await drain(kit.store, { prefix: kit.prefix }, kit.start, last)), changes);
     },
   ],
   [
-    "a watch begun beforehand sees the same",
+    "a watch started beforehand sees the same history",
     async (kit) => {
       const watched = watchUntil(
         kit.store,
@@ -107,7 +107,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "a watch from any revision sees exactly what lies behind it",
+    "a watch from any revision sees exactly the changes after it",
     async (kit) => {
       const { changes, last } = await story(kit);
       for (let after = kit.start; after <= last; after++) {
@@ -120,7 +120,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "a watch from zero sees everything, or that the beginning is gone",
+    "a watch from revision zero sees everything or fails as compacted",
     async (kit) => {
       const { changes, last } = await story(kit);
       const { compacted } = await kit.store.status();
@@ -135,7 +135,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "a watch of one key sees that key and not its namesakes",
+    "a watch of one key does not see keys that begin with it",
     async (kit) => {
       const { changes, last } = await story(kit);
       const of = (key: string): unknown[] =>
@@ -163,7 +163,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "a watch behind a revision that has not happened waits for it",
+    "a watch after a future revision waits for it",
     async (kit) => {
       const watched = watchUntil(
         kit.store,
@@ -211,7 +211,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "previous is always the version before, however fast a key changes",
+    "previous is always the preceding version, however fast a key changes",
     async (kit) => {
       const watched = watchUntil(
         kit.store,
@@ -263,7 +263,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "big values pass through a watch",
+    "a watch delivers large values",
     async (kit) => {
       const big = (fill: number): Uint8Array => new Uint8Array(1_500_000).fill(fill);
       for (const fill of [1, 2, 3])
@@ -274,7 +274,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "an aborted watch simply ends, and others go on",
+    "an aborted watch ends without error, and others continue",
     async (kit) => {
       const stop = new AbortController();
       const already = AbortSignal.abort();
@@ -301,7 +301,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "a watch that has seen everything survives compaction of it",
+    "a watch that is up to date survives a compaction",
     async (kit) => {
       const stop = new AbortController();
       const watch = open(kit, kit.start, stop);
@@ -331,7 +331,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "a watch that has fallen behind a compaction gets everything or is told, never less",
+    "a watch that fell behind a compaction delivers every change or fails",
     async (kit) => {
       const stop = new AbortController();
       const watch = open(kit, kit.start, stop);
@@ -357,7 +357,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "a watch resumes behind the compacted revision and not before it",
+    "a watch resumes at the compacted revision but not before it",
     async (kit) => {
       const { changes, last } = await story(kit);
       const compacted = kit.start + 4;
@@ -378,7 +378,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "a watch from one revision before the compacted one is told too",
+    "a watch from one revision before the compacted one fails",
     async (kit) => {
       await put(kit, "a", "1");
       const gone = await remove(kit, "a");
@@ -388,7 +388,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "progress marks tell quiet watches how far the store is",
+    "progress notifications bring idle watches up to the store's revision",
     async (kit) => {
       await put(kit, "a", "1");
       const outside = await kit.store.write({
@@ -404,7 +404,7 @@ export const watchCases: readonly Case[] = [
     },
   ],
   [
-    "no mark runs ahead of a change",
+    "no progress notification precedes a change it covers",
     async (kit) => {
       const stop = new AbortController();
       const through: Revision[] = [];

@@ -106,7 +106,7 @@ const attemptCases = attempts.map(({ name, before, value, expect, result }): Cas
 export const writeCases: readonly Case[] = [
   ...attemptCases,
   [
-    "a write consumes its reservations, once, and is refused when that is gone or changed",
+    "a write consumes its reservations once, and is refused if one was deleted or changed",
     async (kit) => {
       const reservation = (name: string, revision: Revision) => ({ key: kit.prefix + name, revision });
       const consume = (name: string, consumes: Write["consumes"], expect: Write["expect"] = "absent") =>
@@ -170,7 +170,7 @@ export const writeCases: readonly Case[] = [
     },
   ],
   [
-    "of many writers that consume one reservation exactly one wins",
+    "exactly one of many writers consuming the same reservation succeeds",
     async (kit) => {
       const consumes = [
         {
@@ -188,7 +188,7 @@ export const writeCases: readonly Case[] = [
     },
   ],
   [
-    "a key that is deleted and written again is created anew",
+    "a deleted key that is written again has a new creation revision",
     async (kit) => {
       const first = await put(kit, "key", "one");
       const gone = await remove(kit, "key", first);
@@ -210,7 +210,7 @@ export const writeCases: readonly Case[] = [
     },
   ],
   [
-    "values come back byte for byte: empty, every byte, 1.5 MB",
+    "values are stored byte for byte: empty, every byte, 1.5 MB",
     async (kit) => {
       const every = Uint8Array.from({ length: 512 }, (_, i) => i);
       const big = new Uint8Array(1_500_000).map((_, i) => (i * 31 + (i >>> 8)) & 255);
@@ -231,7 +231,7 @@ export const writeCases: readonly Case[] = [
     },
   ],
   [
-    "bytes that are handed over stay whole, and may be handed over again",
+    "a buffer passed to a write stays intact and may be passed again",
     async (kit) => {
       const value = bytes("shared");
       for (const name of ["a", "b", "a"])
@@ -247,7 +247,7 @@ export const writeCases: readonly Case[] = [
     },
   ],
   [
-    "keys of any characters are kept apart",
+    "keys with any characters are kept distinct",
     async (kit) => {
       const names = [
         "a b",
@@ -277,7 +277,7 @@ export const writeCases: readonly Case[] = [
     },
   ],
   [
-    "an empty key and half a character are refused",
+    "an empty key and a lone surrogate are refused",
     async (kit) => {
       for (const key of ["", `${kit.prefix}\ud800`])
         await assert.rejects(async () => kit.store.write({ key, value: bytes(""), expect: "any" }));
@@ -285,7 +285,7 @@ export const writeCases: readonly Case[] = [
     },
   ],
   [
-    "of many writers that create one key exactly one wins",
+    "exactly one of many writers creating the same key succeeds",
     async (kit) => {
       const outcomes = await Promise.all(
         Array.from({ length: 50 }, (_, i) =>
@@ -300,7 +300,7 @@ export const writeCases: readonly Case[] = [
     },
   ],
   [
-    "many writers that count on one key lose no step, and each revision has one winner",
+    "concurrent increments of one key lose no update, and each revision has one winner",
     async (kit) => {
       const key = `${kit.prefix}count`;
       await put(kit, "count", "0");

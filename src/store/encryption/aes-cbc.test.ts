@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aesCbc } from "./aes-cbc.ts";
 
-test("AES-CBC opens what it sealed and refuses what is cut short", () => {
+test("AES-CBC opens sealed values and refuses truncated ones", () => {
   const provider = aesCbc("k", Buffer.alloc(32, 1));
   const value = Buffer.from("a value of some length");
   const sealed = provider.seal(value, "/x") as Uint8Array;

@@ -137,7 +137,7 @@ async function service(t: TestContext) {
 }
 const value = Buffer.from("a value");
 
-test("version 1 stores the encrypted data key before each value, and keeps data keys", async (t) => {
+test("version 1 stores the encrypted data key before each value, and caches data keys", async (t) => {
   const { v1, calls } = await service(t);
   const provider = v1();
   const sealed = Buffer.from(await provider.seal(value, "/a"));
@@ -151,7 +151,7 @@ test("version 1 stores the encrypted data key before each value, and keeps data 
   assert.equal(calls.filter((call) => call === "Decrypt").length, 1);
 });
 
-test("version 1 tells of keys that are made, kept and asked for", async (t) => {
+test("version 1 reports data keys that are generated, cached and requested", async (t) => {
   const { v1 } = await service(t);
   const told: unknown[] = [];
   const observer: DataKeyObserver = {
@@ -168,7 +168,7 @@ test("version 1 tells of keys that are made, kept and asked for", async (t) => {
   assert.deepEqual(told, ["from_storage", "missed", 0.1, "from_storage"]);
 });
 
-test("version 1 is unhealthy while the service fails or speaks another version, and well again later", async (t) => {
+test("version 1 is unhealthy while the service fails or has another version, and recovers", async (t) => {
   const { v1, state, pass } = await service(t);
   const provider = v1();
   await provider.health();
@@ -197,7 +197,7 @@ test("version 1 is unhealthy while the service fails or speaks another version, 
   });
 });
 
-test("version 1 without a cache asks for the key of each value", async (t) => {
+test("version 1 without a cache requests the key for each value", async (t) => {
   const { v1, calls } = await service(t);
   const provider = v1(undefined, { cacheSize: -1 });
   const sealed = await provider.seal(value, "/a");
@@ -206,7 +206,7 @@ test("version 1 without a cache asks for the key of each value", async (t) => {
   assert.deepEqual(calls, ["Version", "Encrypt", "Decrypt", "Decrypt"]);
 });
 
-test("a service that says that it cannot be used now is asked once", async (t) => {
+test("a call refused as Unavailable is not retried", async (t) => {
   const { v1, calls, state } = await service(t);
   state.fail = ["Encrypt"];
   state.code = "UNAVAILABLE";
@@ -216,7 +216,7 @@ test("a service that says that it cannot be used now is asked once", async (t) =
   assert.deepEqual(calls, ["Version", "Encrypt"]);
 });
 
-test("a service that is not there is waited for, and told with the reason", async (t) => {
+test("a call to a missing service waits, and fails with the connection error", async (t) => {
   const { v1, v2, expire } = await service(t);
   const endpoint = "unix:///nowhere/kms.sock";
   const why =
@@ -235,13 +235,13 @@ test("a service that is not there is waited for, and told with the reason", asyn
   await expire(assert.rejects(provider.health(), { message: why }));
 });
 
-test("version 1 is unhealthy while the service does not give back what it encrypted", async (t) => {
+test("version 1 is unhealthy while the service does not decrypt what it encrypted", async (t) => {
   const { v1, state } = await service(t);
   state.forgetful = true;
   await assert.rejects(v1().health(), { message: /decrypt section .* did not give back what it encrypted/ });
 });
 
-test("version 2 tells its health by the last answer, whoever asked for it", async (t) => {
+test("version 2 caches its health from the last status", async (t) => {
   const { v2, calls } = await service(t);
   const provider = v2();
   await provider.seal(value, "/a");
@@ -268,7 +268,7 @@ test("version 2 uses one data key until the key id changes; then old values are 
   assert.deepEqual(Buffer.from(await v2().open(second, "/a")), value);
 });
 
-test("version 2 writes on for three minutes without the service, then no more; what was read is read on", async (t) => {
+test("version 2 writes for three minutes without the service, and reads with cached keys beyond that", async (t) => {
   const { v2, state, pass } = await service(t);
   const provider = v2();
   const sealed = await provider.seal(value, "/a");
@@ -285,17 +285,17 @@ test("version 2 writes on for three minutes without the service, then no more; w
 
 const unwell = "kmsv2 Provider box is not healthy, error: ";
 for (const [name, change, why, writes] of [
-  ["that is not well", { healthz: "ill" }, "got unexpected healthz status: ill", true],
+  ["with a failing status", { healthz: "ill" }, "got unexpected healthz status: ill", true],
   ["of another version", { version: "v1" }, "expected KMSv2 API version v2beta1, got v1", true],
   ["without a key id", { keyId: "" }, 'got invalid KMSv2 KeyID "": keyID is empty', false],
   [
-    "with all of it",
+    "with all of these problems",
     { healthz: "ill", version: "v1", keyId: "" },
     '[got unexpected healthz status: ill, expected KMSv2 API version v2beta1, got v1, got invalid KMSv2 KeyID "": keyID is empty]',
     false,
   ],
 ] as const)
-  test(`version 2: a service ${name} is unhealthy in kube-apiserver's words`, async (t) => {
+  test(`version 2: a service ${name} is unhealthy with kube-apiserver's message`, async (t) => {
     const { v2, state } = await service(t);
     Object.assign(state, change);
     const provider = v2();
@@ -305,7 +305,7 @@ for (const [name, change, why, writes] of [
     else await assert.rejects(sealed, new KeyServiceFailed("got unexpected nil transformer"));
   });
 
-test("version 2 makes no data key under another key than that of the status, and says all that it knows", async (t) => {
+test("version 2 creates no data key if the service uses another key than its status says, and reports all problems", async (t) => {
   const { v2, state } = await service(t);
   state.usedKeyId = "key-9";
   await assert.rejects(v2().health(), (error: Error) => {

@@ -8,9 +8,9 @@ import { measuredProvider } from "./measured-provider.ts";
 const bytes = Buffer.from("x");
 const deadline = new KeyServiceFailed("late", { cause: new GrpcError("DEADLINE_EXCEEDED", "late") });
 const cases: [name: string, run: () => Uint8Array | Promise<Uint8Array>, code: string][] = [
-  ["at once", () => bytes, "OK"],
-  ["later", async () => bytes, "OK"],
-  ["with an answer of the key service", () => Promise.reject(deadline), "DeadlineExceeded"],
+  ["synchronously", () => bytes, "OK"],
+  ["asynchronously", async () => bytes, "OK"],
+  ["with an error of the key service", () => Promise.reject(deadline), "DeadlineExceeded"],
   [
     "with what was made of one",
     () => Promise.reject(new KeyServiceFailed("x", { cause: deadline })),

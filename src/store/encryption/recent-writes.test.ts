@@ -4,7 +4,7 @@ import { recentWrites } from "./recent-writes.ts";
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
-test("a value is known by the key and the very bytes that were written, the newest of each key", () => {
+test("a value is found by its key and the exact sealed bytes, only the newest of each key", () => {
   const recent = recentWrites();
   recent.add("/a", bytes("sealed"), bytes("value"));
   assert.deepEqual(recent.find("/a", bytes("sealed")), bytes("value"));
@@ -15,7 +15,7 @@ test("a value is known by the key and the very bytes that were written, the newe
   assert.deepEqual(recent.find("/a", bytes("second")), bytes("other"));
 });
 
-test("few values are kept, and no large ones", () => {
+test("only a limited number of small values is kept", () => {
   const recent = recentWrites();
   recent.add("/large", bytes("l"), Buffer.alloc(16 * 1024 + 1));
   assert.equal(recent.find("/large", bytes("l")), undefined);

@@ -36,13 +36,13 @@ function poly1305ByDefinition(message: Uint8Array, key: Uint8Array): Buffer {
   );
 }
 
-test("Poly1305 gives the tag of RFC 8439", () => {
+test("Poly1305 returns the tag of RFC 8439", () => {
   const key = hex("85d6be7857556d337f4452fe42d506a80103808afb0db2fd4abff6af4149f51b");
   const tag = poly1305(Buffer.from("Cryptographic Forum Research Group"), key);
   assert.equal(tag.toString("hex"), "a8061dc1305136c6c22b8baf0c0127a9");
 });
 
-test("Poly1305 reduces what is just below and above its prime", () => {
+test("Poly1305 reduces numbers just below and above its prime", () => {
   // RFC 8439 A.3, vectors 7 and 9.
   const two = hex(`02${"00".repeat(31)}`);
   const one = hex(`01${"00".repeat(31)}`);
@@ -53,7 +53,7 @@ test("Poly1305 reduces what is just below and above its prime", () => {
   assert.equal(poly1305(hex(`fd${"ff".repeat(15)}`), two).toString("hex"), `fa${"ff".repeat(15)}`);
 });
 
-test("Poly1305 gives what its definition gives, at every length and at the limits of its numbers", () => {
+test("Poly1305 agrees with its definition at every length and at the limits of its numbers", () => {
   for (let length = 0; length <= 130; length++)
     for (const [message, key] of [
       [randomBytes(length), randomBytes(32)],
@@ -64,7 +64,7 @@ test("Poly1305 gives what its definition gives, at every length and at the limit
       assert.deepEqual(poly1305(message, key), poly1305ByDefinition(message, key), `${length} bytes`);
 });
 
-test("secretbox opens the box of NaCl's own documentation", () => {
+test("secretbox opens the box in NaCl's documentation", () => {
   const key = hex("1b27556473e985d462cd51197a9a46c76009549eac6474f206c4ee0844f68389");
   const nonce = hex("69696ee955b62b73cd62bda875fc73d68219e0036b7a0b37");
   const box = hex(
@@ -79,7 +79,7 @@ test("secretbox opens the box of NaCl's own documentation", () => {
 });
 
 for (const size of [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 5000, 70_000])
-  test(`what was sealed opens, at ${size} bytes, and nothing else does`, () => {
+  test(`a sealed value of ${size} bytes opens, and a modified one does not`, () => {
     const box = secretbox("k", randomBytes(32));
     const value = randomBytes(size);
     const sealed = Buffer.from(box.seal(value, "") as Uint8Array);
@@ -92,5 +92,5 @@ for (const size of [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 5000, 70_000])
     assert.throws(() => box.open(sealed.subarray(0, 39), ""), /too short/);
   });
 
-test("a key of another length is refused", () =>
+test("a key of invalid length is refused", () =>
   assert.throws(() => secretbox("k", Buffer.alloc(24)), /32 bytes/));

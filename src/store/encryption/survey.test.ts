@@ -5,7 +5,7 @@ import { aesGcm } from "./aes-gcm.ts";
 import { openMemory } from "../memory/memory.ts";
 import { surveyEncryption } from "./survey.ts";
 
-test("values are counted by resource and by the provider that wrote them", async () => {
+test("values are counted by resource and by the provider that encrypted them", async () => {
   const plain = await openMemory();
   const markers = ["x:enc:", "enc:"];
   const write = async (marker: string, key: string, name?: string): Promise<void> => {

@@ -110,7 +110,7 @@ async function insist(to: EtcdStore, key: string, value: string, give: () => boo
 }
 
 test(
-  "over TLS with client certificates the store works, and strangers are refused",
+  "the store works over TLS with client certificates, and clients without one are refused",
   { ...needs("etcd", "openssl") },
   async (t) => {
     const authority = await testAuthority();
@@ -134,7 +134,7 @@ test(
   },
 );
 
-test("a watch goes on through five crashes of its etcd without loss or duplicates", wanted, async (t) => {
+test("a watch survives five crashes of its etcd without loss or duplicates", wanted, async (t) => {
   const { members, endpoints } = await cluster(t);
   const ours = store(t, { endpoints });
   const { revision } = await ours.status();
@@ -167,7 +167,7 @@ test("a watch goes on through five crashes of its etcd without loss or duplicate
   );
 });
 
-test("a watch that slept through a compaction is told so when it connects again", wanted, async (t) => {
+test("a watch that missed a compaction fails as compacted when it reconnects", wanted, async (t) => {
   const { members, endpoints } = await cluster(t);
   const ours = store(t, { endpoints });
   const other = store(t, { endpoints });
@@ -190,7 +190,7 @@ test("a watch that slept through a compaction is told so when it connects again"
 });
 
 test(
-  "with three members one may be killed and then hang another: writes, reads and watches go on",
+  "with three members, writes, reads and watches survive that one is killed and then another hangs",
   wanted,
   async (t) => {
     const { members, endpoints } = await cluster(t, { members: 3 });
@@ -244,7 +244,7 @@ test(
   },
 );
 
-test("health says no in time when the majority is gone, and yes again when it is back", wanted, async (t) => {
+test("health fails in time without a quorum, and recovers with it", wanted, async (t) => {
   const { members, endpoints } = await cluster(t, { members: 3 });
   const ours = store(t, { endpoints, deadlines: { connectMilliseconds: 300 } });
   await ours.health(60_000);
@@ -260,40 +260,36 @@ test("health says no in time when the majority is gone, and yes again when it is
   }
 });
 
-test(
-  "keys with a time to live share leases, and a lease that was taken away is replaced",
-  wanted,
-  async (t) => {
-    const { endpoints } = await cluster(t);
-    const ours = store(t, { endpoints, leaseReuseSeconds: 60 });
-    const channel = grpcChannel({ endpoints });
-    t.after(() => channel.close());
-    const leaseIds = async (): Promise<number[]> =>
-      ((await channel.unary(leaseCall("LeaseLeases", Empty, LeaseList), {})).leases ?? []).map(
-        (lease) => lease.id,
-      );
-    for (let at = 0; at < 50; at++)
-      assert.ok(
-        (
-          await ours.write({
-            key: `/event/${at}`,
-            value: Buffer.from("e"),
-            expect: "absent",
-            ttlSeconds: 3600,
-          })
-        ).done,
-      );
-    const leases = await leaseIds();
-    assert.equal(leases.length, 1);
-    await channel.unary(leaseCall("LeaseRevoke", Lease, Empty), { id: leases[0]! });
-    assert.equal((await ours.read({ prefix: "/event/" })).entries.length, 0);
-    assert.ok(
-      (await ours.write({ key: "/event/new", value: Buffer.from("e"), expect: "absent", ttlSeconds: 3600 }))
-        .done,
+test("keys with a TTL share leases, and a revoked lease is replaced", wanted, async (t) => {
+  const { endpoints } = await cluster(t);
+  const ours = store(t, { endpoints, leaseReuseSeconds: 60 });
+  const channel = grpcChannel({ endpoints });
+  t.after(() => channel.close());
+  const leaseIds = async (): Promise<number[]> =>
+    ((await channel.unary(leaseCall("LeaseLeases", Empty, LeaseList), {})).leases ?? []).map(
+      (lease) => lease.id,
     );
-    assert.equal((await leaseIds()).length, 1);
-  },
-);
+  for (let at = 0; at < 50; at++)
+    assert.ok(
+      (
+        await ours.write({
+          key: `/event/${at}`,
+          value: Buffer.from("e"),
+          expect: "absent",
+          ttlSeconds: 3600,
+        })
+      ).done,
+    );
+  const leases = await leaseIds();
+  assert.equal(leases.length, 1);
+  await channel.unary(leaseCall("LeaseRevoke", Lease, Empty), { id: leases[0]! });
+  assert.equal((await ours.read({ prefix: "/event/" })).entries.length, 0);
+  assert.ok(
+    (await ours.write({ key: "/event/new", value: Buffer.from("e"), expect: "absent", ttlSeconds: 3600 }))
+      .done,
+  );
+  assert.equal((await leaseIds()).length, 1);
+});
 
 test("several servers take turns compacting, and share one history", wanted, async (t) => {
   const { endpoints } = await cluster(t);
@@ -330,7 +326,7 @@ test("several servers take turns compacting, and share one history", wanted, asy
   assert.equal((await servers[0]!.status()).compacted >= Math.max(...compacted.slice(0, -1)), true);
 });
 
-test("what does not fit into one answer is read in several, and shows one moment", wanted, async (t) => {
+test("a range larger than one response is read in several, at one revision", wanted, async (t) => {
   const { endpoints } = await cluster(t);
   const [ours, other] = [store(t, { endpoints, maxMessageBytes: 20_000 }), store(t, { endpoints })];
   const key = (at: number): string => `/large/${String(at).padStart(3, "0")}`;

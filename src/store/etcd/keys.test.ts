@@ -28,7 +28,7 @@ const ranges: [
   ["a continued prefix", "/r", { prefix: "/a/", after: "/a/x" }, "/r/a/x\0", "/r/a0"],
   ["a prefix continued from before it", "/r", { prefix: "/b/", after: "/a" }, "/r/b/", "/r/b0"],
   ["everything of ours", "/r", { prefix: "" }, "/r", "/s"],
-  ["everything there is", "", { prefix: "" }, "\0", "\0"],
+  ["every key of the cluster", "", { prefix: "" }, "\0", "\0"],
 ];
 for (const [name, prefix, range, key, end] of ranges) {
   test(`${name} becomes the range from ${JSON.stringify(key)} to ${JSON.stringify(end)}`, () => {
@@ -37,7 +37,7 @@ for (const [name, prefix, range, key, end] of ranges) {
   });
 }
 
-test("a key that is not text lies in a range or not by its bytes", () => {
+test("a key that is not text is compared to a range by its bytes", () => {
   const all = { key: Uint8Array.of(0), rangeEnd: Uint8Array.of(0) };
   assert.equal(inRange(all, Uint8Array.of(0xff, 0xfe)), true);
   const some = etcdKeys("/r").range({ prefix: "/a" });
@@ -60,5 +60,5 @@ const versions: [version: string, believed: boolean][] = [
   ["unknown", false],
 ];
 for (const [version, believed] of versions)
-  test(`progress answers of etcd ${version} are ${believed ? "believed" : "proven first"}`, () =>
+  test(`progress responses of etcd ${version} are ${believed ? "trusted" : "verified first"}`, () =>
     assert.equal(progressIsTrue(version), believed));

@@ -12,7 +12,7 @@ const state = async (store: MemoryStore, at?: number): Promise<string> =>
     .map((entry) => `${entry.key}=${Buffer.from(entry.value).toString()}`)
     .join(" ");
 
-test("a fork has the same past and its own future", async () => {
+test("a fork shares history up to the fork only", async () => {
   const store = await openMemory();
   for (const value of ["1", "2"]) for (const key of ["a", "b"]) await put(store, key, value);
   const fork = store.fork();
@@ -27,7 +27,7 @@ test("a fork has the same past and its own future", async () => {
   assert.equal((await fork.status()).revision, 6);
 });
 
-test("a fork of many keys is a copy, however both sides change afterwards", async () => {
+test("a fork of many keys is independent of later changes on either side", async () => {
   const store = await openMemory();
   for (let i = 0; i < 3000; i++) await put(store, `k${i}`, "old");
   const before = await state(store);

@@ -54,14 +54,18 @@ async function jobsOf(sizes: readonly number[]): Promise<number[]> {
 }
 
 const cases: [rule: string, sizes: readonly number[], jobs: readonly number[]][] = [
-  ["writes that come together share one flush", [10, 20, 30], [3]],
-  ["many writes are cut into jobs of at most 1024", Array.from({ length: 2500 }, () => 1), [1024, 1024, 452]],
+  ["concurrent writes share one flush", [10, 20, 30], [3]],
+  [
+    "many writes are split into jobs of at most 1024",
+    Array.from({ length: 2500 }, () => 1),
+    [1024, 1024, 452],
+  ],
   ["a job is full once it holds 8 MiB", Array.from({ length: 5 }, () => 3 * megabyte), [3, 2]],
-  ["a write larger than a job goes alone", [9 * megabyte, 1, 1], [1, 2]],
+  ["a write larger than a job is committed alone", [9 * megabyte, 1, 1], [1, 2]],
 ];
 for (const [rule, sizes, jobs] of cases) test(rule, async () => assert.deepEqual(await jobsOf(sizes), jobs));
 
-test("what expires is deleted in one flush with the writes of the moment, unless it has changed", async () => {
+test("expired keys are deleted in one flush with pending writes, unless they have changed", async () => {
   const value = Buffer.of(1);
   const entries = new Map(
     ["a", "b", "c"].map((key, at) => [key, { key, value, revision: at + 1, created: at + 1 }]),
@@ -84,7 +88,7 @@ test("what expires is deleted in one flush with the writes of the moment, unless
   await assert.rejects(commits.expire(due), StoreClosed);
 });
 
-test("rows that can go are taken in order, each once", async () => {
+test("rows to delete are taken in order, each once", async () => {
   const { commits, forgotten } = counting(() => undefined);
   const rows = Array.from({ length: 2000 }, (_, at) => at + 1);
   await Promise.all([commits.forget(rows.slice(0, 3)), commits.forget(rows.slice(3))]);
@@ -92,7 +96,7 @@ test("rows that can go are taken in order, each once", async () => {
   await commits.close();
 });
 
-test("a write reads what is there only to tell whoever is refused", async () => {
+test("a write reads the current value only if it is refused", async () => {
   let reads = 0;
   const { commits } = counting((key) => ({
     key,

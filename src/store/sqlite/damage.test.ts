@@ -60,7 +60,7 @@ test("a store that was killed opens with everything it acknowledged", async () =
   await store.close();
 });
 
-test("a damaged write-ahead log is refused, not served without the writes behind the damage", async () => {
+test("a damaged write-ahead log is refused, not served without the writes after the damage", async () => {
   const dir = await killed();
   const log = join(dir, "store.db-wal");
   overwrite(log, Math.floor(statSync(log).size * 0.7), Buffer.from("####"));
@@ -79,7 +79,7 @@ test("a damaged write-ahead log is refused, not served without the writes behind
   await store.close();
 }); // prettier-ignore
 
-test("a write-ahead log that was removed is noticed", async () => {
+test("a removed write-ahead log is detected", async () => {
   const dir = await killed();
   rmSync(join(dir, "store.db-wal"));
   rmSync(join(dir, "store.db-shm"), { force: true });
@@ -88,10 +88,10 @@ test("a write-ahead log that was removed is noticed", async () => {
 
 for (const [name, text] of [
   ["an empty record", ""],
-  ["a record of nonsense", "what\n"],
+  ["a malformed record", "what\n"],
   ["a record with a wrong checksum", "0000000000000999 00000000\n"],
 ] as const) {
-  test(`${name} keeps no store from opening, and the next write makes it right`, async () => {
+  test(`${name} does not prevent opening, and the next write repairs it`, async () => {
     const dir = place();
     let store = await openSqlite({ dir });
     await put(store, "a");
@@ -121,10 +121,10 @@ async function withZeroedFreePage(): Promise<string> {
   return dir;
 }
 
-test("a zeroed page on which no row is keeps a store from opening", async () =>
+test("a zeroed page without rows prevents a store from opening", async () =>
   assert.rejects(openSqlite({ dir: await withZeroedFreePage() }), StoreDamaged));
 
-test("a large database is checked while it is used; damage ends its writes and its readiness", async () => {
+test("a large database is checked while in use; damage stops writes and readiness", async () => {
   const dir = await withZeroedFreePage();
   const told = Promise.withResolvers<StoreDamaged>();
   const store = await openSqlite({
@@ -141,7 +141,7 @@ test("a large database is checked while it is used; damage ends its writes and i
   await store.close();
 });
 
-test("a large database without damage goes on", async () => {
+test("a large database without damage keeps working", async () => {
   const dir = place();
   let store = await openSqlite({ dir, maxBytesCheckedAtOpen: 0, checkAfterMilliseconds: 0 });
   await put(store, "a");
@@ -151,7 +151,7 @@ test("a large database without damage goes on", async () => {
   await store.close();
 });
 
-test("an altered log of a large database, loaded unchecked, is found while it is used", async () => {
+test("an altered log of a large database, loaded unchecked, is detected while in use", async () => {
   const dir = place();
   let store = await openSqlite({ dir });
   for (const key of ["key-1", "key-2"]) await put(store, key);
@@ -167,7 +167,7 @@ test("an altered log of a large database, loaded unchecked, is found while it is
   await store.close();
 });
 
-test("derived data outlives a restart, and a damaged piece of it is missing", async () => {
+test("derived data survives a restart without damaged pieces", async () => {
   const dir = place();
   let store = await openSqlite({ dir });
   for (const piece of [1, 2])

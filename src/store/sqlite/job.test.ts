@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type PackedChange, packed, unpacked } from "./job.ts";
 
-test("changes come out as they were packed", () => {
+test("unpacked changes equal the packed ones", () => {
   const changes: PackedChange[] = [
     { created: 7, before: 0, expires: 0, value: Uint8Array.of(1, 2, 3) },
     { created: -3, before: 5, expires: 0, value: null },

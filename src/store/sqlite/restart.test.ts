@@ -64,7 +64,7 @@ async function history(store: Store, after: Revision): Promise<string[]> {
   return seen;
 }
 
-test("everything is there again, however much of it is older than the last compaction", async () => {
+test("all keys survive a restart, including those older than the last compaction", async () => {
   const dir = place();
   const keys = 12_000;
   const store = await openSqlite({ dir });
@@ -76,7 +76,7 @@ test("everything is there again, however much of it is older than the last compa
   await again.close();
 });
 
-test("a store opened again is as it was: values, revisions, past, history", async () => {
+test("a reopened store has the same values, revisions and history", async () => {
   const dir = place();
   let store = await openSqlite({ dir });
   await put(store, "a", "1");
@@ -101,7 +101,7 @@ test("a store opened again is as it was: values, revisions, past, history", asyn
   await store.close();
 });
 
-test("a compacted store stays compacted, keeps its revision, and keys keep their beginning", async () => {
+test("a compacted store keeps its compaction, its revision and the keys' creation revisions after a restart", async () => {
   const dir = place();
   let store = await openSqlite({ dir });
   for (const value of ["1", "2", "3"]) for (const key of ["a", "b"]) await put(store, key, value);
@@ -120,7 +120,7 @@ test("a compacted store stays compacted, keeps its revision, and keys keep their
   await store.close();
 });
 
-test("times to live go on through a restart, and those that ran out meanwhile end at once", async () => {
+test("TTLs continue through a restart, and keys that expired meanwhile are deleted immediately", async () => {
   const dir = place();
   const clock = virtualClock(1_000_000);
   let store = await openSqlite({ dir, clock });
@@ -151,7 +151,7 @@ test("times to live go on through a restart, and those that ran out meanwhile en
   await store.close();
 });
 
-test("compaction gives space back to the file system, and what is live stays", async () => {
+test("compaction returns space to the file system and keeps live keys", async () => {
   const dir = place();
   const store = await openSqlite({ dir });
   const value = new Uint8Array(20_000).fill(7);
@@ -169,7 +169,7 @@ test("compaction gives space back to the file system, and what is live stays", a
   assert.ok(!existsSync(join(dir, "store.db-wal")), "a closed store is one file");
 });
 
-test("a compaction that a close or a crash cuts short is finished when the store is opened again", async () => {
+test("a compaction interrupted by a close or crash is completed when the store is reopened", async () => {
   const dir = place();
   let store = await openSqlite({ dir });
   await Promise.all(Array.from({ length: 5000 }, (_, i) => put(store, `k${i % 50}`, String(i))));
@@ -198,7 +198,7 @@ test("a compaction that a close or a crash cuts short is finished when the store
   db.close();
 });
 
-test("a long read sees one state while others write and compact", async () => {
+test("a long read is consistent during writes and compactions", async () => {
   const store = await openSqlite({ dir: place(), recentBytes: 0 });
   await Promise.all(Array.from({ length: 2000 }, (_, i) => put(store, `k${i}`, "old")));
   const { revision } = await store.status();
@@ -224,7 +224,7 @@ test("a long read sees one state while others write and compact", async () => {
   await store.close();
 });
 
-test("a second opener in the same process is told who holds the store", async () => {
+test("a second opener in the same process gets an error naming the holder", async () => {
   const dir = place();
   const store = await openSqlite({ dir });
   await assert.rejects(
@@ -237,7 +237,7 @@ test("a second opener in the same process is told who holds the store", async ()
   await (await openSqlite({ dir })).close();
 });
 
-test("a store that outgrows its limit refuses writes, keeps reading, and goes on when space is freed", async () => {
+test("a store at its size limit refuses writes, keeps reading, and recovers when space is freed", async () => {
   const store = await openSqlite({ dir: place(), maxBytes: 2 << 20, recentBytes: 0 });
   const value = new Uint8Array(100_000).fill(1);
   let done = 0;
@@ -292,14 +292,14 @@ function scratch(file: string, text: string, by: string): void {
   closeSync(handle);
 }
 const damages: [name: string, damage: (file: string) => void][] = [
-  ["a file that is something else", (file) => writeFileSync(file, "this is no store\n".repeat(1000))],
+  ["a file of another format", (file) => writeFileSync(file, "this is no store\n".repeat(1000))],
   ["another program's database", (file) => { rmSync(file); const db = new DatabaseSync(file); db.exec("CREATE TABLE t (a)"); db.close(); }],
-  ["a file cut short", (file) => truncateSync(file, statSync(file).size / 2)],
-  ["a scratched key", (file) => scratch(file, "key-77", "kez-77")],
-  ["a scratched value", (file) => scratch(file, "value-123-value-123-", "value-123-valve-123-")],
-  ["a lost change", (file) => { const db = new DatabaseSync(file); db.exec("DELETE FROM log WHERE revision = 50"); db.close(); }],
-  ["a lost value", (file) => { const db = new DatabaseSync(file); db.exec("DELETE FROM value WHERE revision = 50"); db.close(); }],
-  ["pages of nothing", (file) => { const size = statSync(file).size; const handle = openSync(file, "r+"); writeSync(handle, Buffer.alloc(size - 16_384), 0, size - 16_384, 16_384); closeSync(handle); }],
+  ["a truncated file", (file) => truncateSync(file, statSync(file).size / 2)],
+  ["an altered key", (file) => scratch(file, "key-77", "kez-77")],
+  ["an altered value", (file) => scratch(file, "value-123-value-123-", "value-123-valve-123-")],
+  ["a missing change", (file) => { const db = new DatabaseSync(file); db.exec("DELETE FROM log WHERE revision = 50"); db.close(); }],
+  ["a missing value", (file) => { const db = new DatabaseSync(file); db.exec("DELETE FROM value WHERE revision = 50"); db.close(); }],
+  ["zeroed pages", (file) => { const size = statSync(file).size; const handle = openSync(file, "r+"); writeSync(handle, Buffer.alloc(size - 16_384), 0, size - 16_384, 16_384); closeSync(handle); }],
 ]; // prettier-ignore
 for (const [name, damage] of damages) {
   test(`${name} is reported, not served`, async () => {
@@ -327,7 +327,7 @@ for (const [name, damage] of damages) {
   });
 }
 
-test("a backup taken from a store in use is one state of it, and restores to a store", async () => {
+test("a backup of a store in use is consistent and can be restored", async () => {
   const dir = place();
   const store = await openSqlite({ dir });
   await Promise.all(
@@ -355,7 +355,7 @@ test("a backup taken from a store in use is one state of it, and restores to a s
   await copy.close();
 });
 
-test("backup and restore refuse to overwrite and to take what is not a store", async () => {
+test("backup and restore refuse to overwrite, and refuse files that are not stores", async () => {
   const dir = await filled();
   const file = join(root, "backup2.db");
   await backupStore(dir, file);
@@ -376,7 +376,7 @@ test("backup and restore refuse to overwrite and to take what is not a store", a
 });
 
 const unfit: [name: string, damage: string, why: RegExp][] = [
-  ["of a format that is not known", "PRAGMA user_version = 99", /has format 99/],
+  ["of an unknown format", "PRAGMA user_version = 99", /has format 99/],
   ["of another program", "PRAGMA application_id = 99", /it is not a store/],
 ];
 for (const [name, damage, why] of unfit) {
@@ -394,7 +394,7 @@ for (const [name, damage, why] of unfit) {
   });
 }
 
-test("closing leaves nothing behind, with writes on their way settled and several stores side by side", async () => {
+test("closing several stores settles pending writes and leaves no resources open", async () => {
   const before = process
     .getActiveResourcesInfo()
     .filter((name) => name === "MessagePort" || name === "Worker").length;

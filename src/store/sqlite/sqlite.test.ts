@@ -29,7 +29,7 @@ const elapse = async (store: Store, seconds: number): Promise<void> =>
 storeContract("sqlite", () => open(), [], { elapse, reuse: true });
 storeContract("sqlite that reads everything from disk", () => open(0), [], { elapse, reuse: true });
 
-test("only what is read from disk lies in memory that is lent", async () => {
+test("only values read from disk are in lent memory", async () => {
   for (const [recentBytes, lentTimes] of [
     [0, 1],
     [undefined, 0],

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "orch-stats-"));
 after(() => rmSync(folder, { recursive: true }));
 const of = (bytes: number): Uint8Array => new Uint8Array(bytes);
 
-test("the space of a store that is open is told by resource, largest first", async () => {
+test("the space of an open store is reported by resource, largest first", async () => {
   const dir = join(folder, "store");
   const store = await openSqlite({ dir });
   const put = (key: string, bytes: number | null) =>
@@ -37,7 +37,7 @@ test("the space of a store that is open is told by resource, largest first", asy
   assert.ok(fileBytes > 0);
 });
 
-test("what compaction took is not counted", async () => {
+test("compacted versions are not counted", async () => {
   const dir = join(folder, "compacted");
   const store = await openSqlite({ dir });
   for (const bytes of [100, 200, 300])
@@ -51,6 +51,6 @@ test("what compaction took is not counted", async () => {
   );
 });
 
-test("a directory without a store is named", async () => {
+test("the error for a directory without a store names it", async () => {
   await assert.rejects(storeSpace(join(folder, "none")), /there is no store in .*none/);
 });

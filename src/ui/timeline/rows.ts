@@ -6,7 +6,7 @@ export interface Row {
   readonly id: string;
   readonly object: TimelineObject;
   readonly depth: number;
-  /** Undefined where the object has no entries in the range. */
+  /** Undefined if the object has no entries in the range. */
   readonly lane: TimelineLane | undefined;
   readonly children: number;
   readonly isOpen: boolean;
