@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { freePort, needs } from "#kit";
 import { openBrowser, signedIn, visit } from "./browser.fixture.ts";
 
-test("a navigation that the browser breaks off is no error of the page", needs("chromium"), async () => {
+test("a navigation interrupted by the browser is not a page error", needs("chromium"), async () => {
   await using browser = await openBrowser();
   const nobody = `https://127.0.0.1:${await freePort()}`;
   await using visitor = await visit(browser, nobody);

@@ -26,7 +26,7 @@ describe("the logs of a pod on a real node", required, () => {
     await browser?.close();
     await cluster?.stop();
   });
-  test("lines come as they are written, as text, and stay readable after a restart", async () => {
+  test("lines appear as they are written, as plain text, and are available after a restart", async () => {
     const { url, token } = cluster.apiserver;
     const name = await home.script(script, {}, { restartPolicy: "Always" });
     await home.ready(name);

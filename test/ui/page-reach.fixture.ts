@@ -49,7 +49,7 @@ export function reachTests({ shop, open, asAdmin, picture }: PageSuite): void {
     assert.deepEqual(visitor.problems, []);
   });
 
-  test("the wheel zooms from days to seconds, and dragging moves in time", async () => {
+  test("the wheel zooms from days to seconds, and dragging moves the range", async () => {
     await using visitor = await open();
     const { page } = visitor;
     await asAdmin(page, "#/timeline?q=-n+shop&last=7d");
@@ -73,7 +73,7 @@ export function reachTests({ shop, open, asAdmin, picture }: PageSuite): void {
     await page.keyboard.up("Control");
     await page.waitForURL(seconds(1));
     // Also where there is nothing to look at.
-    await page.getByText("Nothing happened here").waitFor();
+    await page.getByText("No events in this range").waitFor();
     await page.keyboard.press("-");
     await page.waitForURL(seconds(2));
     await page.keyboard.down("Control");
@@ -83,7 +83,7 @@ export function reachTests({ shop, open, asAdmin, picture }: PageSuite): void {
     assert.deepEqual(visitor.problems, []);
   });
 
-  test("a mark tells what it stands for, and a click on it opens its object", async () => {
+  test("a mark has a tooltip, and a click on it opens its object", async () => {
     await using visitor = await open();
     const { page } = visitor;
     await asAdmin(page, "#/timeline?q=pod/report+-n+shop&last=24h");
@@ -102,7 +102,7 @@ export function reachTests({ shop, open, asAdmin, picture }: PageSuite): void {
     assert.deepEqual(visitor.problems, []);
   });
 
-  test("every control has a name that a screen reader says", async () => {
+  test("every control has an accessible name", async () => {
     await using visitor = await open();
     const { page } = visitor;
     await goTo(page, `${shop().url}/ui/`);
@@ -125,7 +125,7 @@ export function reachTests({ shop, open, asAdmin, picture }: PageSuite): void {
     assert.deepEqual(visitor.problems, []);
   });
 
-  test("colours follow the system until somebody chooses", async () => {
+  test("the theme follows the system until the user chooses one", async () => {
     await using visitor = await open({ dark: true });
     const { page } = visitor;
     await asAdmin(page, "#/timeline?q=-n+shop");
@@ -133,13 +133,13 @@ export function reachTests({ shop, open, asAdmin, picture }: PageSuite): void {
     assert.equal(await theme(), "dark");
     await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
     await picture(page, "dark");
-    await page.getByRole("button", { name: "Switch to light colours" }).click();
+    await page.getByRole("button", { name: "Switch to light theme" }).click();
     await page.reload();
     await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
     assert.equal(await theme(), "light");
   });
 
-  test("on a small screen a finger chooses the range", async () => {
+  test("on a small screen the range is selected by touch", async () => {
     await using visitor = await open({ width: 390, height: 844, touch: true });
     const { page } = visitor;
     await asAdmin(page, "#/timeline?q=-n+shop");
@@ -159,7 +159,7 @@ export function reachTests({ shop, open, asAdmin, picture }: PageSuite): void {
     assert.deepEqual(visitor.problems, []);
   });
 
-  test("a small screen shows the lanes, and the details instead of them", async () => {
+  test("a small screen shows either the lanes or the details", async () => {
     await using visitor = await open({ width: 390, height: 844 });
     const { page } = visitor;
     await asAdmin(page, "#/timeline?q=-n+shop");

@@ -5,7 +5,7 @@ import { goTo, signedIn } from "./browser.fixture.ts";
 import type { PageSuite } from "./page.fixture.ts";
 
 export function statesTests({ shop, open, asAdmin }: PageSuite): void {
-  test("a deleted object keeps its lane and its events, and its YAML says that it is gone", async () => {
+  test("a deleted object keeps its lane and its events, and its YAML tab reports the deletion", async () => {
     const path = "/api/v1/namespaces/shop/configmaps";
     const made = await shop().create(path, { metadata: { name: "old-settings" } });
     await shop().report(
@@ -21,11 +21,11 @@ export function statesTests({ shop, open, asAdmin }: PageSuite): void {
     await detail.getByText("by new settings").waitFor();
     await detail.getByText("Deleted", { exact: true }).first().waitFor();
     await detail.getByRole("tab", { name: "YAML" }).click();
-    await detail.getByRole("alert").getByText("its events stay readable").waitFor();
+    await detail.getByRole("alert").getByText("Its events remain available").waitFor();
     assert.deepEqual(visitor.problems, []);
   });
 
-  test("a connection that breaks is told, and made again by itself", async () => {
+  test("a broken connection is reported and re-established automatically", async () => {
     await using visitor = await open();
     const { page } = visitor;
     await asAdmin(page, "#/timeline?q=configmaps+-n+quiet&last=5m");
@@ -40,7 +40,7 @@ export function statesTests({ shop, open, asAdmin }: PageSuite): void {
     assert.deepEqual(visitor.problems, []);
   });
 
-  test("while something loads the page says so, and an error says what to do", async () => {
+  test("the page shows loading states, and errors with advice", async () => {
     await using visitor = await open();
     const { page } = visitor;
     const { promise: asked, resolve: go } = Promise.withResolvers<void>();
@@ -54,18 +54,18 @@ export function statesTests({ shop, open, asAdmin }: PageSuite): void {
     const alert = page.getByRole("alert");
     await alert.getByText("The timeline could not be loaded").waitFor();
     await alert.getByText("the store is full").waitFor();
-    await alert.getByText("The server's log tells more.").waitFor();
+    await alert.getByText("See the server's log for details.").waitFor();
     await page.unroute(/\/lanes\?/);
     await page.getByRole("treeitem", { name: /Node node-1/ }).waitFor();
     assert.deepEqual(visitor.problems, []);
   });
 
-  test("whose sign-in has ended is asked to sign in again", async () => {
+  test("an expired session requires a new sign-in", async () => {
     await using visitor = await open();
     const { page } = visitor;
     await signedIn(page, "ended");
     await goTo(page, `${shop().url}/ui/#/timeline`);
-    await page.getByRole("alert").getByText("the sign-in has ended").waitFor();
+    await page.getByRole("alert").getByText("Your session has expired").waitFor();
     await page.getByLabel("Token").fill(shop().adminToken);
     await page.keyboard.press("Enter");
     await page.getByRole("treeitem", { name: /Node node-1/ }).waitFor();

@@ -56,16 +56,16 @@ export function pageSuite(dialect: DialectName): void {
 
     const suite: PageSuite = { shop: () => shop, open, asAdmin, picture };
 
-    test("a wrong token is refused with words, a right one shows the overview", async () => {
+    test("a wrong token is refused with a message, a valid one shows the overview", async () => {
       await using visitor = await open();
       const { page } = visitor;
       await goTo(page, `${shop.url}/ui/`);
       await page.getByLabel("Token").fill("wrong");
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("alert").getByText("does not know this token").waitFor();
+      await page.getByRole("alert").getByText("token is invalid or has expired").waitFor();
       await page.getByLabel("Token").fill(shop.adminToken);
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("heading", { name: "What is wrong now" }).waitFor();
+      await page.getByRole("heading", { name: "Current problems" }).waitFor();
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByRole("heading", { name: "Sign in" }).waitFor();
       assert.equal(await page.evaluate("sessionStorage.length"), 0);
@@ -91,7 +91,7 @@ export function pageSuite(dialect: DialectName): void {
       assert.deepEqual(visitor.problems, []);
     });
 
-    test("a search in the words of the command line finds an object with all that it owns", async () => {
+    test("a search in command-line syntax finds an object with everything it owns", async () => {
       await using visitor = await open();
       const { page } = visitor;
       await asAdmin(page, "#/timeline");
@@ -114,14 +114,14 @@ export function pageSuite(dialect: DialectName): void {
       await search.fill("get pods -l app=other -n shop --context here");
       await search.press("Enter");
       await page.getByRole("note").getByText("--context here").waitFor();
-      await page.getByText("Nothing happened here").waitFor();
+      await page.getByText("No events in this range").waitFor();
       await search.fill("get pods -l app=web -n shop");
       await search.press("Enter");
       await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
       assert.deepEqual(visitor.problems, []);
     });
 
-    test("dragging across the histogram chooses the range, and a link shows the same to others", async () => {
+    test("dragging across the histogram selects the range, and a link shows the same view", async () => {
       await using visitor = await open();
       const { page } = visitor;
       await asAdmin(page, "#/timeline?q=-n+shop");
@@ -149,11 +149,11 @@ export function pageSuite(dialect: DialectName): void {
       await page.getByRole("button", { name: "Warnings only" }).click();
       await page.waitForURL(/type%3DWarning/);
       await page.getByRole("treeitem", { name: /Pod web-5d4f-b2/ }).waitFor({ state: "detached" });
-      await page.getByRole("button", { name: "A longer range" }).click();
+      await page.getByRole("button", { name: "Zoom out" }).click();
       assert.deepEqual([...visitor.problems, ...other.problems], []);
     });
 
-    test("an object shows its events, its YAML and, where there is no agent, why there is no log", async () => {
+    test("an object shows its events, its YAML and, without an agent, why there is no log", async () => {
       await using visitor = await open();
       const { page } = visitor;
       await asAdmin(page, "#/timeline?q=-n+shop");
@@ -179,7 +179,7 @@ export function pageSuite(dialect: DialectName): void {
       assert.deepEqual(visitor.problems, []);
     });
 
-    test("a deployment shows what it owns and what was changed, as a diff", async () => {
+    test("a deployment shows its owned objects, and changes as a diff", async () => {
       await using visitor = await open();
       const { page } = visitor;
       await asAdmin(page, "#/timeline?q=-n+shop");
@@ -200,7 +200,7 @@ export function pageSuite(dialect: DialectName): void {
       assert.deepEqual(visitor.problems, []);
     });
 
-    test("the lines of a log come as they are written, as text", async () => {
+    test("the lines of a log appear as they are written, as plain text", async () => {
       await using visitor = await open();
       const { page } = visitor;
       await page.route(/\/pods\/web-5d4f-a1\/log\?/, (route) =>
@@ -214,11 +214,11 @@ export function pageSuite(dialect: DialectName): void {
       assert.deepEqual(visitor.problems, []);
     });
 
-    test("what happens now appears without being asked for", async () => {
+    test("new events appear without user action", async () => {
       await using visitor = await open();
       const { page } = visitor;
       await asAdmin(page, "#/timeline?q=configmaps+-n+quiet&last=5m");
-      await page.getByText("Nothing happened here").waitFor();
+      await page.getByText("No events in this range").waitFor();
       const made = await shop.create("/api/v1/namespaces/quiet/configmaps", {
         metadata: { name: "settings" },
       });
@@ -230,17 +230,17 @@ export function pageSuite(dialect: DialectName): void {
       assert.deepEqual(visitor.problems, []);
     });
 
-    test("who may see one namespace sees it, and is told what is closed", async () => {
+    test("a user of one namespace sees it, and which parts are forbidden", async () => {
       await using visitor = await open();
       const { page } = visitor;
       await signIn(page, shop.url, shop.viewerToken);
       await page.getByRole("button", { name: /ImagePullBackOff/ }).waitFor();
       await page.getByText("in shop", { exact: true }).waitFor();
-      await page.getByRole("heading", { name: "You may not see nodes" }).waitFor();
+      await page.getByRole("heading", { name: "You are not allowed to see nodes" }).waitFor();
       await picture(page, "one-namespace");
       await page.getByRole("link", { name: "Timeline" }).click();
-      await page.getByRole("heading", { name: /You may not see/ }).waitFor();
-      await page.getByRole("button", { name: "Look there" }).click();
+      await page.getByRole("heading", { name: /You are not allowed to see/ }).waitFor();
+      await page.getByRole("button", { name: "Open namespace" }).click();
       await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).waitFor();
       assert.equal(await page.getByRole("treeitem", { name: /node-1/ }).count(), 0);
       await page.getByRole("treeitem", { name: /Pod web-7c9b-c3/ }).click();

@@ -22,7 +22,7 @@ test("the whole page is smaller than 120 KB, compressed", () => {
   assert.ok(bytes > 10_000 && bytes < 120_000, `it has ${bytes} bytes`);
 });
 
-test("the page has no inline code and no address of anybody else", () => {
+test("the page has no inline code and no third-party URLs", () => {
   const html = readFileSync(join(built, "index.html"), "utf8");
   assert.doesNotMatch(html, /<style|style=|\son\w+=|https?:/);
   for (const [, attributes, body] of html.matchAll(/<script([^>]*)>([^<]*)<\/script>/g)) {
@@ -61,7 +61,7 @@ describe("the page in a hostile world", needs("chromium"), () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("markup, control characters, tricks of direction and huge notes are text", async () => {
+  test("markup, control characters, bidi tricks and huge notes are shown as text", async () => {
     const trap = `<img src=x onerror="globalThis.caught=1"><script>globalThis.caught=1</script>`;
     const pod = shop.pods[2]!;
     await shop.report(pod, { reason: trap, message: `${trap} \u001b[31m \u202egnp.exe`, type: "Warning" });
@@ -84,7 +84,7 @@ describe("the page in a hostile world", needs("chromium"), () => {
     assert.deepEqual(visitor.problems, []);
   });
 
-  test("inline code does not run, even if somebody got it into the page", async () => {
+  test("injected inline code does not run", async () => {
     await using visitor = await visit(browser, shop.url);
     const { page } = visitor;
     await goTo(page, `${shop.url}/ui/`);
@@ -102,7 +102,7 @@ describe("the page in a hostile world", needs("chromium"), () => {
     assert.equal(outcome, undefined);
   });
 
-  test("nobody may put it into a frame, and other origins get nothing", async () => {
+  test("the page cannot be framed, and other origins get nothing", async () => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     const page = await context.newPage();
     await goTo(page, elsewhereUrl);
@@ -135,7 +135,7 @@ describe("the page in a hostile world", needs("chromium"), () => {
     assert.doesNotMatch(page.url(), /code/);
     await using second = await visit(browser, shop.url);
     await goTo(second.page, `${shop.url}/ui/#code=${code}`);
-    await second.page.getByRole("alert").getByText("was used before").waitFor();
+    await second.page.getByRole("alert").getByText("has been used").waitFor();
     assert.deepEqual([...visitor.problems, ...second.problems], []);
   });
 

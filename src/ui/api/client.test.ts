@@ -16,7 +16,7 @@ const answering = (reply: () => Response | Promise<Response>, token?: string) =>
   return { calls, asked, refused: () => refused };
 };
 
-test("parameters without a value are left out, lists are repeated", () => {
+test("parameters without a value are omitted, lists are repeated", () => {
   assert.equal(
     pathWith("/a", { b: "1", c: "", d: undefined, e: [], f: ["x", "y z"], g: 0 }),
     "/a?b=1&f=x&f=y+z&g=0",
@@ -24,7 +24,7 @@ test("parameters without a value are left out, lists are repeated", () => {
   assert.equal(pathWith("/a"), "/a");
 });
 
-test("a call carries the user's token and nothing when there is none", async () => {
+test("a call sends the user's token, if any", async () => {
   const withToken = answering(() => Response.json({}), "t");
   await withToken.calls.json("/a");
   assert.equal(withToken.asked[0]!.headers["authorization"], "Bearer t");
@@ -33,23 +33,23 @@ test("a call carries the user's token and nothing when there is none", async () 
   assert.ok(!("authorization" in without.asked[0]!.headers));
 });
 
-test("what the server refuses is told in its words", async () => {
+test("a refusal is reported with the server's message", async () => {
   const { calls } = answering(() => Response.json({ reason: "Forbidden", message: "no" }, { status: 403 }));
   await assert.rejects(calls.json("/a"), new CallError(403, "Forbidden", "no"));
 });
 
-test("refused credentials ask for a sign-in", async () => {
+test("rejected credentials require a new sign-in", async () => {
   const { calls, refused } = answering(() => new Response("Unauthorized", { status: 401 }));
   await assert.rejects(calls.json("/a"), { status: 401 });
   assert.equal(refused(), 1);
 });
 
-test("a server that is gone is told as such", async () => {
+test("an unreachable server is reported", async () => {
   const { calls } = answering(() => Promise.reject(new TypeError("fetch failed")));
   await assert.rejects(calls.json("/a"), { status: 0, message: "the server cannot be reached" });
 });
 
-test("lines come whole, however they are cut", async () => {
+test("lines are complete, however they are split into chunks", async () => {
   const parts = ['{"a":1}\n{"b"', ':"', "ä".slice(0, 1), '"}\n', '{"c":3}'];
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
@@ -62,7 +62,7 @@ test("lines come whole, however they are cut", async () => {
   assert.deepEqual(lines, ['{"a":1}', '{"b":"ä"}', '{"c":3}']);
 });
 
-test("an answer that breaks off is told as a server that is gone", async () => {
+test("an interrupted response is reported as an unreachable server", async () => {
   let sent = false;
   const body = new ReadableStream<Uint8Array>({
     pull: (controller) => {

@@ -89,7 +89,11 @@ async function errorOf(reply: Response): Promise<CallError> {
     const { reason, message } = JSON.parse(text) as { reason?: string; message?: string };
     return new CallError(reply.status, reason ?? "", message ?? text.slice(0, 500));
   } catch {
-    return new CallError(reply.status, "", text.slice(0, 500) || `the server answered ${reply.status}`);
+    return new CallError(
+      reply.status,
+      "",
+      text.slice(0, 500) || `the server responded with status ${reply.status}`,
+    );
   }
 }
 
@@ -109,7 +113,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): 
       rest += decoder.decode(value, { stream: true });
       const lines = rest.split("\n");
       rest = lines.pop()!;
-      if (rest.length > longestLine) throw new CallError(0, "TooLong", "a line of the answer is too long");
+      if (rest.length > longestLine) throw new CallError(0, "TooLong", "a line of the response is too long");
       yield* lines;
     }
     if (rest !== "") yield rest;

@@ -37,7 +37,7 @@ export function Detail({ selected }: { selected: Selected }) {
           <h2>{visibleLine(name)}</h2>
           <button
             class="button plain icon"
-            aria-label="Close the details"
+            aria-label="Close details"
             onClick={() => go({ selected: undefined })}
           >
             ✕
@@ -54,7 +54,9 @@ export function Detail({ selected }: { selected: Selected }) {
             </>
           )}
           <span>·</span>
-          <button onClick={() => go({ search: queryFor(selected) })}>only this and what it owns</button>
+          <button onClick={() => go({ search: queryFor(selected) })}>
+            only this object and what it owns
+          </button>
         </div>
       </header>
       <div class="tabs" role="tablist" aria-label="Details" onKeyDown={choose}>

@@ -72,7 +72,7 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
     <>
       <div class="sub-bar">
         <label>
-          <input type="checkbox" checked={tree} onChange={() => setTree(!tree)} /> with everything it owns
+          <input type="checkbox" checked={tree} onChange={() => setTree(!tree)} /> include owned objects
         </label>
         {only === "everything" && (
           <label>
@@ -84,14 +84,14 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
       {error && !loaded ? (
         <Failure error={error} what="The events" />
       ) : !loaded ? (
-        <Loading what="what happened" />
+        <Loading what="events" />
       ) : loaded.items.length === 0 ? (
-        <Empty title={only === "changes" ? "No changes are known" : "No events"}>
+        <Empty title={only === "changes" ? "No changes recorded" : "No events"}>
           {only === "changes"
-            ? "Changes are kept from the start of the server on, for kinds that you may get."
+            ? "Changes are recorded since the server started, for kinds that you are allowed to get."
             : text !== "" || warnings
-              ? "Nothing that was reported matches."
-              : "Nothing was reported, or it was so long ago that it is gone."}
+              ? "No events match."
+              : "No events were reported, or they have expired."}
         </Empty>
       ) : (
         <ul class="entries">
@@ -108,7 +108,7 @@ export function EntriesTab({ selected, only, onObject }: EntriesTabProps) {
       {loaded?.next !== undefined && (
         <div class="sub-bar">
           <button class="button" onClick={more}>
-            Show older ones
+            Show older entries
           </button>
         </div>
       )}

@@ -14,9 +14,9 @@ const cases: [name: string, field: FieldChange, lines: string[]][] = [
     { path: "metadata.labels", op: "added", to: '{"a":"b"}' },
     ["metadata.labels", "+ {", '+   "a": "b"', "+ }"],
   ],
-  ["one that is gone", { path: "a", op: "removed", from: '"x"' }, ["a", '- "x"']],
-  ["a text of several lines", { path: "a", op: "added", to: '"x\\ny"' }, ["a", "+ x", "+ y"]],
-  ["a value that was cut", { path: "a", op: "added", to: '{"a":…' }, ["a", '+ {"a":…']],
+  ["a removed value", { path: "a", op: "removed", from: '"x"' }, ["a", '- "x"']],
+  ["a multi-line string", { path: "a", op: "added", to: '"x\\ny"' }, ["a", "+ x", "+ y"]],
+  ["a truncated value", { path: "a", op: "added", to: '{"a":…' }, ["a", '+ {"a":…']],
   [
     "a secret",
     { path: "data.key", op: "changed", withheld: true },
@@ -24,12 +24,12 @@ const cases: [name: string, field: FieldChange, lines: string[]][] = [
   ],
 ];
 for (const [name, field, lines] of cases)
-  test(`${name} is told`, () =>
+  test(`${name} is shown as a diff`, () =>
     assert.deepEqual(
       diffLines([field]).map(({ text }) => text),
       lines,
     ));
 
-test("what is left out is counted", () => {
+test("omitted fields are counted", () => {
   assert.equal(diffLines([], 2).at(-1)!.text, "and 2 more fields");
 });

@@ -15,6 +15,6 @@ test("a log keeps its last lines and counts the others", () => {
   assert.deepEqual([log.lines[0], log.lines.at(-1)], ["2", "c"]);
 });
 
-test("a very long line is cut", () => {
+test("a very long line is truncated", () => {
   assert.equal(addLines(emptyLog, ["x".repeat(20_000)]).lines[0]!.length, 10_001);
 });

@@ -97,7 +97,7 @@ function Log({ path, container, previous }: { path: string; container: string; p
     return <Empty title="The log is empty">The container has written nothing, or has not started yet.</Empty>;
   return (
     <pre class="text-view" tabIndex={0} aria-label="Log">
-      {log.dropped > 0 && `… ${log.dropped} earlier lines are not kept\n`}
+      {log.dropped > 0 && `… ${log.dropped} earlier lines were dropped\n`}
       {visible(log.lines.join("\n"))}
       <div ref={end} />
     </pre>

@@ -28,7 +28,7 @@ const cases: [name: string, managed: string[]][] = [
   ["where there are none", []],
 ];
 for (const [name, managed] of cases)
-  test(`managed fields are left out ${name}, and nothing else`, () =>
+  test(`managed fields are removed ${name}, and nothing else`, () =>
     assert.equal(withoutManagedFields(object(...managed)), object()));
 
-test("text without metadata stays", () => assert.equal(withoutManagedFields("a: 1\n"), "a: 1\n"));
+test("text without metadata is unchanged", () => assert.equal(withoutManagedFields("a: 1\n"), "a: 1\n"));

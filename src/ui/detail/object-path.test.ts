@@ -18,16 +18,16 @@ const client = { json: (path: string) => Promise.resolve(answers[path]) } as unk
 const find = (group: string, kind: string, name = "a") =>
   objectPath(client, { group, kind, namespace: "shop", name, uid: "" }, new AbortController().signal);
 
-test("an object is found where discovery says", async () => {
+test("the path of an object is found from discovery", async () => {
   assert.equal((await find("", "Pod"))?.path, "/api/v1/namespaces/shop/pods/a");
   assert.equal((await find("", "Node"))?.path, "/api/v1/nodes/a");
   assert.equal((await find("apps", "Deployment"))?.path, "/apis/apps/v1/namespaces/shop/deployments/a");
 });
 
-test("a name can be no path", async () => {
+test("a name cannot contain a path", async () => {
   assert.equal((await find("", "Pod", "../secrets"))?.path, "/api/v1/namespaces/shop/pods/..%2Fsecrets");
 });
 
-test("a kind that is not served is nowhere", async () => {
+test("a kind that is not served has no path", async () => {
   assert.equal(await find("", "Unicorn"), undefined);
 });

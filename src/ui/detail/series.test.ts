@@ -7,13 +7,13 @@ const mark = (id: string, uid: string, edge?: "first" | "last") =>
   ({ id, event: { uid }, ...(edge && { series: { edge } }) }) as TimelineEntry;
 const ids = (...entries: TimelineEntry[]) => onceEach(entries).map(({ id }) => id);
 
-test("a series is listed once, where it ended", () => {
+test("a series is listed once, at its last occurrence", () => {
   assert.deepEqual(ids(mark("a/last", "a", "last"), mark("b", "b"), mark("a", "a", "first")), [
     "a/last",
     "b",
   ]);
 });
 
-test("the beginning of a series whose end is on another page stays", () => {
+test("the first entry of a series is kept if its last one is on another page", () => {
   assert.deepEqual(ids(mark("a", "a", "first")), ["a"]);
 });

@@ -24,9 +24,10 @@ export function TreeTab({ selected }: { selected: Selected }) {
   if (loaded.is === "failed") return <Failure error={loaded.error} what="The tree" />;
   const { items, total } = loaded.value;
   const rows = rowsOf(items, open);
-  if (rows.length === 0) return <Empty title="It owns nothing">No object names it as its owner.</Empty>;
+  if (rows.length === 0)
+    return <Empty title="No owned objects">No object has an owner reference to this one.</Empty>;
   return (
-    <ul class="tree" aria-label="Objects that it owns">
+    <ul class="tree" aria-label="Owned objects">
       {rows.map(({ id, object, depth, lane, warnings }) => (
         <li key={id}>
           <button

@@ -19,19 +19,19 @@ function scopeOf(answers: Record<string, (query: Query) => unknown>, namespace =
 }
 const empty = () => ({ metadata: {}, items: [] });
 
-test("pods are loaded page by page, up to a bound", async () => {
+test("pods are loaded page by page, up to a limit", async () => {
   const page = Array.from({ length: 500 }, () => ({}));
   const { scope, asked } = scopeOf({ "/api/v1/pods": () => ({ metadata: { continue: "x" }, items: page }) });
   const { pods, isPart } = await loadPods(scope, signal);
   assert.deepEqual([pods.length, isPart, asked.length], [5000, true, 10]);
 });
 
-test("who may not see nodes sees the problems of pods", async () => {
+test("problems of pods are shown without access to nodes", async () => {
   const { scope } = scopeOf({ "/api/v1/pods": empty, "/t/timelines": empty });
   assert.deepEqual(await loadProblems(scope, signal, 0), { list: [], isPart: false });
 });
 
-test("in a namespace, only that namespace is asked for", async () => {
+test("in a namespace, only that namespace is requested", async () => {
   const { scope, asked } = scopeOf(
     { "/api/v1/namespaces/shop/pods": empty, "/t/namespaces/shop/timelines": empty },
     "shop",
@@ -40,7 +40,7 @@ test("in a namespace, only that namespace is asked for", async () => {
   assert.deepEqual(asked, ["/api/v1/namespaces/shop/pods", "/t/namespaces/shop/timelines"]);
 });
 
-test("the use of nodes comes from the group of metrics, where there is one", async () => {
+test("the usage of nodes comes from the metrics API, if available", async () => {
   const node = { metadata: { name: "n" } };
   const nodes = () => ({ metadata: {}, items: [node] });
   const measured = scopeOf({
@@ -55,7 +55,7 @@ test("the use of nodes comes from the group of metrics, where there is one", asy
   assert.equal((await loadNodes(bare.scope, signal)).use.size, 0);
 });
 
-test("namespaces with warnings come first", async () => {
+test("namespaces with warnings are listed first", async () => {
   const namespace = (name: string) => ({ metadata: { name }, status: { phase: "Active" } });
   const { scope } = scopeOf({
     "/api/v1/namespaces": () => ({ metadata: {}, items: [namespace("b"), namespace("a"), namespace("c")] }),

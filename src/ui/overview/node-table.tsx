@@ -13,9 +13,7 @@ export function NodeTable({ nodes }: { nodes: Loaded<Nodes> }) {
   if (nodes.is === "loading") return <Loading what="nodes" />;
   if (nodes.is === "failed") return <Failure error={nodes.error} what="Nodes" isPart />;
   if (nodes.value.nodes.length === 0)
-    return (
-      <Empty title="There are no nodes">A machine joins with orch join, or orch up runs one here.</Empty>
-    );
+    return <Empty title="No nodes">Use orch join to add a machine, or orch up to run a node here.</Empty>;
   return (
     <div class="scroll-x">
       <table class="grid-table">
@@ -96,7 +94,7 @@ function Meter({ used, of, text }: { used: number; of: number; text: (value: num
   const share = Math.min(1, used / of);
   return (
     <span class="meter">
-      <svg width="72" height="8" role="img" aria-label={`${Math.round(share * 100)} percent in use`}>
+      <svg width="72" height="8" role="img" aria-label={`${Math.round(share * 100)} percent used`}>
         <rect width="72" height="8" rx="4" fill="var(--surface-2)" />
         <rect width={72 * share} height="8" rx="4" fill={share > 0.9 ? "var(--warning)" : "var(--normal)"} />
       </svg>

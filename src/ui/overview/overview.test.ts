@@ -23,12 +23,12 @@ const cases: [name: string, status: Pod["status"], what: string | undefined, why
   ["a running pod is fine", { phase: "Running", conditions: [{ type: "Ready", status: "True" }] }, undefined],
   ["a finished pod is fine", { phase: "Succeeded" }, undefined],
   [
-    "a pod that starts is fine",
+    "a starting pod is fine",
     { phase: "Pending", containerStatuses: [container({ reason: "ContainerCreating" })] },
     undefined,
   ],
   [
-    "a crash loop is told with how the container ended",
+    "a crash loop is reported with the container's exit",
     {
       phase: "Running",
       containerStatuses: [
@@ -83,7 +83,7 @@ for (const [name, status, what, why] of cases)
     if (why) assert.match(problem!.why, why);
   });
 
-test("a pod that is being deleted is no problem", () => {
+test("a pod that is being deleted is not a problem", () => {
   assert.deepEqual(podProblems([pod("a", { phase: "Failed" }, { deletionTimestamp: created })], now), []);
 });
 
@@ -102,7 +102,7 @@ test("pods of one owner with one problem are one line", () => {
   assert.equal(others.length, 0);
 });
 
-test("a node is told when it is not ready or under pressure", () => {
+test("a node that is not ready or under pressure is a problem", () => {
   const node = {
     metadata: { name: "n", uid: "n", creationTimestamp: created },
     spec: {},
@@ -120,7 +120,7 @@ test("a node is told when it is not ready or under pressure", () => {
   );
 });
 
-test("failing probes are told once for each pod, from their first time on", () => {
+test("failing probes are one problem per pod, since their first failure", () => {
   const entry = (time: string, reason = "Unhealthy") =>
     ({ reason, note: "probe failed", object: { kind: "Pod", name: "a", uid: "a" }, time }) as TimelineEntry;
   const found = warningProblems(
@@ -133,7 +133,7 @@ test("failing probes are told once for each pod, from their first time on", () =
   );
 });
 
-test("nodes come first, then what keeps containers from running", () => {
+test("problems of nodes come first, then those that keep containers from running", () => {
   const of = (kind: string, what: string, uid: string, count = 1) => ({
     what,
     why: "",
@@ -154,7 +154,7 @@ test("nodes come first, then what keeps containers from running", () => {
   );
 });
 
-test("quantities are read and told", () => {
+test("quantities are parsed and formatted", () => {
   assert.deepEqual(["1930m", "15Gi", "250000000n", "2", "1e3", "x", undefined].map(quantity), [
     1.93,
     15 * 2 ** 30,

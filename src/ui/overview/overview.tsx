@@ -41,7 +41,7 @@ export function Overview() {
       <div class="inner">
         <section aria-labelledby="wrong">
           <div class="head">
-            <h1 id="wrong">What is wrong now</h1>
+            <h1 id="wrong">Current problems</h1>
             <span class="muted">{where === "" ? "in the whole cluster" : `in ${visibleLine(where)}`}</span>
           </div>
           <div class="card">

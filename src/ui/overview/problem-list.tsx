@@ -14,15 +14,15 @@ import type { Problem } from "./problems.ts";
 const most = 50;
 
 export function ProblemList({ problems }: { problems: Loaded<Problems> }) {
-  if (problems.is === "loading") return <Loading what="what is wrong" />;
-  if (problems.is === "failed") return <Failure error={problems.error} what="What is wrong" />;
+  if (problems.is === "loading") return <Loading what="problems" />;
+  if (problems.is === "failed") return <Failure error={problems.error} what="Current problems" />;
   const { list, isPart } = problems.value;
-  const note = isPart && `Only the first ${mostPods.toLocaleString("en")} pods were looked at.`;
+  const note = isPart && `Only the first ${mostPods.toLocaleString("en")} pods were checked.`;
   if (list.length === 0)
     return (
       <div class="state">
         <Mark kind="good" />
-        <h2>Nothing is wrong</h2>
+        <h2>No problems found</h2>
         <p>No crash loops, no pods without a node, no failing probes, no evictions. {note}</p>
       </div>
     );

@@ -59,10 +59,10 @@ const cases: [text: string, want: Partial<Query>][] = [
   ["<b>", { words: ["<b>"] }],
 ];
 for (const [text, want] of cases)
-  test(`${JSON.stringify(text)} is understood`, () =>
+  test(`${JSON.stringify(text)} is parsed`, () =>
     assert.deepEqual(parseQuery(text), { ...everything, ...want }));
 
-test("an object is found by the words for it", () => {
+test("the query for an object selects it", () => {
   const object = { kind: "Deployment", namespace: "shop", name: "web" };
   assert.equal(queryFor(object), "deployment/web -n shop");
   assert.deepEqual(parseQuery(queryFor(object)), {
@@ -73,20 +73,20 @@ test("an object is found by the words for it", () => {
   });
 });
 
-test("the span of a search is taken out of it", () => {
+test("the span is extracted from a search", () => {
   assert.deepEqual(takeSince("deploy/web --since 2h -n a"), { search: "deploy/web -n a", span: 7_200_000 });
   assert.deepEqual(takeSince("--since=90s"), { search: "", span: 90_000 });
   assert.deepEqual(takeSince("pods --since=never"), { search: "pods --since=never", span: undefined });
   assert.deepEqual(takeSince("pods"), { search: "pods", span: undefined });
 });
 
-test("a search moves to another namespace", () => {
+test("a search is changed to another namespace", () => {
   assert.equal(inNamespace("pods -n a web", "b"), "pods web -n b");
   assert.equal(inNamespace("pods -A", ""), "pods");
   assert.equal(inNamespace("", "b"), "-n b");
 });
 
-test("a search is narrowed to warnings and widened again", () => {
+test("the warnings filter of a search is toggled", () => {
   assert.equal(toggleWarnings("pods -n a"), "pods -n a type=Warning");
   assert.equal(toggleWarnings("pods type=Warning -n a"), "pods -n a");
   assert.equal(toggleWarnings("pods --types Warning -n a"), "pods -n a");

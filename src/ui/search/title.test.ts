@@ -7,10 +7,10 @@ const cases: [search: string, title: string][] = [
   ["", "All objects"],
   ["-n shop", "All objects in shop"],
   ["deploy/web -n shop", "Deployments web in shop"],
-  ["pods type=warning reason=BackOff", "Pods of type Warning because of BackOff"],
+  ["pods type=warning reason=BackOff", "Pods of type Warning with reason BackOff"],
   ["web", "All objects with “web”"],
-  ["node=n1 controller=scheduler", "All objects on n1 told by scheduler"],
+  ["node=n1 controller=scheduler", "All objects on n1 reported by scheduler"],
 ];
 for (const [search, title] of cases)
-  test(`${JSON.stringify(search)} is called ${title}`, () =>
+  test(`${JSON.stringify(search)} has the title ${title}`, () =>
     assert.equal(titleOf(parseQuery(search)), title));

@@ -53,7 +53,7 @@ function SignedIn({ token, timeline, theme, setTheme, leave }: SignedInProps) {
     () =>
       client({
         token: () => token,
-        onUnauthorized: () => leave("The server does not know you any more: the sign-in has ended."),
+        onUnauthorized: () => leave("Your session has expired. Sign in again."),
       }),
     [token],
   );

@@ -37,8 +37,8 @@ export function Bar({ onTheme }: { onTheme: (theme: "light" | "dark") => void })
       {view.page === "timeline" && <Ranges />}
       <button
         class="button plain icon"
-        aria-label={`Switch to ${other} colours`}
-        title={`Switch to ${other} colours`}
+        aria-label={`Switch to ${other} theme`}
+        title={`Switch to ${other} theme`}
         onClick={() => {
           chooseTheme(other);
           onTheme(other);
@@ -118,7 +118,7 @@ function Ranges() {
   const isPreset = presets.some((preset) => parseSpan(preset) === span);
   return (
     <>
-      <div class="ranges" role="group" aria-label="Range of time">
+      <div class="ranges" role="group" aria-label="Time range">
         {presets.map((preset) => (
           <button
             class="button"
@@ -141,7 +141,7 @@ function Ranges() {
       <button
         class="button plain live"
         aria-pressed={range.live}
-        title="Follow what happens now (L)"
+        title="Follow live events (L)"
         onClick={() => go({ range: range.live ? { live: false, from, to } : { live: true, span } })}
       >
         Live

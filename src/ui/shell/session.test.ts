@@ -33,27 +33,27 @@ function setUp({
   return { it, kept, cleared: () => cleared };
 }
 
-test("a one-time code becomes a token and leaves the address", async () => {
+test("a one-time code is exchanged for a token and removed from the URL", async () => {
   const { it, kept, cleared } = setUp({ hash: "#code=abc", codes: { abc: "t" } });
   assert.deepEqual(await it.begin(), { by: "token", token: "t" });
   assert.ok(cleared());
   assert.equal(kept.get("orch.token"), "t");
 });
 
-test("a code that was used before says what to do", async () => {
+test("a used code is reported with advice", async () => {
   const begun = await setUp({ hash: "#code=abc" }).it.begin();
   assert.match(begun.by === "nobody" ? (begun.problem ?? "") : "", /orch ui/);
 });
 
-test("a token of this tab is taken again", async () => {
+test("the token stored for this tab is reused", async () => {
   assert.deepEqual(await setUp({ stored: "t" }).it.begin(), { by: "token", token: "t" });
 });
 
-test("who has a certificate need not sign in", async () => {
+test("a client certificate needs no sign-in", async () => {
   assert.deepEqual(await setUp({ known: () => 200 }).it.begin(), { by: "certificate" });
 });
 
-test("anybody else is asked", async () => {
+test("other users must sign in", async () => {
   assert.deepEqual(await setUp({ known: () => 403 }).it.begin(), { by: "nobody" });
 });
 
@@ -71,22 +71,22 @@ for (const [name, token, by] of tokens)
     assert.equal(kept.has("orch.token"), by === "token");
   });
 
-test("a token without rights signs in all the same", async () => {
+test("a token without permissions can sign in", async () => {
   assert.equal((await setUp({ known: () => 403 }).it.withToken("t")).by, "token");
 });
 
-test("the end forgets the token", () => {
+test("signing out removes the token", () => {
   const { it, kept } = setUp({ stored: "t" });
   it.end();
   assert.equal(kept.size, 0);
 });
 
-test("only a code alone is a code", () => {
+test("only a fragment that is just a code is one", () => {
   assert.equal(codeIn("#code=a_B-1"), "a_B-1");
   assert.equal(codeIn("#/timeline?code=a"), undefined);
 });
 
-test("the account of a service account's token is known", () => {
+test("the account of a service account token is recognized", () => {
   const token = `h.${btoa(JSON.stringify({ sub: "system:serviceaccount:shop:viewer" }))}.s`;
   assert.deepEqual(accountOf(token), { namespace: "shop", name: "viewer" });
   assert.equal(accountOf("admin-token"), undefined);

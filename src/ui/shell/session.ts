@@ -37,10 +37,9 @@ export function session({ storage, fetch, hash, clearHash }: SessionOptions): Se
   };
   const withToken = async (given: string): Promise<SignIn> => {
     const token = given.trim().replace(/^bearer\s+/i, "");
-    if (!/^[\x21-\x7e]+$/.test(token)) return { by: "nobody", problem: "This is not a token." };
+    if (!/^[\x21-\x7e]+$/.test(token)) return { by: "nobody", problem: "This is not a valid token." };
     const status = await known(token);
-    if (status === 401)
-      return { by: "nobody", problem: "The server does not know this token, or it has ended." };
+    if (status === 401) return { by: "nobody", problem: "The token is invalid or has expired." };
     if (status === 0) return { by: "nobody", problem: "The server cannot be reached." };
     storage.setItem(key, token);
     return { by: "token", token };
@@ -54,7 +53,7 @@ export function session({ storage, fetch, hash, clearHash }: SessionOptions): Se
     if (!reply?.ok)
       return {
         by: "nobody",
-        problem: "This link was used before or is too old. The command orch ui prints a new one.",
+        problem: "This link has been used or has expired. Run orch ui to get a new one.",
       };
     const { token } = (await reply.json()) as { token: string };
     storage.setItem(key, token);

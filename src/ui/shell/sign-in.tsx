@@ -46,12 +46,12 @@ export function SignInPage({ problem, onToken }: SignInProps) {
         <button class="button primary" type="submit" disabled={busy || token === ""}>
           {busy ? "Signing in…" : "Sign in"}
         </button>
-        <p class="muted">The token stays in this tab and ends with it. You see what its user may see.</p>
+        <p class="muted">The token is kept for this tab only. You see what its user is allowed to see.</p>
         <div class="other">
           <p>
-            On a cluster of your own, <code>orch ui</code> prints a link that signs you in.
+            On your own cluster, <code>orch ui</code> prints a sign-in link.
           </p>
-          <p>A client certificate in your browser needs no sign-in: load this page again and choose it.</p>
+          <p>With a client certificate in your browser, reload this page and select it.</p>
         </div>
       </form>
     </main>

@@ -32,10 +32,10 @@ export function Failure({ error, what, isPart = false }: FailureProps) {
   if (error.status === 403) return <NoRights error={error} what={what} isPart={isPart} />;
   const advice =
     error.status === 0
-      ? "Check that the server runs and that this machine reaches it; the page tries again by itself."
+      ? "Check that the server is running and reachable from this machine. The page retries automatically."
       : error.status === 404
-        ? "It may have been deleted; its events stay readable for as long as they live."
-        : "The server's log tells more.";
+        ? "It may have been deleted. Its events remain available until they expire."
+        : "See the server's log for details.";
   return (
     <div class="state" role="alert">
       <h2>{what} could not be loaded</h2>
@@ -56,13 +56,13 @@ function NoRights({ error, what, isPart }: Required<FailureProps>) {
   };
   return (
     <div class="state" role="alert">
-      <h2>You may not see {what.charAt(0).toLowerCase() + what.slice(1)}</h2>
+      <h2>You are not allowed to see {what.charAt(0).toLowerCase() + what.slice(1)}</h2>
       <p>{visible(error.message)}</p>
       {isPart ? (
-        <p class="muted">A role that allows to list it shows it here.</p>
+        <p class="muted">It is shown to users with a role that allows listing it.</p>
       ) : here === "" ? (
         <>
-          <p class="muted">If your rights are for one namespace, look there:</p>
+          <p class="muted">If you have access to a single namespace, enter it:</p>
           <form onSubmit={submit}>
             <input
               class="input"
@@ -72,13 +72,13 @@ function NoRights({ error, what, isPart }: Required<FailureProps>) {
               onInput={(event) => setNamespace(event.currentTarget.value)}
             />
             <button class="button primary" type="submit">
-              Look there
+              Open namespace
             </button>
           </form>
         </>
       ) : (
         <p class="muted">
-          Ask an administrator for a role that allows to list it, or look in another namespace.
+          Ask an administrator for a role that allows listing it, or choose another namespace.
         </p>
       )}
     </div>

@@ -38,7 +38,7 @@ for (const theme of ["light", "dark"]) {
     [...block.matchAll(/--([\w-]+): (#\w{6});/g)].map(([, name, value]) => [name!, value!]),
   );
   for (const [text, behind, least] of pairs)
-    test(`${text} can be read on ${behind} in ${theme} colours`, () => {
+    test(`${text} is readable on ${behind} in the ${theme} theme`, () => {
       const [dark, light] = [text, behind].map((name) => luminance(colours.get(name)!)).sort((a, b) => a - b);
       const ratio = (light! + 0.05) / (dark! + 0.05);
       assert.ok(ratio >= least, `${ratio.toFixed(2)} to 1`);

@@ -18,9 +18,9 @@ const cases: [name: string, text: string, shown: string][] = [
 ];
 for (const [name, text, shown] of cases) test(name, () => assert.equal(visible(text), shown));
 
-test("on one line, line ends show", () => assert.equal(visibleLine("a\n  b"), "a ⏎ b"));
+test("visibleLine shows line breaks", () => assert.equal(visibleLine("a\n  b"), "a ⏎ b"));
 
-test("a long text is cut, and what is missing is counted", () => {
+test("a long text is truncated, and omitted characters are counted", () => {
   assert.deepEqual(cut("abcdef", 4), { text: "abcd", more: 2 });
   assert.deepEqual(cut("abc", 4), { text: "abc", more: 0 });
   assert.deepEqual(cut("abc😀", 4), { text: "abc", more: 2 });

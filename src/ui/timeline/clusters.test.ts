@@ -12,30 +12,30 @@ const shown = (marks: number[], nearest = 1) =>
     changes,
   ]);
 
-test("times and places belong to each other", () => {
+test("times and positions convert to each other", () => {
   assert.equal(xOf(scale, 1500), 50);
   assert.equal(timeAt(scale, 50), 1500);
 });
 
-test("each interval is a mark in its middle", () => {
+test("each interval has a mark at its center", () => {
   assert.deepEqual(shown([100, 1, 0, 0, 150, 0, 2, 3]), [
     [0.5, 1, 0, 0],
     [50.5, 0, 2, 3],
   ]);
 });
 
-test("marks beside the screen are left out", () => {
+test("marks outside of the screen are omitted", () => {
   assert.deepEqual(shown([1, 1, 0, 0, 98, 1, 0, 0, 150, 1, 0, 0, 300, 1, 0, 0]), [[50.5, 1, 0, 0]]);
 });
 
-test("marks that would overlap are one", () => {
+test("overlapping marks are merged", () => {
   assert.deepEqual(shown([150, 1, 0, 0, 151, 2, 1, 0, 190, 1, 0, 0], 4), [
     [50.5, 3, 1, 0],
     [90.5, 1, 0, 0],
   ]);
 });
 
-test("there are never more clusters than fit", () => {
+test("there are never more clusters than fit on the screen", () => {
   const marks = Array.from({ length: 2000 }, (_, at) => [at, 1, 0, 0]).flat();
   const found = clustersOf(marks, { start: 1000, interval: 0.5 }, scale, 4);
   assert.ok(found.length <= 26);
@@ -45,7 +45,7 @@ test("there are never more clusters than fit", () => {
   );
 });
 
-test("the nearest cluster within reach is meant", () => {
+test("the nearest cluster within reach is found", () => {
   const clusters = clustersOf([110, 1, 0, 0, 112, 1, 0, 0], grid, scale, 1);
   assert.equal(clusterAt(clusters, 12, 6)?.x, 12.5);
   assert.equal(clusterAt(clusters, 10.6, 6)?.x, 10.5);

@@ -58,7 +58,7 @@ export function Histogram({ buckets, from, to, width }: HistogramProps) {
           <strong>{total.toLocaleString("en")}</strong>{" "}
           <span class="muted">{total === 1 ? "event or change" : "events and changes"}</span>
         </div>
-        <div class="muted more">Drag across the chart to look closer</div>
+        <div class="muted more">Drag across the chart to zoom in</div>
       </div>
       <div
         ref={holder}

@@ -165,7 +165,7 @@ export function Lanes({ rows, data, from, to, width, onFold, onSelect, changeRan
       ref={holder}
       tabIndex={0}
       role="tree"
-      aria-label="Objects and what happened to them. Arrows move, plus and minus zoom, Enter opens."
+      aria-label="Objects with their events. Arrow keys move, plus and minus zoom, Enter opens."
       aria-activedescendant={rows[active] ? `lane-${active}` : undefined}
       onScroll={onScroll}
       onKeyDown={onKey}

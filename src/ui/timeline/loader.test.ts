@@ -52,7 +52,7 @@ function setUp(answers: { lanes?: (query: Query) => unknown } = {}) {
 const live = requestFor("/t", "pods -n shop", { live: true, span: 3_600_000 });
 const past = requestFor("/t", "deploy/web", { live: false, from: 0, to: 60_000 });
 
-test("a live range is asked for by its width, in the namespace of the search", async () => {
+test("a live range is requested by its width, in the namespace of the search", async () => {
   const it = setUp();
   it.loader.show(live);
   await it.following();
@@ -66,7 +66,7 @@ test("a live range is asked for by its width, in the namespace of the search", a
   assert.equal(it.states.at(-1)!.data!.interval, 10_000);
 });
 
-test("a frame of the watch loads again", async () => {
+test("a watch frame triggers a reload", async () => {
   const it = setUp();
   it.loader.show(live);
   await it.following();
@@ -87,7 +87,7 @@ test("a fixed range is loaded once, with the tree of a named object", async () =
   assert.equal(it.states.at(-1)!.loading, false);
 });
 
-test("further pages are loaded up to a bound", async () => {
+test("further pages are loaded up to a limit", async () => {
   const page = laneList({ metadata: { cursor: "c", continue: "next" }, total: 100_000 });
   const many = { ...page, items: Array.from({ length: 1000 }, () => page.items[0]!) };
   const it = setUp({ lanes: () => many });
@@ -96,7 +96,7 @@ test("further pages are loaded up to a bound", async () => {
   assert.equal(it.asked.filter(({ path }) => path.endsWith("/lanes")).length, 20);
 });
 
-test("who may not look is told, and nothing is asked again", async () => {
+test("a forbidden request is reported and not retried", async () => {
   const it = setUp({
     lanes: () => {
       throw new CallError(403, "Forbidden", "no");

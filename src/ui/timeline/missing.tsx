@@ -5,12 +5,12 @@ import { visibleLine } from "../text/visible.ts";
 export function Missing({ missing, unused }: { missing: MissingInfo; unused: readonly string[] }) {
   const { eventsEvicted, eventsFolded, changesDropped, withheld } = missing;
   const parts = [
-    unused.length > 0 && `${unused.map(visibleLine).join(", ")}: not known to this search, and not used`,
-    eventsEvicted > 0 && `${eventsEvicted} events were removed before their time to keep the budget`,
+    unused.length > 0 && `${unused.map(visibleLine).join(", ")}: not supported by this search and ignored`,
+    eventsEvicted > 0 && `${eventsEvicted} events were deleted early to stay within the limits`,
     eventsFolded > 0 && `${eventsFolded} events were folded into series`,
-    changesDropped > 0 && `${changesDropped} changes were not kept`,
+    changesDropped > 0 && `${changesDropped} changes were not recorded`,
     withheld.length > 0 &&
-      `changes of ${withheld.map(visibleLine).join(", ")} are not shown: you may not get them`,
+      `changes of ${withheld.map(visibleLine).join(", ")} are not shown: you are not allowed to get them`,
   ].filter((part) => part !== false);
   return parts.length === 0 ? null : (
     <div class="notice" role="note">

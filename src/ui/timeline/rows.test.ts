@@ -29,7 +29,7 @@ const shown = (lanes: TimelineLane[], closed: string[] = []) =>
       `${"  ".repeat(depth)}${kind}/${name} ${total}/${warnings}`,
   );
 
-test("objects stand below their owners, with what is below summed up", () => {
+test("objects are listed below their owners, with counts summed up", () => {
   assert.deepEqual(
     shown([
       lane("Deployment", "web"),
@@ -49,7 +49,7 @@ test("an owner without entries gets a row", () => {
   ]);
 });
 
-test("an owner whose lane comes later is one row", () => {
+test("an owner whose lane follows has a single row", () => {
   assert.deepEqual(shown([lane("Pod", "a", [set, web]), lane("ReplicaSet", "web-1", [web])]), [
     "Deployment/web 2/0",
     "  ReplicaSet/web-1 2/0",
@@ -57,11 +57,11 @@ test("an owner whose lane comes later is one row", () => {
   ]);
 });
 
-test("what is below a closed row is not shown, but counted", () => {
+test("rows below a collapsed one are hidden but counted", () => {
   assert.deepEqual(shown([lane("Pod", "a", [set, web])], [web.uid]), ["Deployment/web 1/0"]);
 });
 
-test("owners in a circle do no harm", () => {
+test("cyclic owner references are handled", () => {
   const a = owner("Pod", "a");
   const b = owner("Pod", "b");
   assert.equal(
@@ -70,12 +70,12 @@ test("owners in a circle do no harm", () => {
   );
 });
 
-test("many lanes cost no more than their number", () => {
+test("many lanes are processed in linear time", () => {
   const many = Array.from({ length: 5000 }, (_, at) => lane("Pod", `p-${at}`, [set, web]));
   assert.equal(rowsOf(many, new Set()).length, 5002);
 });
 
-test("words are looked for in names, kinds, namespaces and owners", () => {
+test("words match names, kinds, namespaces and owners", () => {
   const lanes = [lane("Pod", "a", [set]), lane("Node", "b")];
   const names = (...words: string[]) => matching(lanes, words).map(({ object }) => object.name);
   assert.deepEqual(names(), ["a", "b"]);

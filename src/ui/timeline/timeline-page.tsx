@@ -127,8 +127,8 @@ function NoLanes({ middle, width, changeRange }: NoLanesProps) {
   useWheel(holder, { timeAt: () => middle, width, changeRange });
   return (
     <div class="no-lanes" ref={holder}>
-      <Empty title="Nothing happened here">
-        No events or changes match in this range. Choose a longer range, or another search.
+      <Empty title="No events in this range">
+        No events or changes match. Choose a longer range or another search.
       </Empty>
     </div>
   );
@@ -163,10 +163,10 @@ function Toolbar({ objects, total, following, error }: ToolbarProps) {
         Warnings only
       </button>
       <span class="ranges" role="group" aria-label="Zoom">
-        <button class="button" aria-label="A longer range" title="A longer range (-)" onClick={zoomBy(2)}>
+        <button class="button" aria-label="Zoom out" title="Zoom out (-)" onClick={zoomBy(2)}>
           −
         </button>
-        <button class="button" aria-label="A shorter range" title="A shorter range (+)" onClick={zoomBy(0.5)}>
+        <button class="button" aria-label="Zoom in" title="Zoom in (+)" onClick={zoomBy(0.5)}>
           +
         </button>
       </span>

@@ -19,7 +19,7 @@ const views: [name: string, view: View][] = [
   ["an object with the tab of its changes", { ...firstView, page: "timeline", selected, tab: "changes" }],
 ];
 for (const [name, view] of views)
-  test(`${name} survives its link`, () => assert.deepEqual(parseRoute(formatRoute(view)), view));
+  test(`${name} survives encoding in a URL`, () => assert.deepEqual(parseRoute(formatRoute(view)), view));
 
 const broken: string[] = [
   "",
@@ -31,5 +31,5 @@ const broken: string[] = [
   "#/overview?tab=logs",
 ];
 for (const hash of broken)
-  test(`a broken link shows the first view: ${JSON.stringify(hash)}`, () =>
+  test(`an invalid link shows the default view: ${JSON.stringify(hash)}`, () =>
     assert.deepEqual(parseRoute(hash), firstView));

@@ -14,16 +14,16 @@ const spans: [text: string, milliseconds: number | undefined][] = [
   ["-1h", undefined],
 ];
 for (const [text, milliseconds] of spans)
-  test(`the span ${JSON.stringify(text)} is read as ${milliseconds}`, () =>
+  test(`the span ${JSON.stringify(text)} is parsed as ${milliseconds}`, () =>
     assert.equal(parseSpan(text), milliseconds));
 
-test("spans are written in their shortest exact form", () => {
+test("spans are formatted in their shortest exact form", () => {
   assert.equal(formatSpan(90 * minute), "1h30m");
   assert.equal(formatSpan(1500), "1s500ms");
   assert.equal(formatSpan(0), "0s");
 });
 
-test("ages are rough", () => {
+test("ages are formatted roughly", () => {
   assert.deepEqual([5 * second, 3 * minute, hour + 5 * minute, 9 * hour, 2 * day + hour].map(roughSpan), [
     "5s",
     "3m",
@@ -33,7 +33,7 @@ test("ages are rough", () => {
   ]);
 });
 
-test("the usual span that shows something is an hour, or the next that reaches it", () => {
+test("the default span is an hour, or the next preset that covers the duration", () => {
   assert.deepEqual([0, minute, 2 * hour, 7 * hour, 30 * day].map(presetFor), [
     hour,
     hour,
@@ -71,7 +71,7 @@ for (const [name, got, want] of ranges) test(name, () => assert.deepEqual(got, w
 
 test("a live range ends now", () => assert.deepEqual(endsOf(live, now), { from: now - hour, to: now }));
 
-test("an axis has round ticks, from seconds to days, and never more than asked for", () => {
+test("an axis has round ticks, from seconds to days, and never more than requested", () => {
   for (const span of [second, 30 * second, 10 * minute, 5 * hour, 3 * day, 30 * day]) {
     const found = ticks(now, now + span, 8);
     assert.ok(found.length >= 2 && found.length <= 9, `${formatSpan(span)} has ${found.length}`);
