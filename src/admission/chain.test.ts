@@ -30,7 +30,7 @@ const refusing = (name: string, field: string): AdmissionPlugin => ({
   validate: async () => [{ type: "FieldValueForbidden", field, detail: "no" }],
 });
 
-test("plugins run in their order, and only on what they handle", async () => {
+test("plugins run in order, and only for operations they handle", async () => {
   const chain = admissionChain([
     noting("one"),
     noting("two", ["DELETE"]),
@@ -46,7 +46,7 @@ test("plugins run in their order, and only on what they handle", async () => {
   assert.deepEqual(logOf(deletion), ["two mutates"]);
 });
 
-test("plugins that name resources are not asked about others", async () => {
+test("plugins that list resources are not called for others", async () => {
   const chain = admissionChain([
     { ...noting("one"), resources: ["pods"] },
     { ...noting("two"), resources: ["deployments", "pods"] },
@@ -57,7 +57,7 @@ test("plugins that name resources are not asked about others", async () => {
   assert.deepEqual(logOf(seen), ["two mutates", "two validates"]);
 });
 
-test("a plugin may do one half only", async () => {
+test("a plugin may be only mutating or only validating", async () => {
   const { mutate, ...validating } = noting("v");
   const { validate, ...mutating } = noting("m");
   const chain = admissionChain([validating, mutating]);
@@ -68,7 +68,7 @@ test("a plugin may do one half only", async () => {
   assert.ok(mutate && validate);
 });
 
-test("field errors of all plugins come in one refusal that names the object", async () => {
+test("field errors of all plugins are combined in one refusal that names the object", async () => {
   const chain = admissionChain([refusing("one", "spec.a"), noting("two"), refusing("three", "spec.b")]);
   const seen = attributes();
   await assert.rejects(chain.validate(seen), (error) => {
@@ -99,13 +99,13 @@ test("an error stops the chain where it is thrown", async () => {
   assert.deepEqual(logOf(seen), ["one mutates"]);
 });
 
-test("no plugins admit everything", async () => {
+test("a chain without plugins admits everything", async () => {
   const chain = admissionChain([]);
   await chain.mutate(attributes());
   await chain.validate(attributes());
 });
 
-test("a refusal of what has no name yet says so", async () => {
+test("the refusal of an object without a name contains a placeholder", async () => {
   const chain = admissionChain([
     {
       name: "no",

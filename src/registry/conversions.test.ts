@@ -7,7 +7,7 @@ const object = (name: string): ApiObject =>
   ({ apiVersion: "v1", kind: "Thing", metadata: { name } }) as ApiObject;
 const stamped = async (given: ApiObject, to: string): Promise<ApiObject> => ({ ...given, apiVersion: to });
 
-test("work that needs conversions starts over until they are all there, each asked for once", async () => {
+test("a function is restarted until all its conversions are available, each requested once", async () => {
   const asked: string[] = [];
   let runs = 0;
   const result = await withConversions(
@@ -32,7 +32,7 @@ test("work that needs conversions starts over until they are all there, each ask
   assert.equal(runs, 3);
 });
 
-test("what a conversion gives is the work's own to change", async () => {
+test("each run receives its own copy of a converted object", async () => {
   const first = await withConversions(stamped, (convert) => {
     convert(object("a"), "v2").metadata.name = "changed";
     return convert(object("a"), "v2").metadata.name;
@@ -40,7 +40,7 @@ test("what a conversion gives is the work's own to change", async () => {
   assert.equal(first, "a");
 });
 
-test("a conversion that fails ends the work", async () => {
+test("a failed conversion rejects the whole run", async () => {
   const failing = async (): Promise<ApiObject> => {
     throw new Error("no webhook");
   };
@@ -50,7 +50,7 @@ test("a conversion that fails ends the work", async () => {
   );
 });
 
-test("work that never has enough is given up", async () => {
+test("a run with too many conversions is aborted", async () => {
   let count = 0;
   await assert.rejects(
     withConversions(stamped, (convert) => convert(object(`o${count++}`), "v2")),

@@ -14,7 +14,7 @@ import { namespace } from "./strategies/namespace.ts";
 const map = (more: Sent["metadata"] = { name: "a" }): Sent => ({ metadata: more, data: { x: "1" } });
 const revised: Strategy = { ...configMap, generation: true };
 
-test("a new object gets what only the server can say", async (t) => {
+test("the server fills in its fields of a new object", async (t) => {
   const { create, get } = await shelf(t, revised);
   const made = await create(
     map({
@@ -46,10 +46,10 @@ test("a new object gets what only the server can say", async (t) => {
 
 for (const [name, resourceVersion] of [
   ["zero", "0"],
-  ["no number", "x"],
+  ["not a number", "x"],
   ["negative", "-1"],
 ] as const)
-  test(`a version that is ${name} counts as none`, async (t) => {
+  test(`a resourceVersion that is ${name} is treated as unset`, async (t) => {
     const { create } = await shelf(t, configMap);
     const made = await create(map({ name: "a", resourceVersion }));
     assert.match(made.metadata.resourceVersion!, /^[1-9]/);
@@ -57,21 +57,21 @@ for (const [name, resourceVersion] of [
 
 const refusals: [name: string, sent: Sent, kind: Strategy, code: number, message: RegExp][] = [
   [
-    "with a version",
+    "with a resourceVersion",
     map({ name: "a", resourceVersion: "5" }),
     configMap,
     400,
     /resourceVersion should not be set/,
   ],
   [
-    "with a version and a bad name",
+    "with a resourceVersion and an invalid name",
     map({ name: "A", resourceVersion: "5" }),
     configMap,
     422,
     /metadata\.name/,
   ],
   [
-    "that cannot have what it asks for",
+    "that fails its precheck",
     map({ name: "A" }),
     { ...configMap, precheck: () => [required("data", "nothing is left")] },
     422,
@@ -84,7 +84,7 @@ const refusals: [name: string, sent: Sent, kind: Strategy, code: number, message
     422,
     /metadata\.name: Required value: name or generateName is required/,
   ],
-  ["with a bad name", map({ name: "A" }), configMap, 422, /metadata\.name: Invalid value: "A"/],
+  ["with an invalid name", map({ name: "A" }), configMap, 422, /metadata\.name: Invalid value: "A"/],
   [
     "of another namespace",
     map({ name: "a", namespace: "other" }),
@@ -93,7 +93,7 @@ const refusals: [name: string, sent: Sent, kind: Strategy, code: number, message
     /namespace of the provided object does not match/,
   ],
   [
-    "with a bare finalizer",
+    "with an unqualified finalizer",
     map({ name: "a", finalizers: ["bare"] }),
     configMap,
     422,
@@ -108,19 +108,19 @@ for (const [name, sent, kind, code, message] of refusals) {
   });
 }
 
-test("an object of the cluster drops a namespace it names", async (t) => {
+test("the namespace of a cluster-scoped object is dropped", async (t) => {
   const { create } = await shelf(t, namespace);
   assert.equal((await create({ metadata: { name: "n", namespace: "other" } })).metadata.namespace, undefined);
 });
 
-test("a name is taken once", async (t) => {
+test("creating an object with an existing name conflicts", async (t) => {
   const { create, get } = await shelf(t, configMap);
   const first = await create(map());
   await assert.rejects(create(map()), refusal(409, /^configmaps "a" already exists$/));
   assert.deepEqual(await get("a"), first);
 });
 
-test("whose name is taken by what is about to go is told so", async (t) => {
+test("the conflict with an object that is being deleted says so", async (t) => {
   const { create, remove } = await shelf(t, configMap);
   await create(map({ name: "a", finalizers: ["example.com/x"] }));
   await assert.rejects(create(map()), refusal(409, /^configmaps "a" already exists$/));
@@ -131,13 +131,13 @@ test("whose name is taken by what is about to go is told so", async (t) => {
   );
 });
 
-test("of many who want one name exactly one gets it", async (t) => {
+test("exactly one of several concurrent creates with the same name succeeds", async (t) => {
   const { create } = await shelf(t, configMap);
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => create(map())));
   assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
 });
 
-test("a name is made from a prefix, and made anew when it is taken", async (t) => {
+test("a generated name that is taken is generated again", async (t) => {
   const tried: string[] = [];
   const { create, store } = await shelf(t, configMap, {
     beforeWrite: async ({ key }, count) => {
@@ -154,7 +154,7 @@ test("a name is made from a prefix, and made anew when it is taken", async (t) =
   assert.ok(tried.at(-1)!.endsWith(metadata.name!));
 });
 
-test("when no made name is free, the client is told to try again", async (t) => {
+test("when all generated names are taken, the client is asked to retry", async (t) => {
   const { create, store } = await shelf(t, configMap, {
     beforeWrite: async ({ key, value }) =>
       void (value!.length > 2 && (await store.write({ key, value: Buffer.from("{}"), expect: "any" }))),
@@ -167,12 +167,12 @@ test("when no made name is free, the client is told to try again", async (t) => 
   );
 });
 
-test("a name given beside a prefix is the name", async (t) => {
+test("a name takes precedence over generateName", async (t) => {
   const { create } = await shelf(t, configMap);
   assert.equal((await create(map({ name: "a", generateName: "b-" }))).metadata.name, "a");
 });
 
-test("a dry run answers as if, and leaves nothing", async (t) => {
+test("a dry run returns the object without storing it", async (t) => {
   const { create, get, writes } = await shelf(t, revised);
   const shown = await create(map(), { dryRun: true });
   assert.ok(shown.metadata.uid);
@@ -184,14 +184,14 @@ test("a dry run answers as if, and leaves nothing", async (t) => {
   assert.deepEqual(await causesOf(create(map({ name: "A" }), { dryRun: true })), ["Invalid metadata.name"]);
 });
 
-test("what a client says about a status is dropped where only the server knows", async (t) => {
+test("the status of a new object is cleared for kinds that clear it", async (t) => {
   const { create } = await shelf(t, namespace);
   assert.deepEqual((await create({ metadata: { name: "n" }, status: { phase: "Terminating" } }))["status"], {
     phase: "Active",
   });
 });
 
-test("admission changes the object before it is looked at, and sees it whole after", async (t) => {
+test("mutating admission runs before validation, validating admission after it", async (t) => {
   const seen: string[] = [];
   const plugin: AdmissionPlugin = {
     name: "Fill",
@@ -212,7 +212,7 @@ test("admission changes the object before it is looked at, and sees it whole aft
   assert.deepEqual(seen, ["mutate default/a", "validate in true undefined"]);
 });
 
-test("a name that is made up is unknown to those who may change the object, and known to the others", async (t) => {
+test("mutating admission sees no generated name, validating admission does", async (t) => {
   const seen: string[] = [];
   const note = (phase: string, name: string, object: object): void =>
     void seen.push(
@@ -232,7 +232,7 @@ test("a name that is made up is unknown to those who may change the object, and 
   assert.deepEqual(seen, ["mutate unnamed,unnamed", "validate named,named"]);
 });
 
-test("owners that admission left unreadable are as before, and the client is told", async (t) => {
+test("managed fields that admission made invalid are restored with a warning", async (t) => {
   const plugin: AdmissionPlugin = {
     name: "Break",
     handles: ["CREATE", "UPDATE"],
@@ -252,7 +252,7 @@ test("owners that admission left unreadable are as before, and the client is tol
   assert.match(warnings[0]!, /^\.metadata\.managedFields was in an invalid state .*: operation must be/);
 });
 
-test("a refusal by admission leaves nothing", async (t) => {
+test("nothing is stored when admission refuses an object", async (t) => {
   const refuse: AdmissionPlugin = {
     name: "Refuse",
     handles: ["CREATE"],
@@ -263,7 +263,7 @@ test("a refusal by admission leaves nothing", async (t) => {
   assert.equal(writes(), 0);
 });
 
-test("an owner named twice is kept once, and the client is told", async (t) => {
+test("a repeated owner reference is dropped with a warning", async (t) => {
   const { create, edit, warnings } = await shelf(t, configMap);
   const owner = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u-1" };
   const other = { ...owner, name: "q" };
@@ -276,7 +276,7 @@ test("an owner named twice is kept once, and the client is told", async (t) => {
   assert.match(warnings[1]!, /entries after mutating admission happens; .* observed: u-1$/);
 });
 
-test("the kind's own rules and the schema's come in one answer", async (t) => {
+test("errors of the schema and of the strategy are returned together", async (t) => {
   const { create } = await shelf(t, configMap);
   assert.deepEqual(await causesOf(create({ metadata: { name: "A" }, data: { "bad key": "" } })), [
     "Invalid metadata.name",
@@ -284,7 +284,7 @@ test("the kind's own rules and the schema's come in one answer", async (t) => {
   ]);
 });
 
-test("events are stored for as long as the settings say", async (t) => {
+test("events are stored with the configured time to live", async (t) => {
   const lives: (number | undefined)[] = [];
   const { create } = await shelf(t, event, { beforeWrite: ({ ttlSeconds }) => void lives.push(ttlSeconds) });
   await create({
@@ -301,7 +301,7 @@ test("events are stored for as long as the settings say", async (t) => {
 });
 
 for (const media of ["json", "protobuf"] as const) {
-  test(`an object stored as ${media} reads back the same, by those who wrote it and by others`, async (t) => {
+  test(`an object stored as ${media} reads back the same, in the writing process and in another one`, async (t) => {
     const { create, resource, store } = await shelf(t, configMap, { media });
     const made = await create({
       metadata: { name: "a", labels: { b: "c" }, annotations: { "example.com/u": "ü\u2028" } },
@@ -322,13 +322,18 @@ const stored = /^etcdserver: request is too large: the object takes \d+ bytes/;
 const sentOn = /^rpc error: code = ResourceExhausted desc = trying to send message larger than max \(\d+ vs/;
 const sizes: [name: string, media: "json" | "protobuf", sent: Sent, words: RegExp | undefined][] = [
   ["a long message", "json", note("x".repeat(1_600_000)), stored],
-  ["a long message in the binary form", "protobuf", note("x".repeat(1_600_000)), stored],
-  ["a longer one", "json", note("x".repeat(2_100_000)), sentOn],
-  ["a longer one in the binary form", "protobuf", note("x".repeat(2_100_000)), sentOn],
+  ["a long message in protobuf", "protobuf", note("x".repeat(1_600_000)), stored],
+  ["a message beyond the limit of the etcd client", "json", note("x".repeat(2_100_000)), sentOn],
+  [
+    "a message beyond the limit of the etcd client in protobuf",
+    "protobuf",
+    note("x".repeat(2_100_000)),
+    sentOn,
+  ],
   ["a message that is long only as JSON", "json", note("\u0001".repeat(500_000)), undefined],
 ];
 for (const [name, media, sent, words] of sizes) {
-  test(`what no store would take: ${name}`, async (t) => {
+  test(`objects above the size limit are refused: ${name}`, async (t) => {
     const lenient: Strategy = { ...event, validate: () => [] };
     const { create } = await shelf(t, lenient, { media });
     if (words === undefined) await create(sent);
@@ -336,7 +341,7 @@ for (const [name, media, sent, words] of sizes) {
   });
 }
 
-test("a job whose name is no label takes no labels before it is refused", async (t) => {
+test("a job with an invalid name gets no generated labels before it is refused", async (t) => {
   const { create } = await shelf(t, job);
   const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
   const refused = create({ metadata: { name: "not/a/label" }, spec: { template } });

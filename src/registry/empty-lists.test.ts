@@ -5,34 +5,34 @@ import type { Message } from "#schema";
 import { clearEmptyLists, withoutEmpty } from "./empty-lists.ts";
 
 const cases: [name: string, schema: Message, object: object, cleared: object][] = [
-  ["a required list that is empty becomes null", Role, { rules: [] }, { rules: null }],
+  ["an empty required list becomes null", Role, { rules: [] }, { rules: null }],
   [
-    "inside lists, too",
+    "an empty required list inside a list becomes null",
     Role,
     { rules: [{ verbs: [] }, { verbs: ["get"] }] },
     { rules: [{ verbs: null }, { verbs: ["get"] }] },
   ],
   [
-    "inside objects, too",
+    "an empty required list inside an object becomes null",
     Deployment,
     { spec: { template: { spec: { containers: [] } } } },
     { spec: { template: { spec: { containers: null } } } },
   ],
   [
-    "an optional list stays as it is",
+    "an empty optional list is unchanged",
     Pod,
     { spec: { containers: [{ args: [] }] } },
     { spec: { containers: [{ args: [] }] } },
   ],
-  ["what is absent stays absent", Role, {}, {}],
+  ["absent fields stay absent", Role, {}, {}],
   ["null stays null", Role, { rules: null }, { rules: null }],
   [
-    "null among bytes becomes no bytes",
+    "null values in a map of bytes become empty",
     ConfigMap,
     { binaryData: { a: null, b: "AA==" } },
     { binaryData: { a: "", b: "AA==" } },
   ],
-  ["a kind without lists is left alone", ConfigMap, { data: { a: "" } }, { data: { a: "" } }],
+  ["a kind without required lists is unchanged", ConfigMap, { data: { a: "" } }, { data: { a: "" } }],
 ];
 for (const [name, schema, object, cleared] of cases) {
   test(name, () => {
@@ -43,25 +43,30 @@ for (const [name, schema, object, cleared] of cases) {
 
 const dropped: [name: string, schema: Message, object: object, left: object][] = [
   [
-    "an empty list that counts is nobody's",
+    "a significant empty list has no owner",
     NetworkPolicy,
     { spec: { ingress: [], egress: [{ to: [] }] } },
     { spec: { egress: [{ to: [] }] } },
   ],
   [
-    "so is one of an item that has owners of its own",
+    "an empty list in an item that is owned separately has no owner",
     ValidatingWebhookConfiguration,
     { webhooks: [{ name: "a", rules: [], namespaceSelector: { matchLabels: {} } }] },
     { webhooks: [{ name: "a", namespaceSelector: {} }] },
   ],
-  ["one that is not empty stays", NetworkPolicy, { spec: { ingress: [{}] } }, { spec: { ingress: [{}] } }],
   [
-    "metadata is tracked apart",
+    "a list that is not empty is kept",
+    NetworkPolicy,
+    { spec: { ingress: [{}] } },
+    { spec: { ingress: [{}] } },
+  ],
+  [
+    "metadata is unchanged",
     NetworkPolicy,
     { metadata: { managedFields: [] } },
     { metadata: { managedFields: [] } },
   ],
-  ["other empty lists stay", Role, { rules: [] }, { rules: [] }],
+  ["other empty lists are kept", Role, { rules: [] }, { rules: [] }],
 ];
 for (const [name, schema, object, left] of dropped) {
   test(name, () => {

@@ -15,14 +15,14 @@ const object = (): ApiObject & Record<string, unknown> => ({
 
 for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   const dialect = dialects[name];
-  test(`stored bytes in the binary form begin with the mark of the ${name} dialect and come back whole`, () => {
+  test(`stored protobuf starts with the magic number of the ${name} dialect and round-trips`, () => {
     const bytes = encodeStoredProtobuf(ConfigMap, object(), dialect);
     assert.deepEqual(Buffer.from(bytes.subarray(0, 4)), Buffer.from(dialect.wire.protobufMagic));
     const { apiVersion, decode } = storedForm(bytes, dialect);
     assert.deepEqual([apiVersion, decode(ConfigMap)], ["v1", object()]);
   });
 
-  test(`the type in the envelope is that of the ${name} dialect`, () => {
+  test(`the envelope contains the type in the ${name} dialect`, () => {
     const schema = inDialect(dialect, Event);
     const bytes = encodeStoredProtobuf(schema, { ...object(), kind: "Event" }, dialect);
     assert.equal(
@@ -32,11 +32,11 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   });
 }
 
-test("bytes without the mark are refused", () => {
+test("bytes without a magic number are refused", () => {
   assert.throws(() => storedForm(Buffer.from("nonsense"), dialects.orch));
 });
 
-test("JSON comes back whole, and in one order whatever order it was given in", () => {
+test("JSON round-trips and has a canonical field order", () => {
   const text = encodeHeld(ConfigMap, object());
   const { data, ...rest } = object() as unknown as ApiObject & { data: Record<string, string> };
   const shuffled = Object.fromEntries(

@@ -61,7 +61,7 @@ async function apply(
   );
 }
 
-test("whoever creates an object owns what it sets, and is noted with version and time", async (t) => {
+test("the client that creates an object becomes the manager of its fields, recorded with version and time", async (t) => {
   const { create } = await shelf(t, configMap);
   const made = await create(map({ x: "1" }, { labels: { l: "" } }));
   assert.deepEqual(owners(made), ["tester Update data data.x metadata.labels metadata.labels.l"]);
@@ -69,7 +69,7 @@ test("whoever creates an object owns what it sets, and is noted with version and
   assert.deepEqual([apiVersion, fieldsType, time], ["v1", "FieldsV1", timestamp(new Date(shelfNow))]);
 });
 
-test("whoever changes a field takes it from its owner", async (t) => {
+test("the client that changes a field becomes its manager", async (t) => {
   const { create, edit } = await shelf(t, configMap);
   await create(map({ x: "1", y: "1" }));
   const change = (data: Record<string, string>, manager: string) =>
@@ -86,11 +86,11 @@ test("whoever changes a field takes it from its owner", async (t) => {
   assert.deepEqual(
     owners(await change({ y: "1" }, "third")),
     ["tester Update data data.y"],
-    "what is gone nobody owns",
+    "removed fields have no owner",
   );
 });
 
-test("a write in another version leaves the owners of the status alone", async (t) => {
+test("a write in another version does not change the managers of the status", async (t) => {
   const at = await shelf(t, flowSchema);
   const [newer, older] = at.resource.endpoints as [Endpoint, Endpoint];
   await at.create({
@@ -117,7 +117,7 @@ test("a write in another version leaves the owners of the status alone", async (
   );
 });
 
-test("a subresource has an entry of its own", async (t) => {
+test("a subresource has a separate managed fields entry", async (t) => {
   const { create, edit } = await shelf(t, deployment);
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
   await create({ metadata: { name: "a" }, spec: { selector: { matchLabels: { a: "b" } }, template } });
@@ -127,7 +127,7 @@ test("a subresource has an entry of its own", async (t) => {
   assert.equal(owners(after)[0], "tester Update (status) status.replicas");
 });
 
-test("an application owns what it says, and takes away what it no longer says", async (t) => {
+test("apply takes ownership of the given fields and removes fields no longer given", async (t) => {
   const at = await shelf(t, configMap);
   const first = await apply(at, "one", map({ x: "1", y: "1" }));
   assert.deepEqual([owners(first), first["data"]], [["one Apply data.x data.y"], { x: "1", y: "1" }]);
@@ -135,14 +135,14 @@ test("an application owns what it says, and takes away what it no longer says", 
   assert.deepEqual([owners(second), second["data"]], [["one Apply data.x"], { x: "1" }]);
 });
 
-test("an object that is applied as being deleted is created so", async (t) => {
+test("an object applied with a deletion timestamp is created with it", async (t) => {
   const at = await shelf(t, configMap);
   const dying = { deletionTimestamp: "2030-01-01T00:00:00Z", finalizers: ["a.b/c"] };
   const { metadata } = await apply(at, "one", map({ x: "1" }, { name: "a", ...dying }));
   assert.equal(metadata.deletionTimestamp, dying.deletionTimestamp);
 });
 
-test("an object that is applied where none is has the name of the path, and no uid", async (t) => {
+test("applying to a missing object requires a name and forbids a uid", async (t) => {
   const at = await shelf(t, configMap);
   const based = /^the name of the object \(a based on URL\) was undeterminable: name must be provided$/;
   await assert.rejects(apply(at, "one", { metadata: {} }), refusal(400, based));
@@ -150,7 +150,7 @@ test("an object that is applied where none is has the name of the path, and no u
   await assert.rejects(apply(at, "one", { metadata: { uid: "u" } }), refusal(409, unfounded));
 });
 
-test("two who say the same share it, and it stays until both let go", async (t) => {
+test("appliers of equal values share ownership, and the field stays until both release it", async (t) => {
   const at = await shelf(t, configMap);
   await apply(at, "one", map({ x: "1" }));
   assert.deepEqual(owners(await apply(at, "two", map({ x: "1" }))), ["one Apply data.x", "two Apply data.x"]);
@@ -158,7 +158,7 @@ test("two who say the same share it, and it stays until both let go", async (t) 
   assert.deepEqual((await apply(at, "two", map({})))["data"], undefined);
 });
 
-test("another's field is a conflict that names owner and field, unless forced", async (t) => {
+test("applying another manager's field is a conflict that names manager and field, unless forced", async (t) => {
   const at = await shelf(t, configMap);
   await apply(at, "one", map({ x: "1" }));
   await assert.rejects(apply(at, "two", map({ x: "2" })), (error) => {
@@ -172,14 +172,14 @@ test("another's field is a conflict that names owner and field, unless forced", 
   assert.deepEqual([owners(forced), forced["data"]], [["two Apply data.x"], { x: "2" }]);
 });
 
-test("applying the same again changes nothing at all", async (t) => {
+test("applying the same configuration again changes nothing", async (t) => {
   const at = await shelf(t, configMap);
   const first = await apply(at, "one", map({ x: "1" }));
   assert.deepEqual(await apply(at, "one", map({ x: "1" })), first);
   assert.equal(at.writes(), 1);
 });
 
-test("applying values that stand for nothing again changes nothing at all", async (t) => {
+test("applying null values again changes nothing", async (t) => {
   const at = await shelf(t, configMap);
   const sent = map({ x: "1" }, { labels: null as never, creationTimestamp: null as never });
   const first = await apply(at, "one", sent);
@@ -187,7 +187,7 @@ test("applying values that stand for nothing again changes nothing at all", asyn
   assert.equal(at.writes(), 1);
 });
 
-test("an application may not bring managed fields along", async (t) => {
+test("an applied configuration must not contain managed fields", async (t) => {
   const at = await shelf(t, configMap);
   const managedFields = [
     { manager: "one", operation: "Apply", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} },
@@ -198,7 +198,7 @@ test("an application may not bring managed fields along", async (t) => {
   );
 });
 
-test("owners known from another group are forgotten", async (t) => {
+test("managers from another API group are dropped", async (t) => {
   const { create, edit, resource } = await shelf(t, event);
   const core = resource.endpoints.find(({ group }) => group === "")!;
   const label = (name: string) => (object: ApiObject) =>
@@ -216,7 +216,7 @@ test("owners known from another group are forgotten", async (t) => {
   assert.deepEqual(versions(await edit("a", label("y"), { manager: "third" })), ["third events.orch.io/v1"]);
 });
 
-test("the owner of a scale owns the replicas of the workload", async (t) => {
+test("the manager of a scale owns the replicas of the workload", async (t) => {
   const at = await shelf(t, deployment);
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
   const made = await at.create({

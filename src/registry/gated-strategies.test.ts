@@ -9,7 +9,7 @@ const changed = (isOn: boolean): string[] =>
     .filter(({ hub }) => builtInStrategies.every((each) => each.hub !== hub))
     .map(({ resource }) => resource);
 
-test("only kinds with pod templates have fields behind gates", () => {
+test("only kinds with pod templates have fields behind feature gates", () => {
   assert.deepEqual(changed(false).toSorted(), [
     "cronjobs",
     "daemonsets",
@@ -24,7 +24,7 @@ test("only kinds with pod templates have fields behind gates", () => {
   assert.deepEqual(changed(true), []);
 });
 
-test("a kind behind a gate is there only with it", () => {
+test("a gated kind is available only if its gate is on", () => {
   const there = (isOn: boolean): boolean =>
     gatedStrategies(builtInStrategies, { isOn: () => isOn, expressionRelease: 27 }).some(
       ({ resource }) => resource === "clustertrustbundles",
@@ -32,7 +32,7 @@ test("a kind behind a gate is there only with it", () => {
   assert.deepEqual([there(true), there(false)], [true, false]);
 });
 
-test("a served version that is the stored shape stays so", () => {
+test("a served version that equals the stored version stays equal", () => {
   const [pods] = gatedStrategies(
     builtInStrategies
       .filter(({ resource }) => resource === "pods")

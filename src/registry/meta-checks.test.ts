@@ -15,14 +15,14 @@ const times = (count: number, cause: string): string[] => Array.from({ length: c
 const slice = { addressType: "IPv4", endpoints: [] };
 
 const labelled: [name: string, kind: Strategy, rest: object, findings: number][] = [
-  ["a kind that looks at changes only", resourceQuota, {}, 3],
-  ["a kind that also looks at the whole", configMap, {}, 4],
-  ["a kind that looks at the whole twice", role, {}, 5],
-  ["a kind that looks at the whole only", limitRange, {}, 3],
-  ["a kind that does not look", podDisruptionBudget, {}, 2],
+  ["a kind that validates changes only", resourceQuota, {}, 3],
+  ["a kind that also validates the whole object", configMap, {}, 4],
+  ["a kind that validates the whole object twice", role, {}, 5],
+  ["a kind that validates the whole object only", limitRange, {}, 3],
+  ["a kind without metadata validation in its strategy", podDisruptionBudget, {}, 2],
 ];
 for (const [name, kind, rest, findings] of labelled) {
-  test(`a bad label on a changed object: ${name}`, async (t) => {
+  test(`an invalid label of an updated object: ${name}`, async (t) => {
     const { create, edit } = await shelf(t, kind);
     await create({ metadata: { name: "a" }, ...rest });
     const bad = edit("a", (object) => void (object.metadata.labels = { "a b": "" }));
@@ -35,16 +35,21 @@ const attached = {
 };
 const byStatus: [name: string, kind: Strategy, rest: object, causes: string[]][] = [
   [
-    "a kind that looks at changes",
+    "a kind that validates changes",
     resourceQuota,
     {},
     [...times(3, "Invalid metadata.labels"), "Invalid metadata.finalizers[0]"],
   ],
-  ["a kind that does not look", podDisruptionBudget, {}, times(2, "Invalid metadata.labels")],
-  ["a kind that keeps its metadata", volumeAttachment, attached, []],
+  [
+    "a kind without metadata validation in its strategy",
+    podDisruptionBudget,
+    {},
+    times(2, "Invalid metadata.labels"),
+  ],
+  ["a kind whose status writes keep metadata", volumeAttachment, attached, []],
 ];
 for (const [name, kind, rest, causes] of byStatus) {
-  test(`bad metadata in a written status: ${name}`, async (t) => {
+  test(`invalid metadata in a status update: ${name}`, async (t) => {
     const { create, edit } = await shelf(t, kind);
     await create({ metadata: { name: "a" }, ...rest });
     const bad = edit(
@@ -56,7 +61,7 @@ for (const [name, kind, rest, causes] of byStatus) {
   });
 }
 
-test("a written status of a kind that checks itself twice is checked twice", async (t) => {
+test("a status update of a kind that is validated twice reports errors twice", async (t) => {
   const { create, edit } = await shelf(t, volumeAttachment);
   await create({ metadata: { name: "a" }, ...attached });
   const bad = edit(
@@ -69,18 +74,18 @@ test("a written status of a kind that checks itself twice is checked twice", asy
 });
 
 const named: [name: string, kind: Strategy, rest: object, causes: string[]][] = [
-  ["a kind that checks itself as a whole", endpointSlice, slice, ["Invalid metadata.name"]],
-  ["a kind that does not look at names", podDisruptionBudget, {}, []],
+  ["a kind that validates the whole object", endpointSlice, slice, ["Invalid metadata.name"]],
+  ["a kind that accepts any name", podDisruptionBudget, {}, []],
 ];
 for (const [name, kind, rest, causes] of named) {
-  test(`a name in capitals: ${name}`, async (t) => {
+  test(`an uppercase name: ${name}`, async (t) => {
     const { create } = await shelf(t, kind);
     assert.deepEqual(await causesOf(create({ metadata: { name: "Bad" }, ...rest })), causes);
   });
 }
 
 const plain: Sent = { metadata: { name: "a", finalizers: ["plain"] } };
-test("a finalizer without a domain is fine where the kind does not mind", async (t) => {
+test("kinds may accept unqualified finalizers", async (t) => {
   const leases = await shelf(t, lease);
   assert.deepEqual(await causesOf(leases.create(plain)), []);
   const maps = await shelf(t, configMap);

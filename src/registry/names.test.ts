@@ -32,13 +32,13 @@ const cases: [name: string, fits: Rule[]][] = [
 ];
 for (const [name, fits] of cases) {
   const shown = name.length > 20 ? `${name.length} letters` : JSON.stringify(name);
-  test(`${shown} can be ${fits.join(", ") || "no name"}`, () => {
+  test(`${shown} is valid for ${fits.join(", ") || "no rule"}`, () => {
     const found = (Object.keys(rules) as Rule[]).filter((rule) => rules[rule](name).length === 0);
     assert.deepEqual(found, fits);
   });
 }
 
-test("a rule answers fast, however unlucky the name", () => {
+test("name rules run in linear time", () => {
   for (const rule of Object.values(rules)) assert.doesNotThrow(() => rule(`${"a-".repeat(100)}_`));
 });
 
@@ -51,7 +51,7 @@ const starts: [prefix: string, fits: Rule[]][] = [
   ["..", ["pathSegment"]],
 ];
 for (const [prefix, fits] of starts) {
-  test(`${JSON.stringify(prefix)} can begin ${fits.join(", ")}`, () => {
+  test(`${JSON.stringify(prefix)} is a valid prefix for ${fits.join(", ")}`, () => {
     assert.deepEqual(
       (Object.keys(rules) as Rule[]).filter((rule) => rules[rule](prefix, true).length === 0),
       fits,
@@ -59,25 +59,25 @@ for (const [prefix, fits] of starts) {
   });
 }
 
-test("each thing wrong with a name is said", () => {
+test("each problem of a name is reported", () => {
   assert.equal(dnsSubdomain("A".repeat(254)).length, 2);
   assert.equal(pathSegment("a/%").length, 2);
 });
 
 const prefixes: [name: string, prefix: string, start: string][] = [
-  ["a prefix stays", "web-", "web-"],
-  ["a long prefix is cut so that the name fits", long(100), long(58)],
-  ["no prefix is a name of five characters", "", ""],
+  ["the prefix is kept", "web-", "web-"],
+  ["a long prefix is truncated", long(100), long(58)],
+  ["without a prefix the name has five characters", "", ""],
 ];
 for (const [name, prefix, start] of prefixes) {
-  test(`made names: ${name}`, () => {
+  test(`generated names: ${name}`, () => {
     const made = generatedName(prefix);
     assert.match(made, /[bcdfghjklmnpqrstvwxz2456789]{5}$/);
     assert.equal(made.slice(0, -5), start);
   });
 }
 
-test("made names use every letter and hardly ever repeat", () => {
+test("generated names use the whole alphabet and rarely repeat", () => {
   const names = Array.from({ length: 5000 }, () => generatedName(""));
   assert.ok(new Set(names).size > 4990);
   assert.equal(new Set(names.join("")).size, 27);

@@ -28,7 +28,7 @@ const kilobytes = (count: number): string => "x".repeat(count * 1024);
 
 const namespaced: [name: string, meta: ObjectMeta, causes: string[]][] = [
   [
-    "nothing is wrong",
+    "valid metadata",
     meta({
       labels: { a: "b" },
       annotations: { "example.com/x": "any\nthing" },
@@ -38,77 +38,85 @@ const namespaced: [name: string, meta: ObjectMeta, causes: string[]][] = [
     [],
   ],
   ["no name", meta({ name: "" }), ["Required metadata.name"]],
-  ["a bad name", meta({ name: "A" }), ["Invalid metadata.name"]],
-  ["a prefix that ends in a dash", meta({ generateName: "a-" }), []],
-  ["a bad prefix", meta({ generateName: "Ab-" }), ["Invalid metadata.generateName"]],
+  ["an invalid name", meta({ name: "A" }), ["Invalid metadata.name"]],
+  ["a prefix with a trailing dash", meta({ generateName: "a-" }), []],
+  ["an invalid prefix", meta({ generateName: "Ab-" }), ["Invalid metadata.generateName"]],
   [
-    "a long bad name is wrong twice",
+    "two errors for a name that is too long and malformed",
     meta({ name: "A".repeat(254) }),
     ["Invalid metadata.name", "Invalid metadata.name"],
   ],
   ["no namespace", meta({ namespace: "" }), ["Required metadata.namespace"]],
-  ["a bad namespace", meta({ namespace: "a.b" }), ["Invalid metadata.namespace"]],
+  ["an invalid namespace", meta({ namespace: "a.b" }), ["Invalid metadata.namespace"]],
   ["a negative generation", meta({ generation: -1 }), ["Invalid metadata.generation"]],
-  ["a bad label key", meta({ labels: { "a b": "" } }), ["Invalid metadata.labels"]],
-  ["a bad label value", meta({ labels: { a: "b c" } }), ["Invalid metadata.labels"]],
-  ["a label value of 64 letters", meta({ labels: { a: "x".repeat(64) } }), ["Invalid metadata.labels"]],
-  ["a label key with a bad prefix", meta({ labels: { "Example.com/a": "" } }), ["Invalid metadata.labels"]],
+  ["an invalid label key", meta({ labels: { "a b": "" } }), ["Invalid metadata.labels"]],
+  ["an invalid label value", meta({ labels: { a: "b c" } }), ["Invalid metadata.labels"]],
+  ["a label value of 64 characters", meta({ labels: { a: "x".repeat(64) } }), ["Invalid metadata.labels"]],
   [
-    "both halves of a label",
+    "a label key with an invalid prefix",
+    meta({ labels: { "Example.com/a": "" } }),
+    ["Invalid metadata.labels"],
+  ],
+  [
+    "an invalid key and value of a label",
     meta({ labels: { "-": "-" } }),
     ["Invalid metadata.labels", "Invalid metadata.labels"],
   ],
   [
-    "a label without a key",
+    "an empty label key",
     meta({ labels: { "": "" } }),
     ["Invalid metadata.labels", "Invalid metadata.labels"],
   ],
   [
-    "a label key of a slash",
+    "a label key that is a slash",
     meta({ labels: { "/": "" } }),
     ["Invalid metadata.labels", "Invalid metadata.labels", "Invalid metadata.labels"],
   ],
   [
-    "a long bad label value",
+    "a label value that is too long and malformed",
     meta({ labels: { a: "!".repeat(64) } }),
     ["Invalid metadata.labels", "Invalid metadata.labels"],
   ],
   [
-    "an annotation without a name",
+    "an empty annotation key",
     meta({ annotations: { "x/": "" } }),
     ["Invalid metadata.annotations", "Invalid metadata.annotations"],
   ],
-  ["an annotation key in capitals", meta({ annotations: { "Example.com/A": "" } }), []],
+  ["an uppercase annotation key", meta({ annotations: { "Example.com/A": "" } }), []],
   [
-    "an annotation key of another script",
+    "an annotation key with non-ASCII characters",
     meta({ annotations: { schlüssel: "" } }),
     ["Invalid metadata.annotations"],
   ],
-  ["annotations up to the limit", meta({ annotations: { a: kilobytes(256).slice(1) } }), []],
-  ["annotations beyond it", meta({ annotations: { a: kilobytes(256) } }), ["TooLong metadata.annotations"]],
+  ["annotations at the size limit", meta({ annotations: { a: kilobytes(256).slice(1) } }), []],
   [
-    "annotations are counted in bytes",
+    "annotations above the size limit",
+    meta({ annotations: { a: kilobytes(256) } }),
+    ["TooLong metadata.annotations"],
+  ],
+  [
+    "the size of annotations is measured in bytes",
     meta({ annotations: { a: "ä".repeat(128 * 1024) } }),
     ["TooLong metadata.annotations"],
   ],
   [
-    "an owner without a version",
+    "an owner without an apiVersion",
     meta({ ownerReferences: [owner({ apiVersion: "" })] }),
     ["Invalid metadata.ownerReferences.apiVersion"],
   ],
   [
-    "an owner whose version has too many parts",
+    "an owner whose apiVersion has too many parts",
     meta({ ownerReferences: [owner({ apiVersion: "/a/b" })] }),
     ["Invalid metadata.ownerReferences.apiVersion"],
   ],
   ["an owner whose group is empty", meta({ ownerReferences: [owner({ apiVersion: "/v1" })] }), []],
   [
-    "an owner whose group has no version",
+    "an owner whose apiVersion ends in a slash",
     meta({ ownerReferences: [owner({ apiVersion: "apps/" })] }),
     ["Invalid metadata.ownerReferences.apiVersion"],
   ],
   [
-    "an owner without anything",
+    "an owner without any fields",
     meta({ ownerReferences: [owner({ kind: "", name: "", uid: "" })] }),
     [
       "Invalid metadata.ownerReferences.kind",
@@ -122,7 +130,7 @@ const namespaced: [name: string, meta: ObjectMeta, causes: string[]][] = [
     ["Invalid metadata.ownerReferences"],
   ],
   [
-    "one controller among owners",
+    "a single controller among the owners",
     meta({ ownerReferences: [owner({ controller: true }), owner({ controller: false })] }),
     [],
   ],
@@ -131,19 +139,19 @@ const namespaced: [name: string, meta: ObjectMeta, causes: string[]][] = [
     meta({ ownerReferences: [owner({ controller: true }), owner({ controller: true })] }),
     ["Invalid metadata.ownerReferences"],
   ],
-  ["a finalizer that is no name", meta({ finalizers: ["a b"] }), ["Invalid metadata.finalizers"]],
+  ["a malformed finalizer", meta({ finalizers: ["a b"] }), ["Invalid metadata.finalizers"]],
   [
-    "both ways to treat dependents",
+    "both finalizers for dependents",
     meta({ finalizers: ["orphan", "foregroundDeletion"] }),
     ["Invalid metadata.finalizers"],
   ],
   [
-    "a manager that does something else",
+    "an unknown operation",
     meta({ managedFields: [manager({ operation: "Guess" })] }),
     ["Invalid metadata.managedFields[0].operation"],
   ],
   [
-    "fields in an unknown form",
+    "an unknown fieldsType",
     meta({ managedFields: [manager(), manager({ fieldsType: "FieldsV2" })] }),
     ["Invalid metadata.managedFields[1].fieldsType"],
   ],
@@ -153,12 +161,12 @@ const namespaced: [name: string, meta: ObjectMeta, causes: string[]][] = [
     ["Invalid metadata.finalizers", "Invalid metadata.finalizers"],
   ],
   [
-    "a manager that rings a bell",
+    "a manager with an unprintable character",
     meta({ managedFields: [manager({ manager: "a\u0007\u0007" })] }),
     ["Invalid metadata.managedFields[0].manager", "Invalid metadata.managedFields[0].manager"],
   ],
   [
-    "a manager of a long subresource",
+    "a manager with a long subresource",
     meta({ managedFields: [manager({ subresource: "s".repeat(257) })] }),
     ["TooLong metadata.managedFields[0].subresource"],
   ],
@@ -173,13 +181,13 @@ for (const [name, given, causes] of namespaced) {
     assert.deepEqual(causesOf(validateMeta(given, true, dnsSubdomain)), causes.toSorted()));
 }
 
-test("metadata: what belongs to the cluster has no namespace", () => {
+test("metadata: a cluster-scoped object has no namespace", () => {
   assert.deepEqual(causesOf(validateMeta(meta(), false, dnsSubdomain)), ["Forbidden metadata.namespace"]);
   const { namespace: _, ...bare } = meta();
   assert.deepEqual(causesOf(validateMeta(bare, false, dnsSubdomain)), []);
 });
 
-test("metadata: errors name the path they are under", () => {
+test("metadata: errors contain the given path", () => {
   assert.deepEqual(causesOf(validateMeta(meta({ name: "" }), true, dnsSubdomain, "spec.template.metadata")), [
     "Required spec.template.metadata.name",
   ]);
@@ -193,45 +201,45 @@ const stored = meta({
 });
 const going = { ...stored, deletionTimestamp: "2030-01-01T00:00:00Z", finalizers: ["a.b/c"] };
 const updates: [name: string, next: ObjectMeta, old: ObjectMeta, causes: string[]][] = [
-  ["nothing changed", stored, stored, []],
-  ["no version", { ...stored, resourceVersion: "" }, stored, ["Invalid metadata.resourceVersion"]],
-  ["another name", { ...stored, name: "b" }, stored, ["Invalid metadata.name"]],
-  ["another namespace", { ...stored, namespace: "b" }, stored, ["Invalid metadata.namespace"]],
-  ["another uid", { ...stored, uid: "v" }, stored, ["Invalid metadata.uid"]],
+  ["no change", stored, stored, []],
+  ["no resourceVersion", { ...stored, resourceVersion: "" }, stored, ["Invalid metadata.resourceVersion"]],
+  ["a different name", { ...stored, name: "b" }, stored, ["Invalid metadata.name"]],
+  ["a different namespace", { ...stored, namespace: "b" }, stored, ["Invalid metadata.namespace"]],
+  ["a different uid", { ...stored, uid: "v" }, stored, ["Invalid metadata.uid"]],
   [
-    "another beginning",
+    "a different creationTimestamp",
     { ...stored, creationTimestamp: null },
     stored,
     ["Invalid metadata.creationTimestamp"],
   ],
   [
-    "a mark set by hand",
+    "a deletionTimestamp set by the client",
     { ...stored, deletionTimestamp: "2030-01-01T00:00:00Z" },
     stored,
     ["Invalid metadata.deletionTimestamp"],
   ],
   [
-    "grace set by hand",
+    "a grace period set by the client",
     { ...stored, deletionGracePeriodSeconds: 1 },
     stored,
     ["Invalid metadata.deletionGracePeriodSeconds"],
   ],
-  ["a step back", { ...stored, generation: 1 }, stored, ["Invalid metadata.generation"]],
-  ["a finalizer more", { ...stored, finalizers: ["a.b/c"] }, stored, []],
+  ["a decremented generation", { ...stored, generation: 1 }, stored, ["Invalid metadata.generation"]],
+  ["an added finalizer", { ...stored, finalizers: ["a.b/c"] }, stored, []],
   [
-    "a finalizer more on what goes",
+    "an added finalizer during deletion",
     { ...going, finalizers: ["a.b/c", "a.b/d"] },
     going,
     ["Forbidden metadata.finalizers"],
   ],
-  ["a finalizer less on what goes", { ...going, finalizers: [] }, going, []],
-  ["labels are looked at again", { ...stored, labels: { a: "b c" } }, stored, ["Invalid metadata.labels"]],
+  ["a removed finalizer during deletion", { ...going, finalizers: [] }, going, []],
+  ["labels are validated again", { ...stored, labels: { a: "b c" } }, stored, ["Invalid metadata.labels"]],
 ];
 for (const [name, next, old, causes] of updates) {
   test(`changed metadata: ${name}`, () => assert.deepEqual(causesOf(validateMetaUpdate(next, old)), causes));
 }
 
-test("times that may not change are shown as Go prints them", () => {
+test("immutable timestamps are shown as Go prints them", () => {
   const [error] = validateMetaUpdate({ ...stored, deletionTimestamp: "2030-01-02T03:04:05Z" }, stored);
   assert.equal(
     fieldErrorText(error!),
@@ -239,7 +247,7 @@ test("times that may not change are shown as Go prints them", () => {
   );
 });
 
-test("finalizers of built-in kinds are qualified or the product's own", () => {
+test("finalizers of built-in kinds must be qualified or standard ones", () => {
   const { orch, kubernetes } = dialects;
   const wrong = (names: string[], dialect = orch): string[] =>
     validateFinalizersQualified(names, dialect).map(({ field }) => field);

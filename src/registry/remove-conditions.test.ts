@@ -18,7 +18,7 @@ const map = (finalizers: readonly string[] = []): Sent => ({
 });
 
 const uid = "00000000-0000-0000-0000-000000000000";
-test("an object that does not meet the preconditions of its deletion stays", async (t) => {
+test("an object that does not meet the preconditions is not deleted", async (t) => {
   const { create, remove, get } = await shelf(t, plain);
   const { metadata } = await create(map());
   await assert.rejects(
@@ -57,12 +57,12 @@ for (const [kind, sent, named] of blamed) {
 }
 
 const seen: [name: string, kind: Strategy, unnamed: boolean, shown: string, byUid: boolean][] = [
-  ["an object by its name", configMap, false, "a", false],
-  ["one of many without a name, since the request had none", configMap, true, "", false],
-  ["a namespace with its identity as a precondition", namespace, false, "a", true],
+  ["the name of a single object", configMap, false, "a", false],
+  ["no name for an object of a collection request", configMap, true, "", false],
+  ["the UID precondition of a namespace", namespace, false, "a", true],
 ];
 for (const [name, kind, unnamed, shown, byUid] of seen) {
-  test(`who looks at a deletion sees ${name}`, async (t) => {
+  test(`admission of a deletion sees ${name}`, async (t) => {
     const looked: { name: string; uid: unknown }[] = [];
     const look: AdmissionPlugin = {
       name: "look",
@@ -80,7 +80,7 @@ for (const [name, kind, unnamed, shown, byUid] of seen) {
   });
 }
 
-test("a precondition that was met and no longer is, is a conflict", async (t) => {
+test("a precondition that is no longer met after a retry is a conflict", async (t) => {
   const { create, remove, edit, get } = await shelf(t, plain, {
     beforeWrite: async (write, count) =>
       void (
@@ -97,7 +97,7 @@ test("a precondition that was met and no longer is, is a conflict", async (t) =>
   assert.deepEqual((await get("a"))!.metadata.labels, { x: "1" });
 });
 
-test("a deletion that lost a race looks again: a finalizer added meanwhile is respected", async (t) => {
+test("a deletion is retried on a conflict and respects an added finalizer", async (t) => {
   const { create, remove, edit } = await shelf(t, plain, {
     beforeWrite: async (write, count) =>
       void (
@@ -111,19 +111,19 @@ test("a deletion that lost a race looks again: a finalizer added meanwhile is re
   assert.deepEqual([gone, object.metadata.finalizers], [false, [own]]);
 });
 
-test("of two deletions at once one does it, and the other finds nothing", async (t) => {
+test("of two concurrent deletions one succeeds and the other reports not found", async (t) => {
   const { create, remove } = await shelf(t, plain);
   await create(map());
   const outcomes = await Promise.allSettled([remove("a"), remove("a")]);
   assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
 });
 
-test("what is not there cannot be deleted", async (t) => {
+test("deleting a missing object reports not found", async (t) => {
   const { remove } = await shelf(t, plain);
   await assert.rejects(remove("a"), refusal(404, /configmaps "a" not found/));
 });
 
-test("admission sees the object that would go, and may refuse", async (t) => {
+test("admission sees the object to be deleted and may refuse", async (t) => {
   const seen: unknown[] = [];
   const { create, remove, get } = await shelf(t, plain, {
     plugins: [
@@ -145,7 +145,7 @@ test("admission sees the object that would go, and may refuse", async (t) => {
 
 const refused: [name: string, options: Options, causes: string[]][] = [
   [
-    "options that say in both ways what becomes of dependents are refused",
+    "conflicting orphanDependents and propagationPolicy are refused",
     { orphanDependents: true, propagationPolicy: "Orphan" },
     ["Invalid propagationPolicy"],
   ],
@@ -160,7 +160,7 @@ for (const [name, options, causes] of refused) {
   });
 }
 
-test("a kind that leaves dependents behind warns those who did not say so", async (t) => {
+test("deletions without a policy get a warning for kinds that orphan dependents", async (t) => {
   const { request, warnings } = await shelf(t, orphaning);
   for (const options of [{ propagationPolicy: "Background" }, { orphanDependents: true }])
     validateDeleteOptions(request(), options);
@@ -169,7 +169,7 @@ test("a kind that leaves dependents behind warns those who did not say so", asyn
   assert.deepEqual(warnings, ["dependents stay"]);
 });
 
-test("a removal answers with the object as it was, under a revision of its own", async (t) => {
+test("a deletion returns the last object with a new revision", async (t) => {
   const { create, remove, resource } = await shelf(t, plain);
   const { metadata } = await create(map());
   const { object } = await remove("a");

@@ -27,144 +27,150 @@ interface Left {
 }
 
 const cases: [name: string, kind: Strategy, finalizers: string[], options: Options, left: Left | "gone"][] = [
-  ["an object that nothing holds back goes at once", plain, [], {}, "gone"],
+  ["an object without finalizers is deleted immediately", plain, [], {}, "gone"],
   [
-    "an object with a finalizer is marked and stays",
+    "an object with a finalizer is only marked",
     plain,
     [own],
     {},
     { finalizers: [own], grace: 0, time: at(0), generation: 2 },
   ],
-  ["grace means nothing to a kind without it", plain, [], { gracePeriodSeconds: 10 }, "gone"],
   [
-    "a deletion in the background waits for no dependents",
+    "a grace period is ignored by kinds without graceful deletion",
+    plain,
+    [],
+    { gracePeriodSeconds: 10 },
+    "gone",
+  ],
+  [
+    "background deletion does not wait for dependents",
     plain,
     [],
     { propagationPolicy: "Background" },
     "gone",
   ],
   [
-    "a deletion in the foreground waits for dependents",
+    "foreground deletion waits for dependents",
     plain,
     [],
     { propagationPolicy: "Foreground" },
     { finalizers: [foreground], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "a deletion that orphans waits until dependents are let go",
+    "orphaning deletion waits until dependents are released",
     plain,
     [],
     { propagationPolicy: "Orphan" },
     { finalizers: [orphan], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "orphanDependents is the old way to say orphan",
+    "orphanDependents true means the policy Orphan",
     plain,
     [],
     { orphanDependents: true },
     { finalizers: [orphan], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "orphanDependents that is false is the old way to say background",
+    "orphanDependents false means the policy Background",
     plain,
     [foreground],
     { orphanDependents: false },
     "gone",
   ],
   [
-    "a policy that an object holds twice stays there twice",
+    "a finalizer that is present twice is kept twice",
     plain,
     [foreground, foreground],
     {},
     { finalizers: [foreground, foreground], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "the policy that is asked for takes the place of the object's own",
+    "the requested policy replaces the object's finalizer",
     plain,
     [orphan, own],
     { propagationPolicy: "Foreground" },
     { finalizers: [own, foreground], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "a policy that is asked for and already there stays where it is",
+    "a requested policy that is already present keeps its position",
     plain,
     [orphan, own],
     { propagationPolicy: "Orphan" },
     { finalizers: [orphan, own], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "a deletion that names no policy follows the object's own",
+    "without a policy the object's finalizer applies",
     plain,
     [foreground],
     {},
     { finalizers: [foreground], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "a deletion in the background takes a policy away, not other finalizers",
+    "background deletion removes the policy finalizer, not other finalizers",
     plain,
     [foreground, own],
     { propagationPolicy: "Background" },
     { finalizers: [own], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "a kind that orphans by itself does so where nobody says otherwise",
+    "a kind that orphans by default does so without a policy",
     orphaning,
     [],
     {},
     { finalizers: [orphan], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "an object's own policy overrides what its kind does by itself",
+    "the object's finalizer overrides the default of the kind",
     orphaning,
     [foreground],
     {},
     { finalizers: [foreground], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "the policy of a request overrides what the kind does by itself",
+    "the requested policy overrides the default of the kind",
     orphaning,
     [],
     { propagationPolicy: "Background" },
     "gone",
   ],
   [
-    "a kind that ends in good order is given its usual time",
+    "graceful deletion uses the default grace period",
     graceful,
     [],
     {},
     { grace: 30, time: at(30), generation: 2 },
   ],
   [
-    "a deletion may ask for another time than the usual",
+    "the grace period of the request is used",
     graceful,
     [],
     { gracePeriodSeconds: 5 },
     { grace: 5, time: at(5), generation: 2 },
   ],
   [
-    "a time of less than nothing is a second",
+    "a negative grace period means one second",
     graceful,
     [],
     { gracePeriodSeconds: -7 },
     { grace: 1, time: at(1), generation: 2 },
   ],
-  ["an object that is given no time goes at once", graceful, [], { gracePeriodSeconds: 0 }, "gone"],
+  ["a grace period of zero deletes immediately", graceful, [], { gracePeriodSeconds: 0 }, "gone"],
   [
-    "an object that is given no time waits for its finalizer all the same",
+    "with a grace period of zero the object still waits for its finalizer",
     graceful,
     [own],
     { gracePeriodSeconds: 0 },
     { finalizers: [own], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "an object with a finalizer is given its time, too",
+    "an object with a finalizer gets a grace period, too",
     graceful,
     [own],
     { gracePeriodSeconds: 5 },
     { finalizers: [own], grace: 5, time: at(5), generation: 2 },
   ],
   [
-    "an object that is given time waits for its policy, too",
+    "an object with a grace period waits for its policy finalizer, too",
     graceful,
     [],
     { propagationPolicy: "Foreground" },
@@ -225,7 +231,7 @@ const again: [
     { finalizers: [own], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "a second deletion may still choose a policy",
+    "a second deletion may choose a policy",
     plain,
     [own],
     {},
@@ -233,7 +239,7 @@ const again: [
     { finalizers: [own, foreground], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "a second deletion without a policy keeps the first one's",
+    "a second deletion without a policy keeps the first one",
     plain,
     [],
     { propagationPolicy: "Orphan" },
@@ -241,7 +247,7 @@ const again: [
     { finalizers: [orphan], grace: 0, time: at(0), generation: 2 },
   ],
   [
-    "a second deletion can let go of the first one's policy",
+    "a second deletion can remove the policy of the first one",
     plain,
     [],
     { propagationPolicy: "Orphan" },
@@ -249,7 +255,7 @@ const again: [
     "gone",
   ],
   [
-    "a second deletion cannot give more time",
+    "a second deletion cannot extend the grace period",
     graceful,
     [],
     { gracePeriodSeconds: 5 },
@@ -257,7 +263,7 @@ const again: [
     { grace: 5, time: at(5), generation: 2 },
   ],
   [
-    "a second deletion that says nothing of time leaves what is left",
+    "a second deletion without a grace period keeps the remaining one",
     graceful,
     [],
     { gracePeriodSeconds: 5 },
@@ -265,7 +271,7 @@ const again: [
     { grace: 5, time: at(5), generation: 2 },
   ],
   [
-    "a second deletion cannot choose a policy while the time runs",
+    "a second deletion cannot choose a policy during the grace period",
     graceful,
     [],
     { gracePeriodSeconds: 5 },
@@ -273,7 +279,7 @@ const again: [
     { grace: 5, time: at(5), generation: 2 },
   ],
   [
-    "a shorter time of a second deletion counts from the first",
+    "a shorter grace period counts from the first deletion",
     graceful,
     [],
     { gracePeriodSeconds: 50 },
@@ -281,7 +287,7 @@ const again: [
     { grace: 5, time: at(5), generation: 2 },
   ],
   [
-    "a second deletion that gives no time ends it at once",
+    "a second deletion with a grace period of zero deletes immediately",
     graceful,
     [],
     { gracePeriodSeconds: 50 },
@@ -289,7 +295,7 @@ const again: [
     "gone",
   ],
   [
-    "a second deletion that gives no time leaves an object with a finalizer marked",
+    "a second deletion with a grace period of zero keeps an object with a finalizer",
     graceful,
     [own],
     { gracePeriodSeconds: 50 },
@@ -298,7 +304,7 @@ const again: [
   ],
 ];
 for (const propagationPolicy of ["Foreground", "Orphan"])
-  test(`without a garbage collector a deletion with ${propagationPolicy} waits for nobody`, async (t) => {
+  test(`without a garbage collector a deletion with ${propagationPolicy} does not wait for dependents`, async (t) => {
     const settings = { allowPrivileged: false, eventTtlSeconds: 3600, garbageCollection: false };
     const { create, remove, get } = await shelf(t, plain);
     await create(map());
@@ -327,7 +333,7 @@ test("a repeated deletion does not write", async (t) => {
   assert.equal(writes(), before);
 });
 
-test("a kind that gives no time is marked before it goes, so that watchers see why", async (t) => {
+test("an object with a zero grace period is marked before it is deleted", async (t) => {
   const { create, remove, store } = await shelf(t, graceful);
   await create(map());
   await remove("a", { gracePeriodSeconds: 0 });
@@ -347,7 +353,7 @@ test("a kind that gives no time is marked before it goes, so that watchers see w
   assert.deepEqual(seen, ["there", "marked", "gone"]);
 });
 
-test("events know no dependents: whatever the policy, they go at once", async (t) => {
+test("events have no dependents and are deleted immediately with any policy", async (t) => {
   const { create, remove, get } = await shelf(t, event);
   for (const options of [
     { propagationPolicy: "Foreground" },
@@ -379,14 +385,14 @@ const marks: [options: object, finalizers: string[] | undefined][] = [
   [{ orphanDependents: false }, [foreground]],
 ];
 for (const [options, finalizers] of marks) {
-  test(`a namespace deleted with ${JSON.stringify(options)} is left with ${finalizers?.join() ?? "no finalizers of ours"}`, async (t) => {
+  test(`a namespace deleted with ${JSON.stringify(options)} keeps ${finalizers?.join() ?? "no policy finalizers"}`, async (t) => {
     const { create, remove } = await shelf(t, namespace);
     await create({ metadata: { name: "a" } });
     assert.deepEqual((await remove("a", options)).object.metadata.finalizers, finalizers);
   });
 }
 
-test("a namespace is marked first, and goes when its own finalizers have gone", async (t) => {
+test("a namespace is marked first and deleted when its finalizers are removed", async (t) => {
   const { create, remove, update, get } = await shelf(t, namespace);
   await create({ metadata: { name: "n" } });
   const { gone, object } = await remove("n");

@@ -37,7 +37,7 @@ for (const dialect of Object.values(dialects)) {
     ],
   ];
   for (const [name, value] of forms) {
-    test(`an event stored as ${name} of the core group is read in the stored shape (${dialect.name})`, () => {
+    test(`an event stored as ${name} of the core group is decoded to the stored version (${dialect.name})`, () => {
       const object = resource.decodeStored(value) as unknown as Record<string, unknown>;
       assert.equal(object["apiVersion"], `events.${dialect.wire.groupSuffix}/v1`);
       assert.deepEqual(object["regarding"], { kind: "Pod", name: "p" });
@@ -80,7 +80,7 @@ const entryOf = (name: string, value: Uint8Array, revision = 7) => ({
   created: revision,
 });
 
-test("bytes stored in the form that is held are held as they are, and say the same as when decoded", async () => {
+test("values stored in the cached form are used unchanged and equal the decoded ones", async () => {
   const resource = await eventsAsJson();
   resource.encodedSince(6);
   const canonicalValue = (name: string): Uint8Array =>
@@ -97,7 +97,7 @@ test("bytes stored in the form that is held are held as they are, and say the sa
   }
 });
 
-test("bytes that another release may have stored are decoded, whatever was stored since", async () => {
+test("values that another release may have stored are decoded", async () => {
   const resource = await eventsAsJson();
   resource.encodedSince(7);
   const cached = resource.reader(entryOf("a", stored("a", { unknown: true }), 7));

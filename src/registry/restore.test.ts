@@ -11,7 +11,7 @@ import { persistentVolumeClaim } from "./strategies/volume-claim.ts";
 import type { Strategy } from "./strategy.ts";
 
 for (const media of ["json", "protobuf"] satisfies StorageMedia[]) {
-  test(`what the binary form leaves out is there again after reading (${media})`, () => {
+  test(`fields omitted by protobuf are restored after reading (${media})`, () => {
     const resource = new Resource(statefulSet, {
       dialect: dialects.orch,
       store: new MemoryStore({}),
@@ -41,28 +41,28 @@ for (const media of ["json", "protobuf"] satisfies StorageMedia[]) {
 
 const others: [what: string, strategy: Strategy, stored: object, field: string, expected: unknown][] = [
   [
-    "a volume waits",
+    "the phase of a volume defaults to Pending",
     persistentVolume,
     { apiVersion: "v1", kind: "PersistentVolume", spec: {}, status: {} },
     "status",
     { phase: "Pending" },
   ],
   [
-    "a claim waits",
+    "the phase of a claim defaults to Pending",
     persistentVolumeClaim,
     { apiVersion: "v1", kind: "PersistentVolumeClaim", spec: {}, status: {} },
     "status",
     { phase: "Pending" },
   ],
   [
-    "a claim that is bound stays so",
+    "the phase of a bound claim is kept",
     persistentVolumeClaim,
     { apiVersion: "v1", kind: "PersistentVolumeClaim", spec: {}, status: { phase: "Bound" } },
     "status",
     { phase: "Bound" },
   ],
   [
-    "a job has the labels of its pods",
+    "a job inherits the labels of its pods",
     job,
     {
       apiVersion: "batch/v1",
@@ -74,7 +74,7 @@ const others: [what: string, strategy: Strategy, stored: object, field: string, 
   ],
 ];
 for (const [what, strategy, stored, field, expected] of others) {
-  test(`${what}, though another server did not write it down`, () => {
+  test(`${what}, even if another server stored the object without it`, () => {
     const resource = new Resource(strategy, {
       dialect: dialects.orch,
       store: new MemoryStore({}),

@@ -35,7 +35,7 @@ const operations: ["Create" | "GuaranteedUpdate", readonly string[]][] = [
   ],
 ];
 for (const [operation, after] of operations)
-  test(`${operation} has the steps of kube-apiserver's in an exported trace`, async () => {
+  test(`${operation} has the same trace steps as in kube-apiserver`, async () => {
     const parent = new Span("Create", { "audit-id": "x" }, { trace });
     await inStoreSpan(requestFor(parent, false), operation, "a", async (span) => {
       encodedIn(span, () => undefined);
@@ -57,7 +57,7 @@ for (const [operation, after] of operations)
     );
   });
 
-test("a request that is not sampled remembers only that the store was written", async () => {
+test("a request that is not sampled records only the write to the store", async () => {
   const parent = new Span("Create");
   await inStoreSpan(requestFor(parent, true), "Create", "a", async (span) => encodedIn(span, () => 1));
   const [span] = parent.items as readonly Span[];

@@ -28,26 +28,26 @@ const cases: [
   stored: object,
   read: Record<string, unknown>,
 ][] = [
-  ["a plain default", "persistentvolumeclaims", "v1", { spec: {} }, { volumeMode: "Filesystem" }],
+  ["a simple default", "persistentvolumeclaims", "v1", { spec: {} }, { volumeMode: "Filesystem" }],
   [
-    "what is said in two fields",
+    "a value in two fields",
     "persistentvolumeclaims",
     "v1",
     { spec: { dataSource: source } },
     { dataSourceRef: source },
   ],
   [
-    "a default that depends on others",
+    "a default that depends on other fields",
     "deployments",
     "apps/v1",
     { spec },
     { strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } } },
   ],
-  ["a default within a kind that holds another", "cronjobs", "batch/v1", { spec: { schedule: "* * * * *", jobTemplate: { spec } } }, { failedJobsHistoryLimit: 1 }], // prettier-ignore
-  ["a value that is there", "deployments", "apps/v1", { spec: { ...spec, replicas: 7 } }, { replicas: 7 }],
+  ["a default of an embedded kind", "cronjobs", "batch/v1", { spec: { schedule: "* * * * *", jobTemplate: { spec } } }, { failedJobsHistoryLimit: 1 }], // prettier-ignore
+  ["a value that is set", "deployments", "apps/v1", { spec: { ...spec, replicas: 7 } }, { replicas: 7 }],
 ];
 for (const [name, resource, version, stored, wanted] of cases)
-  test(`what an older release stored is read with its defaults: ${name}`, () => {
+  test(`objects of older releases are read with defaults: ${name}`, () => {
     const found = read(resource, version, stored)["spec"]!;
     assert.deepEqual(Object.fromEntries(Object.keys(wanted).map((key) => [key, found[key]])), wanted);
   });

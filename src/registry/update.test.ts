@@ -19,7 +19,7 @@ const setData =
 const dataOf = (object: Record<string, unknown> | undefined): unknown =>
   (object?.["data"] as Record<string, string> | undefined)?.["x"];
 
-test("a change is stored under a new version, and only the change", async (t) => {
+test("an update is stored with a new revision and changes only what was sent", async (t) => {
   const { create, edit, get } = await shelf(t, configMap);
   const before = await create(map({ labels: { a: "b" } }));
   const after = await edit("a", setData("2"));
@@ -32,7 +32,7 @@ test("a change is stored under a new version, and only the change", async (t) =>
   assert.deepEqual(await get("a"), after);
 });
 
-test("a change that changes nothing keeps the version and does not write", async (t) => {
+test("an update without changes keeps the revision and does not write", async (t) => {
   const { create, edit, writes } = await shelf(t, configMap);
   const before = await create(map());
   const after = await edit("a", setData("1"), { now: new Date(Date.UTC(2040, 0)) });
@@ -65,11 +65,11 @@ const versions: [
     409,
     /the object has been modified; please apply your changes to the latest version and try again/,
   ],
-  ["one of the future", configMap, "999999", 409],
-  ["one beyond what numbers hold", configMap, "99999999999999999999", 409],
-  ["what is no number", configMap, "new", 400, /resourceVersion: Invalid value: "new"/],
+  ["a future one", configMap, "999999", 409],
+  ["one beyond 64 bits", configMap, "99999999999999999999", 409],
+  ["not a number", configMap, "new", 400, /resourceVersion: Invalid value: "new"/],
   [
-    "none, for a kind that wants one",
+    "none, for a kind that requires one",
     { ...configMap, conditionalUpdate: true },
     undefined,
     422,
@@ -77,7 +77,7 @@ const versions: [
   ],
 ];
 for (const [name, kind, sent, code, message] of versions) {
-  test(`version sent with a change: ${name}`, async (t) => {
+  test(`resourceVersion of an update: ${name}`, async (t) => {
     const { create, edit, get } = await shelf(t, kind);
     await create(map());
     if (code === undefined) await edit("a", version(sent));
@@ -86,7 +86,7 @@ for (const [name, kind, sent, code, message] of versions) {
   });
 }
 
-test("the uid a client says must be there", async (t) => {
+test("the uid of an update must match", async (t) => {
   const { create, update } = await shelf(t, configMap);
   const { metadata } = await create(map());
   const transform = (old: ApiObject | undefined): ApiObject => old!;
@@ -101,7 +101,7 @@ test("the uid a client says must be there", async (t) => {
   );
 });
 
-test("a change of what is not there", async (t) => {
+test("an update of a missing object", async (t) => {
   const { edit, update, get, request } = await shelf(t, configMap);
   await assert.rejects(edit("b", setData("2")), refusal(404, /configmaps "b" not found/));
   const { apiVersion, kind } = request().endpoint;
@@ -122,7 +122,7 @@ test("a change of what is not there", async (t) => {
   assert.ok((await get("b"))!.metadata.uid);
 });
 
-test("what somebody else creates in the meantime is changed", async (t) => {
+test("an object created concurrently by another writer is updated", async (t) => {
   const { update, create, request } = await shelf(t, configMap, {
     beforeWrite: async (_write, count) => {
       if (count === 1) await create(map({ labels: { theirs: "1" } }));
@@ -141,20 +141,20 @@ const immutable: [name: string, edit: Edit, cause: string][] = [
   ["name", (object) => void (object.metadata.name = "b"), "Invalid metadata.name"],
   ["uid", (object) => void (object.metadata.uid = "b"), "Invalid metadata.uid"],
   [
-    "deletion mark",
+    "deletion timestamp",
     (object) => void (object.metadata.deletionTimestamp = "2030-01-01T00:00:00Z"),
     "Invalid metadata.deletionTimestamp",
   ],
 ];
 for (const [name, edit, cause] of immutable) {
-  test(`the ${name} cannot be changed`, async (t) => {
+  test(`the ${name} is immutable`, async (t) => {
     const at = await shelf(t, configMap);
     await at.create(map());
     assert.ok((await causesOf(at.edit("a", edit))).includes(cause));
   });
 }
 
-test("another namespace is refused before anything else", async (t) => {
+test("a namespace mismatch is refused first", async (t) => {
   const { create, edit } = await shelf(t, configMap);
   await create(map());
   await assert.rejects(
@@ -163,7 +163,7 @@ test("another namespace is refused before anything else", async (t) => {
   );
 });
 
-test("what a client leaves out of the server's own fields is put back", async (t) => {
+test("server-managed fields that a client omits are restored", async (t) => {
   const { create, edit } = await shelf(t, configMap);
   const before = await create(map());
   const after = await edit("a", (object) => {
@@ -189,20 +189,20 @@ const deploy: Sent = {
 };
 const generations: [name: string, edit: Edit, subresource: string, generation: number][] = [
   [
-    "a change of the spec counts",
+    "a change of the spec increments it",
     (object) => void ((object as unknown as { spec: { replicas: number } }).spec.replicas = 2),
     "",
     2,
   ],
-  ["a change of labels does not", (object) => void (object.metadata.labels = { x: "y" }), "", 1],
+  ["a change of labels does not increment it", (object) => void (object.metadata.labels = { x: "y" }), "", 1],
   [
-    "a change of the status does not",
+    "a change of the status does not increment it",
     (object) => void ((object as unknown as { status: object }).status = { replicas: 3 }),
     "status",
     1,
   ],
   ["a client cannot set it", (object) => void (object.metadata.generation = 7), "", 1],
-  ["nothing at all does not", () => undefined, "", 1],
+  ["an update without changes does not increment it", () => undefined, "", 1],
 ];
 for (const [name, edit, subresource, generation] of generations) {
   test(`generation: ${name}`, async (t) => {
@@ -212,7 +212,7 @@ for (const [name, edit, subresource, generation] of generations) {
   });
 }
 
-test("an empty list where none was is no change", async (t) => {
+test("an empty list in place of an absent one is no change", async (t) => {
   const at = await shelf(t, { ...role, generation: true });
   await at.create({ metadata: { name: "r" }, rules: null });
   assert.equal(
@@ -222,7 +222,7 @@ test("an empty list where none was is no change", async (t) => {
   );
 });
 
-test("what a change cannot have is said alone", async (t) => {
+test("errors of the precheck are returned alone", async (t) => {
   const at = await shelf(t, {
     ...configMap,
     precheck: (_obj, old) => (old ? [invalidValue("data", "x", "nothing is left")] : []),
@@ -234,7 +234,7 @@ test("what a change cannot have is said alone", async (t) => {
   );
 });
 
-test("a status changes through its own door only, and nothing else through that", async (t) => {
+test("the status changes only through its subresource, which changes nothing else", async (t) => {
   const { create, edit } = await shelf(t, deployment);
   await create(deploy);
   const both: Edit = (object) =>
@@ -250,7 +250,7 @@ test("a status changes through its own door only, and nothing else through that"
   assert.deepEqual(replicas(await edit("d", both)), [9, 3]);
 });
 
-test("who writes a status hears nothing about the rest", async (t) => {
+test("a status update gets no warnings", async (t) => {
   const { create, edit, warnings } = await shelf(t, { ...deployment, warnings: () => ["unwise"] });
   await create(deploy);
   await edit("d", (object) => Object.assign(object, { status: { replicas: 3 } }), { subresource: "status" });
@@ -259,7 +259,7 @@ test("who writes a status hears nothing about the rest", async (t) => {
   assert.equal(warnings.length, 2);
 });
 
-test("a change that lost a race is made anew from what is there", async (t) => {
+test("an update that conflicts is retried with the current object", async (t) => {
   let lost = 0;
   const at: Shelf = await shelf(t, configMap, {
     beforeWrite: async (_write, count) => {
@@ -280,7 +280,7 @@ test("a change that lost a race is made anew from what is there", async (t) => {
   assert.deepEqual([made, dataOf(after), after.metadata.labels], [3, "2", { lost: "2" }]);
 });
 
-test("a change against a version does not start over when that version is gone", async (t) => {
+test("an update with a resourceVersion is not retried on a conflict", async (t) => {
   const at: Shelf = await shelf(t, configMap, {
     beforeWrite: async (_write, count) => void (count === 2 && (await at.edit("a", setData("theirs")))),
   });
@@ -295,7 +295,7 @@ test("a change against a version does not start over when that version is gone",
   assert.equal(dataOf(await at.get("a")), "theirs");
 });
 
-test("of concurrent changes against one version exactly one wins, and all without a version do", async (t) => {
+test("of concurrent updates with the same resourceVersion one succeeds; without one all succeed", async (t) => {
   const { create, edit, get } = await shelf(t, configMap);
   const { metadata } = await create(map());
   const guarded = await Promise.allSettled(
@@ -319,7 +319,7 @@ test("of concurrent changes against one version exactly one wins, and all withou
   assert.equal(Object.keys((await get("a"))!.metadata.labels!).length, 10);
 });
 
-test("a dry run of a change leaves everything as it was", async (t) => {
+test("a dry run of an update changes nothing", async (t) => {
   const { create, edit, get, writes } = await shelf(t, configMap);
   const before = await create(map());
   const shown = await edit("a", setData("2"), { dryRun: true });
@@ -328,7 +328,7 @@ test("a dry run of a change leaves everything as it was", async (t) => {
   assert.equal(writes(), 1);
 });
 
-test("whoever takes the last finalizer from a marked object removes it", async (t) => {
+test("removing the last finalizer of an object that is being deleted deletes it", async (t) => {
   const { create, edit, remove, get } = await shelf(t, configMap);
   await create(map({ finalizers: [own, "example.com/other"] }));
   await remove("a");
@@ -340,7 +340,7 @@ test("whoever takes the last finalizer from a marked object removes it", async (
   assert.equal(await get("a"), undefined);
 });
 
-test("an object that still has time is not removed by its last finalizer", async (t) => {
+test("removing the last finalizer does not delete an object within its grace period", async (t) => {
   const { create, edit, remove, get } = await shelf(t, { ...configMap, graceSeconds: () => 30 });
   await create(map({ finalizers: [own] }));
   await remove("a");
@@ -348,7 +348,7 @@ test("an object that still has time is not removed by its last finalizer", async
   assert.equal((await get("a"))!.metadata.deletionGracePeriodSeconds, 30);
 });
 
-test("a marked object stays marked and takes no new finalizers", async (t) => {
+test("an object that is being deleted stays so and accepts no new finalizers", async (t) => {
   const { create, edit, remove } = await shelf(t, configMap);
   await create(map({ finalizers: [own] }));
   const { object: marked } = await remove("a");
@@ -368,7 +368,7 @@ test("a marked object stays marked and takes no new finalizers", async (t) => {
   );
 });
 
-test("admission sees old and new, changes the new, and may refuse", async (t) => {
+test("admission sees the old and new object, may change the new one and may refuse", async (t) => {
   const seen: unknown[] = [];
   const plugin: AdmissionPlugin = {
     name: "Watch",
@@ -388,7 +388,7 @@ test("admission sees old and new, changes the new, and may refuse", async (t) =>
   assert.equal(dataOf(await get("a")), "2");
 });
 
-test("warnings of the kind reach the client", async (t) => {
+test("warnings of the strategy are sent to the client", async (t) => {
   const { create, edit, warnings } = await shelf(t, {
     ...configMap,
     warnings: (_obj, old) => [old ? "changed" : "new"],
@@ -398,7 +398,7 @@ test("warnings of the kind reach the client", async (t) => {
   assert.deepEqual(warnings, ["new", "changed"]);
 });
 
-test("numbers beyond what JavaScript counts survive a change", async (t) => {
+test("integers beyond the safe range survive an update", async (t) => {
   const { create, edit, resource } = await shelf(t, deployment);
   const template = {
     metadata: { labels: { a: "b" } },
@@ -410,7 +410,7 @@ test("numbers beyond what JavaScript counts survive a change", async (t) => {
   assert.match(cached!.json.toString(), /"x":"y".*"terminationGracePeriodSeconds":9007199254740993,/);
 });
 
-test("generation: a policy with an empty list is another one than a policy without, and nobody owns the list", async (t) => {
+test("generation: an empty list in a network policy differs from an absent one, and has no owner", async (t) => {
   const at = await shelf(t, networkPolicy);
   await at.create({ metadata: { name: "n" }, spec: { podSelector: {} } });
   const edit = (spec: object) =>
@@ -425,7 +425,7 @@ test("generation: a policy with an empty list is another one than a policy witho
 const longNames = (): Record<string, string> =>
   Object.fromEntries(Array.from({ length: 9999 }, (_, at) => [`${"a-very-long-name-".repeat(4)}${at}`, "A"]));
 
-test("an object that would be too large with the names of its owned fields is stored without them", async (t) => {
+test("an object too large to be stored with managed fields is stored without them", async (t) => {
   const { create, edit } = await shelf(t, configMap);
   const made = await create({ metadata: { name: "b" }, data: longNames() });
   assert.equal(made.metadata.managedFields, undefined);

@@ -22,7 +22,7 @@ const newEvent = {
   regarding: { namespace: "default" },
 };
 
-test("a plugin sees the object in every version that serves it", async (t) => {
+test("a plugin can read the object in every served version", async (t) => {
   const seen: unknown[] = [];
   const look = plugin({
     mutate: async (attributes) => {
@@ -38,7 +38,7 @@ test("a plugin sees the object in every version that serves it", async (t) => {
   assert.deepEqual(seen, [["events.orch.io/v1", "/v1"], ["v1", "hello", undefined], "hello"]);
 });
 
-test("a plugin replaces the object, given in another version", async (t) => {
+test("a plugin can replace the object in another version", async (t) => {
   const replace = plugin({
     mutate: async (attributes) => {
       const { object } = attributes.versioned("v1");
@@ -56,7 +56,7 @@ test("a version that is not served is refused", async (t) => {
   await assert.rejects(create({ metadata: { name: "a" } }), /not served in version v9/);
 });
 
-test("what one hook of a write leaves is found by a later one, and by no other write", async (t) => {
+test("state is shared by the hooks of a write, but not with other writes", async (t) => {
   const key = slot<string>("name");
   const seen: (string | undefined)[] = [];
   const keep = plugin({
@@ -75,7 +75,7 @@ test("what one hook of a write leaves is found by a later one, and by no other w
   assert.deepEqual(seen, [undefined, "a", undefined, "a"]);
 });
 
-test("annotations reach the request", async (t) => {
+test("audit annotations of plugins are added to the request", async (t) => {
   const seen: string[] = [];
   const annotate = plugin({ mutate: async (attributes) => attributes.annotate("key", "value") });
   const { create } = await shelf(t, configMap, { plugins: [annotate] });

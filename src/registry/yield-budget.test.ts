@@ -10,9 +10,9 @@ function workClock(t: TestContext): { work(): void } {
 }
 
 const cases: [name: string, sent: number, met: number, due: boolean][] = [
-  ["a small write takes no breath, however long it takes", 1000, 1000, false],
-  ["a large body does", 100_000, 0, true],
-  ["so does a small change of a large object", 100, 100_000, true],
+  ["a small write never yields", 1000, 1000, false],
+  ["a large body yields", 100_000, 0, true],
+  ["a small change of a large object yields", 100, 100_000, true],
 ];
 for (const [name, sent, met, due] of cases) {
   test(name, (t) => {
@@ -25,7 +25,7 @@ for (const [name, sent, met, due] of cases) {
   });
 }
 
-test("after a breath, and after waiting, work begins anew", async (t) => {
+test("yielding and restarting begin a new time slice", async (t) => {
   const { work } = workClock(t);
   const yieldBudget = new YieldBudget(100_000);
   work();

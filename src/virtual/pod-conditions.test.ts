@@ -17,25 +17,25 @@ const initialized = condition("Initialized", "True", before);
 
 const cases: [rule: string, there: Conditions | undefined, put: ConditionNow, expected: Conditions][] = [
   [
-    "the first condition makes the list",
+    "the first condition creates the list",
     undefined,
     { type: "Ready", status: "True" },
     [condition("Ready", "True", now)],
   ],
   [
-    "a condition of a new type comes last",
+    "a condition of a new type is appended",
     [ready],
     { type: "DisruptionTarget", status: "True" },
     [ready, condition("DisruptionTarget", "True", now)],
   ],
   [
-    "a condition that changes takes its old place and leaves the others alone",
+    "a changed condition keeps its position and leaves the others unchanged",
     [ready, condition("PodScheduled", "False", before, "Unschedulable"), initialized],
     { type: "PodScheduled", status: "True" },
     [ready, condition("PodScheduled", "True", now), initialized],
   ],
   [
-    "a condition that only gives another reason keeps its time",
+    "a condition with only another reason keeps its time",
     [initialized, condition("Ready", "False", before, "Waiting")],
     { type: "Ready", status: "False", reason: "Stopping" },
     [initialized, condition("Ready", "False", before, "Stopping")],

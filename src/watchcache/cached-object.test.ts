@@ -6,7 +6,7 @@ const known = { namespace: "n", name: "a", labels: {}, fields: {} };
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const plain = '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","uid":"u-1","labels":{}},"spec":{}}';
 
-test("the revision goes right behind the uid, the type header can be cut off", () => {
+test("the revision is inserted after the uid, and the type header can be removed", () => {
   const cached = withRevision("k", 42, bytes(plain), known);
   assert.equal(
     cached.json.toString(),
@@ -20,7 +20,7 @@ test("the revision goes right behind the uid, the type header can be cut off", (
   assert.equal(cached.line.at(-1), 10);
 });
 
-test("a uid elsewhere, before or behind, is not mistaken for the object's own", () => {
+test("a uid field elsewhere is not mistaken for the object's uid", () => {
   const tricky =
     '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"\\"uid\\":\\"x\\"","uid":"mine","ownerReferences":[{"uid":"other"}]}}';
   assert.equal(
@@ -39,7 +39,7 @@ for (const [from, to] of [
   [10, 9],
   [123456789, 1],
 ] as const) {
-  test(`revision ${from} can be shown as ${to}, and again as ${from}`, () => {
+  test(`revision ${from} can be replaced by ${to} and back by ${from}`, () => {
     const cached = withRevision("k", from, bytes(plain), known);
     const other = atRevision(cached, to);
     assert.equal(
@@ -53,14 +53,14 @@ for (const [from, to] of [
 }
 
 for (const uid of ["a3c1f7de-3a30-4f2f-9a7a-0d3a5f5e8b11", "x", ""]) {
-  test(`the uid ${JSON.stringify(uid)} is found again, whatever the revision`, () => {
+  test(`the uid ${JSON.stringify(uid)} is found with any revision`, () => {
     const text = `{"kind":"Thing","apiVersion":"v1","metadata":{"name":"\\"uid\\":\\"other\\"","uid":"${uid}","ownerReferences":[{"uid":"other"}]}}`;
     for (const revision of [1, 10, 123456789])
       assert.equal(uidOf(withRevision("k", revision, bytes(text), known)), uid);
   });
 }
 
-test("what is held is known again by what was encoded, whatever its revision", () => {
+test("a cached object equals its encoded JSON with any revision", () => {
   for (const revision of [1, 10, 123456789]) {
     const cached = withRevision("k", revision, bytes(plain), known);
     assert.ok(sameContent(cached, bytes(plain)));
@@ -80,5 +80,5 @@ test("what is held is known again by what was encoded, whatever its revision", (
   }
 });
 
-test("bytes that are no object are refused by key", () =>
+test("malformed bytes are refused with an error that names the key", () =>
   assert.throws(() => withRevision("/registry/x", 1, bytes("{}"), known), /\/registry\/x/));

@@ -31,7 +31,7 @@ function watching(
   return made;
 }
 
-test("everybody is given what concerns them, and nothing else", () => {
+test("each watcher receives exactly the changes that match", () => {
   const demux = new Demux(prefix);
   const watchers = {
     all: watching(""),
@@ -61,7 +61,7 @@ test("everybody is given what concerns them, and nothing else", () => {
   });
 });
 
-test("watchers of everything are given the same array, whose bytes are joined once", () => {
+test("watchers without a selector receive the same array, whose bytes are joined once", () => {
   const demux = new Demux(prefix);
   const [one, other] = [watching(""), watching("")];
   demux.add(one, false);
@@ -79,7 +79,7 @@ test("watchers of everything are given the same array, whose bytes are joined on
   assert.equal(encoded, 2);
 });
 
-test("one that is ahead of the present waits until it has passed", () => {
+test("a watcher that starts at a future revision receives nothing before it", () => {
   const demux = new Demux(prefix);
   const [ahead, present] = [watching("", "", "", 2), watching("")];
   demux.add(ahead, true);
@@ -90,7 +90,7 @@ test("one that is ahead of the present waits until it has passed", () => {
   assert.equal(present.texts().length, 3);
 });
 
-test("whoever leaves gets nothing more, whoever stays does", () => {
+test("a removed watcher receives nothing more, others do", () => {
   const demux = new Demux(prefix);
   const pairs = [
     [watching(""), watching("")],
@@ -116,7 +116,7 @@ test("whoever leaves gets nothing more, whoever stays does", () => {
   assert.equal(demux.size, 1);
 });
 
-test("the end is told to everybody once, and what was gathered is dropped", () => {
+test("all watchers are ended once, and collected frames are dropped", () => {
   const demux = new Demux(prefix);
   const all = [watching(""), watching("", "color=red"), watching("a!=b")];
   for (const one of all) demux.add(one, false);

@@ -46,11 +46,11 @@ for (const [selector, revisions] of cases) {
   });
 }
 
-test("changes are followed, and a value that nearly all have is not looked up", async () => {
+test("the index follows changes, and values shared by nearly all objects are not looked up", async () => {
   const index = (await columns()).open();
   const items = Array.from({ length: 3000 }, (_, i) => item(i + 1, i % 1000 === 0 ? "red" : "blue"));
   index.load(items);
-  assert.equal(found(index, "color=red"), undefined, "not before everything is read");
+  assert.equal(found(index, "color=red"), undefined, "not before all objects are read");
   await index.ready();
   index.replace(items[1000], item(3001, "green"));
   index.replace(items[2], undefined);
@@ -80,7 +80,7 @@ function unread(items: readonly CachedObject[]): { items: CachedObject[]; read: 
   return { items: wrapped, read: () => count };
 }
 
-test("full chunks are saved, and only the rest is read after a restart", async () => {
+test("full chunks are saved, and only other objects are read after a restart", async () => {
   const { open, pieces } = await columns();
   const first = open();
   first.load(many);
@@ -97,7 +97,7 @@ test("full chunks are saved, and only the rest is read after a restart", async (
   assert.deepEqual(found(again, "color=red"), reds);
 });
 
-test("objects that were replaced while nobody looked are not found, and empty chunks go", async () => {
+test("objects replaced while the index was not running are not found, and empty chunks are deleted", async () => {
   const { open, pieces } = await columns();
   const first = open();
   first.load(many);
@@ -116,7 +116,7 @@ test("objects that were replaced while nobody looked are not found, and empty ch
   );
 });
 
-test("chunks of which little is left are joined", async () => {
+test("sparse chunks are merged", async () => {
   const { open, pieces } = await columns();
   const index = open();
   index.load(many);
@@ -153,7 +153,7 @@ const useless: [name: string, prepare: (kit: Awaited<ReturnType<typeof columns>>
   ],
 ];
 for (const [name, prepare] of useless) {
-  test(`${name} are of no use: everything is read again`, async () => {
+  test(`${name} are discarded, and all objects are read`, async () => {
     const kit = await columns();
     await prepare(kit);
     const index = kit.open();
@@ -167,7 +167,7 @@ for (const [name, prepare] of useless) {
   });
 }
 
-test("objects that follow saved chunks, written by a program that saves none, are read", async () => {
+test("objects after saved chunks, written by a program that saves none, are read", async () => {
   const { open } = await columns();
   const first = open();
   first.load(many.slice(0, chunkRows));
@@ -178,7 +178,7 @@ test("objects that follow saved chunks, written by a program that saves none, ar
   assert.deepEqual(found(again, "color=red"), reds);
 });
 
-test("with an object that cannot be read nothing is looked up", async () => {
+test("nothing is looked up if an object cannot be read", async () => {
   const index = (await columns()).open();
   const damaged = new Proxy(item(2, "red"), {
     get: (target, name) => {
@@ -191,5 +191,5 @@ test("with an object that cannot be read nothing is looked up", async () => {
   assert.equal(found(index, "color=red"), undefined);
 });
 
-test("hashes are those that were saved by earlier releases", () =>
+test("hashes are compatible with those saved by earlier releases", () =>
   assert.deepEqual([hashOf(""), hashOf("a"), hashOf("Pod")], [0x811c9dc5, 0xe40c292c, hashOf("Pod")]));

@@ -11,7 +11,7 @@ const frameOf = (revision: number): Frame =>
     false,
   ).frameFor(() => true)!;
 
-test("a frame is made once for all who are sent it, and again for who comes late: what was sent is not kept", () => {
+test("a frame is encoded once for all watchers, and again for late ones: old encodings are dropped", () => {
   let made = 0;
   const encoder: FrameEncoder = { encode: () => Buffer.from(String(++made)) };
   const frames = Array.from({ length: 1000 }, (_, at) => frameOf(at + 1));
@@ -23,7 +23,7 @@ test("a frame is made once for all who are sent it, and again for who comes late
   assert.equal(made, 1001);
 });
 
-test("a deletion that nobody looks into does not read the object that is gone", () => {
+test("the frame of a deletion does not read the deleted object unless its content is needed", () => {
   let reads = 0;
   const stored = readThing({ key: `${prefix}n/a`, value: encodedThing("n/a", {}), revision: 1, created: 1 });
   const last = new Proxy(stored, {
@@ -38,6 +38,6 @@ test("a deletion that nobody looks into does not read the object that is gone", 
   const readBefore = reads;
   assert.equal(frame.item.revision, 2);
   assert.equal(frame.item, frame.item);
-  assert.ok(reads > readBefore, "the last state is read once somebody asks");
-  assert.equal(readBefore, 1, "only its size was asked for");
+  assert.ok(reads > readBefore, "the last state is read on access");
+  assert.equal(readBefore, 1, "only its size was accessed");
 });

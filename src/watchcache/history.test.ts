@@ -25,43 +25,33 @@ const filled = (
 const roomy = { changes: 100, bytes: 1e9 };
 
 const cases: [name: string, history: History, from: number, expected: number[] | undefined][] = [
-  ["an empty history knows that nothing happened since it began", new History(7), 7, []],
-  ["an empty history knows nothing of what was before it began", new History(7), 6, undefined],
+  ["an empty history has no changes since it began", new History(7), 7, []],
+  ["an empty history does not know changes before it began", new History(7), 6, undefined],
+  ["the changes after a revision are returned in order", filled([3, 5, 9], roomy), 3, [5, 9]],
+  ["a revision between two changes returns the second and later ones", filled([3, 5, 9], roomy), 4, [5, 9]],
+  ["a revision after all changes returns none", filled([3, 5, 9], roomy), 50, []],
+  ["changes of the same revision are returned together", filled([3, 5, 5, 5, 9], roomy), 3, [5, 5, 5, 9]],
+  ["the changes of a known revision are not returned again", filled([3, 5, 5, 5, 9], roomy), 5, [9]],
   [
-    "whoever has seen a revision is given the changes behind it, in order",
-    filled([3, 5, 9], roomy),
-    3,
-    [5, 9],
-  ],
-  [
-    "whoever stands between two changes is given the second and those behind it",
-    filled([3, 5, 9], roomy),
-    4,
-    [5, 9],
-  ],
-  ["whoever stands beyond all changes is given none", filled([3, 5, 9], roomy), 50, []],
-  ["all changes of one revision belong together", filled([3, 5, 5, 5, 9], roomy), 3, [5, 5, 5, 9]],
-  ["whoever has seen a revision has seen all of it", filled([3, 5, 5, 5, 9], roomy), 5, [9]],
-  [
-    "the oldest changes are forgotten when there are too many, the newest are still told",
+    "the oldest changes are dropped when there are too many, the newest are kept",
     filled([1, 2, 3, 4, 5], { changes: 2, bytes: 1e9 }),
     3,
     [4, 5],
   ],
   [
-    "whoever would need a forgotten change is told that it is gone",
+    "a revision before a dropped change is refused",
     filled([1, 2, 3, 4, 5], { changes: 2, bytes: 1e9 }),
     2,
     undefined,
   ],
   [
-    "a revision of which a change is forgotten is not told in part",
+    "a revision with a dropped change is not returned in part",
     filled([1, 4, 4, 4], { changes: 2, bytes: 1e9 }),
     1,
     undefined,
   ],
   [
-    "whoever has seen a revision that is forgotten in part goes on behind it",
+    "a revision that is known and partly dropped returns later changes",
     filled([1, 4, 4, 4, 6], { changes: 2, bytes: 1e9 }),
     4,
     [6],
@@ -70,7 +60,7 @@ const cases: [name: string, history: History, from: number, expected: number[] |
 for (const [name, history, from, expected] of cases)
   test(name, () => assert.deepEqual(after(history, from), expected));
 
-test("changes of large objects are forgotten sooner, down to a few", () => {
+test("changes of large objects are dropped sooner, except a few", () => {
   const history = new History(0, { bounds: { changes: 1000, bytes: 100_000 } });
   for (let revision = 1; revision <= 500; revision++)
     history.append(change(revision, "n/a", "x".repeat(5000)));
@@ -78,13 +68,13 @@ test("changes of large objects are forgotten sooner, down to a few", () => {
   assert.equal(history.newest, 500);
 });
 
-test("a history that goes on for long keeps no more changes than it may", () => {
+test("a long history does not exceed its capacity", () => {
   const history = new History(0, { bounds: { changes: 10, bytes: 1e9 } });
   for (let revision = 1; revision <= 10_000; revision++) history.append(change(revision));
   assert.deepEqual([history.since, history.newest, after(history, 9990)!.length], [9990, 10_000, 10]);
 });
 
-test("the capacity follows how much happens in a minute and a bit, and every change of it is counted", () => {
+test("the capacity follows the rate of changes, and its changes are counted", () => {
   let now = 0;
   const stats = { capacityIncreases: 0, capacityDecreases: 0 };
   const history = new History(0, { bounds: { changes: 512, bytes: 1e9 }, stats, now: () => now });

@@ -6,7 +6,7 @@ import { HeldInStore } from "./holding.ts";
 import type { StoredObject } from "./stored-object.ts";
 import { encodedThing, openCached, prefix, readThing, watchOf } from "./source.fixture.ts";
 
-test("objects in the store are found by a label without all of them being read again", async () => {
+test("a label index of objects in the store does not read them again", async () => {
   const store = await openMemory();
   let reads = 0;
   const holding = new HeldInStore(prefix, (entry) => (reads++, readThing(entry)), {
@@ -47,7 +47,7 @@ test("objects in the store are found by a label without all of them being read a
   await store.close();
 });
 
-test("what is read for a long answer lies in memory that is lent to it, and what is kept does not", async () => {
+test("a long response is read into lent memory, and cached objects are not", async () => {
   const store = await openMemory();
   for (let at = 0; at < 65; at++) {
     const value = encodedThing(`n/${at}`, {});
@@ -66,7 +66,7 @@ test("what is read for a long answer lies in memory that is lent to it, and what
   await store.close();
 });
 
-test("a deletion is told without reading the object, and read for those who watch until it is compacted", async () => {
+test("a deletion does not read the object, which watchers can read until it is compacted", async () => {
   const { source, store, settle, close, put, remove } = await openCached({ inStore: true });
   const revisions = [await put("n/a"), await put("n/b")];
   await settle();

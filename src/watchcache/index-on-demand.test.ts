@@ -25,7 +25,7 @@ function indexesOver(all: () => readonly CachedObject[]) {
   return { indexes, ready, found, built: () => built };
 }
 
-test("the rarest value that is asked for gives the candidates", async () => {
+test("candidates are those with the rarest required value", async () => {
   const all = Array.from({ length: 100 }, (_, i) =>
     thing(`n/${i}`, { labels: { app: "web", shard: String(i % 10) }, color: i === 3 ? "red" : "blue" }),
   );
@@ -34,11 +34,11 @@ test("the rarest value that is asked for gives the candidates", async () => {
   assert.equal((await found("app=web,shard=7"))!.length, 10);
   assert.deepEqual(await found("app=web,shard=3", "color=red"), ["3"]);
   assert.deepEqual(await found("app=web,shard=none"), []);
-  assert.equal(await found("app!=web,shard"), undefined, "nothing exact is asked for");
+  assert.equal(await found("app!=web,shard"), undefined, "the selector requires no exact value");
   assert.equal(await found("", "metadata.namespace=n"), undefined);
 });
 
-test("an index is built once and follows every change", async () => {
+test("an index is built once and follows changes", async () => {
   const all = new Map<string, CachedObject>();
   const { indexes, found, built } = indexesOver(() => [...all.values()]);
   const set = (key: string, what: Thing | undefined): void => {
@@ -62,7 +62,7 @@ test("an index is built once and follows every change", async () => {
   assert.deepEqual(await found("", "color="), ["a", "b", "c"], "an absent field counts as empty");
 });
 
-test("what changes while an index is built is in it, what goes is not, and others wait for it", async () => {
+test("an index includes changes made while it is built, and concurrent callers wait for it", async () => {
   const one = thing("n/x", { labels: { app: "web" } });
   const all = Array.from({ length: 200_000 }, (_, i) => ({
     ...one,
@@ -73,7 +73,7 @@ test("what changes while an index is built is in it, what goes is not, and other
   const building = ready("app=web");
   const waiting = found("app=web");
   await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(indexes.candidates(by("app=web")), undefined, "half an index is none");
+  assert.equal(indexes.candidates(by("app=web")), undefined, "an incomplete index is not used");
   const moved = thing("n/moved", { labels: { app: "db" } });
   indexes.replace(all[0], moved);
   indexes.replace(all.at(-1), undefined);
@@ -90,16 +90,16 @@ test("what changes while an index is built is in it, what goes is not, and other
   assert.equal(built(), 1);
 });
 
-test("only the indexes used last are kept", async () => {
+test("least recently used indexes are evicted", async () => {
   const { ready, built } = indexesOver(() => []);
   for (let i = 0; i < 16; i++) await ready(`l${i}=x`);
   await ready("l0=x");
   assert.equal(built(), 16);
   await ready("l16=x");
   await ready("l0=x");
-  assert.equal(built(), 17, "the one used lately stayed");
+  assert.equal(built(), 17, "the recently used index is kept");
   await ready("l1=x");
-  assert.equal(built(), 18, "the one used longest ago went");
+  assert.equal(built(), 18, "the least recently used index is evicted");
 });
 
 test("a selector with very many values builds only a few indexes", async () => {
@@ -113,7 +113,7 @@ test("a selector with very many values builds only a few indexes", async () => {
   );
 });
 
-test("indexes that are warmed are there when somebody asks, and follow what changes meanwhile", async () => {
+test("warmed indexes are available at once and follow changes made meanwhile", async () => {
   const all = [thing("n/a", { color: "red" }), thing("n/b", { color: "red" })];
   const { indexes, found, built } = indexesOver(() => all);
   const warming = indexes.warm(["color"], () => all);
@@ -124,7 +124,7 @@ test("indexes that are warmed are there when somebody asks, and follow what chan
   assert.equal(built(), 0);
 });
 
-test("warming ends when everything is replaced", async () => {
+test("warming stops when all objects are replaced", async () => {
   const indexes = new IndexesOnDemand();
   const asked: string[] = [];
   const warming = indexes.warm(["color", "metadata.name"], () => {

@@ -22,7 +22,7 @@ async function followed() {
 
 const latest = { below: "", selector: selectEverything, freshness: { at: "latest" } } as const;
 
-test("a cache that is added later has what was stored before and what changes afterwards", async () => {
+test("a cache added later contains earlier objects and follows changes", async () => {
   const { reflector, put, end } = await followed();
   await put("/r/g/things/a");
   const cache = await reflector.add("/r/g/things/", read);
@@ -35,7 +35,7 @@ test("a cache that is added later has what was stored before and what changes af
   end();
 });
 
-test("a cache that takes the place of another ends the other's watches", async () => {
+test("a cache that replaces another one ends its watches", async () => {
   const { reflector, put, end } = await followed();
   const first = await reflector.add("/r/g/things/", read);
   const over = Promise.withResolvers<void>();

@@ -29,7 +29,7 @@ function counting(abort: AbortController) {
   };
 }
 
-test("a list of many objects ends when whoever asked for it leaves", async () => {
+test("a list of many objects is aborted when its caller disconnects", async () => {
   const abort = new AbortController();
   const { counted, selector: selects } = counting(abort);
   await assert.rejects(
@@ -39,7 +39,7 @@ test("a list of many objects ends when whoever asked for it leaves", async () =>
   assert.ok(counted.asked < total);
 });
 
-test("a list from the store ends between two reads when whoever asked for it leaves", async () => {
+test("a list from the store is aborted between two reads when its caller disconnects", async () => {
   const store = await openMemory();
   for (let i = 0; i < 3000; i++)
     await store.write({ key: `p/${i}`, value: Buffer.from("{}"), expect: "absent" });

@@ -19,7 +19,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
       }
     });
 
-  on("a read right after a write sees it", async ({ source, put, remove }) => {
+  on("a read after a write returns the written object", async ({ source, put, remove }) => {
     for (let round = 0; round < 20; round++) {
       const revision = await put("n/a", { data: String(round) });
       assert.equal((await source.get("n/a", latest))?.revision, revision);
@@ -30,7 +30,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     assert.deepEqual(keysOf(await source.list(all)), []);
   });
 
-  on("a source has come at least as far as what it has shown", async ({ source, put, settle }) => {
+  on("the revision of a source is at least that of its results", async ({ source, put, settle }) => {
     const first = await put("n/a");
     await source.list(all);
     assert.equal(source.revision(), first, "a list");
@@ -39,7 +39,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     const second = await put("n/b");
     await settle();
     const watch = await watchOf(source, { from: "state" });
-    assert.equal(source.revision(), second, "the state a watch begins with");
+    assert.equal(source.revision(), second, "the state at the start of a watch");
     const third = await put("n/c");
     await settle();
     assert.deepEqual([watch.seen.at(-1), source.revision()], [`ADDED n/c@${third}`, third], "a change");
@@ -47,7 +47,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
   });
 
   on(
-    "a list shows one moment, and a watch tells nothing twice, whenever others write",
+    "a list is consistent, and a watch reports each change once, despite concurrent writes",
     async ({ source, store, put, settle }) => {
       await put("n/a");
       await settle();
@@ -80,7 +80,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     },
   );
 
-  on("the bytes carry the revision", async ({ source, put }) => {
+  on("the encoded object contains its revision", async ({ source, put }) => {
     const revision = await put("n/a", { data: 'tricky: "uid":"x","resourceVersion":"1"' });
     const cached = await source.get("n/a", latest);
     assert.equal(revisionIn(cached!), String(revision));
@@ -89,7 +89,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
   });
 
   on(
-    "an exact revision shows that moment, however much has changed since",
+    "a list at an exact revision returns the state of that revision",
     async ({ source, put, remove, settle }) => {
       const moments: [revision: number, state: string[]][] = [];
       const state = new Map<string, number>();
@@ -120,7 +120,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
   );
 
   on(
-    "pages of one moment add up to all of it, whatever happens between them",
+    "pages of one revision add up to a consistent list despite concurrent changes",
     async ({ source, put, remove }) => {
       for (const key of ["a/1", "a/2", "b/1", "b/2", "b/3", "c/1"]) await put(key);
       const whole = keysOf(await source.list(all));
@@ -145,7 +145,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     },
   );
 
-  on("the last page says that it is the last, and a page of nothing has no next", async ({ source, put }) => {
+  on("the last page has no continuation, and neither has an empty one", async ({ source, put }) => {
     for (const key of ["n/1", "n/2", "n/3", "n/4"]) await put(key);
     const second = await source.list({ ...all, limit: 2, after: "n/2" });
     assert.deepEqual([keysOf(second).length, second.next, second.remaining], [2, undefined, undefined]);
@@ -154,7 +154,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
   });
 
   on(
-    "a list keeps to its namespace, also where names are prefixes of each other",
+    "a list is restricted to its namespace, even if its name is a prefix of another",
     async ({ source, put }) => {
       for (const key of ["n/a", "n1/a", "n-/a", "m/a"]) await put(key);
       assert.deepEqual(
@@ -181,7 +181,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
   ];
   for (const [labels, fields, expected] of selectors) {
     on(
-      `"${labels}" with "${fields}" finds its objects, at once and page by page`,
+      `"${labels}" with "${fields}" finds the matching objects, with and without pages`,
       async ({ source, put }) => {
         await put("n/3", { labels: { app: "db" } });
         await put("n/2", { labels: { app: "web", tier: "back" }, color: "blue" });
@@ -195,7 +195,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
         let next: string | undefined;
         do {
           const page = await source.list({ ...query, limit: 1, ...(next !== undefined && { after: next }) });
-          assert.equal(page.remaining, undefined, "how many follow is unknown under a selector");
+          assert.equal(page.remaining, undefined, "the remaining count is unknown with a selector");
           paged.push(...names(page));
           next = page.next;
         } while (next !== undefined);
@@ -209,7 +209,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
   }
 
   on(
-    "a watcher sees what its selector lets through: coming, changing, leaving",
+    "a watcher sees objects that start to match, change and stop matching",
     async ({ source, put, remove, settle }) => {
       await put("n/a", { labels: { app: "web" } });
       const everything = await watchOf(source, { from: "now" });
@@ -241,7 +241,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     },
   );
 
-  on("a watch keeps to its namespace", async ({ source, put, settle }) => {
+  on("a watch is restricted to its namespace", async ({ source, put, settle }) => {
     const watch = await watchOf(source, { below: "n/", from: "now" });
     await put("n1/a");
     const revision = await put("n/a");
@@ -251,7 +251,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     watch.stop();
   });
 
-  on("a watch from a revision gets every change behind it, once", async ({ source, put, remove, settle }) => {
+  on("a watch from a revision receives every later change once", async ({ source, put, remove, settle }) => {
     await put("n/a");
     const from = await put("n/b");
     const r = [await put("n/a"), await remove("n/b")];
@@ -263,7 +263,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     watch.stop();
   });
 
-  on("a watch from a revision that is yet to come begins behind it", async ({ source, put, settle }) => {
+  on("a watch from a future revision receives only changes after it", async ({ source, put, settle }) => {
     const now = await put("n/a");
     const watch = await watchOf(source, { from: now + 2 });
     const other = await watchOf(source, { from: now });
@@ -275,7 +275,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     other.stop();
   });
 
-  on("a watch that was stopped gets nothing more", async ({ source, put, settle }) => {
+  on("a stopped watch receives nothing more", async ({ source, put, settle }) => {
     const watch = await watchOf(source);
     await put("n/a");
     await settle();
@@ -283,33 +283,27 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     await put("n/b");
     await settle();
     assert.equal(watch.seen.length, 1);
-    assert.equal(watch.over(), false, "whoever stops it need not be told");
+    assert.equal(watch.over(), false, "a stopped watch is not ended");
   });
 
-  on(
-    "a state that the store has forgotten is refused, however short ago it was",
-    async ({ source, store, put, settle }) => {
-      const before = await put("n/a");
-      const now = await put("n/a");
-      await settle();
-      await store.compact(now);
-      await assert.rejects(
-        source.list({ ...all, freshness: { at: "exactly", revision: before } }),
-        Compacted,
-      );
-      await assert.rejects(source.get("n/a", { at: "exactly", revision: before }), Compacted);
-      assert.equal(
-        (await source.list({ ...all, freshness: { at: "exactly", revision: now } })).items.length,
-        1,
-      );
-      assert.equal(
-        (await source.list({ ...all, freshness: { at: "notOlderThan", revision: before } })).items.length,
-        1,
-      );
-    },
-  );
+  on("a compacted revision is refused, even if it is recent", async ({ source, store, put, settle }) => {
+    const before = await put("n/a");
+    const now = await put("n/a");
+    await settle();
+    await store.compact(now);
+    await assert.rejects(source.list({ ...all, freshness: { at: "exactly", revision: before } }), Compacted);
+    await assert.rejects(source.get("n/a", { at: "exactly", revision: before }), Compacted);
+    assert.equal(
+      (await source.list({ ...all, freshness: { at: "exactly", revision: now } })).items.length,
+      1,
+    );
+    assert.equal(
+      (await source.list({ ...all, freshness: { at: "notOlderThan", revision: before } })).items.length,
+      1,
+    );
+  });
 
-  on("a start that the store has forgotten is refused", async ({ source, store, put, settle }) => {
+  on("a watch from a compacted revision is refused", async ({ source, store, put, settle }) => {
     const from = await put("n/a");
     for (let i = 0; i < 8500; i++) await put("n/a");
     await settle();
@@ -320,32 +314,29 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     await assert.rejects(source.get("n/a", { at: "exactly", revision: from }), Compacted);
   });
 
-  on(
-    "a revision that has not come is waited for a while and then refused",
-    async ({ source, clock, put }) => {
-      const now = await put("n/a");
-      assert.equal(
-        (await source.list({ ...all, freshness: { at: "notOlderThan", revision: now } })).items.length,
-        1,
-      );
-      for (const freshness of [
-        { at: "notOlderThan", revision: now + 5 },
-        { at: "exactly", revision: now + 5 },
-      ] as const) {
-        for (const read of [() => source.list({ ...all, freshness }), () => source.get("n/a", freshness)]) {
-          const refused = assert.rejects(read(), (error) =>
-            ["NotYet", "FutureRevision"].includes((error as Error).name),
-          );
-          await turns();
-          await clock.advance(60_000);
-          await refused;
-        }
+  on("a list at a future revision waits for a while and is then refused", async ({ source, clock, put }) => {
+    const now = await put("n/a");
+    assert.equal(
+      (await source.list({ ...all, freshness: { at: "notOlderThan", revision: now } })).items.length,
+      1,
+    );
+    for (const freshness of [
+      { at: "notOlderThan", revision: now + 5 },
+      { at: "exactly", revision: now + 5 },
+    ] as const) {
+      for (const read of [() => source.list({ ...all, freshness }), () => source.get("n/a", freshness)]) {
+        const refused = assert.rejects(read(), (error) =>
+          ["NotYet", "FutureRevision"].includes((error as Error).name),
+        );
+        await turns();
+        await clock.advance(60_000);
+        await refused;
       }
-    },
-  );
+    }
+  });
 
   on(
-    "a long state is told in parts, each after the one before was taken",
+    "a long initial state is delivered in batches, each after the previous one was drained",
     async ({ source, put, settle }) => {
       for (let i = 0; i < 700; i++) await put(`n/${String(i).padStart(4, "0")}`);
       let waiting: (() => void)[] = [];
@@ -388,7 +379,7 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     },
   );
 
-  on("a mark never runs ahead of what watchers have been given", async ({ source, put, settle }) => {
+  on("a bookmark is never ahead of the delivered changes", async ({ source, put, settle }) => {
     let newest = 0;
     let wrong = 0;
     const watch = await watchOf(

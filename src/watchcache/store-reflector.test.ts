@@ -8,7 +8,7 @@ import { by, encodedThing, keysOf, openCached, prefix, readThing, turns, watchOf
 
 const everything = { below: "", selector: by(""), freshness: { at: "latest" } } as const;
 
-test("everything there is loaded, in pieces, each object into the cache of its resource", async () => {
+test("all objects are loaded in batches into the cache of their resource", async () => {
   const store = await openMemory();
   for (let i = 0; i < 2500; i++)
     await store.write({ key: `${prefix}n/${i}`, value: encodedThing(`n/${i}`, {}), expect: "any" });
@@ -28,7 +28,7 @@ test("everything there is loaded, in pieces, each object into the cache of its r
   await store.close();
 });
 
-test("a cache counts its bytes, its changes and its lists", async () => {
+test("a cache counts its bytes, changes and lists", async () => {
   const store = await openMemory();
   await store.write({ key: `${prefix}n/a`, value: encodedThing("n/a", {}), expect: "any" });
   const stop = new AbortController();
@@ -54,7 +54,7 @@ test("a cache counts its bytes, its changes and its lists", async () => {
   await store.close();
 });
 
-test("a store that is away while somebody waits for a revision to come costs an answer, not the program", async () => {
+test("a store that fails while a reader waits for a revision fails only that request", async () => {
   const store = await openMemory();
   const clock = virtualClock();
   const stop = new AbortController();
@@ -78,7 +78,7 @@ test("a store that is away while somebody waits for a revision to come costs an 
   await store.close();
 });
 
-test("a source that hangs behind shows a state that the store has, and knows what is yet to come", async () => {
+test("a source that lags behind serves the state of the store and detects future revisions", async () => {
   const store = await openMemory();
   const clock = virtualClock();
   const stop = new AbortController();
@@ -108,7 +108,7 @@ test("a source that hangs behind shows a state that the store has, and knows wha
   await store.close();
 });
 
-test("a store that was set back to an older state is read anew, once somebody asks for the newest", async () => {
+test("all objects are loaded again when the store was restored from an older state", async () => {
   const before = await openMemory();
   const write = (store: Store, key: string) =>
     store.write({ key: prefix + key, value: encodedThing(key, {}), expect: "any" });
@@ -147,7 +147,7 @@ test("a store that was set back to an older state is read anew, once somebody as
   for (const each of [before, older]) await each.close();
 });
 
-test("several changes under one revision all arrive, in order, for those who watch and those who resume", async () => {
+test("several changes of one revision are delivered in order, live and on resume", async () => {
   const { source, store, feed, close } = await openCached();
   const before = (await store.status()).revision;
   const watch = await watchOf(source, { from: before });
@@ -171,7 +171,7 @@ test("several changes under one revision all arrive, in order, for those who wat
   await close();
 });
 
-test("a long catch-up is cut only between revisions", async () => {
+test("a long catch-up is split only between revisions", async () => {
   const { source, store, close } = await openCached();
   const { revision: before } = await store.status();
   const bulk = 600;
@@ -196,7 +196,7 @@ test("a long catch-up is cut only between revisions", async () => {
   await close();
 });
 
-test("the same question gets the same array until something changes", async () => {
+test("equal queries return the same array until something changes", async () => {
   const { source, put, store, close } = await openCached();
   for (const key of ["n/a", "n/b", "m/c"]) await put(key, { labels: { app: key.slice(2) } });
   const ask = (query: object = {}) => source.list({ ...everything, ...query });
@@ -222,7 +222,7 @@ test("the same question gets the same array until something changes", async () =
   await store.write({ key: "/test/elsewhere", value: Buffer.from("x"), expect: "any" });
   const later = await ask();
   assert.equal(later.items, first.items);
-  assert.ok(later.revision > first.revision, "the revision goes on all the same");
+  assert.ok(later.revision > first.revision, "the revision still advances");
   await put("n/d");
   assert.equal((await ask()).items.length, 4);
   assert.equal(first.items.length, 3);
@@ -257,10 +257,10 @@ async function brittle() {
 }
 
 for (const [name, error] of [
-  ["a watch that was overtaken by compaction", new Compacted(5)],
-  ["a watch that failed", new Error("etcd went away")],
+  ["a compacted watch", new Compacted(5)],
+  ["a failed watch", new Error("etcd went away")],
 ] as const) {
-  test(`${name} loads everything anew, ends every watcher, and misses nothing`, async () => {
+  test(`${name} reloads all objects, ends all watchers, and misses no change`, async () => {
     const { store, fail } = await brittle();
     const { source, feed, clock, put, remove, restarts, close } = await openCached({ store });
     await put("n/kept");
@@ -318,7 +318,7 @@ async function stalledWatch(source: ObjectSource) {
   };
 }
 
-test("a watcher that is being told the state when everything is reloaded is ended", async () => {
+test("a watcher in its initial state is ended when all objects are reloaded", async () => {
   const { store, fail } = await brittle();
   const { source, clock, put, close } = await openCached({ store });
   for (let i = 0; i < 600; i++) await put(`n/${i}`);
@@ -332,7 +332,7 @@ test("a watcher that is being told the state when everything is reloaded is ende
   await close();
 });
 
-test("a watcher too slow to catch up with a short memory is ended, not waited for", async () => {
+test("a watcher too slow to catch up with a short history is ended", async () => {
   const { source, put, settle, close } = await openCached({ bounds: { changes: 100, bytes: 1e9 } });
   for (let i = 0; i < 600; i++) await put(`n/${i}`);
   const watch = await stalledWatch(source);
@@ -342,7 +342,7 @@ test("a watcher too slow to catch up with a short memory is ended, not waited fo
   await close();
 });
 
-test("stopping before everything is loaded is an error for whoever waits, and nothing is left running", async () => {
+test("stopping before everything is loaded rejects start(), and nothing is left running", async () => {
   const store = await openMemory();
   const stop = new AbortController();
   const broken = new Proxy(store, {
@@ -361,14 +361,14 @@ test("stopping before everything is loaded is an error for whoever waits, and no
   const starting = feed.start();
   await turns();
   await clock.advance(1000);
-  assert.ok(restarts.length >= 2, "it goes on trying");
+  assert.ok(restarts.length >= 2, "it keeps retrying");
   const refused = assert.rejects(starting, /stopped/);
   stop.abort();
   await refused;
   await feed.stopped();
 });
 
-test("random changes leave the cache as the store is, at every moment still remembered", async () => {
+test("after random changes the cache equals the store at every revision in the history", async () => {
   const { source, store, put, remove, settle, close } = await openCached({
     bounds: { changes: 64, bytes: 1e9 },
   });

@@ -16,7 +16,7 @@ async function stored(budgetBytes?: number) {
   return { store, objects, put };
 }
 
-test("an object is read when somebody asks for more than its key", async () => {
+test("an object is read when more than its key is accessed", async () => {
   const { put, objects } = await stored();
   const object = await put("n/a");
   assert.deepEqual([object.key, object.loaded], [`${prefix}n/a`, undefined]);
@@ -28,7 +28,7 @@ test("an object is read when somebody asks for more than its key", async () => {
   assert.equal(JSON.parse(object.json.toString()).metadata.resourceVersion, String(object.revision));
 });
 
-test("bytes beyond the budget are let go, the oldest first, and read again", async () => {
+test("bytes beyond the budget are evicted, oldest first, and read again", async () => {
   const { put, objects } = await stored(350);
   const all = [await put("n/a"), await put("n/b"), await put("n/c"), await put("n/d")];
   for (const object of all) object.load();
@@ -44,7 +44,7 @@ test("bytes beyond the budget are let go, the oldest first, and read again", asy
   );
 });
 
-test("what was released gives its bytes back, wherever it stands, and can be read again", async () => {
+test("released objects free their bytes and can be read again", async () => {
   const { put, objects } = await stored();
   const kept = await put("n/kept");
   kept.load();
@@ -61,7 +61,7 @@ test("what was released gives its bytes back, wherever it stands, and can be rea
   assert.deepEqual([kept.loaded !== undefined, objects.bytes], [true, 2 * bytes]);
 });
 
-test("some are read at once, whether or not they are in memory", async () => {
+test("several objects are read at once, whether or not they are in memory", async () => {
   const { put, objects } = await stored();
   const all = [await put("n/a"), await put("n/b"), await put("n/c")];
   all[1]!.load();
@@ -76,7 +76,7 @@ test("some are read at once, whether or not they are in memory", async () => {
   );
 });
 
-test("what was compacted away is an error, not another object", async () => {
+test("reading a compacted object is an error", async () => {
   const { store, put, objects } = await stored();
   const old = await put("n/a");
   const { revision } = await put("n/a");
@@ -89,7 +89,7 @@ for (const [name, scale] of [
   ["small", 1],
   ["very large", 2 ** 50],
 ] as const) {
-  test(`objects are put in the order of revisions that are ${name}`, async () => {
+  test(`objects are sorted by revisions that are ${name}`, async () => {
     const { objects } = await stored();
     const items = [5, 3, 9, 1].map((revision) => objects.at(String(revision), revision * scale));
     assert.deepEqual(

@@ -53,7 +53,7 @@ async function harness(providers: EncryptionProvider[]) {
 
 const latest = { at: "latest" } as const;
 
-test("an object that nobody can read costs those who ask for it an answer, and nobody else", async () => {
+test("an undecodable object fails only requests for it", async () => {
   await using at = await harness([kept]);
   assert.deepEqual(at.told, [[prefix, 1]]);
   await assert.rejects(at.cache.get("n/a", latest), { name: "DecryptionFailed" });
@@ -68,7 +68,7 @@ test("an object that nobody can read costs those who ask for it an answer, and n
   await assert.rejects(watching, { name: "DecryptionFailed" });
 });
 
-test("it can be created by nobody else, replaced blindly and deleted, and is read again then", async () => {
+test("an undecodable object cannot be overwritten by a create, and lists work again after its deletion", async () => {
   await using at = await harness([kept]);
   const value = encodedThing("n/a", {});
   const created = await at.store.write({ key: `${prefix}n/a`, value, expect: "absent" });
@@ -78,7 +78,7 @@ test("it can be created by nobody else, replaced blindly and deleted, and is rea
   assert.deepEqual(await at.list("n/"), ["n/c@4"]);
 });
 
-test("a key that comes back makes it readable, when it is asked for and by itself", async () => {
+test("an object becomes readable when its key returns, on request and by itself", async () => {
   const providers = [kept];
   await using at = await harness(providers);
   providers.push(lost);
@@ -94,7 +94,7 @@ test("a key that comes back makes it readable, when it is asked for and by itsel
   assert.ok(alone.cache.getCached("n/a"));
 });
 
-test("a change that cannot be read ends the watches that would have to tell it", async () => {
+test("an undecodable change ends the watches that would receive it", async () => {
   await using at = await harness([kept, lost]);
   const watched = await watchOf(at.cache, { from: 4 });
   const other = encrypted(at.memory, [aesGcm("other", Buffer.alloc(32, 3)), kept]);
@@ -107,7 +107,7 @@ test("a change that cannot be read ends the watches that would have to tell it",
 
 const garbage = Buffer.from('{"kind":');
 
-test("a value that is no object costs those who ask for it an answer, and the watch of the store goes on", async () => {
+test("a malformed value fails only requests for it, and the watch of the store continues", async () => {
   const at = await openCached();
   await at.put("m/b");
   const watched = await watchOf(at.source);
@@ -124,7 +124,7 @@ test("a value that is no object costs those who ask for it an answer, and the wa
   await at.close();
 });
 
-test("a value that is no object is passed over when everything is loaded, and in a cache that is added", async () => {
+test("a malformed value is skipped when everything is loaded, and in an added cache", async () => {
   const store = await openMemory();
   await store.write({ key: `${prefix}n/a`, value: garbage, expect: "absent" });
   await store.write({ key: `${prefix}n/b`, value: encodedThing("n/b", {}), expect: "absent" });
@@ -138,7 +138,7 @@ test("a value that is no object is passed over when everything is loaded, and in
   await at.close();
 });
 
-test("a key service that is away is asked once for all that it has encrypted", async () => {
+test("an unavailable key service is called once for all objects encrypted by it", async () => {
   let asked = 0;
   const away: EncryptionProvider = {
     ...lost,

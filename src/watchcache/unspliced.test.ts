@@ -12,7 +12,7 @@ const known = {
   select: () => ({ labels: { ä: "b" }, fields: { color: "red" } }),
 };
 
-test("an object for one answer says the same as one that is held", () => {
+test("an object for one answer equals a cached one", () => {
   const held = fromStored("/n/a", 42, encoded, known);
   const made = unspliced("/n/a", 42, encoded, known);
   for (const property of [
@@ -31,7 +31,7 @@ test("an object for one answer says the same as one that is held", () => {
 });
 
 for (const [name, item] of [
-  ["held", fromStored("/n/a", 42, encoded, known)],
+  ["cached", fromStored("/n/a", 42, encoded, known)],
   ["for one answer", unspliced("/n/a", 42, encoded, known)],
 ] as const)
   test(`an object that is ${name} is copied into a list without its type`, () => {
@@ -43,11 +43,11 @@ for (const [name, item] of [
     );
   });
 
-test("bytes that are no object are refused", () => {
+test("malformed bytes are refused", () => {
   assert.throws(() => unspliced("/n/a", 42, Buffer.from("{}"), known), /\/n\/a is not an encoded object/);
 });
 
-test("an object without a uid has its revision behind its name, whatever uid comes later", () => {
+test("an object without a uid has its revision after its name", () => {
   const bare = Buffer.from(
     '{"kind":"T","apiVersion":"v1","metadata":{"name":"a","ownerReferences":[{"uid":"7"}]},"x":1}',
   );

@@ -34,7 +34,7 @@ async function cacheOf(count: number) {
 
 const query = { below: "", selector: by("", "color=red"), freshness: { at: "any" } } as const;
 
-test("a large cache has its indexes before anybody asks", async () => {
+test("a large cache builds its indexes in advance", async () => {
   const { cache, looks } = await cacheOf(10_000);
   while (looks() < 10_000) await turns();
   await turns();
@@ -43,7 +43,7 @@ test("a large cache has its indexes before anybody asks", async () => {
   assert.ok(looks() - before < 100, `${looks() - before} objects were looked at`);
 });
 
-test("a small cache is indexed when somebody asks", async () => {
+test("a small cache builds an index on demand", async () => {
   const { cache, looks } = await cacheOf(1000);
   await turns();
   assert.equal(looks(), 0);

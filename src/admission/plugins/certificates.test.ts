@@ -20,7 +20,7 @@ const request = Buffer.from(pem).toString("base64");
 
 test("organizations are read from a request", () =>
   assert.deepEqual(requestedOrganizations(pem), ["system:masters", "dev"]));
-test("what is no request has none to read", () => assert.throws(() => requestedOrganizations("x")));
+test("a malformed request is an error", () => assert.throws(() => requestedOrganizations("x")));
 
 const dialect = dialects.orch;
 const { apiClient, agentClient } = dialect.names.signers;
@@ -83,100 +83,112 @@ const cases: [
   expected: string,
 ][] = [
   [
-    "who may approve for the signer approves",
+    "a user authorized for the signer may approve",
     "CertificateApproval",
     allowing("approve", "a.b/c"),
     change("approval", condition),
     "allowed",
   ],
   [
-    "who may approve for its domain does, too",
+    "a user authorized for the signer's domain may approve",
     "CertificateApproval",
     allowing("approve", "a.b/*"),
     change("approval", condition),
     "allowed",
   ],
   [
-    "who may approve for others does not",
+    "a user authorized for another signer may not approve",
     "CertificateApproval",
     allowing("approve", "a.b/d"),
     change("approval", condition),
     "403",
   ],
   [
-    "who may sign need not approve",
+    "permission to sign does not permit approval",
     "CertificateApproval",
     allowing("sign", "a.b/c"),
     change("approval", condition),
     "403",
   ],
   [
-    "who approves is not asked elsewhere",
+    "a status update needs no permission to approve",
     "CertificateApproval",
     allowing("none"),
     change("status", condition),
     "allowed",
   ],
   [
-    "who may sign writes the certificate",
+    "a user authorized for the signer may set the certificate",
     "CertificateSigning",
     allowing("sign", "a.b/c"),
     change("status", { certificate: "x" }),
     "allowed",
   ],
   [
-    "others do not",
+    "other users may not set the certificate",
     "CertificateSigning",
     allowing("approve", "a.b/c"),
     change("status", { certificate: "x" }),
     "403",
   ],
   [
-    "nor do they say that it failed",
+    "other users may not add a Failed condition",
     "CertificateSigning",
     allowing("none"),
     change("status", condition),
     "403",
   ],
   [
-    "a status that stays is nobody's business",
+    "a status without changes needs no authorization",
     "CertificateSigning",
     allowing("none"),
     change("status", condition, condition),
     "allowed",
   ],
   [
-    "no client is a master by request",
+    "a client certificate for system:masters is refused",
     "CertificateSubjectRestriction",
     allowing("none"),
     { operation: "CREATE", object: asked(apiClient) },
     "403",
   ],
   [
-    "other signers decide for themselves",
+    "other signers may issue certificates for system:masters",
     "CertificateSubjectRestriction",
     allowing("none"),
     { operation: "CREATE", object: asked(agentClient) },
     "allowed",
   ],
-  ["a bundle of no signer is anybody's", "ClusterTrustBundleAttest", allowing("none"), bundle(), "allowed"],
   [
-    "who may attest for the signer writes its bundles",
+    "a bundle without a signer needs no authorization",
+    "ClusterTrustBundleAttest",
+    allowing("none"),
+    bundle(),
+    "allowed",
+  ],
+  [
+    "a user authorized for the signer may write its bundles",
     "ClusterTrustBundleAttest",
     allowing("attest", "a.b/c"),
     bundle("a.b/c"),
     "allowed",
   ],
   [
-    "who may attest for its domain does, too",
+    "a user authorized for the signer's domain may write its bundles",
     "ClusterTrustBundleAttest",
     allowing("attest", "a.b/*"),
     bundle("a.b/c"),
     "allowed",
   ],
-  ["others do not", "ClusterTrustBundleAttest", allowing("sign", "a.b/c"), bundle("a.b/c"), "403"],
   [
-    "not even without a change",
+    "other users may not write its bundles",
+    "ClusterTrustBundleAttest",
+    allowing("sign", "a.b/c"),
+    bundle("a.b/c"),
+    "403",
+  ],
+  [
+    "other users may not even update a bundle without changes",
     "ClusterTrustBundleAttest",
     allowing("none"),
     { ...bundle("a.b/c"), oldObject: bundle("a.b/c").object! },

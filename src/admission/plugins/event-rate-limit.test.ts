@@ -42,14 +42,14 @@ const others: [
   ],
 ];
 for (const [type, same, other] of others)
-  test(`a limit by ${type} counts what is alike`, async () => {
+  test(`a limit of type ${type} counts events with the same key`, async () => {
     const { write } = harness(limit(type));
     assert.equal(await write(), 0);
     assert.equal(await write(same), "429");
     if (other) assert.equal(await write(other), 0);
   });
 
-test("time fills the bucket again, up to the burst", async () => {
+test("the bucket is refilled over time, up to the burst", async () => {
   const { write, clock } = harness(limit("Server", 2));
   for (const expected of [0, 0, "429"]) assert.equal(await write(), expected);
   await clock.advance(1000);
@@ -65,14 +65,14 @@ test("every limit is charged, even when another one refuses", async () => {
   assert.equal(await write({ namespace: "other" }), "429");
 });
 
-test("the newer group of events and dry runs are free", async () => {
+test("events of the newer API group and dry runs are not limited", async () => {
   const { write } = harness(limit("Server"));
   await write();
   assert.equal(await write({ resource: { group: "events.x", version: "v1", resource: "events" } }), 0);
   assert.equal(await write({ dryRun: true }), 0);
 });
 
-test("who is refused learns every limit that was reached, and by what", async () => {
+test("the refusal lists every limit that was reached, with its key", async () => {
   const plugin = eventRateLimit(
     [limit("User"), limit("SourceAndObject"), limit("Server", 2)],
     virtualClock(),

@@ -45,40 +45,40 @@ const grudge = (topologyKey: string): object => ({
 });
 
 const refusals: [name: string, plugin: AdmissionPlugin, given: Partial<AdmissionAttributes>, refused: boolean][] = [
-  ["a deny-all denies", alwaysDeny, { object: pod({}) }, true],
-  ["grudges against a host", limitHardAntiAffinity(dialect), { object: pod(grudge(labels.hostname)) }, false],
-  ["grudges against a zone", limitHardAntiAffinity(dialect), { object: pod(grudge("zone")) }, true],
-  ["a pod without a user", securityContextDeny, { object: pod({ securityContext: {} }) }, false],
-  ["a pod with a user", securityContextDeny, { object: pod({ securityContext: { runAsUser: 0 } }) }, true],
-  ["a pod with groups", securityContextDeny, { object: pod({ securityContext: { supplementalGroups: [1] } }) }, true],
-  ["a container with a user", securityContextDeny, { object: pod({ initContainers: [{ securityContext: { runAsUser: 1 } }] }) }, true],
-  ["a service with an address from outside", denyServiceExternalIPs, { object: { spec: { externalIPs: ["192.0.2.1"] } } }, true],
-  ["one that had it", denyServiceExternalIPs, { object: { spec: { externalIPs: ["192.0.2.1"] } }, oldObject: { spec: { externalIPs: ["192.0.2.1", "192.0.2.2"] } } }, false],
-  ["one that gets another", denyServiceExternalIPs, { object: { spec: { externalIPs: ["192.0.2.1"] } }, oldObject: { spec: { externalIPs: ["192.0.2.2"] } } }, true],
-  ["what is in a namespace that is there", namespaceExists(() => "active"), { object: pod({}) }, false],
-  ["what is in one that is not", namespaceExists(() => "absent"), { object: pod({}) }, true],
-  ["a selector that contradicts the namespace's", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y" })), { object: pod({ nodeSelector: { x: "z" } }) }, true],
-  ["a namespace's selector that makes no sense", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x" })), { object: pod({}) }, true],
-  ["a toleration the namespace allows", podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: '[{"operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, false],
-  ["a toleration it does not", podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: '[{"key":"b","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, true],
-  ["tolerations that cannot be read", podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: "{" })), { object: pod({}) }, true],
+  ["any pod with AlwaysDeny", alwaysDeny, { object: pod({}) }, true],
+  ["anti-affinity by hostname", limitHardAntiAffinity(dialect), { object: pod(grudge(labels.hostname)) }, false],
+  ["anti-affinity by zone", limitHardAntiAffinity(dialect), { object: pod(grudge("zone")) }, true],
+  ["a pod without runAsUser", securityContextDeny, { object: pod({ securityContext: {} }) }, false],
+  ["a pod with runAsUser", securityContextDeny, { object: pod({ securityContext: { runAsUser: 0 } }) }, true],
+  ["a pod with supplemental groups", securityContextDeny, { object: pod({ securityContext: { supplementalGroups: [1] } }) }, true],
+  ["a container with runAsUser", securityContextDeny, { object: pod({ initContainers: [{ securityContext: { runAsUser: 1 } }] }) }, true],
+  ["a service with an external IP", denyServiceExternalIPs, { object: { spec: { externalIPs: ["192.0.2.1"] } } }, true],
+  ["a service that keeps its external IP", denyServiceExternalIPs, { object: { spec: { externalIPs: ["192.0.2.1"] } }, oldObject: { spec: { externalIPs: ["192.0.2.1", "192.0.2.2"] } } }, false],
+  ["a service with an additional external IP", denyServiceExternalIPs, { object: { spec: { externalIPs: ["192.0.2.1"] } }, oldObject: { spec: { externalIPs: ["192.0.2.2"] } } }, true],
+  ["an object in an existing namespace", namespaceExists(() => "active"), { object: pod({}) }, false],
+  ["an object in a missing namespace", namespaceExists(() => "absent"), { object: pod({}) }, true],
+  ["a node selector that conflicts with that of the namespace", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y" })), { object: pod({ nodeSelector: { x: "z" } }) }, true],
+  ["a pod in a namespace with a malformed selector", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x" })), { object: pod({}) }, true],
+  ["a toleration that the namespace allows", podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: '[{"operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, false],
+  ["a toleration that the namespace does not allow", podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: '[{"key":"b","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, true],
+  ["malformed default tolerations", podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: "{" })), { object: pod({}) }, true],
 ]; // prettier-ignore
 for (const [name, plugin, given, refused] of refusals) {
-  test(`${name}: ${refused ? "refused" : "let through"}`, async () =>
+  test(`${name}: ${refused ? "refused" : "admitted"}`, async () =>
     assert.equal(typeof (await outcome(plugin, given)) === "string", refused));
 }
 
 const changes: [name: string, plugin: AdmissionPlugin, given: Partial<AdmissionAttributes>, key: string, expected: unknown][] = [
-  ["images are pulled anew", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a", imagePullPolicy: "Never" }] }) }, "containers", [{ name: "c", image: "a", imagePullPolicy: "Always" }]],
-  ["unless they are the same", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "a" }]],
-  ["a pod's status pulls nothing", alwaysPullImages, { subresource: "status", object: pod({ containers: [{ name: "c", image: "b", imagePullPolicy: "Never" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "b", imagePullPolicy: "Never" }]],
-  ["a pod's status brings no selector", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y" })), { subresource: "status", object: pod({}), oldObject: pod({}) }, "nodeSelector", undefined],
-  ["a pod's status brings no tolerations", podTolerationRestriction(dialect, noted({})), { subresource: "status", object: pod(asking), oldObject: pod(asking) }, "tolerations", undefined],
-  ["the namespace's selector comes first", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y, a = b" })), { object: pod({ nodeSelector: { c: "d" } }) }, "nodeSelector", { x: "y", a: "b", c: "d" }],
+  ["images are always pulled", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a", imagePullPolicy: "Never" }] }) }, "containers", [{ name: "c", image: "a", imagePullPolicy: "Always" }]],
+  ["unchanged images keep their pull policy", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "a" }]],
+  ["a status update does not change the pull policy", alwaysPullImages, { subresource: "status", object: pod({ containers: [{ name: "c", image: "b", imagePullPolicy: "Never" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "b", imagePullPolicy: "Never" }]],
+  ["a status update does not add the node selector", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y" })), { subresource: "status", object: pod({}), oldObject: pod({}) }, "nodeSelector", undefined],
+  ["a status update does not add tolerations", podTolerationRestriction(dialect, noted({})), { subresource: "status", object: pod(asking), oldObject: pod(asking) }, "tolerations", undefined],
+  ["the selector of the namespace is added", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y, a = b" })), { object: pod({ nodeSelector: { c: "d" } }) }, "nodeSelector", { x: "y", a: "b", c: "d" }],
   ["a namespace without a selector changes nothing", podNodeSelector(dialect, noted({})), { object: pod({}) }, "nodeSelector", undefined],
-  ["the namespace's tolerations are added", podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: '[{"key":"k","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, "tolerations", [exists("a"), { key: "k", operator: "Exists" }]],
-  ["who asks for something stays when memory runs out", podTolerationRestriction(dialect, noted({})), { object: pod(asking) }, "tolerations", [exists(taints.memoryPressure)]],
-  ["who asks for a device may go where it is", extendedResourceToleration(dialect), { object: pod(device) }, "tolerations", [exists("example.com/gpu")]],
+  ["the default tolerations of the namespace are added", podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: '[{"key":"k","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, "tolerations", [exists("a"), { key: "k", operator: "Exists" }]],
+  ["a pod with requests tolerates memory pressure", podTolerationRestriction(dialect, noted({})), { object: pod(asking) }, "tolerations", [exists(taints.memoryPressure)]],
+  ["a pod that requests a device tolerates its taint", extendedResourceToleration(dialect), { object: pod(device) }, "tolerations", [exists("example.com/gpu")]],
   ["once", extendedResourceToleration(dialect), { object: pod({ ...device, tolerations: [exists("example.com/gpu")] }) }, "tolerations", [exists("example.com/gpu")]],
 ]; // prettier-ignore
 for (const [name, plugin, given, key, expected] of changes) {
@@ -87,7 +87,7 @@ for (const [name, plugin, given, key, expected] of changes) {
   );
 }
 
-test("a namespace that is not there is made, but not in a dry run", async () => {
+test("a missing namespace is created, except in a dry run", async () => {
   const made: string[] = [];
   const plugin = namespaceAutoProvision(
     async (name) => (name === "there" ? "active" : "absent"),
@@ -103,7 +103,7 @@ test("a namespace that is not there is made, but not in a dry run", async () => 
   assert.deepEqual(made, ["new"]);
 });
 
-test("what is in a namespace that cannot be made is forbidden", async () => {
+test("an object is refused if its namespace cannot be created", async () => {
   const plugin = namespaceAutoProvision(
     () => "absent",
     async () => {
@@ -137,40 +137,45 @@ const owners: [
   refused: boolean,
 ][] = [
   ["a new object may have an owner", allowing(), { object: owned(owner(false)) }, false],
-  ["an owner that waits must be one's own", allowing(), { object: owned(owner(true)) }, true],
+  ["blocking the deletion of an owner requires permission", allowing(), { object: owned(owner(true)) }, true],
   [
-    "one whose finalizers one may write will do",
+    "permission for the finalizers of the owner suffices",
     allowing("update deployments/finalizers d"),
     { object: owned(owner(true)) },
     false,
   ],
   [
-    "as will the right to hold back anything",
+    "permission for all finalizers suffices",
     allowing("update */finalizers *"),
     { object: owned(owner(true)) },
     false,
   ],
   [
-    "an unknown owner cannot wait",
+    "an unknown kind of owner cannot be blocked",
     allowing("update deployments/finalizers d"),
     { object: owned(owner(true, "Odd")) },
     true,
   ],
   [
-    "an owner for what one cannot delete",
+    "setting an owner requires permission to delete the object",
     allowing(),
     { object: owned(owner(false)), oldObject: owned() },
     true,
   ],
   [
-    "an owner for what one can",
+    "permission to delete the object suffices to set an owner",
     allowing("delete pods/ p"),
     { object: owned(owner(false)), oldObject: owned() },
     false,
   ],
-  ["owners that stay", allowing(), { object: owned(owner(true)), oldObject: owned(owner(true)) }, false],
   [
-    "owners in a status",
+    "unchanged owners need no permission",
+    allowing(),
+    { object: owned(owner(true)), oldObject: owned(owner(true)) },
+    false,
+  ],
+  [
+    "owners in a status update need no permission",
     allowing(),
     { subresource: "status", object: owned(owner(true)), oldObject: owned() },
     false,
@@ -185,7 +190,7 @@ for (const [name, authorizer, given, refused] of owners) {
   test(`owners: ${name}`, async () => assert.equal(await outcome(ownerReferencesPermission({ authorizer, resourcesOf }), given) === "403", refused));
 }
 
-test("who may not hold an owner back is told what the authorizer said", async () => {
+test("the refusal contains the reason of the authorizer", async () => {
   const plugin = ownerReferencesPermission({
     authorizer: { ...allowing(), decide: () => ({ verdict: "no opinion", reason: "RBAC: no" }) },
     resourcesOf: () => [{ group: "apps", version: "v1", resource: "deployments", namespaced: true }],

@@ -45,7 +45,7 @@ function harness(status: object | Error, defaultAllow = false) {
   return { ask, run, pod, sent, notes, clock };
 }
 
-test("the service is told the images, its own annotations and the namespace", async () => {
+test("the review contains the images, the service's annotations and the namespace", async () => {
   const { run, sent } = harness({ allowed: true });
   assert.equal(await run(), 0);
   assert.equal(await run("ephemeralcontainers"), 0);
@@ -59,7 +59,7 @@ test("the service is told the images, its own annotations and the namespace", as
   );
 });
 
-test("refusals refuse, and answers are kept for their time", async () => {
+test("a denial refuses the pod, and responses are cached for their time to live", async () => {
   const { run, sent, clock } = harness({ allowed: false, reason: "no" });
   assert.equal(await run(), "403");
   assert.equal(await run(), "403");
@@ -69,7 +69,7 @@ test("refusals refuse, and answers are kept for their time", async () => {
   assert.equal(sent.length, 2);
 });
 
-test("a refusal says why, as far as that is known", async () => {
+test("the refusal contains the reason, if there is one", async () => {
   const cases: [status: object | Error, text: string][] = [
     [{ allowed: false, reason: "no" }, "image policy webhook backend denied one or more images: no"],
     [{ allowed: false }, "one or more images rejected by webhook backend"],
@@ -81,7 +81,7 @@ test("a refusal says why, as far as that is known", async () => {
     );
 });
 
-test("a service that is away refuses, unless pods are let through, which is noted", async () => {
+test("if the service is unavailable the pod is refused, or admitted by default with an audit annotation", async () => {
   assert.equal(await harness(new Error("down")).run(), "403");
   const open = harness(new Error("down"), true);
   assert.equal(await open.run(), 0);
@@ -90,7 +90,7 @@ test("a service that is away refuses, unless pods are let through, which is note
   ]);
 });
 
-test("notes of the service are kept under its own prefix, others not", async () => {
+test("audit annotations of the service get a prefix; those with a prefix are dropped", async () => {
   const { run, notes } = harness({ allowed: true, auditAnnotations: { verdict: "fine", "x/y": "z" } });
   await run();
   assert.deepEqual(
@@ -99,7 +99,7 @@ test("notes of the service are kept under its own prefix, others not", async () 
   );
 });
 
-test("a refusal by the service itself is told as it is", async () => {
+test("a 403 of the service is passed on as it is", async () => {
   const { ask } = harness(Object.assign(new Error("unknown"), { status: 403 }));
   await assert.rejects(ask(), (error: ApiError) => {
     assert.deepEqual(

@@ -50,7 +50,7 @@ const tolerations = fc.array(
   { maxLength: 8 },
 ) as unknown as fc.Arbitrary<Toleration[]>;
 
-test("what is merged is what comparing each with each other would leave", () => {
+test("merging equals a pairwise comparison", () => {
   fc.assert(
     fc.property(tolerations, tolerations, (first, second) =>
       assert.deepEqual(mergeTolerations(first, second), mergedByRule([...first, ...second])),
@@ -59,7 +59,7 @@ test("what is merged is what comparing each with each other would leave", () => 
   );
 });
 
-test("a toleration is covered by many where one of them covers it", () => {
+test("a toleration is covered by a set if one of its members covers it", () => {
   fc.assert(
     fc.property(tolerations, tolerations, (wide, narrow) => {
       const coverage = new Coverage();

@@ -28,46 +28,46 @@ const cases: [
   attributes: AdmissionAttributes,
   refusal: [code: number, message: RegExp] | undefined,
 ][] = [
-  ["creation in a live namespace", attributes("CREATE", "pods", "live", "a"), undefined],
+  ["creation in an active namespace", attributes("CREATE", "pods", "live", "a"), undefined],
   [
-    "creation in an absent namespace",
+    "creation in a missing namespace",
     attributes("CREATE", "pods", "none", "a"),
     [404, /^namespaces "none" not found$/],
   ],
   [
-    "creation in a namespace that goes",
+    "creation in a terminating namespace",
     attributes("CREATE", "pods", "going", "a"),
     [403, /unable to create new content in namespace going because it is being terminated/],
   ],
-  ["a change in a namespace that goes", attributes("UPDATE", "pods", "going", "a"), undefined],
+  ["an update in a terminating namespace", attributes("UPDATE", "pods", "going", "a"), undefined],
   [
-    "a change in an absent namespace",
+    "an update in a missing namespace",
     attributes("UPDATE", "pods", "none", "a"),
     [404, /namespaces "none" not found/],
   ],
-  ["a deletion in a namespace that goes", attributes("DELETE", "pods", "going", "a"), undefined],
-  ["a deletion in an absent namespace", attributes("DELETE", "pods", "none", "a"), undefined],
-  ["creation outside of namespaces", attributes("CREATE", "nodes", "", "a"), undefined],
+  ["a deletion in a terminating namespace", attributes("DELETE", "pods", "going", "a"), undefined],
+  ["a deletion in a missing namespace", attributes("DELETE", "pods", "none", "a"), undefined],
+  ["creation of a cluster-scoped object", attributes("CREATE", "nodes", "", "a"), undefined],
   [
-    "a question about rights in an absent namespace",
+    "an access review in a missing namespace",
     attributes("CREATE", "localsubjectaccessreviews", "none", "", "authorization"),
     undefined,
   ],
   ["a new namespace", attributes("CREATE", "namespaces", "new", "new"), undefined],
   ["the deletion of a namespace", attributes("DELETE", "namespaces", "live", "live"), undefined],
   [
-    "the deletion of one the system needs",
+    "the deletion of a system namespace",
     attributes("DELETE", "namespaces", "default", "default"),
     [403, /this namespace may not be deleted/],
   ],
   [
-    "a resource of the same name in another group",
+    "a resource named namespaces in another group",
     attributes("DELETE", "namespaces", "default", "default", "example.com"),
     undefined,
   ],
 ];
 for (const [name, given, refusal] of cases) {
-  test(`${name} is ${refusal ? "refused" : "let through"}`, async () => {
+  test(`${name} is ${refusal ? "refused" : "admitted"}`, async () => {
     const run = async (): Promise<void> => plugin.mutate!(given);
     if (!refusal) return await run();
     await assert.rejects(
@@ -77,7 +77,7 @@ for (const [name, given, refusal] of cases) {
   });
 }
 
-test("a refusal for a namespace that goes says so in its causes, which controllers look at", async () => {
+test("the refusal for a terminating namespace has a cause that controllers rely on", async () => {
   await assert.rejects(
     async () => plugin.mutate!(attributes("CREATE", "pods", "going", "a")),
     (error) => {

@@ -54,46 +54,46 @@ const bound = { apiVersion: "v1", kind: "Pod", name: "mine", uid: "u" };
 
 const cases: [name: string, resource: string, given: Partial<AdmissionAttributes>, expected: string][] = [
   ["its own mirror pod", "/pods", { object: mirror() }, "allowed"],
-  ["a plain pod", "/pods", { object: { metadata: {}, spec: { nodeName: "node1" } } }, "403"],
+  ["a pod that is not a mirror pod", "/pods", { object: { metadata: {}, spec: { nodeName: "node1" } } }, "403"],
   ["a mirror pod of another node", "/pods", { object: mirror({ nodeName: "node2" }) }, "403"],
   ["a mirror pod without an owner", "/pods", { object: mirror({}, []) }, "403"],
   ["a mirror pod with two owners", "/pods", { object: mirror({}, [owner, owner]) }, "403"],
-  ["a mirror pod whose owner is an older node of the name", "/pods", { object: mirror({}, [{ ...owner, uid: "n0" }]) }, "403"],
-  ["a mirror pod that holds its owner back", "/pods", { object: mirror({}, [{ ...owner, blockOwnerDeletion: true }]) }, "403"],
-  ["a mirror pod with an account", "/pods", { object: mirror({ serviceAccountName: "a" }) }, "403"],
+  ["a mirror pod whose owner is an earlier node of the same name", "/pods", { object: mirror({}, [{ ...owner, uid: "n0" }]) }, "403"],
+  ["a mirror pod that blocks the deletion of its owner", "/pods", { object: mirror({}, [{ ...owner, blockOwnerDeletion: true }]) }, "403"],
+  ["a mirror pod with a service account", "/pods", { object: mirror({ serviceAccountName: "a" }) }, "403"],
   ["a mirror pod with a secret", "/pods", { object: mirror({ volumes: [{ name: "v", azureFile: { secretName: "s" } }] }) }, "403"],
-  ["a mirror pod that takes settings from a config map", "/pods", { object: mirror({ containers: [{ name: "c", envFrom: [{ configMapRef: { name: "m" } }] }] }) }, "403"],
-  ["a mirror pod with a claim", "/pods", { object: mirror({ volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] }) }, "403"],
+  ["a mirror pod that uses a config map", "/pods", { object: mirror({ containers: [{ name: "c", envFrom: [{ configMapRef: { name: "m" } }] }] }) }, "403"],
+  ["a mirror pod with a persistent volume claim", "/pods", { object: mirror({ volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] }) }, "403"],
   ["the deletion of a pod on it", "/pods", { operation: "DELETE", name: "mine" }, "allowed"],
   ["the deletion of a pod on another node", "/pods", { operation: "DELETE", name: "theirs" }, "403"],
-  ["the deletion of a pod that is not there", "/pods", { operation: "DELETE", name: "none" }, "404"],
-  ["a change of a pod", "/pods", { name: "mine", object: mirror(), oldObject: mirror() }, "403"],
+  ["the deletion of a missing pod", "/pods", { operation: "DELETE", name: "none" }, "404"],
+  ["an update of a pod", "/pods", { name: "mine", object: mirror(), oldObject: mirror() }, "403"],
   ["the status of a pod on it", "/pods", { subresource: "status", object: mirror(), oldObject: mirror() }, "allowed"],
   ["the status of a pod on another node", "/pods", { subresource: "status", object: mirror(), oldObject: mirror({ nodeName: "node2" }) }, "403"],
-  ["labels of a pod with its status", "/pods", { subresource: "status", object: { ...mirror(), metadata: { labels: { a: "b" } } }, oldObject: mirror() }, "403"],
+  ["a status update that changes the labels of a pod", "/pods", { subresource: "status", object: { ...mirror(), metadata: { labels: { a: "b" } } }, oldObject: mirror() }, "403"],
   ["the eviction of a pod on it", "/pods", { subresource: "eviction", name: "mine", object: {} }, "allowed"],
   ["the eviction of a pod on another node", "/pods", { subresource: "eviction", name: "theirs", object: {} }, "403"],
   ["the binding of a pod", "/pods", { subresource: "binding", name: "mine", object: {} }, "403"],
   ["its own node", "/nodes", { object: node("node1", { "example.com/x": "y", [labels.hostname]: "h", "nodeagent.orch.io/x": "y" }) }, "allowed"],
   ["another node", "/nodes", { object: node("node2") }, "403"],
-  ["its node with a label that steers pods", "/nodes", { object: node("node1", { "node-restriction.orch.io/x": "y" }) }, "403"],
-  ["its node with a label of the system", "/nodes", { object: node("node1", { "node-role.orch.io/master": "" }) }, "403"],
-  ["its node whose label of the system stays", "/nodes", { name: "node1", object: node("node1", { "node-role.orch.io/master": "" }), oldObject: node("node1", { "node-role.orch.io/master": "" }) }, "allowed"],
-  ["its node without a label of the system that was there", "/nodes", { name: "node1", object: node("node1"), oldObject: node("node1", { "node-role.orch.io/master": "" }) }, "403"],
+  ["its node with a reserved label", "/nodes", { object: node("node1", { "node-restriction.orch.io/x": "y" }) }, "403"],
+  ["its node with an unknown product label", "/nodes", { object: node("node1", { "node-role.orch.io/master": "" }) }, "403"],
+  ["its node with an unchanged product label", "/nodes", { name: "node1", object: node("node1", { "node-role.orch.io/master": "" }), oldObject: node("node1", { "node-role.orch.io/master": "" }) }, "allowed"],
+  ["its node with a removed product label", "/nodes", { name: "node1", object: node("node1"), oldObject: node("node1", { "node-role.orch.io/master": "" }) }, "403"],
   ["its new node with taints", "/nodes", { object: node("node1", {}, { taints: [{ key: "a" }] }) }, "allowed"],
-  ["its node with taints that were not there", "/nodes", { name: "node1", object: node("node1", {}, { taints: [{ key: "a" }] }), oldObject: node("node1") }, "403"],
-  ["the size of a claim", "/persistentvolumeclaims", { subresource: "status", object: claim({ phase: "Bound", capacity: { storage: "2Gi" } }), oldObject: claim({ phase: "Bound" }) }, "allowed"],
+  ["its node with added taints", "/nodes", { name: "node1", object: node("node1", {}, { taints: [{ key: "a" }] }), oldObject: node("node1") }, "403"],
+  ["the capacity of a claim", "/persistentvolumeclaims", { subresource: "status", object: claim({ phase: "Bound", capacity: { storage: "2Gi" } }), oldObject: claim({ phase: "Bound" }) }, "allowed"],
   ["the phase of a claim", "/persistentvolumeclaims", { subresource: "status", object: claim({ phase: "Lost" }), oldObject: claim({ phase: "Bound" }) }, "403"],
   ["a new claim", "/persistentvolumeclaims", { object: claim({}) }, "403"],
   ["a token for a pod on it", "/serviceaccounts", { subresource: "token", object: token(bound) }, "allowed"],
-  ["a token that is bound to no pod", "/serviceaccounts", { subresource: "token", object: token() }, "403"],
-  ["a token for a pod of the name that is gone", "/serviceaccounts", { subresource: "token", object: token({ ...bound, uid: "v" }) }, "403"],
+  ["an unbound token", "/serviceaccounts", { subresource: "token", object: token() }, "403"],
+  ["a token bound to a deleted pod of the same name", "/serviceaccounts", { subresource: "token", object: token({ ...bound, uid: "v" }) }, "403"],
   ["a token for a pod on another node", "/serviceaccounts", { subresource: "token", object: token({ ...bound, name: "theirs" }) }, "403"],
   ["its own lease", "coordination.orch.io/leases", { namespace: "orch-node-lease", object: node("node1") }, "allowed"],
   ["the lease of another node", "coordination.orch.io/leases", { namespace: "orch-node-lease", object: node("node2") }, "403"],
   ["a lease of its name in another namespace", "coordination.orch.io/leases", { namespace: "n", object: node("node1") }, "403"],
-  ["the drivers of its own node", "storage.orch.io/csinodes", { object: node("node1") }, "allowed"],
-  ["the drivers of another node", "storage.orch.io/csinodes", { operation: "DELETE", name: "node2" }, "403"],
+  ["its own CSINode", "storage.orch.io/csinodes", { object: node("node1") }, "allowed"],
+  ["the CSINode of another node", "storage.orch.io/csinodes", { operation: "DELETE", name: "node2" }, "403"],
 ]; // prettier-ignore
 const said: Readonly<Record<string, string>> = {
   allowed: "a node may ask for",
@@ -103,12 +103,12 @@ const said: Readonly<Record<string, string>> = {
 for (const [name, resource, given, expected] of cases)
   test(`${said[expected]} ${name}`, async () => assert.equal(await outcome(resource, given), expected));
 
-test("users that are no nodes are not restricted, and a node without a name may do nothing", async () => {
+test("users other than nodes are not restricted, and a node without a name is always refused", async () => {
   assert.equal(await outcome("/nodes", { object: node("node2") }, "bob"), "allowed");
   assert.equal(await outcome("/nodes", { object: node("node2") }, "system:node:"), "403");
 });
 
-test("an eviction of a pod that is not there is answered with the kind of one pod", async () => {
+test("the eviction of a missing pod reports the singular resource name", async () => {
   const attributes = attemptOf({
     resource: { group: "", version: "v1", resource: "pods" },
     subresource: "eviction",
@@ -123,7 +123,7 @@ test("an eviction of a pod that is not there is answered with the kind of one po
 });
 
 for (const expansionRecovery of [false, true])
-  test(`a node ${expansionRecovery ? "says" : "does not say"} how far a claim has grown`, async () => {
+  test(`a node ${expansionRecovery ? "may" : "may not"} report the state of a claim's expansion`, async () => {
     const told = { phase: "Bound", resizeStatus: "", allocatedResources: { storage: "2Gi" } };
     const attributes = attemptOf({
       resource: { group: "", version: "v1", resource: "persistentvolumeclaims" },
@@ -142,7 +142,7 @@ for (const expansionRecovery of [false, true])
     assert.equal(found, expansionRecovery ? "allowed" : "403");
   });
 
-test("refusals of nodes have kube-apiserver's words", async () => {
+test("refusals have the texts of kube-apiserver", async () => {
   const said = async (resource: string, given: Partial<AdmissionAttributes>): Promise<string> => {
     const attributes = attemptOf({
       resource: { group: "", version: "v1", resource },

@@ -40,7 +40,7 @@ const accounts = (account: object | undefined, pauses: number[] = []): Admission
 const containers = [{ name: "c" }];
 const mount = { name: "orch-api-access-12345", readOnly: true, mountPath: dialect.paths.serviceAccountMount };
 
-test("a pod runs as the default account, with its token and its pull secrets", async () => {
+test("a pod gets the default service account, its token and its pull secrets", async () => {
   const spec = (await admitted(
     accounts({ metadata: { name: "default" }, imagePullSecrets: [{ name: "s" }] }),
     { containers },
@@ -56,10 +56,10 @@ test("a pod runs as the default account, with its token and its pull secrets", a
 });
 
 const withoutToken: [name: string, account: object, spec: object][] = [
-  ["a pod may do without the token", {}, { automountServiceAccountToken: false, containers }],
-  ["an account may do without the token", { automountServiceAccountToken: false }, { containers }],
+  ["a pod may opt out of the token", {}, { automountServiceAccountToken: false, containers }],
+  ["a service account may opt out of the token", { automountServiceAccountToken: false }, { containers }],
   [
-    "who mounts something there needs no token",
+    "a container with its own mount at the path gets no token",
     {},
     {
       containers: [
@@ -77,7 +77,7 @@ for (const [name, account, spec] of withoutToken) {
   );
 }
 
-test("an account that is not there refuses, the default one after a while", async () => {
+test("a missing service account is refused, the default one after some retries", async () => {
   const pauses: number[] = [];
   assert.equal(await admitted(accounts(undefined, pauses), { containers, serviceAccountName: "x" }), "403");
   assert.equal(pauses.length, 0);
@@ -85,7 +85,7 @@ test("an account that is not there refuses, the default one after a while", asyn
   assert.equal(pauses.length, 9);
 });
 
-test("an account may limit which secrets its pods see", async () => {
+test("a service account may restrict the secrets of its pods", async () => {
   const account = {
     metadata: { name: "a", annotations: { [dialect.names.annotations.enforceMountableSecrets]: "true" } },
     secrets: [{ name: "mine" }],
@@ -107,7 +107,7 @@ test("an account may limit which secrets its pods see", async () => {
   assert.equal(typeof (await admitted(accounts(listing), unnamed)), "object");
 });
 
-test("a mirror pod has neither account nor secrets", async () => {
+test("a mirror pod must have no service account and no secrets", async () => {
   const metadata = { annotations: { [dialect.names.annotations.configMirror]: "x" } };
   assert.deepEqual(await admitted(accounts(undefined), { containers }, { metadata }), { containers });
   assert.equal(
@@ -129,29 +129,34 @@ const classes = [
   { metadata: { name: "other" }, value: 7, globalDefault: true },
 ];
 const priorities: [name: string, known: typeof classes, spec: object, expected: object | string][] = [
-  ["without classes the priority is zero", [], {}, { priority: 0, preemptionPolicy: "PreemptLowerPriority" }],
   [
-    "the lowest default is the default",
+    "without priority classes the priority is zero",
+    [],
+    {},
+    { priority: 0, preemptionPolicy: "PreemptLowerPriority" },
+  ],
+  [
+    "the lowest default class is used",
     classes,
     {},
     { priorityClassName: "usual", priority: 5, preemptionPolicy: "PreemptLowerPriority" },
   ],
   [
-    "a class gives its value",
+    "the priority is that of the class",
     classes,
     { priorityClassName: "high" },
     { priorityClassName: "high", priority: 10, preemptionPolicy: "Never" },
   ],
-  ["a class must be there", classes, { priorityClassName: "none" }, "403"],
-  ["a value of one's own is refused", [], { priority: 3 }, "403"],
+  ["a missing priority class is refused", classes, { priorityClassName: "none" }, "403"],
+  ["a different priority is refused", [], { priority: 3 }, "403"],
   [
-    "the right value may be said",
+    "the same priority is accepted",
     [],
     { priority: 0 },
     { priority: 0, preemptionPolicy: "PreemptLowerPriority" },
   ],
   [
-    "another policy than the class's is refused",
+    "a different preemption policy is refused",
     classes,
     { priorityClassName: "high", preemptionPolicy: "PreemptLowerPriority" },
     "403",
@@ -174,16 +179,16 @@ const waits = (key: string, tolerationSeconds: number) => ({
 });
 const tolerations: [name: string, given: object[] | undefined, expected: object[]][] = [
   [
-    "pods wait a while",
+    "default tolerations are added",
     undefined,
     [waits("node.orch.io/not-ready", 1), waits("node.orch.io/unreachable", 2)],
   ],
   [
-    "one's own patience counts",
+    "existing tolerations are kept",
     [waits("node.orch.io/not-ready", 9)],
     [waits("node.orch.io/not-ready", 9), waits("node.orch.io/unreachable", 2)],
   ],
-  ["whoever tolerates everything tolerates this", [{ operator: "Exists" }], [{ operator: "Exists" }]],
+  ["a toleration of everything suffices", [{ operator: "Exists" }], [{ operator: "Exists" }]],
 ];
 for (const [name, given, expected] of tolerations) {
   test(name, async () =>
@@ -205,7 +210,7 @@ const runtime = {
 const known: Record<string, object> = { r: runtime, free: { handler: "h", overhead: {} } };
 const runtimes: [name: string, spec: object, expected: object | string][] = [
   [
-    "a class adds its cost and its place",
+    "the overhead and scheduling of a runtime class are applied",
     { runtimeClassName: "r" },
     {
       runtimeClassName: "r",
@@ -215,7 +220,7 @@ const runtimes: [name: string, spec: object, expected: object | string][] = [
     },
   ],
   [
-    "the same cost in other words is fine",
+    "the same overhead in another notation is accepted",
     { runtimeClassName: "r", overhead: { cpu: "0.1" } },
     {
       runtimeClassName: "r",
@@ -224,13 +229,17 @@ const runtimes: [name: string, spec: object, expected: object | string][] = [
       tolerations: [{ key: "k", operator: "Exists" }],
     },
   ],
-  ["another cost is refused", { runtimeClassName: "r", overhead: { cpu: "1" } }, "403"],
-  ["another place is refused", { runtimeClassName: "r", nodeSelector: { a: "2" } }, "403"],
+  ["a different overhead is refused", { runtimeClassName: "r", overhead: { cpu: "1" } }, "403"],
+  ["a conflicting node selector is refused", { runtimeClassName: "r", nodeSelector: { a: "2" } }, "403"],
   ["a class must be there", { runtimeClassName: "x" }, "403"],
-  ["without a class there is no cost", { overhead: { cpu: "1" } }, "403"],
-  ["a class may cost nothing", { runtimeClassName: "free" }, { runtimeClassName: "free", overhead: {} }],
+  ["an overhead without a runtime class is refused", { overhead: { cpu: "1" } }, "403"],
   [
-    "and nothing is what it costs",
+    "a runtime class may have an empty overhead",
+    { runtimeClassName: "free" },
+    { runtimeClassName: "free", overhead: {} },
+  ],
+  [
+    "a pod of a class with empty overhead must not set any",
     { runtimeClassName: "free", overhead: {} },
     { runtimeClassName: "free", overhead: {} },
   ],
@@ -247,7 +256,7 @@ for (const [name, spec, expected] of runtimes) {
   );
 }
 
-test("of tolerations the wider one stays", () => {
+test("merged tolerations keep the wider one", () => {
   const narrow = { key: "a", operator: "Equal", value: "x", effect: "NoSchedule" };
   assert.deepEqual(
     mergeTolerations([narrow, { key: "b", operator: "Exists" }], [{ key: "a", operator: "Exists" }, narrow]),
@@ -258,7 +267,7 @@ test("of tolerations the wider one stays", () => {
   );
 });
 
-test("a new node takes no pods yet", async () => {
+test("a new node is tainted as not ready", async () => {
   const node = { resource: { group: "", version: "v1", resource: "nodes" } };
   const taint = { key: "node.orch.io/not-ready", effect: "NoSchedule" };
   assert.deepEqual(await admitted(taintNodesByCondition(dialect), {}, node), { taints: [taint] });

@@ -60,51 +60,45 @@ const unlisted = "is not allowed because service account enf does not reference 
 
 const refusals: [name: string, plugin: AdmissionPlugin, spec: object, code: number, text: string][] = [
   [
-    "a group of a pod",
+    "supplemental groups of a pod",
     securityContextDeny,
     { securityContext: { runAsUser: 1, supplementalGroups: [1] } },
     403,
     'pods "p" is forbidden: pod.Spec.SecurityContext.SupplementalGroups is forbidden',
   ],
   [
-    "labels of a container",
+    "SELinux options of a container",
     securityContextDeny,
     { containers: [container({ securityContext: { runAsUser: 1, seLinuxOptions: {} } })] },
     403,
     'pods "p" is forbidden: SecurityContext.SELinuxOptions is forbidden',
   ],
   ["a selector of the namespace", selectors("x==="), {}, 500, "invalid selector: [x   ]"],
-  ["a selector by sets", selectors("x in (a)"), {}, 500, "invalid selector: [x in (a)]"],
+  ["a set-based selector", selectors("x in (a)"), {}, 500, "invalid selector: [x in (a)]"],
   [
-    "a selector with a key that is none",
+    "a selector with an invalid key",
     selectors("=x"),
     {},
     500,
     `<nil>: Invalid value: "": name part must be non-empty; ${nameRule}`,
   ],
+  ["a selector with an invalid value", selectors("x=-"), {}, 500, `[x]: Invalid value: "-": ${valueRule}`],
   [
-    "a selector with a value that is none",
-    selectors("x=-"),
-    {},
-    500,
-    `[x]: Invalid value: "-": ${valueRule}`,
-  ],
-  [
-    "a class without a name",
+    "a missing priority class",
     runtimeClassPlugin(async () => undefined),
     { runtimeClassName: "" },
     403,
     'pods "p" is forbidden: pod rejected: RuntimeClass "" not found',
   ],
   [
-    "tolerations of another type",
+    "tolerations of the wrong type",
     defaults('[{"key":3}]'),
     {},
     500,
     "json: cannot unmarshal number into Go struct field Toleration.key of type string",
   ],
   [
-    "tolerations with names of fields in any case",
+    "tolerations with field names in any case",
     podTolerationRestriction(
       dialect,
       noted({ [annotations.allowedTolerations]: '[{"Key":"b","OPERATOR":"Exists"}]' }),
@@ -114,63 +108,63 @@ const refusals: [name: string, plugin: AdmissionPlugin, spec: object, code: numb
     "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist",
   ],
   [
-    "tolerations that are none",
+    "malformed tolerations",
     defaults("junk"),
     {},
     500,
     "invalid character 'j' looking for beginning of value",
   ],
   [
-    "tolerations that are no list",
+    "tolerations that are not a list",
     defaults("{}"),
     {},
     500,
     "json: cannot unmarshal object into Go value of type []v1.Toleration",
   ],
   [
-    "what the namespace does not allow",
+    "a toleration that the namespace does not allow",
     podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: JSON.stringify([only]) })),
     tolerating,
     500,
     "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist",
   ],
   [
-    "what the cluster does not allow",
+    "a toleration that the cluster does not allow",
     podTolerationRestriction(dialect, noted({}), { default: [], allowed: [only] }),
     tolerating,
     500,
     "pod tolerations (possibly merged with namespace default tolerations) conflict with its cluster whitelist",
   ],
   [
-    "what needs a quota",
+    "a resource that requires a quota",
     quota,
     { priorityClassName: "gold" },
     500,
     "insufficient quota to match these scopes: [{PriorityClass In [gold]}]",
   ],
   [
-    "a volume",
+    "a secret volume",
     accounts,
     { volumes: [{ name: "v", secret: { secretName: "other" } }] },
     403,
     `pods "p" is forbidden: volume with secret.secretName="other" ${unlisted} secret`,
   ],
   [
-    "an environment",
+    "a secret in an environment variable",
     accounts,
     { containers: [container({ env })] },
     403,
     `pods "p" is forbidden: container c with envVar A referencing secret.secretName="other" ${unlisted} secret`,
   ],
   [
-    "a whole environment",
+    "a secret as environment source",
     accounts,
     { initContainers: [container({ envFrom: [{ secretRef: { name: "other" } }] })] },
     403,
     `pods "p" is forbidden: init container c with envFrom referencing secret.secretName="other" ${unlisted} secret`,
   ],
   [
-    "a registry's secret",
+    "a pull secret",
     accounts,
     { imagePullSecrets: [{ name: "r" }] },
     403,
@@ -193,7 +187,7 @@ for (const [name, plugin, spec, code, text] of refusals)
     );
   });
 
-test("of a pod that gets ephemeral containers only these are looked at", async () => {
+test("an update of ephemeral containers checks only these", async () => {
   const tryWith = async (name: string): Promise<unknown> =>
     await accounts.validate!(
       attemptOf({

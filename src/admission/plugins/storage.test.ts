@@ -81,12 +81,12 @@ const claims: [
   spec: object,
   expected: string | undefined,
 ][] = [
-  ["the newest default counts, by name when they are equally old", classes, {}, {}, "a"],
-  ["without a default there is no class", classes.slice(0, 1), {}, {}, undefined],
-  ["an empty name says that none is wanted", classes, {}, { storageClassName: "" }, ""],
-  ["a class that was named stays", classes, {}, { storageClassName: "mine" }, "mine"],
+  ["the newest default class is used, or the first by name if equally old", classes, {}, {}, "a"],
+  ["without a default class none is set", classes.slice(0, 1), {}, {}, undefined],
+  ["an empty class name is kept", classes, {}, { storageClassName: "" }, ""],
+  ["a given class is kept", classes, {}, { storageClassName: "mine" }, "mine"],
   [
-    "the annotation of old names one, too",
+    "the deprecated annotation counts as a class",
     classes,
     { annotations: { [annotations.betaStorageClass]: "x" } },
     {},
@@ -109,7 +109,7 @@ const ingresses: [name: string, metadata: object, spec: object, expected: string
   ["without a class get the default", {}, {}, "a"],
   ["keep their class", {}, { ingressClassName: "mine" }, "mine"],
   [
-    "with the annotation of old get none",
+    "with the deprecated annotation get none",
     { annotations: { [annotations.ingressClass]: "x" } },
     {},
     undefined,
@@ -133,7 +133,7 @@ const protections: [resource: string, given: string[] | undefined, expected: str
   ["persistentvolumes", [finalizers.volumeProtection], [finalizers.volumeProtection]],
 ];
 for (const [resource, given, expected] of protections) {
-  test(`new ${resource} with ${given ?? "nothing"} are protected once`, async () => {
+  test(`new ${resource} with ${given ?? "no finalizers"} get the protection finalizer once`, async () => {
     const made = (await admitted(storageProtection(dialect), {
       resource,
       kind: "",
@@ -149,22 +149,27 @@ const claim = (storage: string, storageClassName: string | undefined, phase = "B
   status: { phase },
 });
 const growths: [name: string, old: object, next: object, refused: RegExp | undefined][] = [
-  ["grows in a class that lets it", claim("1Gi", "grows"), claim("2Gi", "grows"), undefined],
-  ["may stay as it is", claim("1Gi", "fixed"), claim("1024Mi", "fixed"), undefined],
-  ["must be bound to grow", claim("1Gi", "grows", "Pending"), claim("2Gi", "grows"), /only bound/],
+  ["may be expanded if its class allows it", claim("1Gi", "grows"), claim("2Gi", "grows"), undefined],
+  ["may keep its size", claim("1Gi", "fixed"), claim("1024Mi", "fixed"), undefined],
+  ["must be bound to be expanded", claim("1Gi", "grows", "Pending"), claim("2Gi", "grows"), /only bound/],
   [
-    "cannot grow in a class that says nothing",
+    "cannot be expanded if its class does not allow it",
     claim("1Gi", "fixed"),
     claim("2Gi", "fixed"),
     /must support resize/,
   ],
   [
-    "cannot grow in a class that is not there",
+    "cannot be expanded if its class is missing",
     claim("1Gi", "none"),
     claim("2Gi", "none"),
     /must support resize/,
   ],
-  ["cannot grow without a class", claim("1Gi", undefined), claim("2Gi", undefined), /must support resize/],
+  [
+    "cannot be expanded without a class",
+    claim("1Gi", undefined),
+    claim("2Gi", undefined),
+    /must support resize/,
+  ],
 ];
 for (const [name, old, object, refused] of growths) {
   test(`a claim ${name}`, async () => {
@@ -194,19 +199,19 @@ const pod = (containers: object[], initContainers?: object[]): object => ({
   spec: { containers, ...(initContainers && { initContainers }) },
 });
 const ruling: [name: string, range: LimitRange, pod: object, expected: string | undefined][] = [
-  ["enough is enough", range({ type: "Container", min: { cpu: "50m" } }), pod([container({ cpu: "50m" })]), undefined],
-  ["a request below the least", range({ type: "Container", min: { cpu: "50m" } }), pod([container({ cpu: "49m" })]), "minimum cpu usage per Container is 50m, but request is 49m"],
-  ["no request where a least is set", range({ type: "Container", min: { cpu: "50m" } }), pod([container()]), "minimum cpu usage per Container is 50m.  No request is specified"],
-  ["a limit above the most", range({ type: "Container", max: { cpu: "1" } }), pod([container({}, { cpu: "2" })]), "maximum cpu usage per Container is 1, but limit is 2"],
-  ["no limit where a most is set", range({ type: "Container", max: { cpu: "1" } }), pod([container({ cpu: "1" })]), "maximum cpu usage per Container is 1.  No limit is specified"],
-  ["init containers count, too", range({ type: "Container", max: { cpu: "1" } }), pod([container({}, { cpu: "1" })], [container({}, { cpu: "3" })]), "maximum cpu usage per Container is 1, but limit is 3"],
-  ["a limit far above the request", range({ type: "Container", maxLimitRequestRatio: { cpu: "4" } }), pod([container({ cpu: "100m" }, { cpu: "500m" })]), "cpu max limit to request ratio per Container is 4, but provided ratio is 5.000000"],
-  ["a limit just as far as it may be", range({ type: "Container", maxLimitRequestRatio: { cpu: "1500m" } }), pod([container({ cpu: "2" }, { cpu: "3" })]), undefined],
+  ["requests and limits within the bounds", range({ type: "Container", min: { cpu: "50m" } }), pod([container({ cpu: "50m" })]), undefined],
+  ["a request below the minimum", range({ type: "Container", min: { cpu: "50m" } }), pod([container({ cpu: "49m" })]), "minimum cpu usage per Container is 50m, but request is 49m"],
+  ["no request with a minimum", range({ type: "Container", min: { cpu: "50m" } }), pod([container()]), "minimum cpu usage per Container is 50m.  No request is specified"],
+  ["a limit above the maximum", range({ type: "Container", max: { cpu: "1" } }), pod([container({}, { cpu: "2" })]), "maximum cpu usage per Container is 1, but limit is 2"],
+  ["no limit with a maximum", range({ type: "Container", max: { cpu: "1" } }), pod([container({ cpu: "1" })]), "maximum cpu usage per Container is 1.  No limit is specified"],
+  ["init containers are checked, too", range({ type: "Container", max: { cpu: "1" } }), pod([container({}, { cpu: "1" })], [container({}, { cpu: "3" })]), "maximum cpu usage per Container is 1, but limit is 3"],
+  ["a limit that exceeds the ratio", range({ type: "Container", maxLimitRequestRatio: { cpu: "4" } }), pod([container({ cpu: "100m" }, { cpu: "500m" })]), "cpu max limit to request ratio per Container is 4, but provided ratio is 5.000000"],
+  ["a limit that equals the ratio", range({ type: "Container", maxLimitRequestRatio: { cpu: "1500m" } }), pod([container({ cpu: "2" }, { cpu: "3" })]), undefined],
   ["a ratio without a request", range({ type: "Container", maxLimitRequestRatio: { cpu: "4" } }), pod([container({}, { cpu: "1" })]), "cpu max limit to request ratio per Container is 4, but no request is specified or request is 0"],
-  ["containers together", range({ type: "Pod", max: { cpu: "2" } }), pod([container({}, { cpu: "1" }), container({}, { cpu: "1500m" })]), "maximum cpu usage per Pod is 2, but limit is 2500m"],
-  ["one container that says nothing leaves the whole unknown", range({ type: "Pod", max: { cpu: "2" } }), pod([container({}, { cpu: "1" }), container()]), "maximum cpu usage per Pod is 2.  No limit is specified"],
-  ["a large init container is the pod's", range({ type: "Pod", max: { memory: "1Gi" } }), pod([container({}, { memory: "1Gi" })], [container({}, { memory: "2Gi" })]), "maximum memory usage per Pod is 1Gi, but limit is 2Gi"],
-  ["all that is wrong is said", range({ type: "Container", min: { cpu: "1", memory: "1" } }), pod([container()]), "[minimum cpu usage per Container is 1.  No request is specified, minimum memory usage per Container is 1.  No request is specified]"],
+  ["the sum of all containers", range({ type: "Pod", max: { cpu: "2" } }), pod([container({}, { cpu: "1" }), container({}, { cpu: "1500m" })]), "maximum cpu usage per Pod is 2, but limit is 2500m"],
+  ["a container without a request makes the sum unknown", range({ type: "Pod", max: { cpu: "2" } }), pod([container({}, { cpu: "1" }), container()]), "maximum cpu usage per Pod is 2.  No limit is specified"],
+  ["the largest init container counts for the pod", range({ type: "Pod", max: { memory: "1Gi" } }), pod([container({}, { memory: "1Gi" })], [container({}, { memory: "2Gi" })]), "maximum memory usage per Pod is 1Gi, but limit is 2Gi"],
+  ["all violations are reported", range({ type: "Container", min: { cpu: "1", memory: "1" } }), pod([container()]), "[minimum cpu usage per Container is 1.  No request is specified, minimum memory usage per Container is 1.  No request is specified]"],
 ]; // prettier-ignore
 for (const [name, given, object, expected] of ruling) {
   test(`limits: ${name}`, async () => {
@@ -220,11 +225,11 @@ for (const [name, given, object, expected] of ruling) {
 }
 
 const claimed: [name: string, given: LimitRange, requests: object, expected: string | undefined][] = [
-  ["a claim within bounds", range({ type: "PersistentVolumeClaim", min: { storage: "1Gi" }, max: { storage: "2Gi" } }), { storage: "2Gi" }, undefined],
-  ["a claim that is too small", range({ type: "PersistentVolumeClaim", min: { storage: "1Gi" } }), { storage: "1Mi" }, "minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 1Mi"],
-  ["a claim that is too large", range({ type: "PersistentVolumeClaim", max: { storage: "2Gi" } }), { storage: "3Gi" }, "maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi"],
-  ["a claim of unknown size", range({ type: "PersistentVolumeClaim", max: { storage: "2Gi" } }), {}, "maximum storage usage per PersistentVolumeClaim is 2Gi.  No request is specified"],
-  ["limits of pods are none of a claim's", range({ type: "Pod", max: { storage: "1Gi" } }), { storage: "3Gi" }, undefined],
+  ["a claim within the bounds", range({ type: "PersistentVolumeClaim", min: { storage: "1Gi" }, max: { storage: "2Gi" } }), { storage: "2Gi" }, undefined],
+  ["a claim below the minimum", range({ type: "PersistentVolumeClaim", min: { storage: "1Gi" } }), { storage: "1Mi" }, "minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 1Mi"],
+  ["a claim above the maximum", range({ type: "PersistentVolumeClaim", max: { storage: "2Gi" } }), { storage: "3Gi" }, "maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi"],
+  ["a claim without a size", range({ type: "PersistentVolumeClaim", max: { storage: "2Gi" } }), {}, "maximum storage usage per PersistentVolumeClaim is 2Gi.  No request is specified"],
+  ["limits of pods do not apply to claims", range({ type: "Pod", max: { storage: "1Gi" } }), { storage: "3Gi" }, undefined],
 ]; // prettier-ignore
 for (const [name, given, requests, expected] of claimed) {
   test(`limits: ${name}`, async () => {
@@ -238,7 +243,7 @@ for (const [name, given, requests, expected] of claimed) {
   });
 }
 
-test("limits: containers get what they do not say, and an annotation tells", async () => {
+test("limits: containers get defaults, which an annotation records", async () => {
   const given = range(
     { type: "Container", default: { cpu: "200m", memory: "100Mi" }, defaultRequest: { cpu: "100m" } },
     { type: "Pod" },

@@ -75,61 +75,61 @@ const params: FindParams = () => Promise.resolve({ objects: [{ data: { most: "2"
 const paramKind = { apiVersion: "v1", kind: "ConfigMap" };
 
 const verdicts: [name: string, policy: Partial<PolicySpec>, code: number | undefined, message?: RegExp][] = [
-  ["a rule that holds lets the request pass", check("object.spec.replicas <= 3"), undefined],
+  ["a valid request passes", check("object.spec.replicas <= 3"), undefined],
   [
-    "a broken rule refuses as Invalid",
+    "a violation is refused as Invalid",
     check("object.spec.replicas > 3"),
     422,
     /policy 'policy' with binding 'binding' denied request: failed expression: object\.spec\.replicas > 3/i,
   ],
-  ["the reason decides the code", check("false", { reason: "Forbidden" }), 403],
-  ["a message is said", check("false", { message: " too many " }), 422, /denied request: too many/],
+  ["the reason determines the code", check("false", { reason: "Forbidden" }), 403],
+  ["the message is used", check("false", { message: " too many " }), 422, /denied request: too many/],
   [
-    "a message expression goes before the message",
+    "the message expression takes precedence over the message",
     check("false", { message: "no", messageExpression: "'has ' + string(object.spec.replicas)" }),
     422,
     /denied request: has 3/,
   ],
   [
-    "one that fails leaves the message",
+    "the message is used if the message expression fails",
     check("false", { message: "no", messageExpression: "object.absent" }),
     422,
     /denied request: no$/,
   ],
   [
-    "one of two lines leaves the message",
+    "the message is used if the message expression has two lines",
     check("false", { message: "no", messageExpression: "'a\\nb'" }),
     422,
     /denied request: no$/,
   ],
   [
-    "an error refuses when the policy is Fail",
+    "an evaluation error refuses with failure policy Fail",
     check("object.absent == 1"),
     422,
     /resulted in error: no such key: absent/,
   ],
   [
-    "an error passes when the policy is Ignore",
+    "an evaluation error is ignored with failure policy Ignore",
     { ...check("object.absent == 1"), failurePolicy: "Ignore" },
     undefined,
   ],
   [
-    "conditions that do not hold leave the request alone",
+    "a request that does not meet the conditions is skipped",
     { ...check("false"), matchConditions: [{ name: "c", expression: "request.operation == 'DELETE'" }] },
     undefined,
   ],
   [
-    "excluded resources are left alone",
+    "excluded resources are skipped",
     { ...check("false"), matchConstraints: { resourceRules: [rule], excludeResourceRules: [rule] } },
     undefined,
   ],
   [
-    "other names are left alone",
+    "other names are skipped",
     { ...check("false"), matchConstraints: { resourceRules: [{ ...rule, resourceNames: ["q"] }] } },
     undefined,
   ],
   [
-    "other namespaces are left alone",
+    "other namespaces are skipped",
     {
       ...check("false"),
       matchConstraints: { resourceRules: [rule], namespaceSelector: { matchLabels: { team: "b" } } },
@@ -137,14 +137,14 @@ const verdicts: [name: string, policy: Partial<PolicySpec>, code: number | undef
     undefined,
   ],
   [
-    "the authorizer is asked",
+    "the authorizer is available",
     check(
       "authorizer.group('').resource('pods').check('get').allowed() && !authorizer.requestResource.check('delete').allowed()",
     ),
     undefined,
   ],
   [
-    "an expression that costs too much refuses",
+    "an expression that exceeds the cost limit refuses",
     check(
       "[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, [1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, a + b + c + d + e + f > 0))))))",
     ),
@@ -160,7 +160,7 @@ for (const [name, policy, code, message] of verdicts) {
   });
 }
 
-test("Warn tells the client, Audit the audit log, and neither refuses", async () => {
+test("Warn sends a warning, Audit adds an annotation, and neither refuses", async () => {
   const { refused, warnings, notes } = await judge(check("false", { message: "no" }), {
     validationActions: ["Warn", "Audit"],
   });
@@ -179,7 +179,7 @@ test("Warn tells the client, Audit the audit log, and neither refuses", async ()
   ]);
 });
 
-test("audit annotations carry the policy's name; empty and null ones are left out", async () => {
+test("keys of audit annotations contain the policy's name; empty and null values are omitted", async () => {
   const { notes } = await judge({
     auditAnnotations: [
       { key: "who", valueExpression: "request.userInfo.username" },
@@ -189,7 +189,7 @@ test("audit annotations carry the policy's name; empty and null ones are left ou
   assert.deepEqual(notes, { "policy/who": "u" });
 });
 
-test("parameters are given to the expressions", async () => {
+test("expressions can access the parameters", async () => {
   const policy = { ...check("object.spec.replicas <= int(params.data.most)"), paramKind };
   const { refused } = await judge(policy, { paramRef: { name: "x" } }, {}, params);
   assert.equal(refused?.code, 422);
@@ -197,7 +197,7 @@ test("parameters are given to the expressions", async () => {
   assert.equal(without.refused, undefined);
 });
 
-test("parameters that are not there refuse, unless failures are ignored", async () => {
+test("missing parameters refuse, unless failures are ignored", async () => {
   const policy = { ...check("true"), paramKind };
   const { refused } = await judge(policy, { paramRef: { name: "x" } });
   assert.match(refused?.message ?? "", /failed to configure binding: no parameters here/);
@@ -205,7 +205,7 @@ test("parameters that are not there refuse, unless failures are ignored", async 
   assert.equal(ignored.refused, undefined);
 });
 
-test("a kind of parameters that nobody serves refuses whatever the policy matches, bound or not", async () => {
+test("an unknown kind of parameters refuses all matching requests, even without a binding", async () => {
   const policy = { ...check("true"), paramKind: { apiVersion: "a.example/v1", kind: "Unknown" } };
   const { refused } = await judge(policy, { policyName: "another" });
   assert.match(
@@ -216,7 +216,7 @@ test("a kind of parameters that nobody serves refuses whatever the policy matche
   assert.equal(ignored.refused, undefined);
 });
 
-test("a refusal names the resource and has one cause with the message", async () => {
+test("a refusal names the resource and has a single cause with the message", async () => {
   const { refused } = await judge(check("false"));
   assert.deepEqual(refused?.details, {
     name: "p",
@@ -230,7 +230,7 @@ test("a refusal names the resource and has one cause with the message", async ()
   });
 });
 
-test("policies never look at policies", async () => {
+test("policies do not apply to policies", async () => {
   const resource = {
     group: "admissionregistration.example",
     version: "v1alpha1",
@@ -242,20 +242,20 @@ test("policies never look at policies", async () => {
 
 const error = "object.spec.nothing > 1";
 const counts: [name: string, policy: Partial<PolicySpec>, actions: string[], enforced: string[]][] = [
-  ["a rule that is kept", check("true"), ["Deny"], []],
-  ["a broken rule", check("false"), ["Deny"], ["deny"]],
-  ["one that a binding only tells of", check("false"), ["Warn", "Audit"], ["warn", "audit"]],
-  ["an error", check(error), ["Deny"], ["deny"]],
-  ["an error that is ignored", { ...check(error), failurePolicy: "Ignore" }, ["Deny"], ["allow"]],
+  ["a valid request", check("true"), ["Deny"], []],
+  ["a violation", check("false"), ["Deny"], ["deny"]],
+  ["a violation with a binding that only warns", check("false"), ["Warn", "Audit"], ["warn", "audit"]],
+  ["an evaluation error", check(error), ["Deny"], ["deny"]],
+  ["an ignored evaluation error", { ...check(error), failurePolicy: "Ignore" }, ["Deny"], ["allow"]],
   [
-    "an error in what is noted for the audit log",
+    "an error in an audit annotation",
     { auditAnnotations: [{ key: "k", valueExpression: "string(object.spec.nothing)" }] },
     ["Warn"],
     ["deny"],
   ],
 ];
 for (const [name, policy, validationActions, enforced] of counts)
-  test(`${name} is counted by what it leads to`, async () => {
+  test(`${name} is counted by its enforcement action`, async () => {
     const { counted } = await judge(policy, { validationActions });
     assert.deepEqual(counted, ["defined", ...enforced.map((each) => `policy/binding ${each}`)]);
   });

@@ -14,52 +14,60 @@ const refused: [name: string, body: string, message: RegExp | string, asked?: st
   ["nothing", "", "0-length response with status code: 200 and content type: application/json"],
   ["a text", "not json", noHeader],
   ["a list", "[1]", noHeader],
-  ["half an object", '{"a":', "couldn't get version/kind; json parse error: unexpected end of JSON input"],
+  [
+    "a truncated object",
+    '{"a":',
+    "couldn't get version/kind; json parse error: unexpected end of JSON input",
+  ],
   [
     "another kind",
     review(allowed, { kind: "X" }),
     'no kind "X" is registered for version "admission.example/v1"',
   ],
+  ["a malformed version", review(allowed, { apiVersion: "x/y/z" }), "unexpected GroupVersion string: x/y/z"],
   [
-    "a version that is none",
-    review(allowed, { apiVersion: "x/y/z" }),
-    "unexpected GroupVersion string: x/y/z",
-  ],
-  [
-    "the other version, of which nobody asked",
+    "a version that was not requested",
     review(allowed),
     "converting (v1.AdmissionReview) to (v1beta1.AdmissionReview): unknown conversion",
     "admission.example/v1beta1",
   ],
   [
-    "a status",
+    "a Status",
     review(allowed, { apiVersion: "v1", kind: "Status" }),
     "converting (v1.Status) to (v1.AdmissionReview): unknown conversion",
   ],
-  ["no truth value", review({ uid: "u", allowed: "yes" }), field("string", "allowed", "bool")],
-  ["one warning", review({ ...allowed, warnings: "x" }), field("string", "warnings", "[]string")],
-  ["a status in words", review({ ...allowed, status: "x" }), field("string", "status", "v1.Status")],
-  ["a patch not in base64", review({ ...allowed, patch: "!!" }), "illegal base64 data at input byte 0"],
   [
-    "an answer in words",
+    "an allowed field that is not boolean",
+    review({ uid: "u", allowed: "yes" }),
+    field("string", "allowed", "bool"),
+  ],
+  [
+    "a single warning instead of a list",
+    review({ ...allowed, warnings: "x" }),
+    field("string", "warnings", "[]string"),
+  ],
+  ["a status that is text", review({ ...allowed, status: "x" }), field("string", "status", "v1.Status")],
+  ["a patch that is not base64", review({ ...allowed, patch: "!!" }), "illegal base64 data at input byte 0"],
+  [
+    "a response that is text",
     review("x"),
     /struct field AdmissionReview\.response of type v1\.AdmissionResponse$/,
   ],
 ];
 for (const [name, body, message, asked = "admission.example/v1"] of refused)
-  test(`a reply is no review: ${name}`, () => {
+  test(`a response is not a review: ${name}`, () => {
     const headers = new Map([["content-type", "application/json"]]);
     assert.throws(() => readReply({ status: 200, body, headers }, asked), { message });
   });
 
 const taken: [name: string, body: string, asked?: string][] = [
   ["a review", review(allowed)],
-  ["one that says nothing of its kind", review(allowed, { kind: undefined, apiVersion: undefined })],
-  ["one with all there may be", review({ ...allowed, warnings: ["w"], status: { code: 1 }, patch: "W10=" })],
+  ["a review without kind and version", review(allowed, { kind: undefined, apiVersion: undefined })],
+  ["a review with all fields", review({ ...allowed, warnings: ["w"], status: { code: 1 }, patch: "W10=" })],
   ["YAML", 'apiVersion: admission.example/v1\nkind: AdmissionReview\nresponse: {uid: "u", allowed: true}\n'],
 ];
 for (const [name, body] of taken)
-  test(`a reply is a review: ${name}`, () => {
+  test(`a response is a review: ${name}`, () => {
     const { response } = readReply({ status: 200, body }, "admission.example/v1");
     const { uid, allowed: passes } = response as typeof allowed;
     assert.deepEqual({ uid, allowed: passes }, allowed);

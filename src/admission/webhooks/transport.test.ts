@@ -38,7 +38,7 @@ const transport = (by: Clock = clock): PostReview =>
   });
 const byUrl = { url: `https://127.0.0.1:${port}/review`, caBundle };
 
-test("a review is posted as JSON, and the answer read, over one connection", async () => {
+test("reviews are posted as JSON over one connection, and responses are read", async () => {
   const seen: unknown[] = [];
   answer = ({ method, url, headers }, response) => {
     const {
@@ -70,7 +70,7 @@ test("a review is posted as JSON, and the answer read, over one connection", asy
   assert.equal(connections.length - before, 1);
 });
 
-test("a service is called by its name, wherever it is", async () => {
+test("a service is called by its name at its resolved address", async () => {
   let host: string | undefined;
   answer = ({ headers }, response) => {
     host = headers.host;
@@ -81,7 +81,7 @@ test("a service is called by its name, wherever it is", async () => {
   assert.equal(host, "hook.shop.svc:443");
 });
 
-test("a path is sent without dots, doubled slashes, and a slash at its end", async () => {
+test("a path is sent without dots, doubled slashes and trailing slash", async () => {
   const seen: (string | undefined)[] = [];
   answer = ({ url }, response) => {
     seen.push(url);
@@ -96,7 +96,7 @@ test("a path is sent without dots, doubled slashes, and a slash at its end", asy
   );
 });
 
-test("an answer that ends in its body is told as such", async () => {
+test("a response that ends in its body is reported", async () => {
   answer = (_, response) => {
     response.writeHead(200, { "content-length": 100 });
     response.write("{");
@@ -109,7 +109,7 @@ test("an answer that ends in its body is told as such", async () => {
 
 const failures: [name: string, client: Parameters<PostReview>[0], message: RegExp][] = [
   [
-    "a server that nobody vouches for",
+    "a server with an untrusted certificate",
     { url: byUrl.url },
     /^Post "https:\/\/127\.0\.0\.1:\d+\/review\?timeout=10s": tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
   ],
@@ -119,18 +119,18 @@ const failures: [name: string, client: Parameters<PostReview>[0], message: RegEx
     /does not match certificate's altnames/,
   ],
   [
-    "a path that would need escaping",
+    "a path that needs escaping",
     { service: { namespace: "shop", name: "hook", path: "/a b" }, caBundle },
     /escaping/,
   ],
 ];
 for (const [name, client, message] of failures)
-  test(`a review fails: ${name}`, async () => {
+  test(`a call fails: ${name}`, async () => {
     answer = (_, response) => void response.end("{}");
     await assert.rejects(transport()(client, {}, 10_000), { message });
   });
 
-test("a certificate that names its server only as its subject is refused, and that is told", async () => {
+test("a certificate with its name in the subject only is refused, and the error says so", async () => {
   const unnamed = selfSigned({ commonName: "hook.shop.svc" }, [], { now: Date.now(), days: 1 });
   const other = createServer({ cert: unnamed.certificate, key: unnamed.key }, (_, response) =>
     response.end(),
@@ -152,17 +152,17 @@ test("a certificate that names its server only as its subject is refused, and th
   other.close();
 });
 
-test("a webhook that does not answer in time has failed", async () => {
+test("a webhook that does not respond in time fails", async () => {
   answer = () => void clock.advance(10_000);
   await assert.rejects(transport()(byUrl, {}, 10_000), { message: /: context deadline exceeded$/ });
 });
 
 const later: [name: string, status: number, header: string | undefined, asked: number, last: number][] = [
-  ["one that is busy is asked again when it says", 429, "0", 2, 200],
-  ["and so is one that fails and says when", 503, "0", 2, 200],
-  ["one that does not say when is not", 429, undefined, 1, 429],
-  ["nor one that says it in words", 503, "soon", 1, 503],
-  ["what is no failure is an answer", 404, "0", 1, 404],
+  ["a 429 with Retry-After is retried", 429, "0", 2, 200],
+  ["a server error with Retry-After is retried", 503, "0", 2, 200],
+  ["a 429 without Retry-After is not retried", 429, undefined, 1, 429],
+  ["a Retry-After date is not retried", 503, "soon", 1, 503],
+  ["a success with Retry-After is not retried", 404, "0", 1, 404],
 ];
 for (const [name, status, header, times, last] of later)
   test(name, async () => {
@@ -175,7 +175,7 @@ for (const [name, status, header, times, last] of later)
     assert.deepEqual([asked, reply.status], [times, last]);
   });
 
-test("one that stays busy is asked ten times more, and not beyond the time that there is", async () => {
+test("a call is retried at most ten times and only until its timeout", async () => {
   let asked = 0;
   let wait = "0";
   answer = (_, response) => {
@@ -188,7 +188,7 @@ test("one that stays busy is asked ten times more, and not beyond the time that 
   await assert.rejects(transport(systemClock)(byUrl, {}, 0.05), /context deadline exceeded/);
 });
 
-test("a webhook that redirects is followed at the same server, and nowhere else", async () => {
+test("redirects are followed at the same server only", async () => {
   const seen: unknown[] = [];
   answer = ({ method, url, headers }, response) => {
     seen.push([method, url, headers.authorization]);

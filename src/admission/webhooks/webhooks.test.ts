@@ -95,55 +95,50 @@ const reach: [
   given: Partial<AdmissionAttributes>,
   asked: boolean,
 ][] = [
-  ["a wildcard covers everything", {}, {}, true],
-  ["another operation is not covered", { rules: [{ ...rule, operations: ["DELETE"] }] }, {}, false],
-  ["another group is not covered", { rules: [{ ...rule, apiGroups: ["apps"] }] }, {}, false],
+  ["a wildcard matches everything", {}, {}, true],
+  ["another operation does not match", { rules: [{ ...rule, operations: ["DELETE"] }] }, {}, false],
+  ["another group does not match", { rules: [{ ...rule, apiGroups: ["apps"] }] }, {}, false],
   [
-    "a resource does not cover its subresources",
+    "a resource does not match its subresources",
     { rules: [{ ...rule, resources: ["pods"] }] },
     { subresource: "status" },
     false,
   ],
   [
-    "a subresource of any resource is covered",
+    "a wildcard resource with a subresource matches",
     { rules: [{ ...rule, resources: ["*/status"] }] },
     { subresource: "status" },
     true,
   ],
+  ["scope Cluster does not match namespaced objects", { rules: [{ ...rule, scope: "Cluster" }] }, {}, false],
+  ["the namespace selector must match", { namespaceSelector: { matchLabels: { team: "b" } } }, {}, false],
   [
-    "scope Cluster does not cover what is in a namespace",
-    { rules: [{ ...rule, scope: "Cluster" }] },
-    {},
-    false,
-  ],
-  ["labels of the namespace are asked for", { namespaceSelector: { matchLabels: { team: "b" } } }, {}, false],
-  [
-    "requests outside of namespaces pass the selector",
+    "cluster-scoped requests match any namespace selector",
     { namespaceSelector: { matchLabels: { team: "b" } } },
     { namespace: "" },
     true,
   ],
-  ["labels of the object are asked for", { objectSelector: { matchLabels: { app: "db" } } }, {}, false],
+  ["the object selector must match", { objectSelector: { matchLabels: { app: "db" } } }, {}, false],
   [
-    "the labels that the object had count as well",
+    "the labels of the old object match as well",
     { objectSelector: { matchLabels: { app: "db" } } },
     { oldObject: { metadata: { labels: { app: "db" } } } },
     true,
   ],
   [
-    "a false condition keeps the webhook out",
+    "a false condition skips the webhook",
     { matchConditions: [{ name: "c", expression: "object.metadata.name == 'q'" }] },
     {},
     false,
   ],
   [
-    "a true condition lets it in",
+    "a true condition calls the webhook",
     { matchConditions: [{ name: "c", expression: "request.userInfo.username == 'u'" }] },
     {},
     true,
   ],
   [
-    "a false condition wins over one that fails",
+    "a false condition takes precedence over a failing one",
     {
       matchConditions: [
         { name: "a", expression: "object.absent == 1" },
@@ -154,13 +149,13 @@ const reach: [
     false,
   ],
   [
-    "a failing condition keeps an Ignore webhook out",
+    "a failing condition skips an Ignore webhook",
     { failurePolicy: "Ignore", matchConditions: [{ name: "a", expression: "object.absent == 1" }] },
     {},
     false,
   ],
   [
-    "configurations are never intercepted",
+    "webhook configurations are never intercepted",
     {},
     {
       requestKind: {
@@ -188,58 +183,64 @@ const outcomes: [
   message: RegExp,
 ][] = [
   [
-    "a denial without explanation is 400",
+    "a denial without explanation has code 400",
     {},
     () => ({ allowed: false }),
     400,
     /admission webhook "v\.example\.com" denied the request without explanation/,
   ],
   [
-    "a denial carries its code and message",
+    "a denial has the given code and message",
     {},
     () => ({ allowed: false, status: { code: 418, message: "no", reason: "Teapot" } }),
     418,
     /denied the request: no/,
   ],
   [
-    "a code that would mean success becomes 400",
+    "a success code of a denial becomes 400",
     {},
     () => ({ allowed: false, status: { code: 200 } }),
     400,
     /without explanation/,
   ],
   [
-    "a reason stands in for a message",
+    "the reason is used without a message",
     {},
     () => ({ allowed: false, status: { code: 403, reason: "Nope" } }),
     403,
     /denied the request: Nope/,
   ],
   [
-    "a call that fails is an internal error",
+    "a failed call is an internal error",
     {},
     () => new Error("refused"),
     500,
     /Internal error occurred: failed calling webhook "v\.example\.com": failed to call webhook: refused/,
   ],
-  ["a status of failure is one", {}, () => ({ status: 503 }), 500, /failed to call webhook/],
-  ["another uid is one", {}, () => ({ uid: "x", allowed: true }), 500, /expected response\.uid=/],
+  ["an error status is an internal error", {}, () => ({ status: 503 }), 500, /failed to call webhook/],
   [
-    "a patch from a validating webhook is one",
+    "another uid is an internal error",
+    {},
+    () => ({ uid: "x", allowed: true }),
+    500,
+    /expected response\.uid=/,
+  ],
+  [
+    "a patch from a validating webhook is an internal error",
     {},
     () => ({ allowed: true, patch: "W10=" }),
     500,
     /validating webhook may not return response\.patch/,
   ],
   [
-    "unknown review versions are one",
+    "unknown review versions are an internal error",
     { admissionReviewVersions: ["v7"] },
     allow,
     500,
     /does not accept known AdmissionReview versions/,
   ],
   [
-    "a failing condition of a Fail webhook is 403",
+    "a failing condition of a Fail webhook is a 403",
     { matchConditions: [{ name: "a", expression: "object.absent == 1" }] },
     allow,
     403,
@@ -254,7 +255,7 @@ for (const [name, webhook, respond, code, message] of outcomes) {
   });
 }
 
-test("a broken call that is to be ignored leaves an annotation and passes", async () => {
+test("an ignored failure adds an annotation and the request passes", async () => {
   const notes: string[] = [];
   const { refused, exposed } = await validate(
     [hook("v", { failurePolicy: "Ignore" })],
@@ -271,14 +272,14 @@ test("a broken call that is to be ignored leaves an annotation and passes", asyn
   );
 });
 
-test("a dry run asks no webhook with side effects", async () => {
+test("a dry run does not call webhooks with side effects", async () => {
   const { refused, asked } = await validate([hook("v", { sideEffects: "Some" })], allow, { dryRun: true });
   assert.equal(refused?.code, 400);
   assert.match(refused.message, /does not support dry run/);
   assert.equal(asked.length, 0);
 });
 
-test("an equivalent name of the resource is matched, unless exactness is asked for", async () => {
+test("an equivalent resource matches, unless the match policy is Exact", async () => {
   const beta = {
     resource: { group: "", version: "v2", resource: "pods" },
     kind: { group: "", version: "v2", kind: "Pod" },
@@ -292,7 +293,7 @@ test("an equivalent name of the resource is matched, unless exactness is asked f
   assert.equal(exact.asked.length, 0);
 });
 
-test("the review says who asks for what, without what is empty", async () => {
+test("the review describes the request and omits empty fields", async () => {
   const { asked } = await validate([hook("v")], allow, {
     user: { name: "alice", uid: "1", groups: ["dev"], extra: { k: ["v"] } },
     namespace: "",
@@ -328,19 +329,19 @@ async function mutate(webhooks: readonly MutatingWebhook[], respond: Respond) {
   return { paths: asked.map(({ path }) => path), labels: Object.keys(object.metadata.labels) };
 }
 
-test("webhooks are asked in order and each sees what the others changed", async () => {
+test("webhooks are called in order and each sees the changes of the others", async () => {
   const { paths, labels } = await mutate([hook("b"), hook("a")], ({ path }) => label(path.slice(1)));
   assert.deepEqual(paths, ["/b", "/a"]);
   assert.deepEqual(labels, ["app", "b", "a"]);
 });
 
-test("a webhook that asks for it is called once more after a later one changed something", async () => {
+test("a webhook with reinvocation is called again after a later one changed the object", async () => {
   const first = hook("a", { reinvocationPolicy: "IfNeeded" });
   const { paths } = await mutate([first, hook("b")], ({ path }) => label(path.slice(1)));
   assert.deepEqual(paths, ["/a", "/b", "/a"]);
 });
 
-test("nobody is called again when the later ones changed nothing", async () => {
+test("no webhook is called again when later ones changed nothing", async () => {
   const first = hook("a", { reinvocationPolicy: "IfNeeded" });
   const { paths } = await mutate([first, hook("b")], ({ path }) =>
     path === "/a" ? label("a") : { allowed: true },
@@ -351,12 +352,12 @@ test("nobody is called again when the later ones changed nothing", async () => {
 const badPatches: [name: string, answer: Record<string, unknown>, message: RegExp][] = [
   ["a patch that does not apply", patched({ op: "remove", path: "/spec/none" }), /Internal error occurred/],
   [
-    "a patch that is no list",
+    "a patch that is not a list",
     { ...patched(), patch: Buffer.from("{}").toString("base64") },
     /cannot unmarshal object into Go value of type jsonpatch.Patch/,
   ],
   [
-    "a patch of another kind",
+    "a patch that changes the kind",
     patched({ op: "replace", path: "/kind", value: "Secret" }),
     /may not make a Secret/,
   ],
@@ -375,7 +376,7 @@ const badPatches: [name: string, answer: Record<string, unknown>, message: RegEx
     { ...patched({ op: "remove", path: "/spec" }), patchType: "Foo" },
     /failed calling webhook "a.example.com": unsupported patch type "Foo"/,
   ],
-  ["a patch that is not in base64", { ...patched(), patch: "!!" }, /illegal base64 data at input byte 0/],
+  ["a patch that is not base64", { ...patched(), patch: "!!" }, /illegal base64 data at input byte 0/],
 ];
 for (const [name, answer, message] of badPatches) {
   test(`${name} is an internal error`, async () => {
@@ -386,11 +387,11 @@ for (const [name, answer, message] of badPatches) {
   });
 }
 
-test("a patch of another type that changes nothing is passed over", async () => {
+test("an unsupported patch type without changes is ignored", async () => {
   await mutate([hook("a")], () => ({ allowed: true, patch: "W10=", patchType: "Foo" }));
 });
 
-test("a webhook's call is a span inside the operation, and its request carries the trace", async () => {
+test("the call of a webhook is a child span, and its request carries the trace context", async () => {
   const ended: Span[] = [];
   const parents: (Span | undefined)[] = [];
   const trace = { traceId: "a".repeat(32), ended: (span: Span) => void ended.push(span) };
@@ -422,8 +423,8 @@ test("a webhook's call is a span inside the operation, and its request carries t
 });
 
 for (const [name, timeoutSeconds, left, given] of [
-  ["the time that it is given", 3, 60_000, 3000],
-  ["what is left of the request", 20, 7500, 7500],
+  ["its timeout", 3, 60_000, 3000],
+  ["the deadline of the request", 20, 7500, 7500],
 ] as const)
   test(`a webhook may take no longer than ${name}`, async () => {
     const { options } = world(allow);
@@ -440,7 +441,7 @@ for (const [name, timeoutSeconds, left, given] of [
     assert.deepEqual(limits, [given]);
   });
 
-test("a failure that is forgiven does not help a request whose time is over", async () => {
+test("a request fails after its deadline even if the failure is ignored", async () => {
   const late = await validate([hook("a", { failurePolicy: "Ignore" })], allow, { deadline: 0 });
   assert.deepEqual([late.asked, late.refused?.code], [[], 504]);
 });

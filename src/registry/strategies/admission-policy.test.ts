@@ -11,11 +11,15 @@ const policy = (spec: object) => ({
 });
 
 const policies: [name: string, spec: object, causes: string[]][] = [
-  ["a rule over pods", {}, []],
-  ["nothing to ask", { validations: [] }, ["Required spec.auditAnnotations", "Required spec.validations"]],
-  ["no resources", { matchConstraints: {} }, ["Required spec.matchConstraints.resourceRules"]],
+  ["a validation of pods", {}, []],
   [
-    "an expression that is no truth value",
+    "no validations and no audit annotations",
+    { validations: [] },
+    ["Required spec.auditAnnotations", "Required spec.validations"],
+  ],
+  ["no resource rules", { matchConstraints: {} }, ["Required spec.matchConstraints.resourceRules"]],
+  [
+    "an expression that is not boolean",
     { validations: [{ expression: "1" }] },
     ["Invalid spec.validations[0].expression"],
   ],
@@ -25,30 +29,34 @@ const policies: [name: string, spec: object, causes: string[]][] = [
     ["Invalid spec.validations[0].expression"],
   ],
   [
-    "parameters of a known kind",
+    "parameters of a core kind",
     { paramKind: { apiVersion: "v1", kind: "ConfigMap" }, validations: [{ expression: "params == null" }] },
     [],
   ],
-  ["a kind without a version", { paramKind: { kind: "ConfigMap" } }, ["Required spec.paramKind.apiVersion"]],
+  [
+    "a parameter kind without apiVersion",
+    { paramKind: { kind: "ConfigMap" } },
+    ["Required spec.paramKind.apiVersion"],
+  ],
   [
     "a message of two lines",
     { validations: [{ expression: "true", message: "a\nb" }] },
     ["Invalid spec.validations[0].message"],
   ],
   [
-    "a message expression that asks the authorizer",
+    "a message expression that uses the authorizer",
     {
       validations: [{ expression: "true", messageExpression: "authorizer.path('/x').check('get').reason()" }],
     },
     ["Invalid spec.validations[0].messageExpression"],
   ],
   [
-    "an unknown reason",
+    "an unsupported reason",
     { validations: [{ expression: "true", reason: "Unauthorized" }] },
     ["NotSupported spec.validations[0].reason"],
   ],
   [
-    "two annotations of one key",
+    "two audit annotations with the same key",
     {
       auditAnnotations: [
         { key: "a", valueExpression: "'x'" },
@@ -67,7 +75,7 @@ for (const [name, spec, causes] of policies)
   test(`a policy with ${name}`, () =>
     assert.deepEqual(tryCreate(validatingAdmissionPolicy, policy(spec)).causes, causes));
 
-test("a policy fails closed, for equivalent versions and all objects unless said otherwise", () => {
+test("a policy fails closed and matches equivalent versions and all objects by default", () => {
   const { spec } = tryCreate(validatingAdmissionPolicy, policy({})).object as never as {
     spec: { failurePolicy: string; matchConstraints: Record<string, unknown> };
   };
@@ -80,9 +88,9 @@ const bindings: [name: string, spec: object, causes: string[]][] = [
   ["an action", { validationActions: ["Deny"] }, []],
   ["no action", {}, ["Required spec.validationActions"]],
   ["an unknown action", { validationActions: ["Scold"] }, ["NotSupported spec.validationActions[0]"]],
-  ["Deny beside Warn", { validationActions: ["Deny", "Warn"] }, ["Invalid spec.validationActions"]],
+  ["Deny together with Warn", { validationActions: ["Deny", "Warn"] }, ["Invalid spec.validationActions"]],
   [
-    "parameters of a bad name",
+    "parameters with an invalid name",
     { validationActions: ["Deny"], paramRef: { name: "a/b" } },
     ["Invalid spec.paramRef.name"],
   ],

@@ -22,22 +22,26 @@ const detailsOf = (strategy: Strategy, sent: object): (string | undefined)[] =>
   strategy.validate!(defaulted(strategy, sent), contextOf(strategy)).map(({ detail }) => detail);
 
 const anchors: [name: string, pem: string, details: RegExp[]][] = [
-  ["authorities are anchors", `${anchor}text\n${other}`, []],
-  ["an anchor is given", "", [/at least one trust anchor must be provided/]],
-  ["an anchor is given once", anchor + other + anchor, [/duplicate trust anchor \(indices \[0 2\]\)/]],
-  ["an anchor is an authority", anchor + leaf, [/entry 1 does not have the CA bit set/]],
+  ["CA certificates are accepted", `${anchor}text\n${other}`, []],
+  ["a trust anchor is required", "", [/at least one trust anchor must be provided/]],
   [
-    "an anchor is a certificate",
+    "a duplicate trust anchor is refused",
+    anchor + other + anchor,
+    [/duplicate trust anchor \(indices \[0 2\]\)/],
+  ],
+  ["a certificate without the CA bit is refused", anchor + leaf, [/entry 1 does not have the CA bit set/]],
+  [
+    "another PEM block type is refused",
     anchor.replaceAll("CERTIFICATE", "KEY"),
     [/entry 0 has bad block type: KEY/],
   ],
   [
-    "an anchor has no headers",
+    "PEM headers are refused",
     anchor.replace("-----\n", "-----\nA: b\n\n"),
     [/entry 0 has PEM block headers/],
   ],
   [
-    "an anchor can be read",
+    "a malformed certificate is refused",
     "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
     [/entry 0 does not parse as X.509/],
   ],
@@ -57,12 +61,12 @@ const named: [name: string, signer: string | undefined, good: boolean][] = [
   ["example.com:s:V1", "example.com/s", false],
 ];
 for (const [name, signer, good] of named)
-  test(`a bundle of ${signer ?? "no signer"} ${good ? "may" : "must not"} be called ${name}`, () => {
+  test(`a bundle of ${signer ?? "no signer"} ${good ? "may" : "must not"} be named ${name}`, () => {
     const object = defaulted(clusterTrustBundle, bundle(anchor, signer));
     assert.equal(clusterTrustBundle.nameRule!(object)(name).length === 0, good);
   });
 
-test("a bundle keeps its signer, and anchors that stay are not read again", () => {
+test("the signer of a bundle is immutable, and unchanged anchors are not validated again", () => {
   const before = bundle("not PEM", "example.com/s");
   assert.deepEqual(tryUpdate(clusterTrustBundle, before, before).causes, []);
   assert.deepEqual(tryUpdate(clusterTrustBundle, before, bundle("not PEM either", "example.com/s")).causes, [
@@ -78,18 +82,26 @@ test("a bundle keeps its signer, and anchors that stay are not read again", () =
 
 const terms = [{ matchExpressions: [{ key: "a", operator: "In", values: ["b", "c"] }] }];
 const blocks: [name: string, spec: object, causes: string[]][] = [
-  ["a block is enough", { ipv4: "10.0.0.0/16", perNodeHostBits: 8 }, []],
-  ["one block is needed", {}, ["Required spec"]],
-  ["a block is one", { ipv4: "x", perNodeHostBits: 8 }, ["Invalid spec.IPv4"]],
+  ["a single CIDR is sufficient", { ipv4: "10.0.0.0/16", perNodeHostBits: 8 }, []],
+  ["a CIDR is required", {}, ["Required spec"]],
+  ["a malformed CIDR is refused", { ipv4: "x", perNodeHostBits: 8 }, ["Invalid spec.IPv4"]],
   [
-    "a block has its family",
+    "a CIDR of the wrong family is refused",
     { ipv4: "fd00::/30", perNodeHostBits: 4 },
     ["Invalid spec.IPv4", "Invalid spec.perNodeHostBits"],
   ],
-  ["a node needs addresses", { ipv6: "fd00::/64", perNodeHostBits: 3 }, ["Invalid spec.perNodeHostBits"]],
-  ["no more than there are", { ipv4: "10.0.0.0/28", perNodeHostBits: 8 }, ["Invalid spec.perNodeHostBits"]],
   [
-    "nodes are selected by terms",
+    "too few host bits are refused",
+    { ipv6: "fd00::/64", perNodeHostBits: 3 },
+    ["Invalid spec.perNodeHostBits"],
+  ],
+  [
+    "more host bits than the CIDR has are refused",
+    { ipv4: "10.0.0.0/28", perNodeHostBits: 8 },
+    ["Invalid spec.perNodeHostBits"],
+  ],
+  [
+    "a node selector needs terms",
     { ipv4: "10.0.0.0/16", perNodeHostBits: 8, nodeSelector: {} },
     ["Required spec.nodeSelector.nodeSelectorTerms"],
   ],
@@ -98,7 +110,7 @@ for (const [name, spec, causes] of blocks)
   test(`cluster CIDR: ${name}`, () =>
     assert.deepEqual(tryCreate(clusterCidr, { metadata: { name: "x" }, spec }).causes, causes));
 
-test("a cluster CIDR never changes, and is shown with its nodes", () => {
+test("a cluster CIDR is immutable, and its table row shows the node selector", () => {
   const before = { metadata: { name: "x" }, spec: { ipv4: "10.0.0.0/16", perNodeHostBits: 8 } };
   const after = {
     spec: { ipv4: "10.1.0.0/16", perNodeHostBits: 9, nodeSelector: { nodeSelectorTerms: terms } },
@@ -127,10 +139,10 @@ const addresses: [name: string, problems: number][] = [
   ["x", 1],
 ];
 for (const [name, problems] of addresses)
-  test(`${name} is ${problems ? "no" : "a"} name of an address`, () =>
+  test(`${name} is ${problems ? "an invalid" : "a valid"} IP address name`, () =>
     assert.equal(ipAddress.validateName!(name).length, problems));
 
-test("an address has an owner, for good", () => {
+test("an IP address requires a parent, which is immutable", () => {
   const parentRef = { group: "apps", resource: "Deployments", namespace: "n", name: "d" };
   const owned = (ref?: object): object => ({
     metadata: { name: "10.0.0.1" },
@@ -156,13 +168,17 @@ const server = (apiServerID: string, encodingVersion: string, ...decodableVersio
 });
 const reported: [name: string, status: object, causes: string[]][] = [
   [
-    "servers agree",
+    "servers with the same version have a common one",
     { storageVersions: [server("a", "apps/v1", "apps/v1")], commonEncodingVersion: "apps/v1" },
     [],
   ],
-  ["nobody reported", { commonEncodingVersion: "v1" }, ["Invalid status.commonEncodingVersion"]],
   [
-    "servers disagree",
+    "a common version needs a server",
+    { commonEncodingVersion: "v1" },
+    ["Invalid status.commonEncodingVersion"],
+  ],
+  [
+    "servers with different versions have no common one",
     {
       storageVersions: [server("a", "v1", "v1"), server("b", "v2", "v2")],
       commonEncodingVersion: "v1",
@@ -170,12 +186,12 @@ const reported: [name: string, status: object, causes: string[]][] = [
     ["Invalid status.commonEncodingVersion"],
   ],
   [
-    "a server reads what it stores",
+    "the encoding version must be decodable",
     { storageVersions: [server("a", "v1", "v2")], commonEncodingVersion: "v1" },
     ["Invalid status.storageVersions[0].decodableVersions"],
   ],
   [
-    "versions are versions",
+    "versions must be well-formed",
     { storageVersions: [server("a", "A/b/c", "A/b/c", "/")], commonEncodingVersion: "A/b/c" },
     [
       "Invalid status.storageVersions[0].decodableVersions[0]",
@@ -184,7 +200,7 @@ const reported: [name: string, status: object, causes: string[]][] = [
     ],
   ],
   [
-    "conditions are told apart and explained",
+    "condition types are unique, reason and message are required",
     {
       conditions: [
         { type: "x", status: "True", reason: "" },
@@ -201,7 +217,7 @@ for (const [name, status, causes] of reported)
       causes,
     ));
 
-test("a storage version is named after its resource, and shows three servers", () => {
+test("a storage version is named after its resource, and its table row shows three servers", () => {
   const problems = ["pods", "core.pods", "A.pods", "core.1"].map(
     (name) => storageVersion.validateName!(name).length,
   );

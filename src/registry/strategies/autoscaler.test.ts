@@ -22,9 +22,13 @@ const pods = {
 };
 
 const refused: [name: string, spec: object, causes: string[]][] = [
-  ["bounds are in order", { minReplicas: 9, maxReplicas: 5, scaleTargetRef }, ["Invalid spec.maxReplicas"]],
   [
-    "something is scaled, to something",
+    "minReplicas must not exceed maxReplicas",
+    { minReplicas: 9, maxReplicas: 5, scaleTargetRef },
+    ["Invalid spec.maxReplicas"],
+  ],
+  [
+    "the scale target and a maximum are required",
     { maxReplicas: 0, scaleTargetRef: {} },
     [
       "Invalid spec.maxReplicas",
@@ -34,7 +38,7 @@ const refused: [name: string, spec: object, causes: string[]][] = [
     ],
   ],
   [
-    "metrics are of a known type, and there",
+    "a metric needs a known type and its source",
     { maxReplicas: 1, scaleTargetRef, metrics: [{ type: "Odd" }, { type: "Resource" }] },
     [
       "NotSupported spec.metrics[0].type",
@@ -43,12 +47,12 @@ const refused: [name: string, spec: object, causes: string[]][] = [
     ],
   ],
   [
-    "metrics are of one type",
+    "a metric has a single source",
     { maxReplicas: 1, scaleTargetRef, metrics: [{ ...cpu, pods: pods.pods }] },
     ["Forbidden spec.metrics[0].pods"],
   ],
   [
-    "metrics aim at something",
+    "a metric needs a target",
     {
       maxReplicas: 1,
       scaleTargetRef,
@@ -61,7 +65,7 @@ const refused: [name: string, spec: object, causes: string[]][] = [
     ],
   ],
   [
-    "targets are positive",
+    "targets must be positive",
     {
       maxReplicas: 1,
       scaleTargetRef,
@@ -75,7 +79,7 @@ const refused: [name: string, spec: object, causes: string[]][] = [
     ["Invalid spec.metrics[0].resource.target.averageUtilization"],
   ],
   [
-    "rules are bounded",
+    "values of scaling rules are bounded",
     {
       maxReplicas: 1,
       scaleTargetRef,
@@ -96,12 +100,12 @@ const refused: [name: string, spec: object, causes: string[]][] = [
     ],
   ],
   [
-    "an empty list of policies is not the same as none",
+    "an empty list of policies differs from an absent one",
     { scaleTargetRef, maxReplicas: 1, behavior: { scaleUp: { policies: [] }, scaleDown: {} } },
     ["Required spec.behavior.scaleUp.policies"],
   ],
   [
-    "nobody's resource of a container is wrong twice",
+    "an unknown container resource is reported twice",
     {
       scaleTargetRef,
       maxReplicas: 1,
@@ -122,7 +126,7 @@ const refused: [name: string, spec: object, causes: string[]][] = [
 for (const [name, spec, causes] of refused)
   test(name, () => assert.deepEqual(tryCreate(horizontalPodAutoscaler, { metadata, spec }).causes, causes));
 
-test("without a measure it is cpu, and behavior is filled in", () => {
+test("the default metric is CPU, and behavior gets defaults", () => {
   const spec = tryCreate(horizontalPodAutoscaler, {
     metadata,
     spec: { maxReplicas: 5, scaleTargetRef, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
@@ -153,7 +157,7 @@ const hub = {
   kind: "HorizontalPodAutoscaler",
 } as HorizontalPodAutoscaler;
 
-test("the older version carries what it does not know as text", () => {
+test("v1 encodes unsupported fields in annotations", () => {
   const shown = toV1(structuredClone(hub), dialects.orch) as unknown as {
     metadata: { annotations: Record<string, string> };
     spec: object;
@@ -174,7 +178,7 @@ test("the older version carries what it does not know as text", () => {
   );
 });
 
-test("nothing is lost on the way through the older version", () => {
+test("a conversion to v1 and back is lossless", () => {
   const status = {
     desiredReplicas: 2,
     currentReplicas: 1,
@@ -187,7 +191,7 @@ test("nothing is lost on the way through the older version", () => {
   assert.deepEqual(fromV1(toV1(structuredClone(full), dialects.orch), dialects.orch), full);
 });
 
-test("text that means nothing is ignored", () => {
+test("malformed annotations are ignored", () => {
   const served = {
     apiVersion: "",
     kind: "",
@@ -203,7 +207,7 @@ test("text that means nothing is ignored", () => {
   assert.equal(made.spec.metrics?.length, 1);
 });
 
-test("counts are not negative", () => {
+test("replica counts must not be negative", () => {
   assert.deepEqual(
     tryPart(
       horizontalPodAutoscaler,
@@ -215,7 +219,7 @@ test("counts are not negative", () => {
   );
 });
 
-test("a metric that was looked at without a result is shown as nil", () => {
+test("a current metric without a value is shown as nil", () => {
   const looked = (type: string, key: string) => ({ type, [key]: { name: "memory", current: {} } });
   const status = {
     desiredReplicas: 1,
@@ -226,7 +230,7 @@ test("a metric that was looked at without a result is shown as nil", () => {
   assert.equal(cellsOf(horizontalPodAutoscaler, { metadata, spec, status })[2], "<nil>/1Gi, <nil>/10");
 });
 
-test("a table shows what is measured of what is aimed at", () => {
+test("the table row shows current and target values", () => {
   const status = {
     desiredReplicas: 1,
     currentReplicas: 1,

@@ -28,7 +28,7 @@ const hooks = (given: object): object => ({ webhooks: [{ ...hook, ...given }] })
 const flow = { priorityLevelConfiguration: { name: "l" }, matchingPrecedence: 9000 };
 const limits = (...items: object[]): object => ({ spec: { limits: items } });
 
-test("what must be there is exactly as it must be", () => {
+test("mandatory flow schemas and priority levels cannot be changed", () => {
   for (const [name, spec] of Object.entries(mandatoryFlowSchemas))
     assert.deepEqual(tryCreate(flowSchema, { metadata: { name }, spec }).causes, []);
   for (const [name, spec] of Object.entries(mandatoryPriorityLevels))
@@ -38,7 +38,7 @@ test("what must be there is exactly as it must be", () => {
   ]);
 });
 
-test("the older version of levels has another word for shares", () => {
+test("v1beta2 of priority levels has another name for shares", () => {
   const older = priorityLevelConfiguration.served![1]!;
   const hub = {
     apiVersion: "",
@@ -53,7 +53,7 @@ test("the older version of levels has another word for shares", () => {
   assert.deepEqual(older.toHub!(shown, undefined as never), hub);
 });
 
-test("conditions on requests are dropped without their gate", () => {
+test("match conditions are dropped unless their gate is on", () => {
   const { object } = tryCreate(validatingWebhookConfiguration, {
     metadata,
     ...hooks({ matchConditions: [{ name: "x", expression: "true" }] }),
@@ -61,7 +61,7 @@ test("conditions on requests are dropped without their gate", () => {
   assert.equal((object["webhooks"] as { matchConditions?: object }[])[0]!.matchConditions, undefined);
 });
 
-test("limits of containers are filled in from each other", () => {
+test("limits and requests of containers default to each other", () => {
   const { object } = tryCreate(limitRange, {
     metadata,
     ...limits({
@@ -75,7 +75,7 @@ test("limits of containers are filled in from each other", () => {
   assert.deepEqual([item.default, item.defaultRequest], [{ cpu: "2" }, { cpu: "2", memory: "1Mi" }]);
 });
 
-test("tables show quotas and classes", () => {
+test("table rows of quotas and priority classes", () => {
   const status = { hard: { pods: "2", "limits.cpu": "4" }, used: { pods: "1" } };
   assert.deepEqual(cellsOf(resourceQuota, { metadata, spec: {}, status }), [
     "x",
@@ -99,16 +99,36 @@ test("tables show quotas and classes", () => {
 });
 
 const reset: [name: string, strategy: Strategy, part: string, resets: string[]][] = [
-  ["who asks for a certificate owns nothing of it", certificateSigningRequest, "", ["spec", "status"]],
-  ["who signs owns no verdicts", certificateSigningRequest, "status", ["spec", "status.conditions"]],
-  ["who approves owns no certificate", certificateSigningRequest, "approval", ["spec", "status.certificate"]],
-  ["the status of flows brings no metadata along", flowSchema, "status", ["spec", "metadata"]],
-  ["nor does that of levels", priorityLevelConfiguration, "status", ["spec", "metadata"]],
+  [
+    "the creator of a signing request does not own the server's fields",
+    certificateSigningRequest,
+    "",
+    ["spec", "status"],
+  ],
+  [
+    "the signer does not own the approval conditions",
+    certificateSigningRequest,
+    "status",
+    ["spec", "status.conditions"],
+  ],
+  [
+    "the approver does not own the certificate",
+    certificateSigningRequest,
+    "approval",
+    ["spec", "status.certificate"],
+  ],
+  ["the status of flow schemas resets metadata", flowSchema, "status", ["spec", "metadata"]],
+  [
+    "the status of priority levels resets metadata",
+    priorityLevelConfiguration,
+    "status",
+    ["spec", "metadata"],
+  ],
 ];
 for (const [name, strategy, part, resets] of reset)
   test(name, () => assert.deepEqual(part ? strategy.subresources![part]!.resets : strategy.resets, resets));
 
-test("labels sent with the status of a flow schema go nowhere", () => {
+test("labels sent with the status of a flow schema are ignored", () => {
   const before = { metadata, spec: { priorityLevelConfiguration: { name: "x" } } };
   const { object } = tryPart(flowSchema, "status", before, {
     metadata: { ...metadata, labels: { a: "b" } },

@@ -35,51 +35,51 @@ const queued = (queuing: object): object => level({ limitResponse: { type: "Queu
 const limits = (...items: object[]): object => ({ spec: { limits: items } });
 
 const refused: [name: string, strategy: Strategy, sent: object, causes: string[]][] = [
-  ["a webhook is fine", validatingWebhookConfiguration, hooks({}), []],
+  ["a valid webhook", validatingWebhookConfiguration, hooks({}), []],
   [
-    "side effects are said",
+    "sideEffects is required",
     validatingWebhookConfiguration,
     hooks({ sideEffects: undefined }),
     ["Required webhooks[0].sideEffects"],
   ],
   [
-    "there are no side effects",
+    "side effects are refused",
     mutatingWebhookConfiguration,
     hooks({ sideEffects: "Some" }),
     ["NotSupported webhooks[0].sideEffects"],
   ],
   [
-    "reviews have a version",
+    "admissionReviewVersions is required",
     validatingWebhookConfiguration,
     hooks({ admissionReviewVersions: [] }),
     ["Required webhooks[0].admissionReviewVersions"],
   ],
   [
-    "reviews have a known version",
+    "a known review version is required",
     validatingWebhookConfiguration,
     hooks({ admissionReviewVersions: ["v9"] }),
     ["Invalid webhooks[0].admissionReviewVersions"],
   ],
   [
-    "a webhook's name has three parts",
+    "the name of a webhook has three labels",
     validatingWebhookConfiguration,
     hooks({ name: "short" }),
     ["Invalid webhooks[0].name"],
   ],
   [
-    "a webhook has an address",
+    "the URL of a webhook is required",
     validatingWebhookConfiguration,
     hooks({ clientConfig: { url: "://x" } }),
     ["Required webhooks[0].clientConfig.url"],
   ],
   [
-    "a webhook is reached safely",
+    "the URL of a webhook uses https",
     validatingWebhookConfiguration,
     hooks({ clientConfig: { url: "http://x/" } }),
     ["Invalid webhooks[0].clientConfig.url"],
   ],
   [
-    "an address says nothing more",
+    "the URL of a webhook has no user, query or fragment",
     validatingWebhookConfiguration,
     hooks({ clientConfig: { url: "https://u@x/?q#f" } }),
     [
@@ -89,31 +89,31 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ],
   ],
   [
-    "a webhook is reached in one way",
+    "a webhook has either a URL or a service",
     validatingWebhookConfiguration,
     hooks({ clientConfig: { url: "https://x/", service: { namespace: "n", name: "s" } } }),
     ["Required webhooks[0].clientConfig"],
   ],
   [
-    "a webhook is reached in some way",
+    "a webhook needs a URL or a service",
     validatingWebhookConfiguration,
     hooks({ clientConfig: {} }),
     ["Required webhooks[0].clientConfig"],
   ],
   [
-    "the names of a service are mixed up, as ever",
+    "errors of service name and namespace are swapped",
     validatingWebhookConfiguration,
     hooks({ clientConfig: { service: { namespace: "", name: "s" } } }),
     ["Required webhooks[0].clientConfig.service.name"],
   ],
   [
-    "a webhook answers soon",
+    "the timeout of a webhook is at most 30 seconds",
     validatingWebhookConfiguration,
     hooks({ timeoutSeconds: 31 }),
     ["Invalid webhooks[0].timeoutSeconds"],
   ],
   [
-    "policies are known",
+    "unknown policies are refused",
     mutatingWebhookConfiguration,
     hooks({ failurePolicy: "X", matchPolicy: "Y", reinvocationPolicy: "Z" }),
     [
@@ -123,7 +123,7 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ],
   ],
   [
-    "a star stands alone",
+    "a wildcard must be the only item",
     validatingWebhookConfiguration,
     hooks({
       rules: [
@@ -142,19 +142,19 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ],
   ],
   [
-    "scopes are known",
+    "an unknown scope is refused",
     validatingWebhookConfiguration,
     hooks({ rules: [{ ...rule, scope: "Galaxy" }] }),
     ["NotSupported webhooks[0].rules[0].scope"],
   ],
   [
-    "webhooks differ by name",
+    "names of webhooks are unique",
     validatingWebhookConfiguration,
     { webhooks: [hook, hook] },
     ["Duplicate webhooks[1].name"],
   ],
   [
-    "a schema has a level",
+    "a flow schema needs a priority level",
     flowSchema,
     { spec: { priorityLevelConfiguration: { name: "" }, rules: [{ subjects: [] }] } },
     [
@@ -164,13 +164,13 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ],
   ],
   [
-    "the first rank is taken",
+    "the first precedence is reserved",
     flowSchema,
     { spec: { ...flow, matchingPrecedence: 1 } },
     ["Invalid spec.matchingPrecedence"],
   ],
   [
-    "a subject is what its kind says",
+    "a subject has only the field of its kind",
     flowSchema,
     {
       spec: {
@@ -186,7 +186,7 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ["Forbidden spec.rules[0].subjects[0].group", "Required spec.rules[0].subjects[0].user"],
   ],
   [
-    "paths are paths",
+    "malformed non-resource URLs are refused",
     flowSchema,
     {
       spec: {
@@ -208,7 +208,7 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ],
   ],
   [
-    "resources are somewhere",
+    "a resource rule needs namespaces",
     flowSchema,
     {
       spec: {
@@ -221,75 +221,80 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ["Required spec.rules[0].resourceRules[0].namespaces"],
   ],
   [
-    "a hand is drawn from the queues",
+    "the hand size must not exceed the number of queues",
     priorityLevelConfiguration,
     queued({ queues: 2, handSize: 20, queueLengthLimit: 5 }),
     ["Invalid spec.limited.limitResponse.queuing.handSize"],
   ],
   [
-    "a hand takes few bits",
+    "the hand size is limited by its entropy",
     priorityLevelConfiguration,
     queued({ queues: 1000, handSize: 10, queueLengthLimit: 5 }),
     ["Invalid spec.limited.limitResponse.queuing.handSize"],
   ],
   [
-    "a hand is reckoned with all queues",
+    "the entropy counts all queues for each draw",
     priorityLevelConfiguration,
     queued({ queues: 66, handSize: 10, queueLengthLimit: 5 }),
     ["Invalid spec.limited.limitResponse.queuing.handSize"],
   ],
   [
-    "a hand may take sixty bits",
+    "an entropy of sixty bits is allowed",
     priorityLevelConfiguration,
     queued({ queues: 64, handSize: 10, queueLengthLimit: 5 }),
     [],
   ],
   [
-    "only one level is exempt",
+    "only the exempt level is of type Exempt",
     priorityLevelConfiguration,
     { spec: { type: "Exempt", limited: {} } },
     ["Forbidden spec.limited", "Invalid spec.type"],
   ],
   [
-    "shares to lend are a share",
+    "the lendable percentage is at most 100",
     priorityLevelConfiguration,
     level({ lendablePercent: 101 }),
     ["Invalid spec.limited.lendablePercent"],
   ],
-  ["users stay below the system", priorityClass, { value: 2_000_000_000 }, ["Forbidden value"]],
   [
-    "the system's names are its own",
+    "priorities above the user range are refused",
+    priorityClass,
+    { value: 2_000_000_000 },
+    ["Forbidden value"],
+  ],
+  [
+    "names with the system prefix are reserved",
     priorityClass,
     { metadata: { name: "system-x" }, value: 1 },
     ["Forbidden metadata.name"],
   ],
   [
-    "the system's classes are fine",
+    "the system classes are valid",
     priorityClass,
     { metadata: { name: "system-node-critical" }, value: 2_000_001_000 },
     [],
   ],
-  ["handlers have names", runtimeClass, { handler: "Bad_" }, ["Invalid handler"]],
+  ["a malformed handler is refused", runtimeClass, { handler: "Bad_" }, ["Invalid handler"]],
   [
-    "what a runtime costs is known",
+    "an unknown resource in the overhead is refused",
     runtimeClass,
     { handler: "h", overhead: { podFixed: { odd: "1", cpu: "-1" } } },
     ["Invalid overhead.limits[cpu]", "Invalid overhead.limits[odd]", "Invalid overhead.limits[odd]"],
   ],
   [
-    "limits of nobody's resource are wrong as a resource and as one for containers",
+    "an unknown resource in a limit range is reported twice",
     limitRange,
     limits({ type: "Pod", max: { odd: "1" } }),
     ["Invalid spec.limits[0].max[odd]", "Invalid spec.limits[0].max[odd]"],
   ],
   [
-    "below nothing no ratio fits",
+    "no ratio is consistent with a negative minimum",
     limitRange,
     limits({ type: "Pod", min: { cpu: "-1" }, max: { cpu: "2" }, maxLimitRequestRatio: { cpu: "3" } }),
     ["Invalid spec.limits[0].maxLimitRequestRatio[cpu]"],
   ],
   [
-    "tolerations of a runtime that differ only in their time are one",
+    "tolerations of a runtime class that differ only in seconds are duplicates",
     runtimeClass,
     {
       handler: "h",
@@ -303,7 +308,7 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ["Duplicate scheduling.tolerations[1]"],
   ],
   [
-    "limits are in order",
+    "bounds and defaults of a limit range must be ordered",
     limitRange,
     limits({ type: "Container", min: { cpu: "2" }, max: { cpu: "1" }, default: { cpu: "3" } }),
     [
@@ -313,56 +318,61 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ],
   ],
   [
-    "types of limits are known",
+    "a malformed type of a limit range is refused",
     limitRange,
     limits({ type: "Odd thing", max: { cpu: "1" } }),
     ["Invalid spec.limits[0].type"],
   ],
   [
-    "types of limits differ",
+    "types of a limit range are unique",
     limitRange,
     limits({ type: "Pod", max: { cpu: "1" } }, { type: "Pod", max: { cpu: "1" } }),
     ["Duplicate spec.limits[1].type"],
   ],
   [
-    "pods have no defaults",
+    "defaults for pods are refused",
     limitRange,
     limits({ type: "Pod", default: { cpu: "1" } }),
     ["Forbidden spec.limits[0].default"],
   ],
   [
-    "a ratio fits the bounds",
+    "the ratio must be consistent with the bounds",
     limitRange,
     limits({ type: "Pod", min: { cpu: "1" }, max: { cpu: "2" }, maxLimitRequestRatio: { cpu: "3" } }),
     ["Invalid spec.limits[0].maxLimitRequestRatio[cpu]"],
   ],
   [
-    "claims are limited by size",
+    "limits of claims need a storage size",
     limitRange,
     limits({ type: "PersistentVolumeClaim", max: {} }),
     ["Required spec.limits[0].limits"],
   ],
   [
-    "quotas are not negative, and their names are known",
+    "quota amounts must not be negative, and names must be valid",
     resourceQuota,
     { spec: { hard: { pods: "-1", "bad name!": "1" } } },
     ["Invalid spec.hard[bad name!]", "Invalid spec.hard[bad name!]", "Invalid spec.hard[pods]"],
   ],
-  ["pods come whole", resourceQuota, { spec: { hard: { pods: "500m" } } }, ["Invalid spec.hard[pods]"]],
   [
-    "scopes do not exclude each other",
+    "the number of pods must be an integer",
+    resourceQuota,
+    { spec: { hard: { pods: "500m" } } },
+    ["Invalid spec.hard[pods]"],
+  ],
+  [
+    "conflicting scopes are refused",
     resourceQuota,
     { spec: { hard: { pods: "5" }, scopes: ["BestEffort", "NotBestEffort"] } },
     ["Invalid spec.scopes"],
   ],
   [
-    "a scope fits what is counted",
+    "a scope must apply to the counted resources",
     resourceQuota,
     { spec: { hard: { secrets: "5" }, scopes: ["BestEffort"] } },
     ["Invalid spec.scopes"],
   ],
   [
-    "a selector's operator fits its scope",
+    "the operator of a scope selector must suit the scope",
     resourceQuota,
     {
       spec: {
@@ -376,7 +386,7 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ],
   ],
   [
-    "a lease lasts",
+    "the duration of a lease must be positive",
     lease,
     { spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } },
     ["Invalid spec.leaseDurationSeconds", "Invalid spec.leaseTransitions"],
@@ -387,36 +397,42 @@ for (const [name, strategy, sent, causes] of refused)
 
 const changed: [name: string, strategy: Strategy, before: object, after: object, causes: string[]][] = [
   [
-    "a priority stays",
+    "the value of a priority class is immutable",
     priorityClass,
     { value: 1, preemptionPolicy: "Never" },
     { value: 2 },
     ["Forbidden value", "Invalid preemptionPolicy"],
   ],
-  ["a handler stays", runtimeClass, { handler: "h" }, { handler: "z" }, ["Invalid handler"]],
   [
-    "what a runtime costs is looked at again",
+    "the handler of a runtime class is immutable",
+    runtimeClass,
+    { handler: "h" },
+    { handler: "z" },
+    ["Invalid handler"],
+  ],
+  [
+    "the scheduling of a changed runtime class is validated",
     runtimeClass,
     { handler: "h" },
     { handler: "h", scheduling: { tolerations: [{ key: "a", operator: "Odd" }] } },
     ["NotSupported scheduling.tolerations.tolerations[0].operator"],
   ],
   [
-    "scopes of a quota stay",
+    "the scopes of a quota are immutable",
     resourceQuota,
     { spec: { scopes: ["Terminating"] } },
     { spec: { scopes: ["NotTerminating"] } },
     ["Invalid spec.scopes"],
   ],
   [
-    "webhooks made before a rule may break it",
+    "webhooks that violate a newer rule may be updated",
     validatingWebhookConfiguration,
     { webhooks: [hook, hook] },
     { webhooks: [hook, hook] },
     [],
   ],
   [
-    "a scope said twice is no other scope",
+    "a repeated scope does not change the set of scopes",
     resourceQuota,
     { spec: { scopes: ["BestEffort"] } },
     { spec: { scopes: ["BestEffort", "BestEffort"] } },

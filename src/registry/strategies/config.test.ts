@@ -10,69 +10,74 @@ const type = (name: string) => `orch.io/${name}`;
 const long = "k".repeat(254);
 
 const refused: [name: string, strategy: typeof configMap, sent: object, causes: string[]][] = [
-  ["settings may be empty", configMap, {}, []],
+  ["an empty config map is valid", configMap, {}, []],
   [
-    "a key cannot be in both maps",
+    "a key must not be in both data and binaryData",
     configMap,
     { data: { t: "x" }, binaryData: { t: "AAEC" } },
     ["Invalid data[t]"],
   ],
-  ["a key with a blank is refused", configMap, { data: { "bad key": "x" } }, ["Invalid data[bad key]"]],
-  ["a key that leads upwards is refused", configMap, { data: { "..": "x" } }, ["Invalid data[..]"]],
-  ["a long key is refused", configMap, { data: { [long]: "x" } }, [`Invalid data[${long}]`]],
-  ["settings of a megabyte are the most", configMap, { data: { k: "x".repeat(1024 * 1024) } }, []],
+  ["a key with a space is refused", configMap, { data: { "bad key": "x" } }, ["Invalid data[bad key]"]],
+  ["a key that starts with two dots is refused", configMap, { data: { "..": "x" } }, ["Invalid data[..]"]],
+  ["a key that is too long is refused", configMap, { data: { [long]: "x" } }, [`Invalid data[${long}]`]],
+  ["a config map of one megabyte is valid", configMap, { data: { k: "x".repeat(1024 * 1024) } }, []],
   [
-    "settings beyond a megabyte are refused as a whole",
+    "a config map above one megabyte is refused as a whole",
     configMap,
     { data: { k: "x".repeat(1024 * 1024) }, binaryData: { b: "AA==" } },
     ["TooLong []"],
   ],
-  ["keys of text are checked as keys of data", secret, { stringData: { "a b": "v" } }, ["Invalid data[a b]"]],
   [
-    "a secret beyond a megabyte is refused",
+    "keys of stringData are validated as keys of data",
+    secret,
+    { stringData: { "a b": "v" } },
+    ["Invalid data[a b]"],
+  ],
+  [
+    "a secret above one megabyte is refused",
     secret,
     { stringData: { k: "x".repeat(1024 * 1024 + 1) } },
     ["TooLong data"],
   ],
-  ["a registry secret needs its key", secret, { type: type("dockercfg") }, ["Required data[.dockercfg]"]],
+  ["a registry secret requires its key", secret, { type: type("dockercfg") }, ["Required data[.dockercfg]"]],
   [
-    "a registry secret holds JSON",
+    "a registry secret must hold JSON",
     secret,
     { type: type("dockerconfigjson"), stringData: { ".dockerconfigjson": "nope" } },
     ["Invalid data[.dockerconfigjson]"],
   ],
   [
-    "a registry secret holds a JSON object",
+    "a registry secret must hold a JSON object",
     secret,
     { type: type("dockerconfigjson"), stringData: { ".dockerconfigjson": "[]" } },
     ["Invalid data[.dockerconfigjson]"],
   ],
   [
-    "a user name is enough for basic authentication",
+    "a username is sufficient for basic authentication",
     secret,
     { type: type("basic-auth"), stringData: { username: "u" } },
     [],
   ],
   [
-    "basic authentication needs a name or a password",
+    "basic authentication requires a username or a password",
     secret,
     { type: type("basic-auth"), stringData: { x: "y" } },
     ["Required data[password]", "Required data[username]"],
   ],
-  ["an ssh secret needs its key", secret, { type: type("ssh-auth") }, ["Required data[ssh-privatekey]"]],
+  ["an ssh secret requires its key", secret, { type: type("ssh-auth") }, ["Required data[ssh-privatekey]"]],
   [
-    "a tls secret needs both parts",
+    "a TLS secret requires certificate and key",
     secret,
     { type: type("tls"), stringData: { "tls.crt": "x" } },
     ["Required data[tls.key]"],
   ],
   [
-    "an account token names its account",
+    "a service account token requires the name of its account",
     secret,
     { type: type("service-account-token") },
     ["Required metadata.annotations[orch.io/service-account.name]"],
   ],
-  ["any other type is free", secret, { type: "example.com/anything", stringData: { q: "r" } }, []],
+  ["other types have no requirements", secret, { type: "example.com/anything", stringData: { q: "r" } }, []],
 ];
 for (const [name, strategy, sent, causes] of refused)
   test(name, () => assert.deepEqual(tryCreate(strategy, { metadata: meta, ...sent }).causes, causes));
@@ -80,36 +85,36 @@ for (const [name, strategy, sent, causes] of refused)
 const changed: [name: string, strategy: typeof configMap, before: object, after: object, causes: string[]][] =
   [
     [
-      "frozen settings keep their data",
+      "the data of an immutable config map cannot change",
       configMap,
       { immutable: true, data: { a: "b" } },
       { immutable: true, data: { a: "c" } },
       ["Forbidden data"],
     ],
     [
-      "frozen settings stay frozen",
+      "the immutable flag cannot be cleared",
       configMap,
       { immutable: true, data: { a: "b" } },
       { data: { a: "b" } },
       ["Forbidden immutable"],
     ],
     [
-      "frozen settings take no bytes",
+      "an immutable config map accepts no binaryData",
       configMap,
       { immutable: true, data: { a: "b" } },
       { immutable: true, data: { a: "b" }, binaryData: { b: "AA==" } },
       ["Forbidden binaryData"],
     ],
     [
-      "settings can be frozen later",
+      "a config map can be made immutable later",
       configMap,
       { data: { a: "b" } },
       { immutable: true, data: { a: "c" } },
       [],
     ],
-    ["the type of a secret stays", secret, {}, { type: "other" }, ["Invalid type"]],
+    ["the type of a secret is immutable", secret, {}, { type: "other" }, ["Invalid type"]],
     [
-      "a frozen secret keeps its data",
+      "the data of an immutable secret cannot change",
       secret,
       { immutable: true, stringData: { a: "b" } },
       { immutable: true, stringData: { a: "c" } },
@@ -125,7 +130,7 @@ for (const [name, strategy, before, after, causes] of changed) {
   );
 }
 
-test("text of a secret becomes data and wins over it", () => {
+test("stringData is merged into data and takes precedence", () => {
   const { object } = tryCreate(secret, {
     metadata: meta,
     stringData: { k: "v", b: "new" },
@@ -136,7 +141,7 @@ test("text of a secret becomes data and wins over it", () => {
   assert.equal(object["type"], "Opaque");
 });
 
-test("text under a key that every object inherits becomes data, too", () => {
+test("stringData under the name of an inherited property is merged, too", () => {
   const { object } = tryCreate(secret, {
     metadata: meta,
     stringData: JSON.parse('{"__proto__":"v"}') as Record<string, string>,
@@ -144,7 +149,7 @@ test("text under a key that every object inherits becomes data, too", () => {
   assert.deepEqual(Object.entries(object["data"] as object), [["__proto__", "dg=="]]);
 });
 
-test("an unusable pair of certificate and key is warned of", () => {
+test("an invalid pair of certificate and key gets a warning", () => {
   assert.equal(
     tryCreate(secret, { metadata: meta, type: type("tls"), stringData: { "tls.crt": "", "tls.key": "" } })
       .warnings.length,
@@ -153,7 +158,7 @@ test("an unusable pair of certificate and key is warned of", () => {
   assert.deepEqual(tryCreate(secret, { metadata: meta }).warnings, []);
 });
 
-test("of an account's secrets only the names are kept", () => {
+test("only the names of a service account's secrets are kept", () => {
   const { object } = tryCreate(serviceAccount, {
     metadata: meta,
     secrets: [{ name: "s", uid: "u", kind: "Secret" }],
@@ -161,7 +166,7 @@ test("of an account's secrets only the names are kept", () => {
   assert.deepEqual(object["secrets"], [{ name: "s" }]);
 });
 
-test("tables count entries", () => {
+test("table rows count entries", () => {
   assert.deepEqual(
     cellsOf(configMap, {
       metadata: { ...meta, creationTimestamp: "2024-05-06T07:07:39Z" },

@@ -11,24 +11,24 @@ const metadata = { name: "j", namespace: "n", uid: "u" };
 type Sent = Record<string, unknown>;
 
 const refused: [name: string, spec: Sent, causes: string[]][] = [
-  ["a plain job is fine", { template }, []],
+  ["a minimal job is valid", { template }, []],
   [
-    "numbers are not negative",
+    "numbers must not be negative",
     { template, parallelism: -1, completions: -1, backoffLimit: -1 },
     ["Invalid spec.backoffLimit", "Invalid spec.completions", "Invalid spec.parallelism"],
   ],
   [
-    "pods that never end are refused",
+    "restart policy Always is refused",
     { template: { spec: { ...template.spec, restartPolicy: "Always" } } },
     ["Required spec.template.spec.restartPolicy"],
   ],
   [
-    "the selector is the server's affair",
+    "a selector set by the client is refused",
     { template, selector: { matchLabels: { a: "b" } } },
     ["Invalid spec.selector", "Invalid spec.template.metadata.labels"],
   ],
   [
-    "unless the user says otherwise",
+    "a manual selector is allowed",
     {
       template: { ...template, metadata: { labels: { a: "b" } } },
       manualSelector: true,
@@ -37,17 +37,17 @@ const refused: [name: string, spec: Sent, causes: string[]][] = [
     [],
   ],
   [
-    "an indexed job says how many",
+    "an indexed job requires completions",
     { template, completionMode: "Indexed", parallelism: 2 },
     ["Required spec.completions"],
   ],
   [
-    "a failure rule does something known to something",
+    "a failure rule needs an action and a condition",
     { template, podFailurePolicy: { rules: [{ action: "X" }] } },
     ["Invalid spec.podFailurePolicy.rules[0]", "NotSupported spec.podFailurePolicy.rules[0].action"],
   ],
   [
-    "exit codes come in order, once, and of known containers",
+    "exit codes are sorted, unique and refer to known containers",
     {
       template,
       podFailurePolicy: {
@@ -64,7 +64,7 @@ const refused: [name: string, spec: Sent, causes: string[]][] = [
     ],
   ],
   [
-    "a rule that names a container names one",
+    "the container of a failure rule must exist",
     {
       template,
       podFailurePolicy: {
@@ -84,7 +84,7 @@ const labels = {
   "batch.orch.io/controller-uid": "u",
 };
 
-test("a job gets a selector of its own, and labels to match", () => {
+test("a job gets a generated selector with matching labels", () => {
   const { object } = tryCreate(job, { metadata, spec: { template } });
   const { selector, template: made } = object["spec"] as {
     selector: object;
@@ -96,7 +96,7 @@ test("a job gets a selector of its own, and labels to match", () => {
   assert.deepEqual((object["metadata"] as Sent)["annotations"], { "batch.orch.io/job-tracking": "" });
 });
 
-test("a job takes its labels from its template unless it has some", () => {
+test("a job without labels inherits those of its template", () => {
   const labelled = { ...template, metadata: { labels: { a: "b" } } };
   assert.deepEqual(
     (tryCreate(job, { metadata, spec: { template: labelled } }).object["metadata"] as Sent)["labels"],
@@ -117,22 +117,22 @@ const made = {
   selector: { matchLabels: { "batch.orch.io/controller-uid": "u" } },
 };
 const changed: [name: string, before: Sent, after: Sent, causes: string[]][] = [
-  ["parallelism may change", made, { ...made, completions: 1, parallelism: 0 }, []],
-  ["completions stay", made, { ...made, completions: 5 }, ["Invalid spec.completions"]],
+  ["parallelism is mutable", made, { ...made, completions: 1, parallelism: 0 }, []],
+  ["completions are immutable", made, { ...made, completions: 5 }, ["Invalid spec.completions"]],
   [
-    "completions of an indexed job move with its parallelism",
+    "completions of an indexed job change together with its parallelism",
     { ...made, completionMode: "Indexed", completions: 3, parallelism: 3 },
     { ...made, completionMode: "Indexed", completions: 4, parallelism: 4 },
     [],
   ],
   [
-    "the template stays",
+    "the template is immutable",
     made,
     { ...made, template: { ...made.template, spec: { ...template.spec, dnsPolicy: "Default" } } },
     ["Invalid spec.template"],
   ],
   [
-    "a job that waits may still be placed elsewhere",
+    "scheduling directives of a suspended job are mutable",
     { ...made, suspend: true },
     {
       ...made,
@@ -142,7 +142,7 @@ const changed: [name: string, before: Sent, after: Sent, causes: string[]][] = [
     [],
   ],
   [
-    "a job whose labels are older is asked for those alone",
+    "a job created with only the older labels is valid with those",
     {
       template: { ...template, metadata: { labels: { a: "b" } } },
       manualSelector: true,
@@ -161,7 +161,7 @@ for (const [name, before, after, causes] of changed)
     assert.deepEqual(tryUpdate(job, { metadata, spec: before }, { metadata, spec: after }).causes, causes),
   );
 
-test("a job keeps labels when its status is written without any", () => {
+test("a status update without labels keeps the labels of a job", () => {
   const sent = { metadata, spec: { template: { ...template, metadata: { labels: { a: "b" } } } } };
   const { object } = tryPart(job, "status", sent, { metadata, status: { active: 1 } });
   assert.equal((object["metadata"] as { labels: Record<string, string> }).labels["a"], "b");
@@ -172,7 +172,7 @@ test("a job keeps labels when its status is written without any", () => {
   assert.deepEqual((own["metadata"] as { labels: object }).labels, { c: "d" });
 });
 
-test("templates cannot ask to forget managers", () => {
+test("a template cannot reset managed fields", () => {
   const asked = { managedFields: [] };
   const made = defaulted(job, {
     metadata: { ...metadata, ...asked },
@@ -187,7 +187,7 @@ test("templates cannot ask to forget managers", () => {
   );
 });
 
-test("ended pods are counted once", () => {
+test("uncounted pods are unique", () => {
   const status = { uncountedTerminatedPods: { succeeded: ["a", ""], failed: ["a"] } };
   assert.deepEqual(tryPart(job, "status", { metadata, spec: { template } }, { status }).causes, [
     "Duplicate status.uncountedTerminatedPods.failed[0]",
@@ -195,7 +195,7 @@ test("ended pods are counted once", () => {
   ]);
 });
 
-test("a table shows how long a job took", () => {
+test("the table row shows the duration of a job", () => {
   const status = { succeeded: 1, startTime: "2024-05-06T07:00:00Z", completionTime: "2024-05-06T07:05:30Z" };
   assert.deepEqual(cellsOf(job, { metadata, spec: { template }, status }).slice(0, 4), [
     "j",
@@ -207,25 +207,30 @@ test("a table shows how long a job took", () => {
 
 const cron = { schedule: "*/5 * * * *", jobTemplate: { spec: { template } } };
 const cronRefused: [name: string, metadata: Sent, spec: Sent, causes: string[]][] = [
-  ["a cron job runs by its schedule", metadata, cron, []],
-  ["a schedule is needed", metadata, { ...cron, schedule: "" }, ["Required spec.schedule"]],
-  ["a schedule can be read", metadata, { ...cron, schedule: "soon" }, ["Invalid spec.schedule"]],
+  ["a valid cron job", metadata, cron, []],
+  ["a schedule is required", metadata, { ...cron, schedule: "" }, ["Required spec.schedule"]],
+  ["a malformed schedule is refused", metadata, { ...cron, schedule: "soon" }, ["Invalid spec.schedule"]],
   [
-    "the zone is said once",
+    "the time zone must not be set in both places",
     metadata,
     { ...cron, schedule: "TZ=UTC 0 0 * * *", timeZone: "UTC" },
     ["Invalid spec.schedule"],
   ],
-  ["the zone is known", metadata, { ...cron, timeZone: "Nowhere/Land" }, ["Invalid spec.timeZone"]],
   [
-    "what if the last run goes on is known",
+    "an unknown time zone is refused",
+    metadata,
+    { ...cron, timeZone: "Nowhere/Land" },
+    ["Invalid spec.timeZone"],
+  ],
+  [
+    "an unknown concurrency policy is refused",
     metadata,
     { ...cron, concurrencyPolicy: "Odd" },
     ["NotSupported spec.concurrencyPolicy"],
   ],
-  ["names leave room for the time", { name: "x".repeat(53) }, cron, ["Invalid metadata.name"]],
+  ["the name leaves room for a timestamp", { name: "x".repeat(53) }, cron, ["Invalid metadata.name"]],
   [
-    "jobs of a cron job get their selectors later",
+    "the job template of a cron job has no selector",
     metadata,
     { ...cron, jobTemplate: { spec: { template, selector: {}, manualSelector: true } } },
     ["Invalid spec.jobTemplate.spec.selector", "NotSupported spec.jobTemplate.spec.manualSelector"],
@@ -234,7 +239,7 @@ const cronRefused: [name: string, metadata: Sent, spec: Sent, causes: string[]][
 for (const [name, meta, spec, causes] of cronRefused)
   test(name, () => assert.deepEqual(tryCreate(cronJob, { metadata: meta, spec }).causes, causes));
 
-test("a table shows a cron job's schedule", () => {
+test("the table row shows the schedule of a cron job", () => {
   assert.deepEqual(cellsOf(cronJob, { metadata, spec: cron }), [
     "j",
     "*/5 * * * *",
@@ -275,16 +280,17 @@ const bad = [
   "TZ=Nowhere 0 0 * * *",
 ];
 for (const text of good)
-  test(`"${text}" is a schedule`, () => assert.equal(scheduleProblem(text), undefined));
+  test(`"${text}" is a valid schedule`, () => assert.equal(scheduleProblem(text), undefined));
 for (const text of bad)
-  test(`"${text}" is no schedule`, () => assert.notEqual(scheduleProblem(text), undefined));
+  test(`"${text}" is an invalid schedule`, () => assert.notEqual(scheduleProblem(text), undefined));
 
 // prettier-ignore
 const zones: [string, boolean][] = [["UTC", true], ["Europe/Berlin", true], ["../etc/passwd", false], ["+01:00", false], ["Mars/Base", false]];
 for (const [zone, known] of zones)
-  test(`${zone} is ${known ? "a" : "no"} time zone`, () => assert.equal(isTimeZone(zone), known));
+  test(`${zone} is ${known ? "a known" : "an unknown"} time zone`, () =>
+    assert.equal(isTimeZone(zone), known));
 
-test("without its gate the completions of an indexed job stay", () => {
+test("completions of an indexed job are immutable unless the gate is on", () => {
   const indexed = (count: number): ApiObject =>
     defaulted(job, {
       metadata: { name: "j", namespace: "n" },

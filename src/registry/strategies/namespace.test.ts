@@ -6,7 +6,7 @@ import { cellsOf, contextOf, tryCreate, tryPart, tryUpdate } from "./try-out.fix
 
 const sent = { metadata: { name: "n" } };
 
-test("a new namespace is active, finalized and labelled with its name", () => {
+test("a new namespace is active and has its finalizer and name label", () => {
   const { object, causes } = tryCreate(namespace, {
     ...sent,
     spec: { finalizers: ["example.com/x"] },
@@ -18,13 +18,13 @@ test("a new namespace is active, finalized and labelled with its name", () => {
   assert.deepEqual(object["status"], { phase: "Active" });
 });
 
-test("a made-up name that is none is no label either", () => {
+test("an invalid generated name is not used as a label", () => {
   const object = { metadata: { name: "::x" }, spec: {} } as unknown as ApiObject;
   namespace.prepareForCreate!(object, contextOf(namespace));
   assert.equal(object.metadata.labels, undefined);
 });
 
-test("finalizers in the spec change only through finalize", () => {
+test("finalizers in the spec change only through the finalize subresource", () => {
   assert.deepEqual(tryUpdate(namespace, sent, { ...sent, spec: { finalizers: [] } }).object["spec"], {
     finalizers: ["orch"],
   });
@@ -37,32 +37,32 @@ test("finalizers in the spec change only through finalize", () => {
 
 const parts: [name: string, part: string, sent: object, causes: string[]][] = [
   [
-    "a finalizer must be a qualified name",
+    "a malformed finalizer is refused",
     "finalize",
     { spec: { finalizers: ["bad one"] } },
     ["Invalid spec.finalizers[0]", "Invalid spec.finalizers[0]"],
   ],
   [
-    "a bare finalizer must be a known one",
+    "an unqualified finalizer must be a known one",
     "finalize",
     { spec: { finalizers: ["plain"] } },
     ["Invalid spec.finalizers[0]"],
   ],
-  ["a qualified finalizer is fine", "finalize", { spec: { finalizers: ["orch", "example.com/x"] } }, []],
+  ["a qualified finalizer is valid", "finalize", { spec: { finalizers: ["orch", "example.com/x"] } }, []],
   [
-    "a namespace that stays is active",
+    "the phase is Active unless the namespace is being deleted",
     "status",
     { status: { phase: "Terminating" } },
     ["Invalid status.Phase"],
   ],
   [
-    "a namespace that goes is terminating",
+    "the phase is Terminating while the namespace is being deleted",
     "status",
     { metadata: { name: "n", deletionTimestamp: "2024-01-01T00:00:00Z" }, status: { phase: "Active" } },
     ["Invalid status.Phase"],
   ],
   [
-    "conditions are free",
+    "conditions are not validated",
     "status",
     { status: { phase: "Active", conditions: [{ type: "X", status: "True" }] } },
     [],
@@ -71,7 +71,7 @@ const parts: [name: string, part: string, sent: object, causes: string[]][] = [
 for (const [name, part, given, causes] of parts)
   test(name, () => assert.deepEqual(tryPart(namespace, part, sent, given).causes, causes));
 
-test("deletion marks the namespace, and its finalizers hold it back", () => {
+test("deletion marks the namespace, and its finalizers block it", () => {
   const object = tryCreate(namespace, sent).object as unknown as ApiObject & {
     status: { phase: string };
     spec: { finalizers: string[] };
@@ -83,7 +83,7 @@ test("deletion marks the namespace, and its finalizers hold it back", () => {
   assert.equal(namespace.deletionBlocked!(object), false);
 });
 
-test("names are host names, and the table shows the phase", () => {
+test("names are DNS labels, and the table row shows the phase", () => {
   assert.notEqual(namespace.validateName!("a.b"), undefined);
   assert.deepEqual(cellsOf(namespace, sent), ["n", "Active", "<unknown>"]);
 });

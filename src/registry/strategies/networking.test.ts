@@ -19,87 +19,87 @@ const address = (ip: string): object => ({ subsets: [{ addresses: [{ ip }], port
 const slice = (endpoint: object): object => ({ addressType: "IPv4", endpoints: [endpoint] });
 
 const refused: [name: string, strategy: Strategy, sent: object, causes: string[]][] = [
-  ["an ingress leads somewhere", ingress, { spec: {} }, ["Invalid spec"]],
+  ["an ingress needs a backend or rules", ingress, { spec: {} }, ["Invalid spec"]],
   [
-    "a path has a type",
+    "a path type is required",
     ingress,
     path({ pathType: undefined }),
     ["Required spec.rules[0].http.paths[0].pathType"],
   ],
   [
-    "a path's type is known",
+    "an unknown path type is refused",
     ingress,
     path({ pathType: "X" }),
     ["NotSupported spec.rules[0].http.paths[0].pathType"],
   ],
-  ["a path is absolute", ingress, path({ path: "x" }), ["Invalid spec.rules[0].http.paths[0].path"]],
+  ["a path must be absolute", ingress, path({ path: "x" }), ["Invalid spec.rules[0].http.paths[0].path"]],
   [
-    "a path goes straight",
+    "a path must be normalized",
     ingress,
     path({ path: "/a/../b/." }),
     ["Invalid spec.rules[0].http.paths[0].path", "Invalid spec.rules[0].http.paths[0].path"],
   ],
   [
-    "a path may be anything the controller likes",
+    "an implementation-specific path may be anything",
     ingress,
     path({ path: "/a/../b", pathType: "ImplementationSpecific" }),
     [],
   ],
-  ["a host is a name", ingress, host("A_b"), ["Invalid spec.rules[0].host"]],
-  ["a host is no address", ingress, host("1.2.3.4"), ["Invalid spec.rules[0].host"]],
-  ["a host may stand for many", ingress, host("*.example.com"), []],
-  ["a star stands in front", ingress, host("a.*.com"), ["Invalid spec.rules[0].host"]],
+  ["a host must be a DNS name", ingress, host("A_b"), ["Invalid spec.rules[0].host"]],
+  ["a host must not be an IP address", ingress, host("1.2.3.4"), ["Invalid spec.rules[0].host"]],
+  ["a host may be a wildcard", ingress, host("*.example.com"), []],
+  ["a wildcard must be the first label", ingress, host("a.*.com"), ["Invalid spec.rules[0].host"]],
   [
-    "a service has a port",
+    "a service backend requires a port",
     ingress,
     { spec: { defaultBackend: { service: { name: "s" } } } },
     ["Required spec.defaultBackend"],
   ],
   [
-    "a service has one port",
+    "a service backend has a single port",
     ingress,
     { spec: { defaultBackend: { service: { name: "s", port: { number: 1, name: "x" } } } } },
     ["Invalid spec.defaultBackend"],
   ],
   [
-    "a backend is one thing",
+    "a backend is either a service or a resource",
     ingress,
     { spec: { defaultBackend: { ...backend, resource: { kind: "K", name: "n" } } } },
     ["Invalid spec.defaultBackend"],
   ],
   [
-    "a backend may be any object",
+    "a resource backend may be any kind",
     ingress,
     { spec: { defaultBackend: { resource: { kind: "K", name: "" } } } },
     ["Required spec.defaultBackend.resource.name"],
   ],
   [
-    "a class's controller has a domain",
+    "a controller name requires a domain",
     ingressClass,
     { spec: { controller: "bad ctl" } },
     ["Invalid spec.controller"],
   ],
   [
-    "parameters in a namespace say which",
+    "namespaced parameters require a namespace",
     ingressClass,
     { spec: { controller: "a.b/c", parameters: { kind: "K", name: "n", scope: "Namespace" } } },
     ["Required spec.parameters.namespace"],
   ],
   [
-    "exceptions lie within",
+    "exceptions must be within the CIDR",
     networkPolicy,
     from({ ipBlock: { cidr: "10.0.0.0/8", except: ["11.0.0.0/16"] } }),
     ["Invalid spec.ingress[0].from[0].ipBlock.except[0]"],
   ],
   [
-    "a peer is pods or addresses",
+    "a peer is either a selector or an IP block",
     networkPolicy,
     from({ podSelector: {}, ipBlock: { cidr: "10.0.0.0/8" } }),
     ["Forbidden spec.ingress[0].from[0]"],
   ],
-  ["a peer is someone", networkPolicy, from({}), ["Required spec.ingress[0].from[0]"]],
+  ["an empty peer is refused", networkPolicy, from({}), ["Required spec.ingress[0].from[0]"]],
   [
-    "ranges of ports are in order",
+    "a port range must be ordered",
     networkPolicy,
     {
       spec: {
@@ -120,15 +120,20 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
       "NotSupported spec.policyTypes[0]",
     ],
   ],
-  ["endpoints have addresses", endpoints, { subsets: [{ ports: [{ port: 1 }] }] }, ["Required subsets[0]"]],
   [
-    "an address that is none is said twice",
+    "endpoints require addresses",
+    endpoints,
+    { subsets: [{ ports: [{ port: 1 }] }] },
+    ["Required subsets[0]"],
+  ],
+  [
+    "a malformed address is reported twice",
     endpoints,
     address("x"),
     ["Invalid subsets[0].addresses[0].ip", "Invalid subsets[0].addresses[0].ip"],
   ],
   [
-    "several ports have names",
+    "several ports require names",
     endpoints,
     { subsets: [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ port: 0 }, { port: 2 }] }] },
     [
@@ -137,33 +142,33 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
       "Required subsets[0].ports[1].name",
     ],
   ],
-  ["a slice has a type", endpointSlice, { endpoints: [] }, ["Required addressType"]],
+  ["the address type of a slice is required", endpointSlice, { endpoints: [] }, ["Required addressType"]],
   [
-    "a slice's addresses are of its type",
+    "addresses must match the address type",
     endpointSlice,
     slice({ addresses: ["::1"] }),
     ["Invalid endpoints[0].addresses[0]", "Invalid endpoints[0].addresses[0]"],
   ],
   [
-    "an endpoint has an address",
+    "an endpoint requires an address",
     endpointSlice,
     slice({ addresses: [] }),
     ["Required endpoints[0].addresses"],
   ],
   [
-    "ports of a slice differ by name",
+    "port names of a slice are unique",
     endpointSlice,
     { addressType: "IPv4", endpoints: [], ports: [{ port: 1 }, { port: 2 }] },
     ["Duplicate ports[1].name"],
   ],
   [
-    "hints name each zone once",
+    "zones of hints are unique",
     endpointSlice,
     slice({ addresses: ["192.0.2.1"], hints: { forZones: [{ name: "a" }, { name: "b" }, { name: "a" }] } }),
     ["Duplicate endpoints[0].hints.forZones[2].name"],
   ],
   [
-    "a domain has two parts",
+    "a domain name has two labels",
     endpointSlice,
     { addressType: "FQDN", endpoints: [{ addresses: ["host"] }] },
     ["Invalid endpoints[0].addresses[0]"],
@@ -187,17 +192,17 @@ const parts: [part: string, whole: string, within: boolean][] = [
   ["10.0.0.0/9", "::/0", false],
 ];
 for (const [part, whole, within] of parts)
-  test(`${part} is ${within ? "" : "not "}part of ${whole}`, () =>
+  test(`${part} is ${within ? "" : "not "}a subnet of ${whole}`, () =>
     assert.equal(isStrictPart(parseCidr(part)!, parseCidr(whole)!), within));
 
-test("policies hold for what they speak of", () => {
+test("policy types default from the rules", () => {
   const types = (spec: object): unknown =>
     (tryCreate(networkPolicy, { metadata, spec }).object["spec"] as { policyTypes: string[] }).policyTypes;
   assert.deepEqual(types({}), ["Ingress"]);
   assert.deepEqual(types({ egress: [{}] }), ["Ingress", "Egress"]);
 });
 
-test("what never changes", () => {
+test("immutable fields", () => {
   assert.deepEqual(
     tryUpdate(
       ingressClass,
@@ -216,7 +221,7 @@ test("what never changes", () => {
   );
 });
 
-test("the old way to name a class is warned of", () => {
+test("the deprecated class annotation gets a warning", () => {
   const annotated = { name: "x", annotations: { "orch.io/ingress.class": "c" } };
   assert.equal(
     tryCreate(ingress, { metadata: annotated, spec: { defaultBackend: backend } }).warnings.length,
@@ -229,7 +234,7 @@ test("the old way to name a class is warned of", () => {
   );
 });
 
-test("nobody reports on policies yet", () => {
+test("the status of network policies is disabled by default", () => {
   const conditions = [
     { type: "Seen", status: "True", lastTransitionTime: "2024-01-01T00:00:00Z", reason: "R", message: "" },
   ];
@@ -243,7 +248,7 @@ test("nobody reports on policies yet", () => {
   assert.deepEqual(statusOf(tryPart(networkPolicy, "status", seen, { status: {} })), {});
 });
 
-test("with their gate policies have a status, which only its own door changes", () => {
+test("with the gate on, the status of network policies changes only through its subresource", () => {
   const ctx = contextOf(networkPolicy);
   const gated = { ...ctx, settings: { ...ctx.settings, networkPolicyStatus: true } };
   const conditions = [{ type: "Seen", status: "True" }];
@@ -258,7 +263,7 @@ test("with their gate policies have a status, which only its own door changes", 
   assert.deepEqual((merge(seen, made as never, gated) as unknown as typeof changed).status, { conditions });
 });
 
-test("tables show the network", () => {
+test("table rows of networking kinds", () => {
   const rules = ["a", "b", "c", "d"].map((name) => ({ host: `${name}.example.com` }));
   assert.deepEqual(
     cellsOf(ingress, {
@@ -301,7 +306,7 @@ test("tables show the network", () => {
   );
 });
 
-test("topology that is forgotten from a slice counts as a change", () => {
+test("dropping the deprecated topology of a slice increments the generation", () => {
   const slice = {
     metadata: { name: "s", generation: 1 },
     addressType: "IPv4",

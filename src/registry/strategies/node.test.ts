@@ -6,14 +6,14 @@ import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
 const metadata = { name: "n" };
 
 const refused: [name: string, sent: object, causes: string[]][] = [
-  ["a bare node is fine", {}, []],
+  ["a minimal node is valid", {}, []],
   [
-    "taints differ in key or effect",
+    "taints with the same key and effect are duplicates",
     { spec: { taints: [1, 2].map(() => ({ key: "a", effect: "NoSchedule" })) } },
     ["Duplicate metadata.taints[1]"],
   ],
   [
-    "a taint has an effect that is known",
+    "a malformed taint is refused",
     { spec: { taints: [{ key: "a" }, { key: "b c", effect: "Odd" }] } },
     [
       "Invalid metadata.taints[1].key",
@@ -21,15 +21,15 @@ const refused: [name: string, sent: object, causes: string[]][] = [
       "Required metadata.taints[0].effect",
     ],
   ],
-  ["ranges are ranges", { spec: { podCIDR: "10.0.0.0" } }, ["Invalid spec.podCIDRs[0]"]],
+  ["a malformed CIDR is refused", { spec: { podCIDR: "10.0.0.0" } }, ["Invalid spec.podCIDRs[0]"]],
   [
-    "there is one range for each family",
+    "at most one CIDR per family is allowed",
     { spec: { podCIDRs: ["10.0.0.0/24", "10.0.1.0/24"] } },
     ["Invalid spec.podCIDRs"],
   ],
-  ["two families have two ranges", { spec: { podCIDRs: ["10.0.0.0/24", "fd00::/64"] } }, []],
+  ["a dual-stack node has two CIDRs", { spec: { podCIDRs: ["10.0.0.0/24", "fd00::/64"] } }, []],
   [
-    "amounts are not negative",
+    "quantities must not be negative",
     { status: { capacity: { cpu: "-1" } } },
     ["Invalid status.allocatable.cpu", "Invalid status.capacity.cpu"],
   ],
@@ -38,15 +38,15 @@ for (const [name, sent, causes] of refused)
   test(name, () => assert.deepEqual(tryCreate(node, { metadata, ...sent }).causes, causes));
 
 const changed: [name: string, before: object, after: object, causes: string[]][] = [
-  ["ranges may come", {}, { spec: { podCIDR: "10.0.0.0/24" } }, []],
+  ["CIDRs may be assigned later", {}, { spec: { podCIDR: "10.0.0.0/24" } }, []],
   [
-    "ranges stay",
+    "CIDRs are immutable",
     { spec: { podCIDR: "10.0.0.0/24" } },
     { spec: { podCIDR: "10.0.1.0/24" } },
     ["Forbidden spec.podCIDRs"],
   ],
   [
-    "the provider's name stays",
+    "the provider ID is immutable",
     { spec: { providerID: "a" } },
     { spec: { providerID: "b" } },
     ["Forbidden spec.providerID"],
@@ -64,7 +64,7 @@ for (const [name, before, after, causes] of changed) {
   );
 }
 
-test("what pods may use is all there is, unless said", () => {
+test("allocatable defaults to the capacity", () => {
   assert.deepEqual(tryCreate(node, { metadata, status: { capacity: { cpu: "4" } } }).object["status"], {
     capacity: { cpu: "4" },
     allocatable: { cpu: "4" },
@@ -72,7 +72,7 @@ test("what pods may use is all there is, unless said", () => {
   });
 });
 
-test("addresses come once", () => {
+test("addresses must be unique", () => {
   const address = { type: "Hostname", address: "a" };
   assert.deepEqual(
     tryPart(node, "status", { metadata }, { status: { addresses: [address, address] } }).causes,
@@ -81,7 +81,7 @@ test("addresses come once", () => {
 });
 
 const shown: [name: string, sent: object, cells: string[]][] = [
-  ["nobody knows a new node", {}, ["Unknown", "<none>"]],
+  ["the status of a new node is unknown", {}, ["Unknown", "<none>"]],
   [
     "a ready node with a role",
     {

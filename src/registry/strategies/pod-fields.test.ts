@@ -29,7 +29,7 @@ const images: [image: string, tag: string | undefined][] = [
 for (const [image, tag] of images)
   test(`the tag of "${image}" is ${tag ?? "unknown"}`, () => assert.equal(tagOf(image), tag));
 
-test("what follows from other fields is filled in", () => {
+test("defaults that depend on other fields are set", () => {
   const { object } = tryCreate(pod, {
     metadata,
     spec: {
@@ -86,34 +86,28 @@ const resizing: [
   kept: boolean,
 ][] = [
   [
-    "what nodes say of pods that change their size is forgotten with the next change of the pod",
+    "the resize status is dropped with the next update of a pod without resize policy",
     undefined,
     { resize: "Proposed" },
     amounts,
     false,
   ],
   [
-    "that a pod changes its size is forgotten also where no container says so",
+    "the resize field is dropped even if no container has resize fields",
     undefined,
     { resize: "Proposed" },
     {},
     false,
   ],
   [
-    "amounts of a container are forgotten also where the pod does not change its size",
+    "resize fields of a container are dropped even if the pod has none",
     undefined,
     {},
     { allocatedResources: { cpu: "1" } },
     false,
   ],
-  ["a status that says nothing of sizes stays as it is", undefined, {}, {}, true],
-  [
-    "what nodes say of pods that say how they change their size is kept",
-    policy,
-    { resize: "Proposed" },
-    amounts,
-    true,
-  ],
+  ["a status without resize fields is unchanged", undefined, {}, {}, true],
+  ["the resize status of a pod with resize policy is kept", policy, { resize: "Proposed" }, amounts, true],
 ];
 for (const [name, resizePolicy, resize, own, kept] of resizing) {
   test(name, () => {
@@ -127,24 +121,28 @@ for (const [name, resizePolicy, resize, own, kept] of resizing) {
     pod.prepareForUpdate!(next, old, contextOf(pod));
     const statusOf = (object: object): unknown => (object as { status: unknown }).status;
     assert.deepEqual(statusOf(next), statusOf(kept ? old : bare));
-    assert.deepEqual(old, before, "what was there is left alone");
+    assert.deepEqual(old, before, "the old object is unchanged");
   });
 }
 
 const qualities: [name: string, resources: object, expected: string][] = [
-  ["nothing promised is best effort", {}, "BestEffort"],
-  ["limits of both make a guarantee", { limits: { cpu: "1", memory: "1Gi" } }, "Guaranteed"],
+  ["no requests and limits mean BestEffort", {}, "BestEffort"],
   [
-    "the same amount in other words is a guarantee, too",
+    "equal requests and limits of CPU and memory mean Guaranteed",
+    { limits: { cpu: "1", memory: "1Gi" } },
+    "Guaranteed",
+  ],
+  [
+    "differently written equal amounts mean Guaranteed",
     { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1000m", memory: "1024Mi" } },
     "Guaranteed",
   ],
   [
-    "less asked for than allowed is burstable",
+    "requests below the limits mean Burstable",
     { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1m" } },
     "Burstable",
   ],
-  ["only other resources are best effort", { requests: { "ephemeral-storage": "1Gi" } }, "BestEffort"],
+  ["other resources alone mean BestEffort", { requests: { "ephemeral-storage": "1Gi" } }, "BestEffort"],
 ];
 for (const [name, resources, expected] of qualities) {
   test(name, () =>
@@ -175,24 +173,24 @@ const running = (more: object = {}) => ({
   ...more,
 });
 const shown: [name: string, sent: object, cells: unknown[]][] = [
-  ["a new pod is pending", spec(), ["p", "0/1", "Pending", "0"]],
+  ["a new pod is Pending", spec(), ["p", "0/1", "Pending", "0"]],
   [
-    "a running one is counted",
+    "a running pod shows its ready containers",
     { ...spec(), status: { phase: "Running", containerStatuses: [running()] } },
     ["p", "1/1", "Running", "0"],
   ],
   [
-    "an exit code stands for a reason",
+    "an exit code replaces a missing reason",
     { ...spec(), status: { phase: "Running", containerStatuses: [terminated(3)] } },
     ["p", "0/1", "ExitCode:3", "0"],
   ],
   [
-    "a signal stands for a reason",
+    "a signal replaces a missing reason",
     { ...spec(), status: { phase: "Running", containerStatuses: [terminated(137, { signal: 9 })] } },
     ["p", "0/1", "Signal:9", "0"],
   ],
   [
-    "init containers come first",
+    "init containers are shown first",
     {
       ...spec({ initContainers: [{ name: "i", image: "i" }] }),
       status: { phase: "Pending", initContainerStatuses: [terminated(1, { reason: "Error" })] },
@@ -200,7 +198,7 @@ const shown: [name: string, sent: object, cells: unknown[]][] = [
     ["p", "0/1", "Init:Error", "0"],
   ],
   [
-    "progress of init containers is told",
+    "the progress of init containers is shown",
     {
       ...spec({
         initContainers: [
@@ -213,7 +211,7 @@ const shown: [name: string, sent: object, cells: unknown[]][] = [
     ["p", "0/1", "Init:1/2", "0"],
   ],
   [
-    "the last restart is told",
+    "the time of the last restart is shown",
     {
       ...spec(),
       status: {
@@ -229,7 +227,7 @@ const shown: [name: string, sent: object, cells: unknown[]][] = [
     ["p", "1/1", "Running", "2 (60s ago)"],
   ],
   [
-    "one that goes is terminating",
+    "a pod that is being deleted is Terminating",
     {
       metadata: { ...metadata, deletionTimestamp: "2024-05-06T07:07:09Z" },
       spec: spec().spec,
@@ -241,7 +239,7 @@ const shown: [name: string, sent: object, cells: unknown[]][] = [
 for (const [name, sent, cells] of shown)
   test(name, () => assert.deepEqual(cellsOf(pod, sent).slice(0, 4), cells));
 
-test("rows of pods that are over say so", () => {
+test("rows of finished pods have a Completed condition", () => {
   const over = (phase: string) =>
     pod.rowConditions!({ ...spec(), status: { phase } } as never)?.map(
       ({ type, reason }) => `${type} ${reason}`,
@@ -252,7 +250,7 @@ test("rows of pods that are over say so", () => {
   );
 });
 
-test("ended containers do not come back to life", () => {
+test("terminated containers must not run again", () => {
   const before = { ...spec({ restartPolicy: "Never" }), status: {} };
   const old = {
     ...(tryCreate(pod, before).object as object),
@@ -269,7 +267,7 @@ test("ended containers do not come back to life", () => {
   );
 });
 
-test("one address becomes the list of addresses", () => {
+test("podIP becomes the first of podIPs", () => {
   const { status } = defaulted(pod, {
     ...spec(),
     status: { podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.2" }] },
@@ -277,7 +275,7 @@ test("one address becomes the list of addresses", () => {
   assert.deepEqual(status, { podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.1" }] });
 });
 
-test("ephemeral containers come and stay", () => {
+test("ephemeral containers can be added but not removed", () => {
   const added = (name: string, more: object = {}) => ({
     name,
     image: "i",
@@ -313,7 +311,7 @@ test("ephemeral containers come and stay", () => {
   ]);
 });
 
-test("what is not to be had of the process directory is set to the usual, again and again", () => {
+test("a procMount other than the default is reset on every update", () => {
   const mounted = (procMount: string) => spec({}, { securityContext: { procMount } });
   const { object, causes } = tryUpdate(pod, mounted("Default"), mounted("Unmasked"));
   assert.deepEqual(
@@ -325,14 +323,14 @@ test("what is not to be had of the process directory is set to the usual, again 
   );
 });
 
-test("a gate lets containers see all of the process directory", () => {
+test("the gate allows an unmasked procMount", () => {
   const context = contextOf(pod);
   const object = defaulted(pod, spec({}, { securityContext: { procMount: "Unmasked" } }));
   pod.prepareForCreate!(object, { ...context, settings: { ...context.settings, procMount: true } });
   assert.equal((object as unknown as Pod).spec.containers![0]?.securityContext?.procMount, "Unmasked");
 });
 
-test("people hear what is allowed, but unwise", () => {
+test("inadvisable fields get warnings", () => {
   const { warnings } = tryCreate(pod, {
     metadata: { name: "a.b", namespace: "n" },
     spec: {

@@ -30,23 +30,23 @@ const required = (resourceName: string) => ({ resourceName, restartPolicy: "Rest
 const notRequired = (resourceName: string) => ({ resourceName, restartPolicy: "NotRequired" });
 const policies: [name: string, container: object, policy: object[] | undefined, podResize?: boolean][] = [
   [
-    "what is requested is changed without a restart",
+    "requested resources are resized without a restart by default",
     { resources: { requests: { cpu: "1", memory: "1Gi" } } },
     [notRequired("cpu"), notRequired("memory")],
   ],
   [
-    "limits that stand for requests count as well",
+    "limits that default requests count as well",
     { resources: { limits: { cpu: "1", "example.com/x": "1" } } },
     [notRequired("cpu")],
   ],
   [
-    "what the pod says stays first",
+    "policies of the pod are kept first",
     { resizePolicy: [required("memory")], resources: { requests: { cpu: "1", memory: "1Gi" } } },
     [required("memory"), notRequired("cpu")],
   ],
-  ["without requests nothing is added", {}, undefined],
+  ["without requests no policy is added", {}, undefined],
   [
-    "with the gate off policies are forgotten",
+    "with the gate off policies are dropped",
     { resizePolicy: [required("memory")], resources: { requests: { cpu: "1" } } },
     undefined,
     false,
@@ -56,7 +56,7 @@ for (const [name, container, policy, podResize] of policies)
   test(`resize policy: ${name}`, () =>
     assert.deepEqual(created(container, {}, podResize).spec.containers![0]!.resizePolicy, policy));
 
-test("templates keep policies with the gate on, and get none by themselves", () => {
+test("templates keep policies with the gate on, but get no defaults", () => {
   const template = (container: object) => ({
     metadata: { labels: { a: "b" } },
     spec: { containers: [{ name: "c", image: "i", ...container }] },
@@ -80,19 +80,14 @@ const guaranteed = { limits: { cpu: "1", memory: "1Gi" } };
 const changes: [name: string, from: Resources, to: Resources, causes: readonly string[], off?: boolean][] = [
   ["CPU and memory", burstable, { requests: { cpu: "500m", memory: "2Gi" }, limits: burstable.limits }, []],
   ["limits", burstable, { requests: burstable.requests, limits: { cpu: "3", memory: "4Gi" } }, []],
-  ["both of a guaranteed pod", guaranteed, { limits: { cpu: "2", memory: "2Gi" } }, []],
+  ["CPU and memory of a Guaranteed pod", guaranteed, { limits: { cpu: "2", memory: "2Gi" } }, []],
   [
-    "another class of service is refused",
+    "a different QoS class is refused",
     guaranteed,
     { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2", memory: "1Gi" } },
     ["Invalid metadata"],
   ],
-  [
-    "the first limits may come",
-    { requests: { cpu: "1" } },
-    { requests: { cpu: "1" }, limits: { cpu: "2" } },
-    [],
-  ],
+  ["limits may be added", { requests: { cpu: "1" } }, { requests: { cpu: "1" }, limits: { cpu: "2" } }, []],
   [
     "other resources are refused",
     { requests: { cpu: "1", "ephemeral-storage": "1Gi" } },
@@ -100,7 +95,7 @@ const changes: [name: string, from: Resources, to: Resources, causes: readonly s
     ["Forbidden spec"],
   ],
   [
-    "all of it is refused with the gate off",
+    "any resize is refused with the gate off",
     burstable,
     { requests: { cpu: "500m", memory: "1Gi" }, limits: burstable.limits },
     ["Forbidden spec"],
@@ -108,7 +103,7 @@ const changes: [name: string, from: Resources, to: Resources, causes: readonly s
   ],
 ];
 for (const [name, from, to, causes, off] of changes)
-  test(`change of a container: ${name}`, () => {
+  test(`resize of a container: ${name}`, () => {
     const ctx = context(!off);
     const old = created({ resources: from }, {}, !off);
     const next = created({ resources: to }, {}, !off);
@@ -118,8 +113,8 @@ for (const [name, from, to, causes, off] of changes)
 
 const allocated = (cpu: string) => ({ containerStatuses: [{ name: "c", allocatedResources: { cpu } }] });
 const proposals: [name: string, to: string, status: object, resize: string | undefined][] = [
-  ["what the node has not given is proposed", "2", allocated("1"), "Proposed"],
-  ["a change back to what it has given is not", "1500m", allocated("1500m"), undefined],
+  ["a change that the node has not allocated is proposed", "2", allocated("1"), "Proposed"],
+  ["a change back to the allocated amount is not proposed", "1500m", allocated("1500m"), undefined],
   ["nothing is proposed without a change", "1", { ...allocated("3"), resize: "Deferred" }, "Deferred"],
   ["nothing is proposed before the container has a status", "2", {}, undefined],
 ];

@@ -33,40 +33,40 @@ const sleeping = (seconds: number, more: object = {}) => ({
 const cases: [name: string, pod: object, causes: readonly string[]][] = [
   ["a sidecar may have hooks and probes", podWith([container("s", { ...always, ...health })]), []],
   [
-    "an init container may not",
+    "an init container may not have hooks and probes",
     podWith([container("i", health)]),
     ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"].map(
       (key) => `Forbidden spec.initContainers[0].${key}`,
     ),
   ],
   [
-    "the probes of a sidecar are checked",
+    "the probes of a sidecar are validated",
     podWith([container("s", { ...always, livenessProbe: { ...probe, successThreshold: 2 } })]),
     ["Invalid spec.initContainers[0].livenessProbe.successThreshold"],
   ],
   [
-    "no other policy is there",
+    "another restart policy of an init container is refused",
     podWith([container("s", { restartPolicy: "OnFailure" })]),
     ["NotSupported spec.initContainers[0].restartPolicy"],
   ],
   [
-    "a container has no policy of its own",
+    "a main container has no restart policy",
     podWith([], always),
     ["Forbidden spec.containers[0].restartPolicy"],
   ],
-  ["a hook may sleep", podWith([], sleeping(30)), []],
+  ["a sleep hook is valid", podWith([], sleeping(30)), []],
   [
-    "a hook may not sleep longer than the pod may take to end",
+    "a sleep hook must not exceed the grace period of the pod",
     podWith([], sleeping(31)),
     ["Invalid spec.containers[0].lifecycle.preStop.sleep"],
   ],
   [
-    "a hook does not sleep for no time",
+    "a sleep hook needs a positive duration",
     podWith([], sleeping(0)),
     ["Invalid spec.containers[0].lifecycle.preStop.sleep"],
   ],
   [
-    "a hook does one thing",
+    "a hook has a single handler",
     podWith([], sleeping(3, { exec: { command: ["true"] } })),
     ["Forbidden spec.containers[0].lifecycle.preStop.sleep"],
   ],
@@ -74,7 +74,7 @@ const cases: [name: string, pod: object, causes: readonly string[]][] = [
 for (const [name, sent, causes] of cases)
   test(name, () => assert.deepEqual(tryCreate(pod, sent).causes, causes));
 
-test("the policy of an init container does not change", () => {
+test("the restart policy of an init container is immutable", () => {
   const before = podWith([container("s", always)]);
   const { causes } = tryUpdate(pod, before, podWith([container("s")]));
   assert.deepEqual(causes, ["Forbidden spec"]);
@@ -93,7 +93,7 @@ const status = (name: string, state: object, more: object = {}) => ({
 const running = { running: { startedAt: null } };
 const ended = { terminated: { exitCode: 0, startedAt: null, finishedAt: null } };
 
-test("a sidecar may run again after its end, an init container may not", () => {
+test("a sidecar may run again after it terminated, an init container may not", () => {
   const spec = podWith([container("s", always), container("i")], {}, { restartPolicy: "Never" }).spec;
   const of = (state: object) => ({
     metadata: { name: "p", namespace: "d" },
@@ -107,7 +107,7 @@ test("a sidecar may run again after its end, an init container may not", () => {
   );
 });
 
-test("tables count sidecars among the containers", () => {
+test("the table row counts sidecars among the containers", () => {
   const shown = (initState: object, mainState: object): string => {
     const object = podWith(
       [container("s", always), container("i")],

@@ -13,20 +13,20 @@ const volume = (source: object) => spec({ volumes: [{ name: "v", ...source }] })
 const v = "spec.volumes[0]";
 
 const refused: [name: string, sent: object, causes: string[]][] = [
-  ["a plain pod is fine", spec(), []],
-  ["a pod has containers", { metadata, spec: {} }, ["Required spec.containers"]],
+  ["a minimal pod is valid", spec(), []],
+  ["containers are required", { metadata, spec: {} }, ["Required spec.containers"]],
   [
-    "a name that is too long and ill-formed is wrong twice",
+    "a name that is too long and malformed is reported twice",
     spec({}, { name: "A".repeat(64) }),
     [`Invalid ${c}.name`, `Invalid ${c}.name`],
   ],
   [
-    "names of ports say everything that is wrong",
+    "each problem of a port name is reported",
     spec({}, { ports: [{ name: "-1--", containerPort: 1 }] }),
     Array.from({ length: 3 }, () => `Invalid ${c}.ports[0].name`),
   ],
   [
-    "host ports collide by protocol and address",
+    "host ports conflict by protocol and address",
     spec(
       {},
       {
@@ -40,7 +40,7 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`Duplicate ${c}.ports[2].hostPort`],
   ],
   [
-    "a variable has one source",
+    "a variable has a single source",
     spec(
       {},
       {
@@ -55,22 +55,22 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`Invalid ${c}.env[0].valueFrom`],
   ],
   [
-    "a variable may name one annotation",
+    "a variable may refer to a single annotation",
     spec({}, { env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.annotations['X/y']" } } }] }),
     [],
   ],
   [
-    "other fields have no parts",
+    "other fields have no subscripts",
     spec({}, { env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name['x']" } } }] }),
     [`Invalid ${c}.env[0].valueFrom.fieldRef.fieldPath`],
   ],
   [
-    "some fields are for volumes only",
+    "some fields are available in volumes only",
     spec({}, { env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.labels" } } }] }),
     [`NotSupported ${c}.env[0].valueFrom.fieldRef.fieldPath`],
   ],
   [
-    "cpu is divided by one or a thousandth",
+    "the divisor of CPU is 1 or 1m",
     spec(
       {},
       { env: [{ name: "A", valueFrom: { resourceFieldRef: { resource: "limits.cpu", divisor: "2" } } }] },
@@ -78,12 +78,12 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`Invalid ${c}.env[0].valueFrom.resourceFieldRef.divisor`],
   ],
   [
-    "sets of variables have one source each",
+    "each environment source has a single source",
     spec({}, { envFrom: [{}, { configMapRef: { name: "a" }, secretRef: { name: "b" } }] }),
     [`Invalid ${c}.envFrom`, `Invalid ${c}.envFrom`],
   ],
   [
-    "each mount has a place of its own",
+    "mount paths are unique",
     {
       metadata,
       spec: {
@@ -104,12 +104,12 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`Invalid ${c}.volumeMounts[1].mountPath`],
   ],
   [
-    "a mount must find its volume",
+    "the volume of a mount must exist",
     spec({}, { volumeMounts: [{ name: "none", mountPath: "/x" }] }),
     [`NotFound ${c}.volumeMounts[0].name`],
   ],
   [
-    "a volume with faults cannot be mounted",
+    "an invalid volume cannot be mounted",
     {
       metadata,
       spec: {
@@ -120,7 +120,7 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`NotFound ${c}.volumeMounts[0].name`, `Required ${v}.hostPath.path`],
   ],
   [
-    "only privileged containers pass mounts on",
+    "only privileged containers may use bidirectional mount propagation",
     {
       metadata,
       spec: {
@@ -137,7 +137,7 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`Forbidden ${c}.volumeMounts.mountPropagation`],
   ],
   [
-    "a device needs a claim",
+    "a block device requires a claim",
     {
       metadata,
       spec: {
@@ -148,7 +148,7 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`Invalid ${c}.volumeDevices[0].name`],
   ],
   [
-    "paths of keys stay in the volume",
+    "paths of items must stay within the volume",
     volume({
       secret: {
         secretName: "s",
@@ -161,13 +161,13 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`Invalid ${v}.secret.items[0].path`, `Invalid ${v}.secret.items[1].path`],
   ],
   [
-    "modes are permission bits",
+    "a mode must be valid permission bits",
     volume({ configMap: { name: "m", defaultMode: 0o1000 } }),
     [`Invalid ${v}.configMap.defaultMode`],
   ],
-  ["a mode may give nobody anything", volume({ configMap: { name: "m", defaultMode: 0 } }), []],
+  ["mode zero is valid", volume({ configMap: { name: "m", defaultMode: 0 } }), []],
   [
-    "parts of a volume do not collide",
+    "paths in a projected volume must not conflict",
     volume({
       projected: {
         sources: [
@@ -179,22 +179,22 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`Invalid ${v}.projected`],
   ],
   [
-    "a part has one source",
+    "a projection has a single source",
     volume({ projected: { sources: [{ secret: { name: "a" }, configMap: { name: "b" } }] } }),
     [`Forbidden ${v}.projected.sources[0]`],
   ],
   [
-    "a token needs an account",
+    "a token projection requires a service account",
     volume({ projected: { sources: [{ serviceAccountToken: { path: "t" } }] } }),
     [`Forbidden ${v}.projected.sources[0].serviceAccountToken`],
   ],
   [
-    "an iSCSI target has a qualified name",
+    "the name of an iSCSI target must be qualified",
     volume({ iscsi: { targetPortal: "1.2.3.4", iqn: "nope", lun: 300 } }),
     [`Invalid ${v}.iscsi.iqn`, `Invalid ${v}.iscsi.lun`],
   ],
   [
-    "a claim asks for storage",
+    "an ephemeral claim requests storage",
     volume({ ephemeral: { volumeClaimTemplate: { spec: {} } } }),
     [
       `Required ${v}.ephemeral.volumeClaimTemplate.spec.accessModes`,
@@ -202,7 +202,7 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     ],
   ],
   [
-    "whoever wants huge pages says cpu or memory, too",
+    "huge pages require a CPU or memory request",
     spec({}, { resources: { limits: { "hugepages-2Mi": "3Mi" } } }),
     [
       `Forbidden ${c}.resources`,
@@ -211,32 +211,32 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     ],
   ],
   [
-    "extended resources are asked for as they are limited",
+    "requests and limits of extended resources must be equal",
     spec({}, { resources: { limits: { "example.com/gpu": "2" }, requests: { "example.com/gpu": "1" } } }),
     [`Invalid ${c}.resources.requests`],
   ],
   [
-    "privilege is for those who may",
+    "privileged containers must be allowed",
     spec({}, { securityContext: { privileged: true } }),
     [`Forbidden ${c}.securityContext.privileged`],
   ],
   [
-    "a local profile needs its file",
+    "a localhost seccomp profile requires its file",
     spec({ securityContext: { seccompProfile: { type: "Localhost" } } }),
     ["Required spec.securityContext.seccompProfile.localhostProfile"],
   ],
   [
-    "a pod of the host's processes shares none of its own",
+    "hostPID and a shared process namespace exclude each other",
     spec({ hostPID: true, shareProcessNamespace: true }),
     ["Invalid spec.securityContext.shareProcessNamespace"],
   ],
   [
-    "readiness does not end anything",
+    "a readiness probe has no grace period",
     spec({}, { readinessProbe: { tcpSocket: { port: 1 }, terminationGracePeriodSeconds: 3 } }),
     [`Invalid ${c}.readinessProbe.terminationGracePeriodSeconds`],
   ],
   [
-    "a probe asks at a port, by a known scheme",
+    "a probe requires a valid port and scheme",
     spec(
       {},
       {
@@ -251,22 +251,22 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     ],
   ],
   [
-    "init containers are not probed",
+    "init containers have no probes",
     spec({ initContainers: [{ name: "i", image: "i", readinessProbe: { exec: { command: ["a"] } } }] }),
     ["Forbidden spec.initContainers[0].readinessProbe"],
   ],
   [
-    "containers of both sorts have different names",
+    "names are unique among containers and init containers",
     spec({ initContainers: [{ name: "c", image: "i" }] }),
     ["Duplicate spec.initContainers[0].name"],
   ],
   [
-    "a gated pod has no node",
+    "a gated pod must not be assigned to a node",
     spec({ nodeName: "n", schedulingGates: [{ name: "a/b" }] }),
     ["Forbidden spec.nodeName"],
   ],
   [
-    "a weight is between 1 and 100",
+    "a weight must be between 1 and 100",
     spec({
       affinity: {
         podAffinity: {
@@ -279,7 +279,7 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     ["Invalid spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight"],
   ],
   [
-    "constraints differ in place or action",
+    "spread constraints are unique by topology key and action",
     spec({
       topologySpreadConstraints: [1, 2].map((maxSkew) => ({
         maxSkew,
@@ -290,22 +290,22 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     ["Duplicate spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}"],
   ],
   [
-    "a Windows pod has no Linux settings",
+    "a Windows pod must not have Linux settings",
     spec({ os: { name: "windows" }, hostIPC: true }, { securityContext: { runAsUser: 1 } }),
     [`Forbidden ${c}.securityContext.runAsUser`, "Forbidden spec.hostIPC"],
   ],
   [
-    "a mirror pod is on a node",
+    "a mirror pod must be assigned to a node",
     { ...spec(), metadata: { ...metadata, annotations: { "orch.io/config.mirror": "x" } } },
     ["Invalid metadata.annotations[orch.io/config.mirror]"],
   ],
   [
-    "the cost of deletion is a number",
+    "the deletion cost must be a number",
     { ...spec(), metadata: { ...metadata, annotations: { "controller.orch.io/pod-deletion-cost": "+1" } } },
     ["Invalid metadata.annotations[controller.orch.io/pod-deletion-cost]"],
   ],
   [
-    "profiles in annotations and fields agree",
+    "seccomp profiles in annotations and fields must agree",
     {
       metadata: { ...metadata, annotations: { "seccomp.security.alpha.orch.io/pod": "unconfined" } },
       spec: {
@@ -320,10 +320,10 @@ for (const [name, sent, causes] of refused)
   test(name, () => assert.deepEqual(tryCreate(pod, sent).causes, causes.toSorted()));
 
 const changed: [name: string, before: object, after: object, causes: string[]][] = [
-  ["an image may change", spec(), spec({}, { image: "img:2" }), []],
-  ["a command may not", spec(), spec({}, { command: ["x"] }), ["Forbidden spec"]],
+  ["images are mutable", spec(), spec({}, { image: "img:2" }), []],
+  ["commands are immutable", spec(), spec({}, { command: ["x"] }), ["Forbidden spec"]],
   [
-    "containers do not come later",
+    "containers cannot be added",
     spec(),
     {
       metadata,
@@ -336,54 +336,59 @@ const changed: [name: string, before: object, after: object, causes: string[]][]
     },
     ["Forbidden spec.containers"],
   ],
-  ["a deadline may come", spec(), spec({ activeDeadlineSeconds: 9 }), []],
-  ["a deadline may shrink", spec({ activeDeadlineSeconds: 9 }), spec({ activeDeadlineSeconds: 8 }), []],
+  ["a deadline may be added", spec(), spec({ activeDeadlineSeconds: 9 }), []],
+  ["a deadline may be shortened", spec({ activeDeadlineSeconds: 9 }), spec({ activeDeadlineSeconds: 8 }), []],
   [
-    "a deadline may not grow",
+    "a deadline may not be extended",
     spec({ activeDeadlineSeconds: 9 }),
     spec({ activeDeadlineSeconds: 10 }),
     ["Invalid spec.activeDeadlineSeconds"],
   ],
-  ["a deadline stays", spec({ activeDeadlineSeconds: 9 }), spec(), ["Invalid spec.activeDeadlineSeconds"]],
-  ["tolerations may come", spec(), spec({ tolerations: [{ operator: "Exists" }] }), []],
   [
-    "tolerations may wait longer",
+    "a deadline may not be removed",
+    spec({ activeDeadlineSeconds: 9 }),
+    spec(),
+    ["Invalid spec.activeDeadlineSeconds"],
+  ],
+  ["tolerations may be added", spec(), spec({ tolerations: [{ operator: "Exists" }] }), []],
+  [
+    "the seconds of tolerations may be extended",
     spec({ tolerations: [{ key: "a", effect: "NoExecute", tolerationSeconds: 1 }] }),
     spec({ tolerations: [{ key: "a", effect: "NoExecute", tolerationSeconds: 2 }] }),
     [],
   ],
   [
-    "tolerations do not go",
+    "tolerations may not be removed",
     spec({ tolerations: [{ operator: "Exists" }] }),
     spec(),
     ["Forbidden spec.tolerations"],
   ],
   [
-    "gates go",
+    "scheduling gates may be removed",
     spec({ schedulingGates: [{ name: "a" }, { name: "b" }] }),
     spec({ schedulingGates: [{ name: "b" }] }),
     [],
   ],
   [
-    "gates do not come",
+    "scheduling gates may not be added",
     spec({ schedulingGates: [{ name: "a" }] }),
     spec({ schedulingGates: [{ name: "a" }, { name: "b" }] }),
     ["Forbidden spec.schedulingGates[1].name"],
   ],
   [
-    "a gated pod may choose among fewer nodes",
+    "the node selector of a gated pod may be narrowed",
     spec({ schedulingGates: [{ name: "a" }], nodeSelector: { x: "1" } }),
     spec({ schedulingGates: [{ name: "a" }], nodeSelector: { x: "1", y: "2" } }),
     [],
   ],
   [
-    "a gated pod may not choose others",
+    "the node selector of a gated pod may not be changed",
     spec({ schedulingGates: [{ name: "a" }], nodeSelector: { x: "1" } }),
     spec({ schedulingGates: [{ name: "a" }], nodeSelector: { y: "2" } }),
     ["Invalid spec.nodeSelector"],
   ],
   [
-    "a pod without gates keeps its selector",
+    "the node selector of a pod without gates is immutable",
     spec({ nodeSelector: { x: "1" } }),
     spec({ nodeSelector: { x: "1", y: "2" } }),
     ["Forbidden spec"],

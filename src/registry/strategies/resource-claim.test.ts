@@ -10,21 +10,21 @@ const metadata = { name: "a" };
 const terms = { nodeSelectorTerms: [] };
 
 const classes: [name: string, sent: object, causes: string[]][] = [
-  ["a driver is enough", { driverName: "d.example.com" }, []],
-  ["a driver is needed", { driverName: "" }, ["Invalid driverName", "Required driverName"]],
+  ["with only a driver name is valid", { driverName: "d.example.com" }, []],
+  ["without a driver name is refused", { driverName: "" }, ["Invalid driverName", "Required driverName"]],
   [
-    "parameters are an object",
+    "with a malformed parameters reference is refused",
     { driverName: "d", parametersRef: { kind: "", name: "", namespace: "A_" } },
     ["Invalid parametersRef.namespace", "Required parametersRef.kind", "Required parametersRef.name"],
   ],
   [
-    "nodes are chosen by something",
+    "with an empty node selector is refused",
     { driverName: "d", suitableNodes: terms },
     ["Required suitableNodes.nodeSelectorTerms"],
   ],
 ];
 for (const [name, sent, causes] of classes)
-  test(`of a class ${name}`, () => {
+  test(`a resource class ${name}`, () => {
     assert.deepEqual(tryCreate(resourceClass, { metadata, ...sent }).causes, causes);
     const changed = tryUpdate(resourceClass, { metadata, driverName: "d" }, { metadata, ...sent });
     assert.deepEqual(changed.causes, [...causes, ...causes].toSorted());
@@ -32,17 +32,17 @@ for (const [name, sent, causes] of classes)
 
 const claim = (spec: object = {}): object => ({ metadata, spec: { resourceClassName: "c", ...spec } });
 const specs: [name: string, spec: object, causes: string[]][] = [
-  ["a class is enough", {}, []],
-  ["a class has a name", { resourceClassName: "A_" }, ["Invalid spec.resourceClassName"]],
-  ["the mode is known", { allocationMode: "Odd" }, ["NotSupported spec.allocationMode"]],
+  ["with only a class name is valid", {}, []],
+  ["with an invalid class name is refused", { resourceClassName: "A_" }, ["Invalid spec.resourceClassName"]],
+  ["with an unknown mode is refused", { allocationMode: "Odd" }, ["NotSupported spec.allocationMode"]],
   [
-    "parameters are an object",
+    "with a malformed parameters reference is refused",
     { parametersRef: { kind: "", name: "" } },
     ["Required spec.parametersRef.kind", "Required spec.parametersRef.name"],
   ],
 ];
 for (const [name, spec, causes] of specs)
-  test(`of a claim ${name}, and of its template`, () => {
+  test(`a claim ${name}, and so is its template`, () => {
     const made = tryCreate(resourceClaim, claim(spec));
     assert.deepEqual(made.causes, causes);
     const template = { metadata, spec: { spec: { resourceClassName: "c", ...spec } } };
@@ -52,7 +52,7 @@ for (const [name, spec, causes] of specs)
     );
   });
 
-test("a claim waits for its first consumer unless it says otherwise, and never changes", () => {
+test("a claim defaults to WaitForFirstConsumer and is immutable", () => {
   const { object } = tryCreate(resourceClaim, claim());
   assert.deepEqual(object["spec"], { resourceClassName: "c", allocationMode: "WaitForFirstConsumer" });
   const causes = ["Invalid spec"];
@@ -67,7 +67,7 @@ test("a claim waits for its first consumer unless it says otherwise, and never c
   );
 });
 
-test("a template gives its claims labels and annotations alone", () => {
+test("a claim template allows only labels and annotations", () => {
   const spec = { metadata: { name: "n", labels: { a: "b" } }, spec: { resourceClassName: "c" } };
   assert.deepEqual(tryCreate(resourceClaimTemplate, { metadata, spec }).causes, [
     "Forbidden spec.metadata.name",
@@ -79,18 +79,28 @@ const one = { driverName: "d", allocation: { shareable: false } };
 const shared = { driverName: "d", allocation: { shareable: true } };
 const back = { ...one, deallocationRequested: true };
 const statuses: [name: string, before: object, after: object, causes: string[]][] = [
-  ["nothing was allocated yet", {}, {}, []],
-  ["an allocation is a driver's", {}, { allocation: {} }, ["Required status.driverName"]],
-  ["only an allocated claim is reserved", {}, { reservedFor: [pod("1")] }, ["Forbidden status.reservedFor"]],
+  ["without an allocation", {}, {}, []],
+  ["with an allocation requires a driver name", {}, { allocation: {} }, ["Required status.driverName"]],
   [
-    "one that is not shared is reserved once",
+    "without an allocation must not be reserved",
+    {},
+    { reservedFor: [pod("1")] },
+    ["Forbidden status.reservedFor"],
+  ],
+  [
+    "that is not shareable is reserved once",
     one,
     { ...one, reservedFor: [pod("1"), pod("2")] },
     ["Forbidden status.reservedFor"],
   ],
-  ["a shared one is reserved more than once", shared, { ...shared, reservedFor: [pod("1"), pod("2")] }, []],
   [
-    "consumers are told once, and whole",
+    "that is shareable is reserved more than once",
+    shared,
+    { ...shared, reservedFor: [pod("1"), pod("2")] },
+    [],
+  ],
+  [
+    "has unique and complete consumers",
     shared,
     { ...shared, reservedFor: [pod("1"), pod("1"), { resource: "", name: "", uid: "" }] },
     [
@@ -101,29 +111,34 @@ const statuses: [name: string, before: object, after: object, causes: string[]][
     ],
   ],
   [
-    "there are not too many of them",
+    "has a limited number of consumers",
     shared,
     { ...shared, reservedFor: Array.from({ length: 33 }, (_, at) => pod(String(at))) },
     ["TooLong status.reservedFor"],
   ],
-  ["an allocation stays", one, shared, ["Invalid status.allocation"]],
+  ["keeps its allocation", one, shared, ["Invalid status.allocation"]],
   [
-    "what is in use is not taken back",
+    "in use must not be deallocated",
     { ...one, reservedFor: [pod("1")] },
     { ...back, reservedFor: [pod("1")] },
     ["Forbidden status.deallocationRequested"],
   ],
-  ["what is not allocated is not taken back", {}, { deallocationRequested: true }, ["Forbidden status"]],
   [
-    "nobody is added to what is taken back",
+    "without an allocation must not be deallocated",
+    {},
+    { deallocationRequested: true },
+    ["Forbidden status"],
+  ],
+  [
+    "during deallocation accepts no consumers",
     back,
     { ...back, reservedFor: [pod("1")] },
     ["Forbidden status.reservedFor"],
   ],
-  ["who takes back does so", back, one, ["Forbidden status.deallocationRequested"]],
-  ["what was taken back is free", back, {}, []],
+  ["is deallocated by its driver", back, one, ["Forbidden status.deallocationRequested"]],
+  ["is free after deallocation", back, {}, []],
   [
-    "handles are of drivers, and small",
+    "has handles with a driver name and limited size",
     {},
     {
       driverName: "d",
@@ -141,7 +156,7 @@ const statuses: [name: string, before: object, after: object, causes: string[]][
   ],
 ];
 for (const [name, before, status, causes] of statuses)
-  test(`of a claim's status ${name}`, () => {
+  test(`a claim's status ${name}`, () => {
     const old = { ...tryCreate(resourceClaim, claim()).object, status: before } as unknown as ApiObject;
     const { merge, validate } = resourceClaim.subresources!["status"]!;
     const ctx = contextOf(resourceClaim);
@@ -169,7 +184,7 @@ for (const [status, expected] of states)
       expected,
     ]));
 
-test("nodes of a pod's scheduling are told once, and not too many", () => {
+test("nodes of a pod scheduling context are unique and limited", () => {
   const context = (potentialNodes: readonly string[]): object => ({ metadata, spec: { potentialNodes } });
   assert.deepEqual(tryCreate(podSchedulingContext, context(["a", "a", "A_"])).causes, [
     "Duplicate spec.potentialNodes[1]",

@@ -9,48 +9,53 @@ const group = "rbac.authorization.orch.io";
 const pods = { verbs: ["get"], resources: ["pods"], apiGroups: [""] };
 const ref = { kind: "Role", name: "r" };
 
-test("the role that a binding grants does not change", () => {
+test("the role reference of a binding is immutable", () => {
   assert.deepEqual(tryUpdate(roleBinding, { roleRef: ref }, { roleRef: { ...ref, name: "s" } }).causes, [
     "Invalid roleRef",
   ]);
 });
 
 const refused: [name: string, strategy: typeof role, sent: object, causes: string[]][] = [
-  ["a role may be empty", role, {}, []],
-  ["a rule needs verbs", role, { rules: [{ ...pods, verbs: [] }] }, ["Required rules[0].verbs"]],
+  ["an empty role is valid", role, {}, []],
+  ["a rule requires verbs", role, { rules: [{ ...pods, verbs: [] }] }, ["Required rules[0].verbs"]],
   [
-    "a rule needs groups",
+    "a rule requires API groups",
     role,
     { rules: [{ ...pods, apiGroups: undefined }] },
     ["Required rules[0].apiGroups"],
   ],
   [
-    "a rule needs resources",
+    "a rule requires resources",
     role,
     { rules: [pods, { ...pods, resources: [] }] },
     ["Required rules[1].resources"],
   ],
   [
-    "a namespace has no paths",
+    "a namespaced role has no non-resource URLs",
     role,
     { rules: [{ verbs: ["get"], nonResourceURLs: ["/x"] }] },
     ["Invalid rules[0].nonResourceURLs"],
   ],
-  ["the cluster has paths", clusterRole, { rules: [{ verbs: ["get"], nonResourceURLs: ["/x"] }] }, []],
   [
-    "a rule cannot mix paths and resources",
+    "a cluster role may have non-resource URLs",
+    clusterRole,
+    { rules: [{ verbs: ["get"], nonResourceURLs: ["/x"] }] },
+    [],
+  ],
+  [
+    "a rule has either resources or non-resource URLs",
     clusterRole,
     { rules: [{ ...pods, nonResourceURLs: ["/x"] }] },
     ["Invalid rules[0].nonResourceURLs"],
   ],
   [
-    "aggregation needs a selector",
+    "aggregation requires a selector",
     clusterRole,
     { aggregationRule: {} },
     ["Required aggregationRule.clusterRoleSelectors"],
   ],
   [
-    "aggregation needs usable selectors",
+    "aggregation requires valid selectors",
     clusterRole,
     { aggregationRule: { clusterRoleSelectors: [{ matchExpressions: [{ key: "a", operator: "In" }] }] } },
     [
@@ -59,38 +64,38 @@ const refused: [name: string, strategy: typeof role, sent: object, causes: strin
     ],
   ],
   [
-    "kinds of roles and subjects are known",
+    "unknown kinds of roles and subjects are refused",
     roleBinding,
     { roleRef: { kind: "Pod", name: "r" }, subjects: [{ kind: "Robot", name: "u" }] },
     ["NotSupported roleRef.kind", "NotSupported subjects[0].kind"],
   ],
-  ["a binding needs a role", roleBinding, {}, ["NotSupported roleRef.kind", "Required roleRef.name"]],
+  ["a binding requires a role", roleBinding, {}, ["NotSupported roleRef.kind", "Required roleRef.name"]],
   [
-    "a cluster binding cannot grant a role of a namespace",
+    "a cluster role binding must not refer to a role",
     clusterRoleBinding,
     { roleRef: ref },
     ["NotSupported roleRef.kind"],
   ],
   [
-    "an account in a cluster binding says its namespace",
+    "a service account in a cluster role binding requires a namespace",
     clusterRoleBinding,
     { roleRef: { kind: "ClusterRole", name: "r" }, subjects: [{ kind: "ServiceAccount", name: "s" }] },
     ["Required subjects[0].namespace"],
   ],
   [
-    "an account belongs to the core group",
+    "a service account belongs to the core group",
     roleBinding,
     { roleRef: ref, subjects: [{ kind: "ServiceAccount", name: "s", apiGroup: group }] },
     ["NotSupported subjects[0].apiGroup"],
   ],
   [
-    "a subject needs a name",
+    "a subject requires a name",
     roleBinding,
     { roleRef: ref, subjects: [{ kind: "User", name: "" }] },
     ["Required subjects[0].name"],
   ],
   [
-    "a role of another group is unknown",
+    "a role of another group is refused",
     roleBinding,
     { roleRef: { ...ref, apiGroup: "x" } },
     ["NotSupported roleRef.apiGroup"],
@@ -99,7 +104,7 @@ const refused: [name: string, strategy: typeof role, sent: object, causes: strin
 for (const [name, strategy, sent, causes] of refused)
   test(name, () => assert.deepEqual(tryCreate(strategy, { metadata: meta, ...sent }).causes, causes));
 
-test("groups of the role and of people are filled in", () => {
+test("the groups of the role and of users are defaulted", () => {
   const { object } = tryCreate(roleBinding, {
     metadata: meta,
     roleRef: ref,
@@ -115,7 +120,7 @@ test("groups of the role and of people are filled in", () => {
   ]);
 });
 
-test("the role of a binding never changes, its subjects may", () => {
+test("the role of a binding is immutable, its subjects are not", () => {
   const before = { metadata: meta, roleRef: ref };
   assert.deepEqual(
     tryUpdate(roleBinding, before, { metadata: meta, roleRef: { ...ref, name: "e" } }).causes,
@@ -127,7 +132,7 @@ test("the role of a binding never changes, its subjects may", () => {
   );
 });
 
-test("a table shows whom a binding is for", () => {
+test("the table row shows the subjects of a binding", () => {
   const subjects = [
     { kind: "User", name: "u" },
     { kind: "User", name: "v" },

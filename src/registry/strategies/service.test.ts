@@ -9,32 +9,36 @@ const port = { port: 1 };
 type Sent = Record<string, unknown>;
 
 const refused: [name: string, spec: Sent, causes: string[]][] = [
-  ["one port is enough", { ports: [port] }, []],
-  ["ports are needed", {}, ["Required spec.ports"]],
-  ["a headless service needs no ports", { clusterIP: "None" }, []],
+  ["a single port is valid", { ports: [port] }, []],
+  ["ports are required", {}, ["Required spec.ports"]],
+  ["a headless service may have no ports", { clusterIP: "None" }, []],
   [
-    "ports have bounds",
+    "port numbers are bounded",
     { ports: [{ port: 0 }] },
     ["Invalid spec.ports[0].port", "Invalid spec.ports[0].targetPort"],
   ],
-  ["protocols are known", { ports: [{ port: 1, protocol: "X" }] }, ["NotSupported spec.ports[0].protocol"]],
   [
-    "several ports need names",
+    "an unknown protocol is refused",
+    { ports: [{ port: 1, protocol: "X" }] },
+    ["NotSupported spec.ports[0].protocol"],
+  ],
+  [
+    "several ports require names",
     { ports: [port, { port: 2 }] },
     ["Required spec.ports[0].name", "Required spec.ports[1].name"],
   ],
   // prettier-ignore
-  ["names of ports differ", { ports: [{ port: 1, name: "a" }, { port: 2, name: "a" }] }, ["Duplicate spec.ports[1].name"]],
+  ["port names are unique", { ports: [{ port: 1, name: "a" }, { port: 2, name: "a" }] }, ["Duplicate spec.ports[1].name"]],
   // prettier-ignore
-  ["ports differ", { ports: [{ port: 1, name: "a" }, { port: 1, name: "b" }] }, ["Duplicate spec.ports[1]"]],
+  ["ports are unique", { ports: [{ port: 1, name: "a" }, { port: 1, name: "b" }] }, ["Duplicate spec.ports[1]"]],
   [
-    "a bad name breaks two rules",
+    "an invalid target port name breaks two rules",
     { ports: [{ port: 1, targetPort: "UPPER_" }] },
     ["Invalid spec.ports[0].targetPort", "Invalid spec.ports[0].targetPort"],
   ],
-  ["types are known", { type: "Odd", ports: [port] }, ["NotSupported spec.type"]],
+  ["an unknown type is refused", { type: "Odd", ports: [port] }, ["NotSupported spec.type"]],
   [
-    "affinity has a time",
+    "the timeout of session affinity is bounded",
     {
       sessionAffinity: "ClientIP",
       sessionAffinityConfig: { clientIP: { timeoutSeconds: 0 } },
@@ -43,79 +47,83 @@ const refused: [name: string, spec: Sent, causes: string[]][] = [
     ["Invalid spec.sessionAffinityConfig.clientIP.timeoutSeconds"],
   ],
   [
-    "outside addresses are ordinary ones",
+    "external IPs must not be local addresses",
     { externalIPs: ["x", "127.0.0.1"], ports: [port] },
     ["Invalid spec.externalIPs[0]", "Invalid spec.externalIPs[1]"],
   ],
-  ["node ports need a type", { ports: [{ port: 1, nodePort: 30001 }] }, ["Forbidden spec.ports[0].nodePort"]],
   [
-    "traffic from outside needs a type",
+    "node ports require a suitable type",
+    { ports: [{ port: 1, nodePort: 30001 }] },
+    ["Forbidden spec.ports[0].nodePort"],
+  ],
+  [
+    "externalTrafficPolicy requires a suitable type",
     { externalTrafficPolicy: "Local", ports: [port] },
     ["Invalid spec.externalTrafficPolicy"],
   ],
   [
-    "traffic from inside is known even where there is none",
+    "internalTrafficPolicy is validated even if it does not apply",
     { type: "ExternalName", externalName: "a.b", internalTrafficPolicy: "X" },
     ["NotSupported spec.internalTrafficPolicy"],
   ],
   [
-    "traffic from inside is known",
+    "an unknown internalTrafficPolicy is refused",
     { internalTrafficPolicy: "X", ports: [port] },
     ["NotSupported spec.internalTrafficPolicy"],
   ],
   [
-    "source ranges are blocks",
+    "source ranges must be CIDRs",
     { loadBalancerSourceRanges: ["1.2.3.4/40"], type: "LoadBalancer", ports: [port] },
     ["Invalid spec.LoadBalancerSourceRanges"],
   ],
   [
-    "classes are for load balancers",
+    "classes require a load balancer",
     { loadBalancerClass: "a/b", ports: [port] },
     ["Forbidden spec.loadBalancerClass"],
   ],
   [
-    "node ports are allocated for load balancers",
+    "allocateLoadBalancerNodePorts requires a load balancer",
     { allocateLoadBalancerNodePorts: true, ports: [port] },
     ["Forbidden spec.allocateLoadBalancerNodePorts"],
   ],
   [
-    "health checks are for local load balancers",
+    "health check ports require a local load balancer",
     { healthCheckNodePort: 30005, ports: [port] },
     ["Invalid spec.healthCheckNodePort"],
   ],
-  ["an alias needs a name", { type: "ExternalName" }, ["Required spec.externalName"]],
+  ["an ExternalName service requires a name", { type: "ExternalName" }, ["Required spec.externalName"]],
   [
-    "an alias has no address",
+    "an ExternalName service has no cluster IPs",
     { type: "ExternalName", externalName: "x.example", clusterIP: "10.0.0.9" },
     ["Forbidden spec.clusterIPs"],
   ],
   [
-    "a load balancer needs an address",
+    "a load balancer must not be headless",
     { type: "LoadBalancer", clusterIP: "None", ports: [port] },
     ["Invalid spec.clusterIPs[0]"],
   ],
   [
-    "the two fields for the address agree",
+    "clusterIP and clusterIPs must agree",
     { clusterIP: "10.0.0.77", clusterIPs: ["10.0.0.78"], ports: [port] },
     ["Invalid spec.clusterIPs"],
   ],
-  ["an address is an address", { clusterIP: "x", ports: [port] }, ["Invalid spec.clusterIPs[0]"]],
+  ["a malformed cluster IP is refused", { clusterIP: "x", ports: [port] }, ["Invalid spec.clusterIPs[0]"]],
   [
-    "families are named once",
+    "IP families are unique",
     { ipFamilies: ["IPv4", "IPv4"], ports: [port] },
     ["Duplicate spec.ipFamilies[1]"],
   ],
   [
-    "families are offered by the cluster",
+    "IP families must be available in the cluster",
     { ipFamilies: ["IPv6"], ports: [port] },
     ["Invalid spec.ipFamilies[0]"],
   ],
   [
-    "two stacks are offered by the cluster",
+    "dual-stack must be available in the cluster",
     { ipFamilyPolicy: "RequireDualStack", ports: [port] },
     ["Invalid spec.ipFamilyPolicy"],
   ],
-  ["two stacks may be preferred", { ipFamilyPolicy: "PreferDualStack", ports: [port] }, []],
+  ["dual-stack may be preferred", { ipFamilyPolicy: "PreferDualStack", ports: [port] }, []],
 ];
 for (const [name, spec, causes] of refused)
   test(name, () => assert.deepEqual(tryCreate(service, { metadata, spec }).causes, causes));
@@ -156,7 +164,7 @@ const pool: ServiceAllocator = {
 };
 const pooled = serviceWith(pool);
 
-test("what was given stays when a client does not send it", () => {
+test("allocated values persist when a client does not send them", () => {
   const { object, causes } = tryUpdate(
     pooled,
     { metadata, spec: { type: "NodePort", ports: [port] } },
@@ -169,7 +177,7 @@ test("what was given stays when a client does not send it", () => {
   ]);
 });
 
-test("what the old type needed goes with it", () => {
+test("allocated values of the old type are dropped when the type changes", () => {
   const sent = { type: "LoadBalancer", externalTrafficPolicy: "Local", ports: [port] };
   const before = specOf(tryCreate(pooled, { metadata, spec: sent }));
   assert.equal(before["healthCheckNodePort"], 31_000);
@@ -189,38 +197,38 @@ test("what the old type needed goes with it", () => {
 
 const changed: [name: string, before: Sent, after: Sent, causes: string[]][] = [
   [
-    "the address stays",
+    "the cluster IP is immutable",
     { ports: [port] },
     { ports: [port], clusterIP: "10.0.0.250", clusterIPs: ["10.0.0.250"] },
     ["Invalid spec.clusterIPs[0]"],
   ],
   [
-    "the address stays where only the single field is changed",
+    "the cluster IP is immutable even if only clusterIP is changed",
     { ports: [port] },
     { ports: [port], clusterIP: "10.0.0.250", clusterIPs: ["10.0.0.1"] },
     ["Invalid spec.clusterIPs[0]"],
   ],
   [
-    "a headless service stays so",
+    "a headless service stays headless",
     { selector: { x: "y" }, ports: [port], clusterIP: "None" },
     { selector: { x: "y" }, ports: [port], clusterIP: "10.0.0.250", clusterIPs: ["None"] },
     ["Invalid spec.clusterIPs[0]"],
   ],
   [
-    "the list alone does not change the address",
+    "clusterIPs alone does not change the cluster IP",
     { ports: [port] },
     { ports: [port], clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.250"] },
     ["Invalid spec.clusterIPs"],
   ],
   [
-    "an alias that drops only the single field drops both",
+    "an ExternalName service that drops only clusterIP drops both",
     { ports: [port] },
     { type: "ExternalName", externalName: "x.example", clusterIP: "", clusterIPs: ["10.0.0.1"] },
     [],
   ],
-  ["the address may be left out", { ports: [port] }, { ports: [port], clusterIP: "" }, []],
+  ["the cluster IP may be omitted", { ports: [port] }, { ports: [port], clusterIP: "" }, []],
   [
-    "the load balancer stays",
+    "the load balancer class is immutable",
     { type: "LoadBalancer", ports: [port] },
     { type: "LoadBalancer", loadBalancerClass: "example.com/x", ports: [port] },
     ["Invalid spec.loadBalancerClass"],
@@ -231,7 +239,7 @@ for (const [name, before, after, causes] of changed)
     assert.deepEqual(tryUpdate(pooled, { metadata, spec: before }, { metadata, spec: after }).causes, causes),
   );
 
-test("a load balancer reports addresses", () => {
+test("addresses in the status of a load balancer are validated", () => {
   const { causes } = tryPart(
     service,
     "status",
@@ -244,7 +252,7 @@ test("a load balancer reports addresses", () => {
   ]);
 });
 
-test("addresses in unusual form are warned of", () => {
+test("non-canonical addresses get warnings", () => {
   const { warnings } = tryCreate(service, {
     metadata,
     spec: { ports: [port], externalIPs: ["2001:DB8:0::1", "198.51.100.9"] },
@@ -252,7 +260,7 @@ test("addresses in unusual form are warned of", () => {
   assert.equal(warnings.length, 1);
 });
 
-test("a table shows how a service is reached", () => {
+test("the table row shows how a service is reached", () => {
   const rows: [Sent, unknown[]][] = [
     [
       { type: "ExternalName", externalName: "a.example.com" },
@@ -272,38 +280,38 @@ test("a table shows how a service is reached", () => {
 
 const restored: [name: string, stored: object, read: object][] = [
   [
-    "a service of a release with one address",
+    "a single-stack service of an older release",
     { type: "ClusterIP", clusterIP: "10.0.0.1" },
     { clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" },
   ],
   [
-    "one with two",
+    "a dual-stack service of an older release",
     { type: "ClusterIP", clusterIP: "fd00::1", clusterIPs: ["fd00::1", "10.0.0.1"] },
     { ipFamilies: ["IPv6", "IPv4"], ipFamilyPolicy: "RequireDualStack" },
   ],
   [
-    "a headless one with pods",
+    "a headless service with a selector",
     { type: "ClusterIP", clusterIP: "None", selector: { a: "b" } },
     { clusterIPs: ["None"], ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" },
   ],
   [
-    "a headless one whose endpoints somebody else writes",
+    "a headless service without a selector",
     { type: "ClusterIP", clusterIP: "None" },
     { clusterIPs: ["None"], ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" },
   ],
   [
-    "a name outside",
+    "an ExternalName service",
     { type: "ExternalName", internalTrafficPolicy: "Cluster" },
     { internalTrafficPolicy: undefined },
   ],
   [
-    "what has families already",
+    "a service with IP families",
     { type: "ClusterIP", clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4"] },
     {},
   ],
 ];
 for (const [name, stored, read] of restored)
-  test(`${name} is read with what later releases store`, () => {
+  test(`${name} is read with the fields of later releases`, () => {
     const object = { metadata: {}, spec: structuredClone(stored) } as unknown as ApiObject;
     service.restore!(object);
     const wanted = JSON.parse(JSON.stringify({ ...stored, ...read })) as object;

@@ -19,11 +19,11 @@ const requests: [name: string, pem: string][] = [
   ["rsa", rsaRequest],
   ["elliptic curve", ecRequest],
   ["ed25519", ed25519Request],
-  ["old digest's", sha1Request],
-  ["rsa (probabilistic)", pssRequest],
+  ["SHA-1", sha1Request],
+  ["RSASSA-PSS", pssRequest],
 ];
 for (const [name, pem] of requests) {
-  test(`a request signed with its own ${name} key is understood`, () => {
+  test(`a request signed with its ${name} key is accepted`, () => {
     assert.equal(requestProblem(pem), undefined);
     const bytes = Buffer.from(pem.replace(/-----[^-]+-----/g, ""), "base64");
     bytes[bytes.length - 5]! ^= 1;
@@ -42,7 +42,7 @@ const asked = {
   usages: ["client auth"],
 };
 
-test("who asks is written in by the server", () => {
+test("the requesting user is recorded by the server", () => {
   const { object, causes } = tryCreate(certificateSigningRequest, {
     metadata,
     spec: { ...asked, username: "root", groups: ["system:masters"] },
@@ -53,21 +53,17 @@ test("who asks is written in by the server", () => {
 });
 
 const wrongRequests: [name: string, given: object, causes: string[]][] = [
-  ["a request is a request", { request: "bm9wZQ==" }, ["Invalid spec.request"]],
-  ["a request says what for", { usages: [] }, ["Required spec.usages"]],
+  ["a malformed request is refused", { request: "bm9wZQ==" }, ["Invalid spec.request"]],
+  ["usages are required", { usages: [] }, ["Required spec.usages"]],
   [
-    "usages are known, once",
+    "unknown and repeated usages are refused",
     { usages: ["client auth", "client auth", "flying"] },
     ["Duplicate spec.usages[1]", "NotSupported spec.usages[2]"],
   ],
-  ["a signer has a domain", { signerName: "s" }, ["Invalid spec.signerName"]],
-  ["a signer's domain has two parts", { signerName: "a/s" }, ["Invalid spec.signerName"]],
-  [
-    "the old signer is not asked any more",
-    { signerName: "orch.io/legacy-unknown" },
-    ["Invalid spec.signerName"],
-  ],
-  ["a certificate lasts ten minutes", { expirationSeconds: 599 }, ["Invalid spec.expirationSeconds"]],
+  ["a signer name requires a domain", { signerName: "s" }, ["Invalid spec.signerName"]],
+  ["the domain of a signer name has two labels", { signerName: "a/s" }, ["Invalid spec.signerName"]],
+  ["the legacy signer is refused", { signerName: "orch.io/legacy-unknown" }, ["Invalid spec.signerName"]],
+  ["the duration is at least ten minutes", { expirationSeconds: 599 }, ["Invalid spec.expirationSeconds"]],
 ];
 for (const [name, given, causes] of wrongRequests)
   test(name, () =>
@@ -79,22 +75,22 @@ for (const [name, given, causes] of wrongRequests)
 
 const approved = { type: "Approved", status: "True" };
 const doors: [name: string, door: string, status: object, causes: string[]][] = [
-  ["an approver approves", "approval", { conditions: [approved] }, []],
+  ["an approver may approve", "approval", { conditions: [approved] }, []],
   [
-    "an approver does not also deny",
+    "an approver must not also deny",
     "approval",
     { conditions: [approved, { type: "Denied", status: "True" }] },
     ["Invalid status.conditions[1].type"],
   ],
   [
-    "a verdict is true",
+    "an approval condition must be True",
     "approval",
     { conditions: [{ type: "Approved", status: "False" }] },
     ["NotSupported status.conditions[0].status"],
   ],
-  ["a signer does not approve", "status", { conditions: [approved] }, ["Forbidden status.conditions"]],
+  ["a signer must not approve", "status", { conditions: [approved] }, ["Forbidden status.conditions"]],
   [
-    "a signer brings a certificate",
+    "a signer must provide a certificate",
     "status",
     { certificate: Buffer.from("nope").toString("base64") },
     ["Invalid status.certificate"],
@@ -108,7 +104,7 @@ for (const [name, door, status, causes] of doors)
     ),
   );
 
-test("a verdict gets its time", () => {
+test("an approval condition gets timestamps", () => {
   const { object } = tryPart(
     certificateSigningRequest,
     "approval",
@@ -122,14 +118,14 @@ test("a verdict gets its time", () => {
 
 const day = 24 * 60 * 60;
 const durations: [name: string, spec: object, before: string, told: [string, boolean][]][] = [
-  ["a day that was asked for", { expirationSeconds: day }, "", [["example.com/s", true]]],
-  ["about a day", { expirationSeconds: day + 1300 }, "", [["example.com/s", true]]],
-  ["another duration than was asked for", { expirationSeconds: 3600 }, "", [["example.com/s", false]]],
-  ["no duration that was asked for", {}, "", []],
-  ["a certificate that was told of before", { expirationSeconds: day }, "there", []],
+  ["the requested duration", { expirationSeconds: day }, "", [["example.com/s", true]]],
+  ["about the requested duration", { expirationSeconds: day + 1300 }, "", [["example.com/s", true]]],
+  ["another duration than requested", { expirationSeconds: 3600 }, "", [["example.com/s", false]]],
+  ["no requested duration", {}, "", []],
+  ["a certificate that was issued before", { expirationSeconds: day }, "there", []],
 ];
 for (const [name, spec, before, told] of durations)
-  test(`of an issued certificate is told: ${name}`, () => {
+  test(`issued certificates are observed: ${name}`, () => {
     const { certificate } = createAuthority({ commonName: "x" }, { now: Date.now(), days: 1 });
     const request = (text: string): CertificateSigningRequest =>
       ({

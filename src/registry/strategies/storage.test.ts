@@ -21,32 +21,32 @@ const populator = { apiGroup: "example.com", kind: "Filler", name: "f" };
 
 const refused: [name: string, strategy: Strategy, sent: object, causes: string[]][] = [
   [
-    "a claim asks for a way and a size",
+    "a claim requires access modes and a size",
     persistentVolumeClaim,
     { spec: { resources: {} } },
     ["Required spec.accessModes", "Required spec.resources[storage]"],
   ],
   [
-    "a claim's modes are known",
+    "an unknown mode of a claim is refused",
     persistentVolumeClaim,
     { spec: { ...claim, accessModes: ["Odd"], volumeMode: "Odd" } },
     ["NotSupported spec.accessModes", "NotSupported spec.volumeMode"],
   ],
   [
-    "one pod alone means no others",
+    "ReadWriteOncePod excludes other access modes",
     persistentVolumeClaim,
     { spec: { ...claim, accessModes: ["ReadWriteOncePod", "ReadWriteOnce"] } },
     ["Forbidden spec.accessModes"],
   ],
-  ["a volume is somewhere", persistentVolume, { spec: nowhere }, ["Required spec"]],
+  ["a volume requires a source", persistentVolume, { spec: nowhere }, ["Required spec"]],
   [
-    "a volume is in one place",
+    "a volume has a single source",
     persistentVolume,
     { spec: { ...volume, nfs: { server: "s", path: "/x" } } },
     ["Forbidden spec.nfs"],
   ],
   [
-    "a volume has a size and a way to mount it",
+    "a volume requires capacity, access modes and a valid path",
     persistentVolume,
     { spec: { capacity: {}, hostPath: { path: "/../x" }, persistentVolumeReclaimPolicy: "X" } },
     [
@@ -58,25 +58,25 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ],
   ],
   [
-    "a volume is not empty",
+    "the capacity of a volume must be positive",
     persistentVolume,
     { spec: { ...volume, capacity: { storage: "0" } } },
     ["Invalid spec.capacity[storage]"],
   ],
   [
-    "a local volume is on some node",
+    "a local volume requires a node affinity",
     persistentVolume,
     { spec: { ...nowhere, local: { path: "/d" } } },
     ["Required spec.nodeAffinity"],
   ],
   [
-    "a driver's volume names both",
+    "a CSI volume requires driver and volume handle",
     persistentVolume,
     { spec: { ...nowhere, csi: { driver: "", volumeHandle: "" } } },
     ["Invalid spec.csi.driver", "Required spec.csi.driver", "Required spec.csi.volumeHandle"],
   ],
   [
-    "secrets of a driver's volume are named in full",
+    "secret references of a CSI volume require name and namespace",
     persistentVolume,
     {
       spec: {
@@ -96,37 +96,37 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ],
   ],
   [
-    "secrets of other volumes, too",
+    "secret references of other volumes require a name",
     persistentVolume,
     { spec: { ...nowhere, cinder: { volumeID: "v", secretRef: {} } } },
     ["Required spec.cinder.secretRef.name", "Required spec.cinder.secretRef.namespace"],
   ],
   [
-    "a volume of a file server in some namespace",
+    "the namespace of a glusterfs volume must be valid",
     persistentVolume,
     { spec: { ...nowhere, glusterfs: { endpoints: "e", path: "p", endpointsNamespace: "" } } },
     ["Invalid spec.glusterfs.endpointsNamespace"],
   ],
   [
-    "a flexible volume beside another",
+    "an additional flexVolume is validated, too",
     persistentVolume,
     { spec: { ...volume, flexVolume: {} } },
     ["Required spec.flexVolume.driver"],
   ],
   [
-    "a local volume says its node in vain",
+    "a local volume with an empty node affinity is refused",
     persistentVolume,
     { spec: { ...nowhere, local: { path: "/d" }, nodeAffinity: { required: { nodeSelectorTerms: [] } } } },
     ["Required spec.nodeAffinity.required.nodeSelectorTerms"],
   ],
   [
-    "not every volume is mounted with options",
+    "mount options are refused for volumes that cannot be mounted with them",
     persistentVolume,
     { metadata: { ...metadata, annotations: { "volume.beta.orch.io/mount-options": "ro" } }, spec: volume },
     ["Forbidden metadata.annotations.volume.beta.orch.io/mount-options"],
   ],
   [
-    "file servers are",
+    "mount options are allowed for NFS volumes",
     persistentVolume,
     {
       metadata: { ...metadata, annotations: { "volume.beta.orch.io/mount-options": "ro" } },
@@ -135,13 +135,13 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     [],
   ],
   [
-    "a class's words are known",
+    "a malformed provisioner and unknown policies are refused",
     storageClass,
     { provisioner: "bad prov!", volumeBindingMode: "X", reclaimPolicy: "Y" },
     ["Invalid provisioner", "NotSupported reclaimPolicy", "NotSupported volumeBindingMode"],
   ],
   [
-    "topologies differ",
+    "allowed topologies are unique",
     storageClass,
     {
       provisioner,
@@ -153,13 +153,13 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ["Duplicate allowedTopologies[1].matchLabelExpressions"],
   ],
   [
-    "an attachment has a source",
+    "an attachment requires a source",
     volumeAttachment,
     { spec: { attacher: "d.example.com", nodeName: "n", source: {} } },
     ["Required spec.source"],
   ],
   [
-    "an attachment has one source",
+    "an attachment has a single source",
     volumeAttachment,
     {
       spec: {
@@ -171,13 +171,13 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ["Forbidden spec.source"],
   ],
   [
-    "volumes inside attachments are a driver's",
+    "inline volumes of attachments must be CSI volumes",
     volumeAttachment,
     { spec: { attacher: "d.example.com", nodeName: "n", source: { inlineVolumeSpec: volume } } },
     ["Forbidden spec.source.inlineVolumeSpec.capacity", "Required spec.source.inlineVolumeSpec.csi"],
   ],
   [
-    "a driver's volume fits into an attachment",
+    "a CSI volume may be inline in an attachment",
     volumeAttachment,
     {
       spec: {
@@ -189,19 +189,19 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     [],
   ],
   [
-    "a driver's words are known",
+    "unknown modes of a CSI driver are refused",
     csiDriver,
     { spec: { fsGroupPolicy: "X", volumeLifecycleModes: ["Y"] } },
     ["NotSupported spec.fsGroupPolicy", "NotSupported spec.volumeLifecycleModes"],
   ],
   [
-    "tokens of a driver differ and last",
+    "token requests of a CSI driver are unique and have a minimum duration",
     csiDriver,
     { spec: { tokenRequests: [{ audience: "a", expirationSeconds: 5 }, { audience: "a" }] } },
     ["Duplicate spec.tokenRequests[1].audience", "Invalid spec.tokenRequests[0].expirationSeconds"],
   ],
   [
-    "a node's drivers differ",
+    "drivers of a CSI node are unique",
     csiNode,
     {
       spec: {
@@ -214,13 +214,13 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ["Duplicate spec.drivers[1].name", "Required spec.drivers[1].nodeID"],
   ],
   [
-    "a term of a topology that says nothing is a repetition",
+    "an empty topology term counts as duplicate",
     storageClass,
     { provisioner, volumeBindingMode: "Immediate", allowedTopologies: [{}] },
     ["Duplicate allowedTopologies[0].matchLabelExpressions"],
   ],
   [
-    "room is not negative, and faults are said twice",
+    "storage capacity must not be negative, and errors are reported twice",
     csiStorageCapacity,
     { storageClassName: "c", capacity: "-1" },
     ["Invalid capacity", "Invalid capacity"],
@@ -231,35 +231,35 @@ for (const [name, strategy, sent, causes] of refused)
 
 const changed: [name: string, strategy: Strategy, before: object, after: object, causes: string[]][] = [
   [
-    "a claim does not change",
+    "the spec of a claim is immutable",
     persistentVolumeClaim,
     { spec: { ...claim, storageClassName: "a" } },
     { spec: { ...claim, storageClassName: "b" } },
     ["Forbidden spec"],
   ],
   [
-    "a class may be filled in",
+    "a missing storage class may be set",
     persistentVolumeClaim,
     { spec: claim },
     { spec: { ...claim, storageClassName: "b" } },
     [],
   ],
   [
-    "a volume may be bound",
+    "a claim may be bound to a volume",
     persistentVolumeClaim,
     { spec: claim },
     { spec: { ...claim, volumeName: "v" } },
     [],
   ],
   [
-    "a claim does not shrink",
+    "a claim may not shrink",
     persistentVolumeClaim,
     { spec: claim },
     { spec: { ...claim, resources: { requests: { storage: "1Mi" } } } },
     ["Forbidden spec", "Forbidden spec.resources.requests.storage"],
   ],
   [
-    "a volume stays where it is",
+    "the source of a volume is immutable",
     persistentVolume,
     { spec: volume },
     { spec: { ...volume, hostPath: { path: "/y" } } },
@@ -273,70 +273,70 @@ const changed: [name: string, strategy: Strategy, before: object, after: object,
     [],
   ],
   [
-    "a secret for growing may come later",
+    "the secret for expansion may be added later",
     persistentVolume,
     { spec: { ...nowhere, csi } },
     { spec: { ...nowhere, csi: { ...csi, controllerExpandSecretRef: { name: "s", namespace: "n" } } } },
     [],
   ],
   [
-    "faults of a changed claim are said twice",
+    "errors of a changed claim are reported twice",
     persistentVolumeClaim,
     { spec: claim },
     { spec: { ...claim, accessModes: [] } },
     ["Forbidden spec", "Required spec.accessModes", "Required spec.accessModes"],
   ],
   [
-    "faults of a changed volume, too",
+    "errors of a changed volume are reported twice",
     persistentVolume,
     { spec: volume },
     { spec: { ...volume, accessModes: [] } },
     ["Required spec.accessModes", "Required spec.accessModes"],
   ],
   [
-    "a class does not move from one annotation to another",
+    "the annotation of the storage class is immutable",
     persistentVolumeClaim,
     { metadata: { ...metadata, annotations: { "volume.beta.orch.io/storage-class": "a" } }, spec: claim },
     { metadata: { ...metadata, annotations: { "volume.beta.orch.io/storage-class": "b" } }, spec: claim },
     ["Invalid metadata.annotations.volume.beta.orch.io/storage-class"],
   ],
   [
-    "labels of nodes may get their newer names",
+    "deprecated node labels may be replaced by their successors",
     persistentVolume,
     { spec: { ...volume, nodeAffinity: on("beta.orch.io/os") } },
     { spec: { ...volume, nodeAffinity: on("orch.io/os") } },
     [],
   ],
   [
-    "but not others",
+    "node labels may not be replaced by others",
     persistentVolume,
     { spec: { ...volume, nodeAffinity: on("beta.orch.io/os") } },
     { spec: { ...volume, nodeAffinity: on("orch.io/arch") } },
     ["Invalid nodeAffinity"],
   ],
   [
-    "what fills a claim stays, even where a claim alone may not say it",
+    "an existing data source is immutable, even of a kind that is not allowed",
     persistentVolumeClaim,
     { spec: { ...claim, dataSourceRef: populator } },
     { spec: { ...claim, dataSource: populator, dataSourceRef: populator } },
     [],
   ],
   [
-    "a class does not change",
+    "parameters of a storage class are immutable",
     storageClass,
     { provisioner },
     { provisioner: "example.com/q", parameters: { a: "b" }, reclaimPolicy: "Retain" },
     ["Forbidden parameters", "Forbidden provisioner", "Forbidden reclaimPolicy"],
   ],
   [
-    "a class may let volumes grow",
+    "allowVolumeExpansion of a storage class is mutable",
     storageClass,
     { provisioner },
     { provisioner, allowVolumeExpansion: true },
     [],
   ],
   [
-    "a node's driver stays",
+    "drivers of a CSI node are immutable",
     csiNode,
     { spec: { drivers: [{ name: "d.example.com", nodeID: "n" }] } },
     { spec: { drivers: [{ name: "d.example.com", nodeID: "m" }] } },
@@ -348,7 +348,7 @@ for (const [name, strategy, before, after, causes] of changed)
     assert.deepEqual(tryUpdate(strategy, { metadata, ...before }, { metadata, ...after }).causes, causes),
   );
 
-test("a bound claim may grow", () => {
+test("a bound claim may be expanded", () => {
   const bound = {
     ...defaulted(persistentVolumeClaim, { metadata, spec: claim }),
     status: { phase: "Bound" },
@@ -366,7 +366,7 @@ test("a bound claim may grow", () => {
   );
 });
 
-test("what a claim is filled from is said in both fields", () => {
+test("dataSource and dataSourceRef are kept equal", () => {
   const { object } = tryCreate(persistentVolumeClaim, {
     metadata,
     spec: { ...claim, dataSource: { kind: "PersistentVolumeClaim", name: "other" } },
@@ -379,15 +379,10 @@ test("what a claim is filled from is said in both fields", () => {
 });
 
 const filled: [name: string, sent: object, source: object | undefined, reference: object | undefined][] = [
+  ["dataSource allows only claims and snapshots", { dataSource: populator }, undefined, undefined],
+  ["dataSourceRef allows other kinds", { dataSourceRef: populator }, populator, populator],
   [
-    "only claims and snapshots may be said in the older field",
-    { dataSource: populator },
-    undefined,
-    undefined,
-  ],
-  ["others in the newer one", { dataSourceRef: populator }, populator, populator],
-  [
-    "data of other namespaces is not to be had",
+    "data sources in other namespaces are dropped",
     { dataSourceRef: { ...populator, namespace: "n" } },
     undefined,
     undefined,
@@ -403,7 +398,7 @@ for (const [name, sent, source, reference] of filled) {
   });
 }
 
-test("nothing is kept about growth that failed", () => {
+test("the recovery state of a failed expansion is dropped", () => {
   const status = {
     phase: "Bound",
     allocatedResources: { storage: "1Gi" },
@@ -416,17 +411,17 @@ test("nothing is kept about growth that failed", () => {
 });
 
 const warned: [name: string, strategy: Strategy, sent: object, expected: string][] = [
-  ["a claim of parts of bytes", persistentVolumeClaim, { spec: { ...claim, resources: { requests: { storage: "1500m" } } } }, "spec.resources.requests[storage]"],
-  ["a volume on nodes with old labels", persistentVolume, { spec: { ...volume, nodeAffinity: on("beta.orch.io/os") } }, "spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key"],
-  ["a class for nodes with old labels", storageClass, { provisioner, allowedTopologies: [{ matchLabelExpressions: [{ key: "beta.orch.io/os", values: ["a"] }] }] }, "allowedTopologies[0].matchLabelExpressions[0].key"],
-  ["room on nodes with old labels", csiStorageCapacity, { storageClassName: "c", nodeTopology: { matchLabels: { "beta.orch.io/os": "a" } } }, "nodeTopology.matchLabels.beta.orch.io/os"],
+  ["a claim with fractional bytes", persistentVolumeClaim, { spec: { ...claim, resources: { requests: { storage: "1500m" } } } }, "spec.resources.requests[storage]"],
+  ["a volume with deprecated node labels", persistentVolume, { spec: { ...volume, nodeAffinity: on("beta.orch.io/os") } }, "spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key"],
+  ["a storage class with deprecated node labels", storageClass, { provisioner, allowedTopologies: [{ matchLabelExpressions: [{ key: "beta.orch.io/os", values: ["a"] }] }] }, "allowedTopologies[0].matchLabelExpressions[0].key"],
+  ["a storage capacity with deprecated node labels", csiStorageCapacity, { storageClassName: "c", nodeTopology: { matchLabels: { "beta.orch.io/os": "a" } } }, "nodeTopology.matchLabels.beta.orch.io/os"],
 ]; // prettier-ignore
 for (const [name, strategy, sent, expected] of warned) {
   // prettier-ignore
-  test(`people hear of ${name}`, () => assert.deepEqual(tryCreate(strategy, { metadata, ...sent }).warnings.map((text) => text.split(": ")[0]), [expected]));
+  test(`warnings about ${name}`, () => assert.deepEqual(tryCreate(strategy, { metadata, ...sent }).warnings.map((text) => text.split(": ")[0]), [expected]));
 }
 
-test("the status of an attachment leaves its metadata alone", () => {
+test("the status of an attachment does not change its metadata", () => {
   const before = {
     metadata,
     spec: { attacher: "d.example.com", nodeName: "n", source: { persistentVolumeName: "v" } },
@@ -439,7 +434,7 @@ test("the status of an attachment leaves its metadata alone", () => {
   assert.deepEqual(object["status"], { attached: true });
 });
 
-test("tables show storage", () => {
+test("table rows of storage kinds", () => {
   assert.deepEqual(
     cellsOf(persistentVolumeClaim, {
       metadata,
@@ -467,7 +462,7 @@ test("tables show storage", () => {
   ]);
 });
 
-test("empty topology terms are told as often as somebody can read", () => {
+test("errors about empty topology terms are limited", () => {
   const { causes } = tryCreate(storageClass, {
     metadata,
     provisioner,

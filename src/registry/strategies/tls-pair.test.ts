@@ -9,16 +9,26 @@ const other = await authority.issue("/CN=other");
 const block = (type: string): string => `-----BEGIN ${type}-----\nMAo=\n-----END ${type}-----\n`;
 
 const cases: [name: string, certificate: string, key: string, fault: RegExp | undefined][] = [
-  ["a pair", one.cert, one.key, undefined],
+  ["a matching pair", one.cert, one.key, undefined],
   ["no certificate", "", one.key, /^tls: failed to find any PEM data in certificate input$/],
   ["no key", one.cert, "x", /^tls: failed to find any PEM data in key input$/],
   ["switched", one.key, one.cert, /PEM inputs may have been switched$/],
-  ["a certificate twice", one.cert, one.cert, /^tls: found a certificate rather than a key/],
-  ["others as certificate", block("A") + block("B"), one.key, /"CERTIFICATE" PEM block .* types: \[A B\]$/],
-  ["others as key", one.cert, block("A") + block("B"), /"PRIVATE KEY" in key input .* types: \[A B\]$/],
-  ["a broken certificate", block("CERTIFICATE"), one.key, /^x509: malformed certificate$/],
-  ["a broken key", one.cert, block("EC PRIVATE KEY"), /^tls: failed to parse private key$/],
-  ["not a pair", one.cert, other.key, /^tls: private key does not match public key$/],
+  ["a certificate in place of the key", one.cert, one.cert, /^tls: found a certificate rather than a key/],
+  [
+    "other blocks in place of the certificate",
+    block("A") + block("B"),
+    one.key,
+    /"CERTIFICATE" PEM block .* types: \[A B\]$/,
+  ],
+  [
+    "other blocks in place of the key",
+    one.cert,
+    block("A") + block("B"),
+    /"PRIVATE KEY" in key input .* types: \[A B\]$/,
+  ],
+  ["a malformed certificate", block("CERTIFICATE"), one.key, /^x509: malformed certificate$/],
+  ["a malformed key", one.cert, block("EC PRIVATE KEY"), /^tls: failed to parse private key$/],
+  ["a key that does not match", one.cert, other.key, /^tls: private key does not match public key$/],
 ];
 for (const [name, certificate, key, fault] of cases)
   test(`a TLS secret: ${name}`, () => {
@@ -27,7 +37,7 @@ for (const [name, certificate, key, fault] of cases)
     else assert.equal(found, undefined);
   });
 
-test("beginnings of blocks without an end are read once", () => {
+test("unterminated PEM blocks are scanned in linear time", () => {
   const many = Buffer.from("-----BEGIN A-----\n".repeat(50_000));
   assert.match(pairFault(many, many) ?? "", /any PEM data/);
 });

@@ -9,14 +9,14 @@ const csi = { driver: "d.example.com", volumeHandle: "h" };
 
 const cases: [name: string, inlineVolumeSpec: object, causes: string[]][] = [
   [
-    "a volume inside an attachment names no claim, node or class, not even an empty one",
+    "an inline volume must not have claim, node affinity or class, not even empty ones",
     { claimRef: {}, nodeAffinity: {}, storageClassName: "s", volumeMode: "Block", accessModes, csi },
     ["claimRef", "nodeAffinity", "storageClassName", "volumeMode"].map(
       (field) => `Forbidden ${inside}.${field}`,
     ),
   ],
   [
-    "a driver and a way of access are needed",
+    "an inline volume requires driver and access modes",
     {},
     [`Required ${inside}`, `Required ${inside}.accessModes`, `Required ${inside}.csi`],
   ],

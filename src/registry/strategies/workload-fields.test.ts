@@ -18,7 +18,7 @@ type Sent = Record<string, unknown>;
 const specOf = (strategy: typeof deployment, sent: Sent): Sent =>
   tryCreate(strategy, { metadata, spec: sent }).object["spec"] as Sent;
 
-test("fields that are left out and depend on others are filled in", () => {
+test("omitted fields that depend on others get defaults", () => {
   assert.deepEqual(
     specOf(deployment, { ...spec, strategy: { rollingUpdate: { maxSurge: 3 } } })["strategy"],
     {
@@ -65,7 +65,7 @@ const images: [image: string, policy: string][] = [
   ["i@sha256:00", "IfNotPresent"],
 ];
 for (const [image, policy] of images) {
-  test(`image ${image} is pulled ${policy}`, () => {
+  test(`the pull policy of image ${image} is ${policy}`, () => {
     const { object } = tryCreate(podTemplate, {
       metadata,
       template: { spec: { containers: [{ name: "c", image }] } },
@@ -78,7 +78,7 @@ for (const [image, policy] of images) {
   });
 }
 
-test("claims of a stateful set ask for whole bytes", () => {
+test("claim templates with fractional bytes get a warning", () => {
   const volumeClaimTemplates = [
     {
       metadata: { name: "v" },
@@ -95,7 +95,7 @@ test("claims of a stateful set ask for whole bytes", () => {
   );
 });
 
-test("tables show how far workloads have come", () => {
+test("table rows show the progress of workloads", () => {
   assert.deepEqual(
     cellsOf(deployment, {
       metadata,
@@ -132,7 +132,7 @@ test("tables show how far workloads have come", () => {
   );
 });
 
-test("what is switched off leaves a template when it is stored, unless it was there", () => {
+test("disabled fields are dropped from a template unless the stored object has them", () => {
   const sent = { metadata, spec: { ...spec, template: { ...template, spec: { ...pod, hostUsers: false } } } };
   const specOf = ({ object }: { object: Record<string, unknown> }): Sent =>
     (object["spec"] as { template: { spec: Sent } }).template.spec;
@@ -154,7 +154,7 @@ test("what is switched off leaves a template when it is stored, unless it was th
   assert.equal(specOf({ object: fresh as unknown as Record<string, unknown> })["hostUsers"], false);
 });
 
-test("the status of a daemon set does not change how often its template was", () => {
+test("a status update does not change the template generation of a daemon set", () => {
   const { object } = tryPart(
     daemonSet,
     "status",
@@ -167,7 +167,7 @@ test("the status of a daemon set does not change how often its template was", ()
   });
 });
 
-test("a count of template changes that is no number is refused", () => {
+test("a malformed template generation is refused", () => {
   for (const [text, fault] of [
     ["abc", /parsing "abc": invalid syntax/],
     ["123456789012345678901234567890", /value out of range/],

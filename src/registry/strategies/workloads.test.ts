@@ -17,19 +17,19 @@ type Sent = Record<string, unknown>;
 
 const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: string[]][] = [
   [
-    "a deployment needs a selector",
+    "a deployment requires a selector",
     deployment,
     { template },
     ["Invalid spec.template.metadata.labels", "Required spec.selector"],
   ],
   [
-    "a deployment needs a selector that says something",
+    "the selector of a deployment must not be empty",
     deployment,
     { template, selector: {} },
     ["Invalid spec.selector"],
   ],
   [
-    "selectors that cannot be used are refused",
+    "invalid selectors are refused",
     deployment,
     {
       template,
@@ -49,43 +49,43 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
     ],
   ],
   [
-    "counts of a deployment are not negative",
+    "counts of a deployment must not be negative",
     deployment,
     { ...spec, replicas: -1, minReadySeconds: -1, revisionHistoryLimit: -1, progressDeadlineSeconds: 0 },
     ["Invalid spec.minReadySeconds", "Invalid spec.replicas", "Invalid spec.revisionHistoryLimit"],
   ],
   [
-    "a deployment's deadline is longer than the time to be ready",
+    "the deadline of a deployment must exceed minReadySeconds",
     deployment,
     { ...spec, minReadySeconds: 600 },
     ["Invalid spec.progressDeadlineSeconds"],
   ],
   [
-    "a deployment that recreates has no settings of rolling updates",
+    "a deployment with strategy Recreate has no rolling update settings",
     deployment,
     { ...spec, strategy: { type: "Recreate", rollingUpdate: { maxSurge: 1 } } },
     ["Forbidden spec.strategy.rollingUpdate"],
   ],
   [
-    "a rolling update that may neither add nor take away is refused",
+    "maxSurge and maxUnavailable must not both be zero",
     deployment,
     { ...spec, strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: "0%" } } },
     ["Invalid spec.strategy.rollingUpdate.maxUnavailable"],
   ],
   [
-    "a rolling update cannot take away more than all pods",
+    "maxUnavailable is at most 100%",
     deployment,
     { ...spec, strategy: { rollingUpdate: { maxUnavailable: "101%" } } },
     ["Invalid spec.strategy.rollingUpdate.maxUnavailable"],
   ],
   [
-    "an unknown way to roll out is refused",
+    "an unknown strategy is refused",
     deployment,
     { ...spec, strategy: { type: "Odd" } },
     ["NotSupported spec.strategy"],
   ],
   [
-    "a template of pods that end is refused in a deployment",
+    "a deployment requires a long-running pod template",
     deployment,
     {
       ...spec,
@@ -94,32 +94,37 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
     ["Forbidden spec.template.spec.activeDeadlineSeconds", "NotSupported spec.template.spec.restartPolicy"],
   ],
   [
-    "a pod needs containers",
+    "containers are required",
     deployment,
     { selector, template: { ...template, spec: { containers: [] } } },
     ["Required spec.template.spec.containers"],
   ],
   [
-    "containers have names of their own and images",
+    "containers require unique names and images",
     replicaSet,
     { selector, template: { ...template, spec: { containers: [{ name: "c", image: "i" }, { name: "c" }] } } },
     ["Duplicate spec.template.spec.containers[1].name", "Required spec.template.spec.containers[1].image"],
   ],
   [
-    "policies of stateful sets are known",
+    "an unknown policy of a stateful set is refused",
     statefulSet,
     { ...spec, podManagementPolicy: "Odd", updateStrategy: { type: "Odd" } },
     ["Invalid spec.podManagementPolicy", "Invalid spec.updateStrategy"],
   ],
-  ["a stateful set needs a template", statefulSet, { selector }, ["Invalid spec.template.metadata.labels"]],
   [
-    "a stateful set that is updated on deletion has no settings of rolling updates",
+    "a stateful set requires a template",
+    statefulSet,
+    { selector },
+    ["Invalid spec.template.metadata.labels"],
+  ],
+  [
+    "a stateful set with OnDelete has no rolling update settings",
     statefulSet,
     { ...spec, updateStrategy: { type: "OnDelete", rollingUpdate: { partition: 1 } } },
     ["Invalid spec.updateStrategy.rollingUpdate"],
   ],
   [
-    "daemons must be able to be replaced",
+    "a daemon set requires a long-running pod template",
     daemonSet,
     {
       selector,
@@ -132,45 +137,45 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
     ],
   ],
   [
-    "daemons surge or give way, not both",
+    "a daemon set has either maxSurge or maxUnavailable",
     daemonSet,
     { ...spec, updateStrategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } } },
     ["Invalid spec.updateStrategy.rollingUpdate.maxSurge"],
   ],
   [
-    "a controller needs a template and a selector",
+    "a replication controller requires a template and a selector",
     replicationController,
     {},
     ["Required spec.selector", "Required spec.template"],
   ],
   [
-    "a controller's selector matches its template",
+    "the selector of a replication controller must match its template",
     replicationController,
     { selector: { x: "y" }, template },
     ["Invalid spec.template.metadata.labels"],
   ],
   [
-    "a budget says one of two numbers",
+    "a budget has either minAvailable or maxUnavailable",
     podDisruptionBudget,
     { minAvailable: 1, maxUnavailable: 1 },
     ["Invalid spec"],
   ],
-  ["a budget need not say how many", podDisruptionBudget, { selector: {} }, []],
+  ["a budget may have neither", podDisruptionBudget, { selector: {} }, []],
   [
-    "a budget has at most all pods",
+    "a budget is at most 100%",
     podDisruptionBudget,
     { maxUnavailable: "150%" },
     ["Invalid spec.maxUnavailable"],
   ],
-  ["a budget is not negative", podDisruptionBudget, { minAvailable: -1 }, ["Invalid spec.minAvailable"]],
+  ["a budget must not be negative", podDisruptionBudget, { minAvailable: -1 }, ["Invalid spec.minAvailable"]],
   [
-    "a budget's policy is known",
+    "an unknown policy of a budget is refused",
     podDisruptionBudget,
     { unhealthyPodEvictionPolicy: "Odd" },
     ["NotSupported spec.unhealthyPodEvictionPolicy"],
   ],
   [
-    "a number written as text is no share of daemons, but it counts",
+    "maxSurge as a number in text is not a valid percentage but counts as non-zero",
     daemonSet,
     {
       ...spec,
@@ -187,14 +192,14 @@ for (const [name, strategy, sent, causes] of refused)
 
 const changed: [name: string, strategy: typeof deployment, before: Sent, after: Sent, causes: string[]][] = [
   [
-    "a deployment's selector cannot change",
+    "the selector of a deployment is immutable",
     deployment,
     spec,
     { ...spec, selector: { matchLabels: { z: "z" } } },
     ["Invalid spec.selector", "Invalid spec.template.metadata.labels"],
   ],
   [
-    "a daemon set's selector cannot change, and its faults are said twice",
+    "the selector of a daemon set is immutable, and errors are reported twice",
     daemonSet,
     spec,
     { ...spec, selector: { matchLabels: { z: "y" } } },
@@ -205,21 +210,21 @@ const changed: [name: string, strategy: typeof deployment, before: Sent, after: 
     ],
   ],
   [
-    "the service of a stateful set cannot change",
+    "the service name of a stateful set is immutable",
     statefulSet,
     { ...spec, serviceName: "s" },
     { ...spec, serviceName: "z" },
     ["Forbidden spec"],
   ],
   [
-    "the order in which a stateful set starts pods cannot change",
+    "the pod management policy of a stateful set is immutable",
     statefulSet,
     spec,
     { ...spec, podManagementPolicy: "Parallel" },
     ["Forbidden spec"],
   ],
   [
-    "size and template of a stateful set may change",
+    "replicas and template of a stateful set are mutable",
     statefulSet,
     spec,
     { ...spec, replicas: 3, template: { ...template, spec: { containers: [{ name: "c", image: "i:2" }] } } },
@@ -237,25 +242,25 @@ for (const [name, strategy, before, after, causes] of changed) {
 
 const statuses: [name: string, strategy: typeof deployment, status: Sent, causes: string[]][] = [
   [
-    "no more pods are ready than there are",
+    "ready replicas must not exceed replicas",
     statefulSet,
     { replicas: 1, readyReplicas: 2, currentReplicas: 1 },
     ["Invalid status.readyReplicas"],
   ],
   [
-    "counters of daemons are not negative",
+    "counters of a daemon set must not be negative",
     daemonSet,
     { currentNumberScheduled: 1, numberMisscheduled: 0, desiredNumberScheduled: 1, numberReady: -1 },
     ["Invalid status.numberReady"],
   ],
   [
-    "no more pods are available than ready",
+    "available replicas must not exceed ready ones",
     deployment,
     { replicas: 3, readyReplicas: 1, availableReplicas: 2 },
     ["Invalid status.availableReplicas"],
   ],
   [
-    "the count of collisions is never negative",
+    "the collision count must not be negative",
     deployment,
     { collisionCount: -1 },
     ["Invalid status.collisionCount"],
@@ -266,7 +271,7 @@ for (const [name, strategy, status, causes] of statuses)
     assert.deepEqual(tryPart(strategy, "status", { metadata, spec }, { status }).causes, causes),
   );
 
-test("the disruptions that a budget allows are not negative", () => {
+test("allowed disruptions must not be negative", () => {
   const { causes } = tryPart(
     podDisruptionBudget,
     "status",
@@ -279,7 +284,7 @@ test("the disruptions that a budget allows are not negative", () => {
 const generationOf = ({ object }: { object: Sent }): unknown =>
   (object["metadata"] as { annotations: Sent }).annotations["deprecated.daemonset.template.generation"];
 
-test("daemon sets count changes of their template", () => {
+test("the template generation of a daemon set counts template changes", () => {
   assert.equal(generationOf(tryCreate(daemonSet, { metadata, spec })), "1");
   assert.equal(
     generationOf(
@@ -302,7 +307,7 @@ test("daemon sets count changes of their template", () => {
   );
 });
 
-test("the data of a revision never change, its number may", () => {
+test("the data of a controller revision is immutable, its revision is not", () => {
   const before = { metadata, revision: 1, data: { x: 1 } };
   assert.deepEqual(tryUpdate(controllerRevision, before, { ...before, data: { x: 2 } }).causes, [
     "Invalid data",
@@ -314,7 +319,7 @@ test("the data of a revision never change, its number may", () => {
   ]);
 });
 
-test("a workload whose name is no host name is warned of", () => {
+test("a workload name that is not a DNS label gets a warning", () => {
   assert.equal(tryCreate(deployment, { metadata: { name: "a.b" }, spec }).warnings.length, 1);
   assert.deepEqual(tryCreate(deployment, { metadata, spec }).warnings, []);
 });
@@ -328,25 +333,19 @@ const heard: [
   templates: [object, object],
   expected: number,
 ][] = [
-  ["a deployment that changes is warned about again", deployment, [1, 2], [unwise, unwise], 1],
-  ["a deployment that only gets a label is not warned about again", deployment, [1, 1], [unwise, unwise], 0],
+  ["a changed deployment gets warnings again", deployment, [1, 2], [unwise, unwise], 1],
+  ["a deployment with only a new label gets no warnings", deployment, [1, 1], [unwise, unwise], 0],
+  ["a daemon set with an unchanged template gets no warnings", daemonSet, [1, 2], [unwise, unwise], 0],
+  ["a daemon set with a changed template gets warnings", daemonSet, [1, 2], [template, unwise], 1],
   [
-    "a daemon set that changes but for its template is not warned about again",
-    daemonSet,
-    [1, 2],
-    [unwise, unwise],
-    0,
-  ],
-  ["a daemon set is warned about when its template changes", daemonSet, [1, 2], [template, unwise], 1],
-  [
-    "a replication controller is not warned about what a change brings",
+    "a replication controller gets no warnings about its new template",
     replicationController,
     [1, 2],
     [template, unwise],
     0,
   ],
   [
-    "a replication controller is warned about what was before, even when that is mended",
+    "a replication controller gets warnings about its old template, even if the new one is fine",
     replicationController,
     [1, 2],
     [unwise, template],

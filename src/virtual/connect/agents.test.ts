@@ -35,12 +35,12 @@ const options = (more: Partial<AgentOptions> = {}): AgentOptions => ({
 
 const orders: [name: string, types: string[], host: string | undefined][] = [
   [
-    "the first preferred type that the node has is taken",
+    "the first preferred type that the node has is used",
     ["InternalDNS", "ExternalIP", "InternalIP"],
     "192.0.2.1",
   ],
-  ["the order is that of the setting, not that of the node", ["InternalIP", "Hostname"], "10.0.0.1"],
-  ["a node without any preferred address is not reached", ["ExternalDNS"], undefined],
+  ["the order of types is that of the option, not that of the node", ["InternalIP", "Hostname"], "10.0.0.1"],
+  ["a node without a preferred address cannot be reached", ["ExternalDNS"], undefined],
 ];
 for (const [name, addressTypes, host] of orders) {
   test(name, async () => {
@@ -54,7 +54,7 @@ for (const [name, addressTypes, host] of orders) {
   });
 }
 
-test("--nodeagent-port is that of agents whose nodes do not tell theirs", async () => {
+test("--nodeagent-port applies to agents whose nodes do not report a port", async () => {
   const nodes = {
     get: async () => ({ status: { addresses, daemonEndpoints: {} } }),
   } as unknown as AgentOptions["nodes"];
@@ -98,7 +98,7 @@ async function agentWithTls(t: TestContext, ca: ReturnType<typeof createAuthorit
   return { server, callers, at: { host: "127.0.0.1", port: (server.address() as AddressInfo).port } };
 }
 
-test("an agent is trusted by its authority, and told who calls by the client certificate; changed files are taken up", async (t) => {
+test("the server verifies the agent's certificate and presents its own; changed files are reloaded", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "orch-agents-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const life = { now: Date.now(), days: 1 };
@@ -132,7 +132,7 @@ test("an agent is trusted by its authority, and told who calls by the client cer
   assert.equal(agents.tls().ca, ca.certificate);
 });
 
-test("an agent that does not answer in time is given up", async (t) => {
+test("a connection to an agent that does not respond times out", async (t) => {
   const silent = createPlain();
   endWith(t, silent);
   silent.listen(0, "127.0.0.1");

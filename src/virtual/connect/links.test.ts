@@ -6,18 +6,18 @@ import { type LinkBase, throughProxy, withLinks } from "./links.ts";
 const base: LinkBase = { home: "10.0.0.7:80", asked: "api.test:6443", prefix: "/p/proxy" };
 
 const links: [name: string, link: string, expected: string][] = [
-  ["from the root", "/a/b?c=d#e", "/p/proxy/a/b?c=d#e"],
+  ["with an absolute path", "/a/b?c=d#e", "/p/proxy/a/b?c=d#e"],
   ["to the root", "/", "/p/proxy/"],
   ["that is relative", "a/b", "a/b"],
-  ["to a place in the page", "#x", "#x"],
-  ["to a question", "?x=/y", "?x=/y"],
-  ["that leads through the proxy already", "/p/proxy/a", "/p/proxy/a"],
-  ["that names the server itself", "http://10.0.0.7:80/a", "/p/proxy/a"],
-  ["that names the server without a scheme", "//10.0.0.7:80/a", "/p/proxy/a"],
-  ["that names the host that was asked", "https://api.test:6443/a", "https://api.test:6443/p/proxy/a"],
+  ["to a fragment", "#x", "#x"],
+  ["to a query", "?x=/y", "?x=/y"],
+  ["that has the proxy prefix already", "/p/proxy/a", "/p/proxy/a"],
+  ["with the host of the server", "http://10.0.0.7:80/a", "/p/proxy/a"],
+  ["with the host of the server, without a scheme", "//10.0.0.7:80/a", "/p/proxy/a"],
+  ["with the host of the request", "https://api.test:6443/a", "https://api.test:6443/p/proxy/a"],
   ["to another server", "http://else.test/a", "http://else.test/a"],
-  ["to a server and no path", "http://10.0.0.7:80", "http://10.0.0.7:80"],
-  ["of another kind", "mailto:/a", "mailto:/a"],
+  ["to another server without a path", "http://10.0.0.7:80", "http://10.0.0.7:80"],
+  ["with another scheme", "mailto:/a", "mailto:/a"],
   ["that is empty", "", ""],
 ];
 for (const [name, link, expected] of links)
@@ -25,34 +25,42 @@ for (const [name, link, expected] of links)
 
 const long = `/${"x".repeat(20_000)}`;
 const pages: [name: string, page: string, expected: string][] = [
-  ["links are led through the proxy", '<a href="/x">test</a>', '<a href="/p/proxy/x">test</a>'],
+  ["links are rewritten", '<a href="/x">test</a>', '<a href="/p/proxy/x">test</a>'],
   [
-    "in all ways of quoting",
+    "all kinds of quotes are supported",
     "<A HREF='/x'><a href=/y><a\n  href = \"/z\" >",
     "<A HREF='/p/proxy/x'><a href=/p/proxy/y><a\n  href = \"/p/proxy/z\" >",
   ],
   [
-    "in all attributes that are links",
+    "all link attributes are rewritten",
     '<video poster="/a" src="/b" id="/c">',
     '<video poster="/p/proxy/a" src="/p/proxy/b" id="/c">',
   ],
   [
-    "only where the element has such links",
+    "attributes of other elements are unchanged",
     '<p href="/x"><constructor href="/x">',
     '<p href="/x"><constructor href="/x">',
   ],
-  ["a tag may hold what ends tags", '<a title="1>0" href="/x">', '<a title="1>0" href="/p/proxy/x">'],
-  ["self-closing tags have links, too", '<img src="/x"/>', '<img src="/p/proxy/x"/>'],
-  ["comments stay", '<!-- <a href="/x"> --><a href="/y">', '<!-- <a href="/x"> --><a href="/p/proxy/y">'],
   [
-    "scripts stay, but for where they come from",
+    "quoted attributes may contain the end of a tag",
+    '<a title="1>0" href="/x">',
+    '<a title="1>0" href="/p/proxy/x">',
+  ],
+  ["links of self-closing tags are rewritten", '<img src="/x"/>', '<img src="/p/proxy/x"/>'],
+  [
+    "comments are unchanged",
+    '<!-- <a href="/x"> --><a href="/y">',
+    '<!-- <a href="/x"> --><a href="/p/proxy/y">',
+  ],
+  [
+    "scripts are unchanged except for their source",
     `<script src="/s">if (a<b) '<a href="/x">'</SCRIPT><a href="/y">`,
     `<script src="/p/proxy/s">if (a<b) '<a href="/x">'</SCRIPT><a href="/p/proxy/y">`,
   ],
-  ["text stays", "1 < 2 </a> <- é < a", "1 < 2 </a> <- é < a"],
-  ["a tag that never ends stays", '<a href="/x', '<a href="/x'],
-  ["a comment that never ends stays", '<!-- <a href="/x">', '<!-- <a href="/x">'],
-  ["a tag that is too long stays", `<a href="${long}"><i>`, `<a href="${long}"><i>`],
+  ["text is unchanged", "1 < 2 </a> <- é < a", "1 < 2 </a> <- é < a"],
+  ["an unterminated tag is unchanged", '<a href="/x', '<a href="/x'],
+  ["an unterminated comment is unchanged", '<!-- <a href="/x">', '<!-- <a href="/x">'],
+  ["a tag that is too long is unchanged", `<a href="${long}"><i>`, `<a href="${long}"><i>`],
 ];
 for (const [name, page, expected] of pages) {
   test(`in a page, ${name}`, async () => {
@@ -70,12 +78,12 @@ for (const [name, page, expected] of pages) {
 }
 
 const hostile: [name: string, page: string][] = [
-  ["quotes that never close", `<a${'"'.repeat(1_000_001)}`],
-  ["tags of one long name", `<a ${"b".repeat(16_000)}>`.repeat(60)],
-  ["tags of names without values", `<a ${"b ".repeat(8_000)}>`.repeat(60)],
+  ["unterminated quotes", `<a${'"'.repeat(1_000_001)}`],
+  ["long element names", `<a ${"b".repeat(16_000)}>`.repeat(60)],
+  ["attributes without values", `<a ${"b ".repeat(8_000)}>`.repeat(60)],
 ];
 for (const [name, page] of hostile) {
-  test(`a page of ${name} costs time linear in its length, however it comes`, async () => {
+  test(`a page of ${name} is processed in linear time, regardless of its chunks`, async () => {
     const taken = await processorMilliseconds(async () => {
       for (const size of [1, 1000]) {
         async function* pieces(): AsyncGenerator<Uint8Array> {

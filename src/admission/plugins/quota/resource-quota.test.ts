@@ -71,40 +71,40 @@ const claim = (storage: string, storageClassName?: string): object => ({
 });
 
 const cases: [name: string, quotas: ResourceQuota[], attributes: AdmissionAttributes, expected: Awaited<ReturnType<typeof charged>>][] = [
-  ["a quota without status is not enforced", [quota({ hard: {} })], request("configmaps", {}), {}],
-  ["objects count under both their names", [quota(zero("configmaps", "count/configmaps"))], request("configmaps", {}), { q: { configmaps: "1", "count/configmaps": "1" } }],
-  ["groups are part of the name", [quota(zero("count/deployments.apps"))], request("deployments", {}, { resource: { group: "apps", version: "v1", resource: "deployments" } }), { q: { "count/deployments.apps": "1" } }],
-  ["what is not limited is not counted", [quota(zero("pods"))], request("secrets", {}), {}],
-  ["the last one that fits", [quota({ hard: { secrets: "1" }, used: { secrets: "0" } })], request("secrets", {}), { q: { secrets: "1" } }],
-  ["one too many", [quota({ hard: { secrets: "1" }, used: { secrets: "1" } })], request("secrets", {}), "403 exceeded quota: q, requested: secrets=1, used: secrets=1, limited: secrets=1"],
-  ["a dry run is refused, too", [quota({ hard: { secrets: "1" }, used: { secrets: "1" } })], request("secrets", {}, { dryRun: true }), "403 exceeded quota: q, requested: secrets=1, used: secrets=1, limited: secrets=1"],
-  ["a dry run that fits is not counted", [quota(zero("secrets"))], request("secrets", {}, { dryRun: true }), {}],
-  ["a status that lacks what is limited", [quota({ hard: { secrets: "1", configmaps: "1" }, used: { configmaps: "0" } })], request("secrets", {}), "403 status unknown for quota: q, resources: secrets"],
-  ["changes of what is only counted are free", [quota(zero("secrets"))], request("secrets", {}, { operation: "UPDATE", oldObject: {} }), {}],
-  ["pods by what they ask for", [quota(zero("pods", "requests.cpu", "cpu", "limits.cpu", "count/pods"))], request("pods", pod([container({ cpu: "500m" }, { cpu: "1" }), container({ cpu: "100m" }, { cpu: "1" }, "d")])), { q: { pods: "1", "requests.cpu": "600m", cpu: "600m", "limits.cpu": "2", "count/pods": "1" } }],
-  ["a large init container, and what the runtime costs", [quota({ hard: { "requests.memory": "9Gi" }, used: { "requests.memory": "0" } })], request("pods", pod([container({ memory: "1Gi" })], { initContainers: [container({ memory: "2Gi" }, {}, "i")], overhead: { memory: "1Gi" } })), { q: { "requests.memory": "3Gi" } }],
-  ["containers must say what a quota limits", [quota(zero("requests.cpu", "limits.memory"))], request("pods", pod([container({}, {}, "b"), container({ cpu: "1" }, {}, "a")])), "403 failed quota: q: must specify limits.memory for: a,b; requests.cpu for: b"],
-  ["resources of others count as requests", [quota(zero("requests.example.com/gpu"))], request("pods", pod([container({ "example.com/gpu": "1" })])), { q: { "requests.example.com/gpu": "1" } }],
-  ["a scope that does not fit", [quota(zero("pods"), { scopes: ["BestEffort"] })], request("pods", pod([container({ cpu: "1" })])), {}],
-  ["a scope that fits", [quota(zero("pods"), { scopes: ["NotBestEffort", "NotTerminating"] })], request("pods", pod([container({ cpu: "1" })])), { q: { pods: "1" } }],
-  ["pods with a deadline", [quota(zero("pods"), { scopes: ["Terminating"] })], request("pods", pod([], { activeDeadlineSeconds: 5 })), { q: { pods: "1" } }],
-  ["a priority class among others", [quota(zero("pods"), { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["high"] }] } })], request("pods", pod([], { priorityClassName: "high" })), { q: { pods: "1" } }],
-  ["no priority class is none of them", [quota(zero("pods"), { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "NotIn", values: ["high"] }] } })], request("pods", pod([])), { q: { pods: "1" } }],
-  ["scopes are for pods", [quota(zero("secrets"), { scopes: ["NotTerminating"] })], request("secrets", {}), {}],
-  ["services by their ports", [quota(zero("services", "services.nodeports"))], request("services", service("NodePort", [{}, {}])), { q: { services: "1", "services.nodeports": "2" } }],
-  ["load balancers without ports of nodes", [quota(zero("services.loadbalancers", "services.nodeports"))], request("services", service("LoadBalancer", [{ nodePort: 1 }, {}], { allocateLoadBalancerNodePorts: false })), { q: { "services.loadbalancers": "1", "services.nodeports": "1" } }],
-  ["a service that gets ports", [quota({ hard: { services: "1", "services.nodeports": "1" }, used: { services: "1", "services.nodeports": "0" } })], request("services", service("NodePort", [{}]), { operation: "UPDATE", oldObject: service("ClusterIP", [{}]) as Record<string, unknown> }), { q: { services: "1", "services.nodeports": "1" } }],
-  ["claims by size and class", [quota({ hard: { "requests.storage": "5Gi", [`gold${dialect.names.resources.storageClassMarker}requests.storage`]: "5Gi", persistentvolumeclaims: "1" }, used: { "requests.storage": "1Gi", [`gold${dialect.names.resources.storageClassMarker}requests.storage`]: "0", persistentvolumeclaims: "0" } })], request("persistentvolumeclaims", claim("2Gi", "gold")), { q: { "requests.storage": "3Gi", [`gold${dialect.names.resources.storageClassMarker}requests.storage`]: "2Gi", persistentvolumeclaims: "1" } }],
-  ["a claim that grows", [quota({ hard: { "requests.storage": "5Gi" }, used: { "requests.storage": "4Gi" } })], request("persistentvolumeclaims", claim("3Gi"), { operation: "UPDATE", oldObject: claim("1Gi") as Record<string, unknown> }), "403 exceeded quota: q, requested: requests.storage=2Gi, used: requests.storage=4Gi, limited: requests.storage=5Gi"],
-  ["every quota must fit", [quota(zero("secrets"), {}, "a"), quota({ hard: { secrets: "0" }, used: { secrets: "0" } }, {}, "b")], request("secrets", {}), "403 exceeded quota: b, requested: secrets=1, used: secrets=0, limited: secrets=0"],
-  ["what is outside of namespaces is free", [quota(zero("count/nodes"))], request("nodes", {}, { namespace: "" }), {}],
+  ["a quota without a status is not enforced", [quota({ hard: {} })], request("configmaps", {}), {}],
+  ["objects count under both of their names", [quota(zero("configmaps", "count/configmaps"))], request("configmaps", {}), { q: { configmaps: "1", "count/configmaps": "1" } }],
+  ["names contain the API group", [quota(zero("count/deployments.apps"))], request("deployments", {}, { resource: { group: "apps", version: "v1", resource: "deployments" } }), { q: { "count/deployments.apps": "1" } }],
+  ["resources without a limit are not counted", [quota(zero("pods"))], request("secrets", {}), {}],
+  ["the last object that fits", [quota({ hard: { secrets: "1" }, used: { secrets: "0" } })], request("secrets", {}), { q: { secrets: "1" } }],
+  ["an object that exceeds the quota", [quota({ hard: { secrets: "1" }, used: { secrets: "1" } })], request("secrets", {}), "403 exceeded quota: q, requested: secrets=1, used: secrets=1, limited: secrets=1"],
+  ["a dry run that exceeds the quota", [quota({ hard: { secrets: "1" }, used: { secrets: "1" } })], request("secrets", {}, { dryRun: true }), "403 exceeded quota: q, requested: secrets=1, used: secrets=1, limited: secrets=1"],
+  ["a dry run is not charged", [quota(zero("secrets"))], request("secrets", {}, { dryRun: true }), {}],
+  ["a status without usage of a limited resource", [quota({ hard: { secrets: "1", configmaps: "1" }, used: { configmaps: "0" } })], request("secrets", {}), "403 status unknown for quota: q, resources: secrets"],
+  ["updates of counted objects are not charged", [quota(zero("secrets"))], request("secrets", {}, { operation: "UPDATE", oldObject: {} }), {}],
+  ["pods are charged by their requests", [quota(zero("pods", "requests.cpu", "cpu", "limits.cpu", "count/pods"))], request("pods", pod([container({ cpu: "500m" }, { cpu: "1" }), container({ cpu: "100m" }, { cpu: "1" }, "d")])), { q: { pods: "1", "requests.cpu": "600m", cpu: "600m", "limits.cpu": "2", "count/pods": "1" } }],
+  ["init containers and overhead are charged", [quota({ hard: { "requests.memory": "9Gi" }, used: { "requests.memory": "0" } })], request("pods", pod([container({ memory: "1Gi" })], { initContainers: [container({ memory: "2Gi" }, {}, "i")], overhead: { memory: "1Gi" } })), { q: { "requests.memory": "3Gi" } }],
+  ["containers must set the limited resources", [quota(zero("requests.cpu", "limits.memory"))], request("pods", pod([container({}, {}, "b"), container({ cpu: "1" }, {}, "a")])), "403 failed quota: q: must specify limits.memory for: a,b; requests.cpu for: b"],
+  ["extended resources count as requests", [quota(zero("requests.example.com/gpu"))], request("pods", pod([container({ "example.com/gpu": "1" })])), { q: { "requests.example.com/gpu": "1" } }],
+  ["a scope that does not match", [quota(zero("pods"), { scopes: ["BestEffort"] })], request("pods", pod([container({ cpu: "1" })])), {}],
+  ["a scope that matches", [quota(zero("pods"), { scopes: ["NotBestEffort", "NotTerminating"] })], request("pods", pod([container({ cpu: "1" })])), { q: { pods: "1" } }],
+  ["a scope for pods with a deadline", [quota(zero("pods"), { scopes: ["Terminating"] })], request("pods", pod([], { activeDeadlineSeconds: 5 })), { q: { pods: "1" } }],
+  ["a scope for priority classes", [quota(zero("pods"), { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["high"] }] } })], request("pods", pod([], { priorityClassName: "high" })), { q: { pods: "1" } }],
+  ["a pod without a priority class does not match the scope", [quota(zero("pods"), { scopeSelector: { matchExpressions: [{ scopeName: "PriorityClass", operator: "NotIn", values: ["high"] }] } })], request("pods", pod([])), { q: { pods: "1" } }],
+  ["scopes apply to pods only", [quota(zero("secrets"), { scopes: ["NotTerminating"] })], request("secrets", {}), {}],
+  ["services are charged by their ports", [quota(zero("services", "services.nodeports"))], request("services", service("NodePort", [{}, {}])), { q: { services: "1", "services.nodeports": "2" } }],
+  ["load balancers without node ports", [quota(zero("services.loadbalancers", "services.nodeports"))], request("services", service("LoadBalancer", [{ nodePort: 1 }, {}], { allocateLoadBalancerNodePorts: false })), { q: { "services.loadbalancers": "1", "services.nodeports": "1" } }],
+  ["a service that adds ports", [quota({ hard: { services: "1", "services.nodeports": "1" }, used: { services: "1", "services.nodeports": "0" } })], request("services", service("NodePort", [{}]), { operation: "UPDATE", oldObject: service("ClusterIP", [{}]) as Record<string, unknown> }), { q: { services: "1", "services.nodeports": "1" } }],
+  ["claims are charged by size and class", [quota({ hard: { "requests.storage": "5Gi", [`gold${dialect.names.resources.storageClassMarker}requests.storage`]: "5Gi", persistentvolumeclaims: "1" }, used: { "requests.storage": "1Gi", [`gold${dialect.names.resources.storageClassMarker}requests.storage`]: "0", persistentvolumeclaims: "0" } })], request("persistentvolumeclaims", claim("2Gi", "gold")), { q: { "requests.storage": "3Gi", [`gold${dialect.names.resources.storageClassMarker}requests.storage`]: "2Gi", persistentvolumeclaims: "1" } }],
+  ["a claim that is expanded", [quota({ hard: { "requests.storage": "5Gi" }, used: { "requests.storage": "4Gi" } })], request("persistentvolumeclaims", claim("3Gi"), { operation: "UPDATE", oldObject: claim("1Gi") as Record<string, unknown> }), "403 exceeded quota: q, requested: requests.storage=2Gi, used: requests.storage=4Gi, limited: requests.storage=5Gi"],
+  ["the object must fit into every quota", [quota(zero("secrets"), {}, "a"), quota({ hard: { secrets: "0" }, used: { secrets: "0" } }, {}, "b")], request("secrets", {}), "403 exceeded quota: b, requested: secrets=1, used: secrets=0, limited: secrets=0"],
+  ["cluster-scoped objects are not charged", [quota(zero("count/nodes"))], request("nodes", {}, { namespace: "" }), {}],
 ]; // prettier-ignore
 for (const [name, quotas, attributes, expected] of cases)
   test(name, async () => assert.deepEqual(await charged(quotas, attributes), expected));
 
 const races: [name: string, refusals: number, expected: RegExp | object][] = [
-  ["a quota that others changed is charged anew", 31, { q: { secrets: "1" } }],
-  ["a quota that others change all the time refuses in the end", 32, /^409 /],
+  ["a quota that changed concurrently is charged again", 31, { q: { secrets: "1" } }],
+  ["a quota that keeps changing is refused in the end", 32, /^409 /],
 ];
 for (const [name, refusals, expected] of races) {
   test(name, async () => {
@@ -114,7 +114,7 @@ for (const [name, refusals, expected] of races) {
   });
 }
 
-test("requests at the same time do not count from the same number", async () => {
+test("concurrent requests are charged one after the other", async () => {
   let used = "0";
   const plugin = resourceQuota({
     dialect,
@@ -140,25 +140,25 @@ const asking = (cpu: string, allocated?: string): Record<string, unknown> => ({
   }),
 });
 const resized: [name: string, from: string, to: string, expected: unknown, off?: boolean][] = [
-  ["is charged for more", "1", "2", { q: { "requests.cpu": "4" } }],
+  ["is charged for an increase", "1", "2", { q: { "requests.cpu": "4" } }],
   [
-    "is refused more than there is",
+    "is refused if it exceeds the quota",
     "1",
     "3",
     "403 exceeded quota: q, requested: requests.cpu=2, used: requests.cpu=3, limited: requests.cpu=4",
   ],
-  ["gives back what it asks less", "2", "500m", { q: { "requests.cpu": "1500m" } }],
-  ["costs nothing when it asks for the same", "2", "2", {}],
-  ["is not looked at while pods cannot change", "1", "3", {}, true],
+  ["releases a decrease", "2", "500m", { q: { "requests.cpu": "1500m" } }],
+  ["is not charged without a change", "2", "2", {}],
+  ["is not charged while pods are not resizable", "1", "3", {}, true],
 ];
 for (const [name, from, to, expected, off] of resized)
-  test(`a pod that changes what it asks for ${name}`, async () => {
+  test(`a pod with changed requests ${name}`, async () => {
     const status = { hard: { "requests.cpu": "4" }, used: { "requests.cpu": "3" } };
     const attributes = request("pods", asking(to), { operation: "UPDATE", oldObject: asking(from) });
     assert.deepEqual(await charged([quota(status)], attributes, 0, !off), expected);
   });
 
-test("a pod counts for what its node has given it until it has shrunk", async () => {
+test("a pod is charged for its allocated resources until it has shrunk", async () => {
   const status = { hard: { "requests.cpu": "4" }, used: { "requests.cpu": "3" } };
   const attributes = request("pods", asking("1", "2"), { operation: "UPDATE", oldObject: asking("2", "2") });
   assert.deepEqual(await charged([quota(status)], attributes, 0, true), {});

@@ -9,15 +9,15 @@ const volumes = [
   { name: "b", hostPath: { path: "/" } },
 ];
 const cases: [name: string, spec: object, fields: readonly string[]][] = [
-  ["a pod that shares the node's users may have anything", { hostUsers: true, ...everything, volumes }, []],
-  ["so may one that says nothing", { ...everything, volumes }, []],
+  ["a pod in the host user namespace has no restrictions", { hostUsers: true, ...everything, volumes }, []],
+  ["a pod without hostUsers has no restrictions", { ...everything, volumes }, []],
   [
-    "one with users of its own keeps to volumes that are its own",
+    "a pod with a user namespace may use only some volume types",
     { hostUsers: false, volumes },
     ["spec.volumes[1]"],
   ],
   [
-    "and to its own namespaces",
+    "a pod with a user namespace may not use host namespaces",
     { hostUsers: false, ...everything },
     ["spec.hostNetwork", "spec.HostPID", "spec.HostIPC"],
   ],

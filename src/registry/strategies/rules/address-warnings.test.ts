@@ -17,10 +17,10 @@ const addresses: [address: string, quotes: string[]][] = [
   ["0:0::1", ["0:0::1", "::1"]],
 ];
 for (const [address, quotes] of addresses)
-  test(`warnings of the address "${address}" quote ${JSON.stringify(quotes)}`, () =>
+  test(`warnings about the address "${address}" quote ${JSON.stringify(quotes)}`, () =>
     assert.deepEqual(quoted(addressWarnings(address, "f")), quotes));
 
-test("blocks are quoted whole, and so is what is odd about them", () => {
+test("warnings about CIDRs quote the CIDR and the problem", () => {
   assert.deepEqual(quoted(blockWarnings("10.0.0.0/8", "f")), []);
   assert.deepEqual(quoted(blockWarnings("010.0.0.0/8", "f")), ["010.0.0.0/8", "010.0.0.0"]);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { goIntOrString, goMap, goNodeSelector, goParent, goSelector } from "./go-syntax.ts";
 
 const cases: [name: string, shown: { readonly text: string }, text: string][] = [
-  ["labels stand in order", goMap({ b: "2", a: "1" }), 'map[string]string{"a":"1", "b":"2"}'],
+  ["labels in sorted order", goMap({ b: "2", a: "1" }), 'map[string]string{"a":"1", "b":"2"}'],
   ["no labels", goMap(undefined), "map[string]string(nil)"],
   ["a number", goIntOrString(3), 'intstr.IntOrString{Type:0, IntVal:3, StrVal:""}'],
   ["a percentage", goIntOrString("10%"), 'intstr.IntOrString{Type:1, IntVal:0, StrVal:"10%"}'],
@@ -18,12 +18,12 @@ const cases: [name: string, shown: { readonly text: string }, text: string][] = 
     'v1.LabelSelector{MatchLabels:map[string]string{"a":"b"}, MatchExpressions:[]v1.LabelSelectorRequirement{v1.LabelSelectorRequirement{Key:"k", Operator:"In", Values:[]string{"v"}}}}',
   ],
   [
-    "a choice of nodes",
+    "a node selector",
     goNodeSelector({ nodeSelectorTerms: [{ matchFields: [{ key: "k", operator: "In", values: ["v"] }] }] }),
     'core.NodeSelector{NodeSelectorTerms:[]core.NodeSelectorTerm{core.NodeSelectorTerm{MatchExpressions:[]core.NodeSelectorRequirement(nil), MatchFields:[]core.NodeSelectorRequirement{core.NodeSelectorRequirement{Key:"k", Operator:"In", Values:[]string{"v"}}}}}}',
   ],
   [
-    "an owner of an address",
+    "a parent reference",
     goParent({ resource: "services", name: "s" }),
     'networking.ParentReference{Group:"", Resource:"services", Namespace:"", Name:"s", UID:""}',
   ],

@@ -8,10 +8,10 @@ const cases: [
   identityOf: ((item: unknown) => unknown) | undefined,
   found: boolean[],
 ][] = [
-  ["nothing repeats nothing", [], undefined, []],
-  ["the first mention repeats nobody", ["a", "b", "a", "a"], undefined, [false, false, true, true]],
+  ["an empty list has no repetition", [], undefined, []],
+  ["the first occurrence is no repetition", ["a", "b", "a", "a"], undefined, [false, false, true, true]],
   [
-    "items are told apart by what is asked for",
+    "items are compared by their identity",
     [{ n: 1 }, { n: 2 }, { n: 1 }],
     JSON.stringify,
     [false, false, true],

@@ -17,14 +17,17 @@ const sets = { selector: {}, serviceName: "s", template, volumeClaimTemplates: [
 
 const cases: [kind: string, shown: unknown][] = [
   ["a claim", defaulted(persistentVolumeClaim, { metadata, spec: claim })],
-  ["a claim of a stateful set", defaulted(statefulSet, { metadata, spec: sets })],
+  ["a claim template of a stateful set", defaulted(statefulSet, { metadata, spec: sets })],
   ["a volume", defaulted(persistentVolume, { metadata, spec: volume })],
-  ["a volume that is attached", defaulted(volumeAttachment, { metadata, spec: { source } })],
-  ["a limit", defaulted(limitRange, { metadata, spec: { limits: [{ type: "Pod", max: { cpu: "1n" } }] } })],
+  ["a volume in an attachment", defaulted(volumeAttachment, { metadata, spec: { source } })],
+  [
+    "a limit range",
+    defaulted(limitRange, { metadata, spec: { limits: [{ type: "Pod", max: { cpu: "1n" } }] } }),
+  ],
   ["a quota", defaulted(resourceQuota, { metadata, spec: { hard: { "requests.cpu": "1n" } } })],
 ];
 for (const [kind, object] of cases)
-  test(`less than a thousandth is rounded up: ${kind}`, () => {
+  test(`quantities below one thousandth are rounded up: ${kind}`, () => {
     const text = JSON.stringify(object);
     assert.ok(text.includes('"1m"') && !text.includes('"1n"'), text);
   });
